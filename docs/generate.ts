@@ -3,12 +3,14 @@ import { cliPage } from './generator/cli.ts'
 import { configurationPage } from './generator/configuration.ts'
 import { dashboardJson } from './generator/dashboard/dashboard.ts'
 import { failureModesPage } from './generator/failure-modes.ts'
+import { manPage } from './generator/man-page.ts'
 import { metricsPage } from './generator/metrics.ts'
 
 /** Files generated from the code: `npm run docs` writes them, `npm run docs -- --check` fails if one is stale. */
 
 const files = {
   'docs/cli.md': cliPage,
+  'docs/gatehouse.1': manPage,
   'docs/configuration.md': configurationPage,
   'docs/failure-modes.md': failureModesPage,
   'docs/metrics.md': metricsPage,

@@ -100,6 +100,7 @@ function decide(r)
     -- On a route with `authorization: backend` Gatehouse says so, and the field is the backend's.
     if answer["x-gatehouse-authorization"] ~= "backend" then
         r.headers_in["Authorization"] = nil
+        r.headers_in["DPoP"] = nil
     end
     local cookie = r.headers_in["Cookie"]
     if cookie and cookie:find("refreshToken=", 1, true) then

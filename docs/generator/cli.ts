@@ -1,6 +1,6 @@
 import { type Command, commonOptions, type Option } from '#cli/command.ts'
 import { allCommands } from '#cli/commands.ts'
-import { usageOf } from '#cli/help.ts'
+import { formsOf, usageOf } from '#cli/help.ts'
 
 /** Every command with its options and examples, from the same table as the help and the completion. */
 export async function cliPage(): Promise<string> {
@@ -41,10 +41,9 @@ function optionTable(options: Readonly<Record<string, Option>>): readonly string
   return [
     '| option | meaning |',
     '|---|---|',
-    ...Object.entries(options).map(([name, { short, value, help }]) => {
-      const forms = [...(short === undefined ? [] : [`-${short}`]), `--${name}`].join(', ')
-      return `| \`${escaped(value === undefined ? forms : `${forms} ${value}`)}\` | ${escaped(help)} |`
-    }),
+    ...Object.entries(options).map(
+      ([name, option]) => `| \`${escaped(formsOf(name, option))}\` | ${escaped(option.help)} |`,
+    ),
   ]
 }
 

@@ -6,7 +6,7 @@ import { type Account, emailKey } from '#store/account.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import type { PortalStore } from '#store/portal.ts'
-import type { Rate, RateResult } from '#store/rates.ts'
+import { exceededRateOf, type Rate, type RateResult } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { assertValid } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
@@ -89,7 +89,8 @@ export function createProfile(options: ProfileOptions): OwnProfile {
     const account = await accounts.find(id)
     const rateResult = await limiter.take('verification', account.id, verificationRate)
     if (!rateResult.isAllowed) {
-      throw new GatehouseError('rate-limited', { rate: { limit: verificationRate.limit, ...rateResult } })
+      const rate = exceededRateOf('verification', verificationRate, rateResult)
+      throw new GatehouseError('rate-limited', { rate })
     }
     const { token, digest } = createLinkToken('email', account.id)
     const link = { digest, expiresAt: clock() + verificationLifetimeMs, email }

@@ -39,7 +39,7 @@ import { translateError } from './validate.ts'
 export interface ApiOptions
   extends TokenEndpointsOptions,
     HeldKeysEndpointOptions,
-    Pick<OAuthOptions, 'clientTokens' | 'issuer' | 'introspection'> {
+    Pick<OAuthOptions, 'clientTokens' | 'issuer' | 'introspection' | 'proofs'> {
   readonly keyring: Keyring
   readonly requestTimeoutMs: number
   readonly version: string
@@ -47,7 +47,14 @@ export interface ApiOptions
   readonly accept: readonly string[]
   readonly admin: Pick<
     AdminOptions,
-    'actionsOf' | 'subjectsOf' | 'isPortalSession' | 'authenticator' | 'keyUses' | 'hasSetupLinks' | 'clock'
+    | 'actionsOf'
+    | 'subjectsOf'
+    | 'isPortalSession'
+    | 'authenticator'
+    | 'checkPossession'
+    | 'keyUses'
+    | 'hasSetupLinks'
+    | 'clock'
   >
   /** undefined = there is none. */
   readonly portal: Portal | undefined

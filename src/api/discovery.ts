@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { destinationOf } from '#gateway/gate/outcome.ts'
 import type { RouteOptions } from '#gateway/routes/compile.ts'
+import { createHostLookup, type HostLookup, isWildcard } from '#gateway/routes/host-lookup.ts'
 import { metadataPath, resourceUrl, takesTokens } from '#gateway/routes/route-urls.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
+import { proofAlgorithms } from '#identity/possession/proof-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { OwnEndpoint } from './operation.ts'
 
@@ -25,6 +27,7 @@ export interface ResourceMetadata {
   readonly authorization_servers?: readonly string[]
   readonly scopes_supported?: readonly string[]
   readonly bearer_methods_supported: readonly ['header']
+  readonly dpop_signing_alg_values_supported: readonly string[]
 }
 
 /** Tells clients whose tokens a route accepts. */
@@ -33,8 +36,12 @@ export function protectedResourceEndpoint(options: ProtectedResourceOptions): Ow
 
   function find({ raw }: FastifyRequest): ResourceMetadata | undefined {
     const { target, hostName } = destinationOf(arrivalOf(raw).outcome)
-    // As routes match: one for this host comes before one for any.
-    return all.get(`${hostName ?? ''} ${target.path}`) ?? all.get(` ${target.path}`)
+    const ofHost = all.valuesFor(hostName).find((byPath) => byPath.has(target.path))
+    const found = ofHost?.get(target.path)
+    if (!isWildcard(found?.route.host)) return found?.metadata
+    // Clients compare it with the URL that they have called (3.3).
+    const route = { ...found.route, host: hostName }
+    return { ...found.metadata, resource: resourceUrl(route, options.publicOrigin) }
   }
 
   return {
@@ -53,29 +60,42 @@ function createMetadata({
   issuers,
   publicOrigin,
   tokens,
-}: ProtectedResourceOptions): ReadonlyMap<string, ResourceMetadata> {
+}: ProtectedResourceOptions): HostLookup<ReadonlyMap<string, Resource>> {
   const urlOf = new Map(issuers.map(({ name, issuer }) => [name, issuer]))
-  const groups = Map.groupBy(
-    routes.filter(takesTokens),
-    (route) => `${route.host?.toLowerCase() ?? ''} ${metadataPath(route)}`,
+
+  function resourceOf(members: readonly ResourceRoute[]): readonly [path: string, resource: Resource][] {
+    const [route] = members
+    if (!route) return []
+    const named = unique(members.flatMap((route) => route.issuers)).flatMap((name) => urlOf.get(name) ?? [])
+    const servers = tokens.issuer === publicOrigin ? [...named, publicOrigin] : named
+    const scopes = unique(members.flatMap((each) => each.scopes ?? []))
+    const metadata: ResourceMetadata = {
+      resource: resourceUrl(route, publicOrigin),
+      ...(servers.length > 0 && { authorization_servers: servers }),
+      ...(scopes.length > 0 && { scopes_supported: scopes }),
+      bearer_methods_supported: ['header'],
+      dpop_signing_alg_values_supported: proofAlgorithms,
+    }
+    return [[metadataPath(route), { route, metadata }]]
+  }
+
+  const byHost = Map.groupBy(routes.filter(takesTokens), ({ host }) => host?.toLowerCase())
+  return createHostLookup(
+    new Map(
+      [...byHost].map(([host, ofHost]) => [
+        host,
+        new Map([...Map.groupBy(ofHost, metadataPath).values()].flatMap(resourceOf)),
+      ]),
+    ),
   )
-  return new Map(
-    [...groups].map(([key, members]) => {
-      const [first] = members
-      const named = unique(members.flatMap((route) => route.issuers)).flatMap((name) => urlOf.get(name) ?? [])
-      const servers = tokens.issuer === publicOrigin ? [...named, publicOrigin] : named
-      const scopes = unique(members.flatMap((route) => route.scopes ?? []))
-      return [
-        key,
-        {
-          resource: first ? resourceUrl(first, publicOrigin) : publicOrigin,
-          ...(servers.length > 0 && { authorization_servers: servers }),
-          ...(scopes.length > 0 && { scopes_supported: scopes }),
-          bearer_methods_supported: ['header'] as const,
-        },
-      ]
-    }),
-  )
+}
+
+type ResourceRoute = ProtectedResourceOptions['routes'][number]
+
+interface Resource {
+  /** The first of the routes that are this resource. */
+  readonly route: ResourceRoute
+  readonly metadata: ResourceMetadata
 }
 
 function unique(values: readonly string[]): readonly string[] {
@@ -109,6 +129,8 @@ export function serverMetadataEndpoint({ issuer, publicOrigin, routes }: ServerM
     introspection_endpoint_auth_methods_supported: withSecret,
     revocation_endpoint: `${publicOrigin}/api/v1/oauth/revoke`,
     revocation_endpoint_auth_methods_supported: [...withSecret, 'none'],
+    // RFC 9449 5.1.
+    dpop_signing_alg_values_supported: proofAlgorithms,
   }
   return {
     handler: async (_request, reply) => {

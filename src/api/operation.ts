@@ -10,10 +10,8 @@ import {
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { JsonSchema, Value } from './json-schema.ts'
 import { toRequestInvalid, validateWithSchemas } from './validate.ts'
-
-/** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
-export type JsonSchema = Readonly<Record<string, unknown>>
 
 /** An operation: requests are validated against it, and the OpenAPI document is generated from it. */
 export interface OperationDoc {
@@ -43,21 +41,28 @@ export interface ResponseDoc {
   readonly headers?: readonly string[]
 }
 
-export interface Operation extends OperationDoc {
+export interface Operation<Query = unknown, Body = unknown> extends OperationDoc {
   /**
    * What a schema cannot say of the members of a body, where others of them do not match it: so that all errors come at
    * once. Where all match, the handler finds these errors itself.
    * @param members those that match
    */
-  readonly findErrors?: (
-    request: FastifyRequest,
-    members: Readonly<Record<string, unknown>>,
-  ) => readonly FieldError[]
-  readonly handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+  findErrors?(request: FastifyRequest, members: Partial<Body>): readonly FieldError[]
+  handler(request: ValidRequest<Query, Body>, reply: FastifyReply): Promise<unknown>
 }
 
-/** The operations of a path of the admin API, by method. */
-export type AdminOperations<Path extends AdminPath> = PerOperation<Operation, Path>[Path]
+/** A request whose query and body match the schemas of its operation, defaults filled in. */
+type ValidRequest<Query, Body> = FastifyRequest<{ readonly Querystring: Query; readonly Body: Body }>
+
+/** An operation whose handler gets what its schemas accept. */
+export function operation<const Query extends JsonSchema, const Body extends JsonSchema>(
+  definition: Operation<Value<Query>, Value<Body>> & { readonly query?: Query; readonly body?: Body },
+): Operation {
+  return definition
+}
+
+/** The operations of some paths of the admin API, by path and method. */
+export type AdminOperations<Path extends AdminPath = AdminPath> = PerOperation<Operation, Path>
 
 /** Decides who may call. */
 export interface Admission {

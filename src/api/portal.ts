@@ -5,7 +5,7 @@ import { arrivalOf, visitorOf } from '#gateway/server/arrival.ts'
 import { parseForm } from '#portal/form-body.ts'
 import { type Portal, throwNotFound } from '#portal/portal.ts'
 import type { FormFields, PortalRequest } from '#portal/portal-request.ts'
-import { type PortalAnswer, securityHeaders } from '#portal/portal-response.ts'
+import { type PortalResponse, securityHeaders } from '#portal/portal-response.ts'
 import { jsonBytesMax } from './json-body.ts'
 import { applyReplyKeepAlive, sendFile } from './reply.ts'
 import { translateError } from './validate.ts'
@@ -107,12 +107,12 @@ function formOf({ body }: FastifyRequest): FormFields | undefined {
 }
 
 /** Sends a response that does not depend on the body. */
-function sendEarly(request: FastifyRequest, reply: FastifyReply, answer: PortalAnswer): FastifyReply {
+function sendEarly(request: FastifyRequest, reply: FastifyReply, answer: PortalResponse): FastifyReply {
   applyKeepAlive(request.raw, reply.raw)
   return send(reply, answer)
 }
 
-function send(reply: FastifyReply, answer: PortalAnswer): FastifyReply {
+function send(reply: FastifyReply, answer: PortalResponse): FastifyReply {
   if (answer.kind === 'file') return sendFile(reply, answer.file)
   return reply.code(answer.status).headers(answer.headers).send(answer.body)
 }

@@ -1,29 +1,27 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
 import { planUseData } from '#accounts/plan-reports.ts'
-import { type DayTexts, usageReportData } from '#accounts/usage-reports.ts'
+import { usageReportData } from '#accounts/usage-reports.ts'
 import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-paths.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
 import { type AdminOperationOptions, idOf } from './admin/accounts.ts'
 import { type AdmissionOptions, actorOf, createAdmission, ownAccountRoute } from './admin/admission.ts'
-import { objectSchema } from './admin/schemas.ts'
+import { count, objectSchema, text, type Value } from './json-schema.ts'
 import {
   type AdminOperations,
-  type JsonSchema,
   type Operation,
   type OperationDoc,
+  operation,
   registerOperations,
 } from './operation.ts'
 
 /** What operations on usage have in common. */
 
-const text = { type: 'string' } as const
-const count = { type: 'integer', minimum: 0 } as const
 const day = { type: 'string', format: 'date' } as const
 const counts = { requests: count, units: count }
 
-const planUse: JsonSchema = {
+const planUse = {
   ...objectSchema({
     name: text,
     known: {
@@ -57,7 +55,7 @@ const planUse: JsonSchema = {
   description: 'The plan of the account, and what is left of it now; null = none.',
 }
 
-export const usageReport: JsonSchema = objectSchema({
+export const usageReport = objectSchema({
   plan: planUse,
   from: day,
   to: day,
@@ -71,7 +69,7 @@ export const usageReport: JsonSchema = objectSchema({
   },
 })
 
-export const usageQuery: JsonSchema = objectSchema(
+const usageQuery = objectSchema(
   {
     from: {
       type: 'string',
@@ -94,10 +92,8 @@ export const usageOperation = {
 export async function readUsageReport(
   { usage, plans }: Pick<AccountActions, 'usage' | 'plans'>,
   account: Pick<Account, 'id' | 'plan'>,
-  { query }: FastifyRequest,
+  { from, to }: Value<typeof usageQuery>,
 ): Promise<unknown> {
-  // The cast is sound: the schema has validated it.
-  const { from, to } = query as Partial<DayTexts>
   const days = usage.parseDays({ from, to })
   if ('field' in days) throw invalidField(days.field, days.message)
   const [plan, counts] = await Promise.all([plans.read(account), usage.read(account.id, days)])
@@ -112,7 +108,7 @@ export interface OwnAccountOptions extends AdmissionOptions {
 export function createOwnAccountApi({ actionsOf, ...options }: OwnAccountOptions) {
   const operations: PerOperation<Operation, OwnAccountPath> = {
     '/api/v1/accounts/usage': {
-      GET: {
+      GET: operation({
         ...usageOperation,
         id: 'getUsage',
         summary: "Shows what the caller's account has used.",
@@ -120,9 +116,9 @@ export function createOwnAccountApi({ actionsOf, ...options }: OwnAccountOptions
         handler: async (request) => {
           const actor = actorOf(request)
           const actions = actionsOf(actor)
-          return readUsageReport(actions, await actions.accounts.find(actor.id), request)
+          return readUsageReport(actions, await actions.accounts.find(actor.id), request.query)
         },
-      },
+      }),
     },
   }
 
@@ -137,15 +133,17 @@ export function usageOperations({
   actionsOf,
 }: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/usage'> {
   return {
-    GET: {
-      ...usageOperation,
-      id: 'getAccountUsage',
-      summary: 'Shows what an account has used.',
-      problems: ['request-invalid', 'account-not-found'],
-      handler: async (request) => {
-        const actions = actionsOf(request)
-        return readUsageReport(actions, await actions.accounts.find(idOf(request)), request)
-      },
+    '/api/v1/admin/accounts/:id/usage': {
+      GET: operation({
+        ...usageOperation,
+        id: 'getAccountUsage',
+        summary: 'Shows what an account has used.',
+        problems: ['request-invalid', 'account-not-found'],
+        handler: async (request) => {
+          const actions = actionsOf(request)
+          return readUsageReport(actions, await actions.accounts.find(idOf(request)), request.query)
+        },
+      }),
     },
   }
 }

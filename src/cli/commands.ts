@@ -14,6 +14,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   sessions: async () => (await import('./sessions.ts')).sessionCommands,
   subjects: async () => (await import('./subjects.ts')).subjectCommands,
   usage: async () => (await import('./usage.ts')).usageCommands,
+  events: async () => (await import('./events.ts')).eventCommands,
   audit: async () => (await import('./audit.ts')).auditCommands,
   'sealing-key': async () => (await import('./sealing-key/rotate.ts')).sealingKeyCommands,
   'signing-keys': async () => (await import('./signing-keys.ts')).signingKeyCommands,

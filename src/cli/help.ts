@@ -1,11 +1,10 @@
-import { type Command, optionsOf } from './command.ts'
+import { type Command, type Option, optionsOf } from './command.ts'
 
 /** The help page of one command. */
 export function commandHelp(command: Command): string {
-  const options = Object.entries(optionsOf(command)).map(([name, { short, value, help }]) => {
-    const forms = short === undefined ? `--${name}` : `-${short}, --${name}`
-    return [value ? `${forms} ${value}` : forms, help] as const
-  })
+  const options = Object.entries(optionsOf(command)).map(
+    ([name, option]) => [formsOf(name, option), option.help] as const,
+  )
   return [
     `Usage: ${usageOf(command)}`,
     '',
@@ -17,6 +16,11 @@ export function commandHelp(command: Command): string {
     'Examples:',
     ...command.examples.map((line) => `  ${line}`),
   ].join('\n')
+}
+
+/** How an option is written: `-H, --header LINE`. */
+export function formsOf(name: string, { short, value }: Option): string {
+  return `${short === undefined ? '' : `-${short}, `}--${name}${value ? ` ${value}` : ''}`
 }
 
 /** The help page of all commands, or of those that begin with a word. */

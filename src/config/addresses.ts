@@ -5,7 +5,7 @@ import type { NodeAddress } from '#store/redis/client.ts'
 const originPattern = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\\@\s,]+\/?$/i
 
 /**
- * An origin as browsers write it in `Origin`: in lower case, in ASCII, without the port that the scheme implies.
+ * An origin as browsers write it in `Origin`: in lower case, in ASCII, without the default port.
  * @returns undefined if the text is not an origin, such as `*`, `null`, or a URL with a path
  */
 export function parseOrigin(text: string): string | undefined {
@@ -24,11 +24,11 @@ export function parseRedisNode(text: string): NodeAddress | undefined {
   return host !== undefined && port >= 1 && port <= 65_535 ? { host, port } : undefined
 }
 
-// RFC 1123 2.1, with the underscore that names of services have; letters of any script, which look-ups convert.
+// RFC 1123 2.1, with the underscore that service names have, and letters of any script, which look-ups convert.
 const hostLabel = /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_-]{0,61}[\p{L}\p{M}\p{N}_])?$/u
 const hostLengthMax = 253
 
-/** What is wrong with the host to listen on or connect to, whose port is an option of its own; undefined = nothing. */
+/** What is wrong with a host to listen on or connect to, whose port is a separate option; undefined = nothing. */
 export function hostProblem(host: string): string | undefined {
   if (isIP(host) !== 0 || isHostName(host)) return undefined
   const hint =
@@ -40,7 +40,7 @@ export function hostProblem(host: string): string | undefined {
   return `must be a host name or an IP address${hint}`
 }
 
-/** The last label is no number: `300.1.1.1` is a misspelt address. */
+/** The last label must not be a number: `300.1.1.1` is a misspelt address. */
 function isHostName(text: string): boolean {
   const labels = text.replace(/\.$/, '').split('.')
   const isNumber = /^\d+$/.test(labels.at(-1) ?? '')

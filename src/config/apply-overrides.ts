@@ -8,15 +8,15 @@ import type { Finding } from './validate.ts'
 /** A tree with overrides laid over it. */
 export interface OverrideResult {
   readonly tree: Record<string, unknown>
-  /** The overrides that are in the tree. */
+  /** The overrides that were applied. */
   readonly applied: readonly Override[]
-  /** Why the others are not in it: an override is never silently ignored. */
+  /** Why the others were not: an override is never silently ignored. */
   readonly problems: readonly Problem[]
 }
 
 /**
- * A new tree with the overrides laid over it, later ones over earlier ones. Environment variables have no order: two
- * of them for one option, or for a section and an option in it, are an error, as in the file.
+ * A new tree with the overrides applied, later ones over earlier ones. Environment variables have no order: two of them
+ * for one option, or for a section and an option in it, are an error, as in the file.
  */
 export function applyOverrides(
   tree: Record<string, unknown>,
@@ -46,14 +46,14 @@ function conflictProblem({ source, path }: Override, applied: readonly Override[
     : `has an option that ${name} sets, ${formatPath(other.path)}: set it here`
 }
 
-/** @returns what is wrong, if the tree has no such place */
+/** @returns what is wrong, if the tree has no such path */
 function setAt(tree: Record<string, unknown>, { path, value }: Override): string | undefined {
   if (path.length === 0 || path.includes('')) return 'does not name an option'
   let container: unknown = tree
   for (const [index, part] of path.entries()) {
     const problem = pathPartProblem(container, part)
     if (problem !== undefined) return problem
-    // The cast is sound: a place that can have this part is a map or a list.
+    // The cast is sound: only a map or a list can contain this part.
     const map = container as Record<string | number, unknown>
     const isLast = index === path.length - 1
     const next = isLast ? value : (ownMember(map, part) ?? emptyContainerFor(path[index + 1]))
@@ -117,7 +117,7 @@ export function createSources(configFile: ConfigFile, overrides: readonly Overri
   }
 }
 
-/** Whether an override gives the option at a path a value, or a part of one. */
+/** Whether an override sets the option at a path, or a part of it. */
 function setsOption({ path: overridePath, value }: Override, path: Path): boolean {
   return overridePath.length > path.length || isWritten(value, path.slice(overridePath.length))
 }

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 
-/** The first certificate of a PEM text, which is the one that counts; undefined if it contains none. */
+/** The first certificate in a PEM text, which is the one that is used; undefined if there is none. */
 export function parseCertificate(pem: string): X509Certificate | undefined {
   return tryParse(() => new X509Certificate(pem))
 }
@@ -21,7 +21,7 @@ export function tlsPairProblem(pair: { readonly cert: string; readonly key: stri
   }
 }
 
-/** Why clients will reject a certificate for its dates; undefined = they will not. */
+/** Why clients will reject a certificate because of its dates; undefined = they will not. */
 export function validityProblem(pem: string, now: number): string | undefined {
   const certificate = parseCertificate(pem)
   if (!certificate) return undefined

@@ -2,12 +2,12 @@ import { _, Ajv, type KeywordCxt, type KeywordDefinition, type ValidateFunction 
 import { configSchema } from './schema/schema.ts'
 import { isDurationWithin, isSizeWithin } from './units.ts'
 
-/** Compiles the check of the schema. The build does it beforehand (tools/compiled-schema.ts). */
+/** Compiles the check of the schema. The build does so in advance (tools/compiled-schema.ts). */
 export function compileSchema(): ValidateFunction {
   return createSchemaAjv().compile(configSchema)
 }
 
-/** @param keepsSource whether the code can be had as text */
+/** @param keepsSource whether the code is available as text */
 export function createSchemaAjv(keepsSource = false): Ajv {
   const ajv = new Ajv({
     allErrors: true,
@@ -15,12 +15,12 @@ export function createSchemaAjv(keepsSource = false): Ajv {
     strict: true,
     allowUnionTypes: true,
     verbose: true,
-    // Its types show that it is a valid schema, and a single validation gains nothing from optimized code.
+    // The types guarantee a valid schema, and a single validation gains nothing from optimized code.
     meta: false,
     validateSchema: false,
     code: { optimize: keepsSource, source: keepsSource, esm: true },
   })
-  // Markers without their own check; `secret` decides the message where a secret is written inline.
+  // Markers without a check of their own; `secret` selects the message if a secret is written inline.
   ajv.addVocabulary(['secret', 'optional'])
   ajv.addKeyword(boundsKeyword('duration', { ref: isDurationWithin, code: _`isDurationWithin` }))
   ajv.addKeyword(boundsKeyword('size', { ref: isSizeWithin, code: _`isSizeWithin` }))

@@ -8,8 +8,8 @@ type Limits = Sections['limits']
 
 /**
  * The config as the program uses it: every option resolved, times in milliseconds, sizes in bytes, paths absolute,
- * secrets read. What an option means stands in `schema/`; here is what differs from the sections of the file. Frozen: a
- * reload builds another one.
+ * secrets read. What an option means is said in `schema/`; here is what differs from the sections of the file. Frozen:
+ * a reload builds another one.
  */
 export interface Config
   extends Omit<Sections, 'version' | 'identity' | 'limits' | 'listen' | 'portal' | 'tokens' | Cookies> {
@@ -23,7 +23,7 @@ export interface Config
   readonly cookie: Omit<Sections['cookie'], 'secure'> & CookieSecurity
   readonly accessCookie: Sections['accessCookie'] & CookieSecurity
   readonly portal: Sections['portal'] & {
-    /** Where clients see it: `https://portal.example.com`. */
+    /** The origin at which clients see it: `https://portal.example.com`. */
     readonly origin: string
     /** Whether people can set a password and sign in with it. */
     readonly acceptsPasswords: boolean
@@ -59,21 +59,21 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
     portal: {
       ...portal,
       origin: originOf(publicOrigin, portal.host),
-      // A provider asks for what it wants.
+      // A provider may require a second factor itself.
       requireSecondFactor: acceptsPasswords ? portal.requireSecondFactor : 'nobody',
       acceptsPasswords: portal.enabled && acceptsPasswords,
     },
   })
 }
 
-/** The scheme and the port are those of publicUrl. */
+/** The scheme and port of publicUrl, with the host of the portal. */
 function originOf(publicOrigin: string, host: string | undefined): string {
   const url = new URL(publicOrigin)
   if (host !== undefined) url.hostname = host
   return url.origin
 }
 
-/** Freezes plain maps and lists; URLs and keys are left as they are. */
+/** Freezes plain maps and lists, but not URLs and keys. */
 function deepFreeze<Value>(value: Value): Value {
   if (Array.isArray(value)) value.forEach(deepFreeze)
   else if (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
@@ -83,10 +83,11 @@ function deepFreeze<Value>(value: Value): Value {
 }
 
 /**
- * All that a config was built from, as plain JSON: for another process to build the same, even if files have changed.
+ * Everything that a config was built from, as plain JSON, so that another process can build the same even if files have
+ * changed.
  */
 export interface ConfigSnapshot {
-  /** The config file: relative paths are relative to it. */
+  /** The config file, which relative paths are relative to. */
   readonly file: string
   readonly tree: ConfigTree
   /** The texts of the secrets, by nameOfSecret. */

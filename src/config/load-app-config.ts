@@ -11,13 +11,14 @@ import { type ConfigFile, readConfigFile } from './read-config-file.ts'
 import { type ConfigTree, configSchema } from './schema/schema.ts'
 import type { Environment } from './secrets.ts'
 
-/** The sections that mean something to an app that hosts Gatehouse: it has its own listener, routes and log. */
+/** The sections that apply to an app that hosts Gatehouse, which has its own listener, routes and log. */
 const appSections = [
   'version',
   'publicUrl',
   'trustedProxies',
   'identity',
   'tokens',
+  'dpop',
   'plans',
   'cookie',
   'keys',
@@ -35,12 +36,15 @@ type DeepPartial<Value> = Value extends readonly unknown[]
     ? { readonly [Name in keyof Value]?: DeepPartial<Value[Name]> }
     : Value
 
-/** A config as an app writes it: options as in the config file, in code. Relative paths begin in the working directory. */
+/**
+ * A config as an app writes it: the options of the config file, in code. Relative paths are relative to the working
+ * directory.
+ */
 export type AppConfigOptions = DeepPartial<Pick<ConfigTree, (typeof appSections)[number]>>
 
 /**
- * The config of an app that hosts Gatehouse: options, or the path of a config file, of which the sections about the
- * gateway's own listeners, routes and upstreams are not used, and need not be there.
+ * The config of an app that hosts Gatehouse: options, or the path of a config file, whose sections about the gateway's
+ * own listeners, routes and upstreams are not used, and are optional.
  * @throws ConfigError with every problem; OperatorError if the file cannot be read
  */
 export function loadAppConfig(source: AppConfigOptions | string, env: Environment = process.env): Config {
@@ -56,11 +60,11 @@ export function loadAppConfig(source: AppConfigOptions | string, env: Environmen
       problems,
       isFile ? `Fix ${placesOf(file, problems)}.` : 'Fix the options of the plugin.',
     )
-  // Only routes of a gateway name them, or take the cookie: keys need not be fetched, nor the cookie be set.
+  // Only routes of a gateway name issuers or take the cookie: keys need not be fetched, nor the cookie set.
   return { ...config, issuers: [], accessCookie: { ...config.accessCookie, enabled: false } }
 }
 
-/** The options of code as if they had been read from a file; what an app does not use is a problem. */
+/** The options in code as if they had been read from a file; options that an app does not use are problems. */
 function optionsOf(options: Readonly<Record<string, unknown>>): ConfigFile {
   const { limits, keys } = options
   const sections: readonly string[] = appSections
@@ -78,14 +82,14 @@ function optionsOf(options: Readonly<Record<string, unknown>>): ConfigFile {
   )
 }
 
-/** Options of code in the form of a file that was read. */
+/** Options in code, in the form of a file that was read. */
 function appFile(
   tree: Record<string, unknown>,
   problems: readonly Pick<Problem, 'path' | 'message'>[] = [],
 ): ConfigFile {
   const source = { kind: 'app' } as const
   return {
-    // Not the caller's: defaults are filled in.
+    // A copy, as defaults are filled in.
     tree: structuredClone(tree),
     problems: problems.map((problem) => ({ source, ...problem })),
     isReadable: true,
@@ -94,7 +98,7 @@ function appFile(
   }
 }
 
-/** The same default files as of the gateway, but relative to the working directory. */
+/** Sets the gateway's default files, relative to the working directory. */
 function withAppPaths(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { keys = {}, store = {} } = options
   const sqlite = isRecord(store) ? (store.sqlite ?? {}) : {}
@@ -108,7 +112,7 @@ function withAppPaths(options: Readonly<Record<string, unknown>>): Record<string
   }
 }
 
-/** Both are required of a gateway; an app may have the file of one. */
+/** A gateway requires routes and upstreams; an app may use the file of one. */
 function withoutRoutes(configFile: ConfigFile): ConfigFile {
   const { tree } = configFile
   return { ...configFile, tree: { upstreams: {}, routes: [], ...tree } }
@@ -138,7 +142,7 @@ export function resolveAppRoute(
   })
   const resolved = { route: reviewed.config?.routes[0], upstream: reviewed.config?.upstreams[0] }
   if (resolved.route && resolved.upstream) return { route: resolved.route, upstream: resolved.upstream }
-  // The options stand in a call, not in sections.
+  // The options are in a call, not in sections.
   const problems = reviewed.problems.map(({ path, ...problem }) => ({ ...problem, path: path.slice(2) }))
   throw new ConfigError(problems, `Fix the options of ${caller}.`)
 }

@@ -4,6 +4,7 @@ import { OperatorError } from '#platform/errors/operator-error.ts'
 import { isBinary, readProgramFile } from '#platform/package.ts'
 import { applyOverrides, createSources } from './apply-overrides.ts'
 import { type Config, type ConfigSnapshot, resolveConfig } from './config.ts'
+import { otelOverrides } from './otel-environment.ts'
 import { environmentOverrides, flagOverrides, type Override } from './overrides.ts'
 import { formatPath, listProblems, type Path, type Problem, type Source } from './problem.ts'
 import { type ConfigFile, readConfigFile, shippedConfig } from './read-config-file.ts'
@@ -58,9 +59,9 @@ const rules = [
 export interface ConfigInput {
   /** Default: $GATEHOUSE_CONFIG, else config/gateway.yaml. */
   readonly file?: string | undefined
-  /** The content of a file that is not written yet; default: what is in the file. */
+  /** The content of a file that is not written yet; default: the content of the file. */
   readonly text?: string
-  /** `listen.port=0`: options from the command line, which win over the environment. */
+  /** `listen.port=0`: options from the command line, which take precedence over the environment. */
   readonly settings?: readonly string[]
   readonly env?: Environment
 }
@@ -80,27 +81,25 @@ export interface ConfigReadResult {
   resolvePath(path: string): string
 }
 
-/**
- * Reads the whole config and finds every problem in it at once.
- * @throws OperatorError if the file cannot be read
- */
+/** Reads the whole config and finds all problems in it. @throws OperatorError if the file cannot be read */
 export function readConfig(input: ConfigInput): ConfigReadResult {
   const { text, settings = [], env = process.env } = input
   const file = configFileOf(input)
   const configFile = readConfigFile(file, text)
-  const overrides = [...environmentOverrides(env, configFile.tree), ...flagOverrides(settings)]
+  const written = [...environmentOverrides(env, configFile.tree), ...flagOverrides(settings)]
+  const overrides = [...otelOverrides(env, configFile.tree, written), ...written]
   return reviewConfig({ configFile, file, overrides, env })
 }
 
 export interface ReviewInput {
   readonly configFile: ConfigFile
-  /** Relative paths of the config are relative to it. */
+  /** Relative paths in the config are relative to it. */
   readonly file: string
   readonly overrides: readonly Override[]
   readonly env: Environment
 }
 
-/** Finds every problem of a config that was read, and resolves it where there is none. */
+/** Finds all problems of a config that was read, and resolves it if there are none. */
 export function reviewConfig({ configFile, file, overrides, env }: ReviewInput): ConfigReadResult {
   const overridden = applyOverrides(configFile.tree, overrides)
   const resolvePath = (path: string) => resolve(dirname(file), path)
@@ -142,7 +141,7 @@ export function environmentOf({ env = process.env }: Pick<ConfigInput, 'env'>): 
   return env
 }
 
-/** The file of a config. A variable that is empty counts as not set: this is how one is often unset. */
+/** The file of a config. An empty variable counts as unset, as that is how one is often unset. */
 export function configFileOf({ file, env = process.env }: Pick<ConfigInput, 'file' | 'env'>): string {
   return file ?? (env.GATEHOUSE_CONFIG || 'config/gateway.yaml')
 }
@@ -156,7 +155,7 @@ export interface LoadedConfig {
 
 /** A config that cannot be used, with all its problems. */
 export class ConfigError extends OperatorError {
-  /** One line a problem; if there are very many, only the first. */
+  /** One line per problem; if there are very many, only the first. */
   readonly problems: readonly string[]
 
   constructor(problems: readonly Problem[], hint: string) {
@@ -181,7 +180,7 @@ function assertUsable({ file, config, snapshot, problems, sourceOf }: ConfigRead
   throw new ConfigError(problems, `Fix ${places} and check the config with: gatehouse check --config ${file}`)
 }
 
-/** What has to be changed to solve the problems: a file may be right, and an override wrong. */
+/** What has to be changed to solve the problems: an override may be wrong although the file is right. */
 export function placesOf(file: string, problems: readonly Problem[]): string {
   const kinds = new Set(problems.map(({ source }) => source.kind))
   const outside = [
@@ -207,8 +206,8 @@ function positionOf(source: Source): readonly [number, number] {
 const folder = 'data/demo'
 
 /**
- * The config of a demo: the one that comes with the program if none is named and none is in the working directory. Its
- * data is kept in the working directory even so, and so is the config itself if the program is a single file.
+ * The config of a demo: the one that comes with the program, unless one is named or is in the working directory. Its
+ * data is kept in the working directory in any case, and so is the config itself if the program is a single file.
  */
 export function demoConfig(given: ConfigInput, env = process.env): ConfigInput {
   if (given.file !== undefined || env.GATEHOUSE_CONFIG || existsSync('config/gateway.yaml')) return given

@@ -17,7 +17,7 @@ export interface NewConfig {
 }
 
 /**
- * The text of a new config file. Nothing is checked here: `readConfig` does that, as for every config.
+ * The text of a new config file. It is not checked here, but by `readConfig`, like every config.
  * @param file where it is to be written: the data is kept beside it, or beside its folder if that is called `config`
  */
 export function newConfigText(file: string, options: NewConfig): string {
@@ -50,7 +50,7 @@ function dataFolder(file: string): string {
   return basename(dirname(resolve(file))) === 'config' ? '../data' : 'data'
 }
 
-/** What is no number stays text, which the check of the config names as it was given. */
+/** Anything but a number remains text, which the check of the config reports as it was given. */
 function numberOr(text: string): number | string {
   return /^\d+$/.test(text) ? Number(text) : text
 }

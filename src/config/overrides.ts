@@ -67,7 +67,7 @@ function normalizeName(name: string): string {
   return name.replaceAll(/[_-]/g, '').toLowerCase()
 }
 
-/** Digits are the index of an item in a list; elsewhere they are a name, of an upstream for example. */
+/** Digits are an index if the parent is a list; otherwise they are a name, for example of an upstream. */
 function toPath(parts: readonly string[]): Path {
   return parts.map((part, index) =>
     /^\d+$/.test(part) && isList(schemaAt(parts.slice(0, index))) ? Number(part) : part,
@@ -86,10 +86,10 @@ function memberOf(value: unknown, part: string): unknown {
   return isRecord(value) && Object.hasOwn(value, part) ? value[part] : undefined
 }
 
-/** More parts than any option has: every way of joining them is tried. */
+/** More parts than any option has, as every way of joining them is tried. */
 const partsMax = 8
 
-/** Variables that look like options but are not read, as they have one underscore where there must be two. */
+/** Variables that look like options but are not read, as they have one underscore where two are needed. */
 export function findMisspelledVariables(env: Environment, tree: ConfigTree): Warning[] {
   return Object.entries(env).flatMap(([name, text]): Warning[] => {
     const [, rest] = /^GATEHOUSE_([^_].*)$/.exec(name) ?? []
@@ -112,7 +112,7 @@ function isUnrelated(name: string, text: string): boolean {
   return name === 'GATEHOUSE_CONFIG' || name === 'GATEHOUSE_VERSION' || /^(?:tcp|udp|sctp):\/\//.test(text)
 }
 
-/** Every way of doubling underscores, all doubled first: a name may contain single ones itself. */
+/** Every way of doubling underscores, all doubled first: a name may contain single underscores. */
 function spellings([first = '', ...rest]: readonly string[]): string[] {
   if (rest.length === 0) return [first]
   const ends = spellings(rest)

@@ -15,13 +15,13 @@ export interface Problem {
   readonly source: Source
   readonly path: Path
   readonly message: string
-  /** What to do about it, where the message does not say so. */
+  /** What to do about it, if the message does not say so. */
   readonly hint?: string | undefined
 }
 
 /** Something that is allowed but probably not intended, and its option. */
 export interface Warning extends Pick<Problem, 'path' | 'message' | 'hint'> {
-  /** The source, if it differs from that of the option. */
+  /** The source, if it differs from the option's. */
   readonly source?: Source
 }
 
@@ -64,7 +64,7 @@ export function problemText({ message, hint }: Pick<Problem, 'message' | 'hint'>
 
 export type Severity = 'error' | 'warning' | 'note'
 
-/** The same as plain JSON; file, line and column are null where the value does not come from a file. */
+/** A problem as plain JSON; file, line and column are null if the value does not come from a file. */
 export function problemData({ source, path, message, hint }: Problem, severity: Severity) {
   const { file, line, column } = source.kind === 'file' ? source : nowhere
   const [wrong = '', suggestion = null] = message.split(/, (?=did you mean )/)
@@ -89,10 +89,10 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** How many problems are listed: a whole file of them would fill logs and terminals. */
+/** How many problems are listed at most, as a whole file of them would fill logs and terminals. */
 export const listedMax = 100
 
-/** One line a problem; if there are very many, the first ones and how many more there are. */
+/** One line per problem; if there are very many, the first ones and how many more there are. */
 export function listProblems(problems: readonly Problem[]): string[] {
   const lines = problems.slice(0, listedMax).map(formatProblem)
   const more = problems.length - lines.length

@@ -11,18 +11,18 @@ import { createLocator, type Fault, readTree, type TreeReadResult } from './tree
 
 /** A config file as read: a plain tree, and the position of each part. */
 export interface ConfigFile {
-  /** Of a duplicated option it has the last. */
+  /** If an option is duplicated, the last one is in the tree. */
   readonly tree: Record<string, unknown>
   readonly problems: readonly Problem[]
-  /** Whether the tree is complete, so that it is worth looking for further problems in it. */
+  /** Whether the tree is complete, so that it is worth searching for further problems. */
   readonly isReadable: boolean
-  /** The position of the value at a path; if it is not in the file, of the nearest part above it. */
+  /** The position of the value at a path; if it is not in the file, that of the nearest parent. */
   locate(path: Path): Source
   /** The position of the name of the option at a path. */
   locateKey(path: Path): Source
 }
 
-/** More than any config needs. A gateway with one process serves no requests while it reads a config. */
+/** More than any config needs. A single-process gateway serves no requests while it reads a config. */
 const configBytesMax = 8 * 1_048_576
 
 interface ParsedDocument {
@@ -34,14 +34,14 @@ interface ParsedDocument {
 
 /**
  * Reads a YAML 1.2 file. Duplicate keys and broken YAML are problems, not exceptions.
- * @param text default: what is in the file
+ * @param text default: the content of the file
  * @throws OperatorError if the file does not exist, may not be read, or is not UTF-8
  */
 export function readConfigFile(file: string, text = readText(file)): ConfigFile {
   const lines = new LineCounter()
-  // Warnings would go to standard error by themselves; whatever they are about is rejected by the schema.
+  // Warnings would be written to standard error; whatever they are about is rejected by the schema.
   const options = { lineCounter: lines, merge: false, strict: true, logLevel: 'error' } as const
-  // The library would compare each name with all before it; readTree finds duplicates faster.
+  // The library would compare each name with all previous ones; readTree finds duplicates faster.
   const document = parseDocument(text, { ...options, uniqueKeys: false })
   const { tree, faults, isReadable, aliasTargets } = readDocument(document)
   const locator = createLocator(document.contents, aliasTargets)
@@ -78,7 +78,7 @@ function readText(file: string): string {
   })
 }
 
-/** Decoded as it is, it would have other characters in place of those that are not UTF-8. */
+/** Otherwise, invalid bytes would silently become other characters. */
 function encodingProblem(bytes: Buffer): string | undefined {
   if (isUtf8(bytes)) return undefined
   const mark = bytes.toString('hex', 0, 2)
@@ -88,7 +88,7 @@ function encodingProblem(bytes: Buffer): string | undefined {
 function firstBrokenLine(bytes: Buffer): number {
   const newline = 0x0a
   let [line, start] = [1, 0]
-  // No character in UTF-8 contains the byte of a line break, so that lines can be looked at one by one.
+  // No UTF-8 character contains the byte of a line break, so lines can be checked one by one.
   for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
     if (!isUtf8(bytes.subarray(start, end))) return line
     line++
@@ -106,7 +106,7 @@ function readBytes(file: string): Buffer {
   }
 }
 
-/** Reads at most `bytesMax`, whatever size the file reports: a device or a pipe has none. */
+/** Reads at most `bytesMax`, whatever size the file reports, as a device or a pipe reports none. */
 function readAtMost(file: string, bytesMax: number): Buffer {
   const descriptor = openSync(file, 'r')
   try {
@@ -139,7 +139,7 @@ function readDocument({ contents, errors }: Document.Parsed): ParsedDocument {
       faults: [unclosedQuote(contents, syntaxError) ?? toFault(syntaxError), ...duplicates],
     }
   if (faults.length > 0) return { ...unreadable, faults: [...faults, ...duplicates] }
-  // A duplicate does not make the tree unreadable, and hides no other problem.
+  // A duplicate does not make the tree unreadable, nor does it hide other problems.
   const options = tree ?? {}
   if (isRecord(options)) return { tree: options, faults: duplicates, isReadable: true, aliasTargets }
   return {
@@ -148,16 +148,16 @@ function readDocument({ contents, errors }: Document.Parsed): ParsedDocument {
   }
 }
 
-/** The first syntax error: the parser then loses sync, and may cause the others itself. */
+/** The first syntax error, as the parser then loses sync and may cause the others itself. */
 function relevantError(errors: readonly YAMLError[]): YAMLError | undefined {
   const [first] = errors
-  // Among errors at the same place this one is about the indentation.
+  // Of several errors at the same position, this one is about the indentation.
   const isIndentationError = ({ code, pos }: YAMLError) =>
     code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === first?.pos[0]
   return errors.find(isIndentationError) ?? first
 }
 
-/** A quote that is never closed ends with the file, or far below: it is reported where it opens. */
+/** An unclosed quote ends with the file, or far below: it is reported where it opens. */
 function unclosedQuote(
   contents: Document.Parsed['contents'],
   { code, message }: YAMLError,
@@ -167,7 +167,7 @@ function unclosedQuote(
   const type = quote === '"' ? 'QUOTE_DOUBLE' : 'QUOTE_SINGLE'
   let offset: number | undefined
   visit(contents, (_key, node) => {
-    // The last one: it extends to where the parser gave up.
+    // The last one, which extends to where the parser gave up.
     if (isScalar(node) && node.type === type) offset = node.range?.[0]
   })
   const detail = `the quote ${quote} that opens here is never closed`

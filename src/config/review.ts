@@ -10,14 +10,14 @@ export interface Review {
   readonly tree: ConfigTree
   /** Whether the schema found no problem at, above or below a path: only then may a rule use its value. */
   isValid(path: Path): boolean
-  /** Whether an option of a section is there, whatever its value, and not only by default. */
+  /** Whether an option of a section was written, whatever its value, rather than set by default. */
   isWritten(section: keyof ConfigTree, name: string): boolean
-  /** Whether a map or list is one, even if something below is invalid: then a rule may iterate over it. */
+  /** Whether a map or list has that form, even if something below it is invalid, so that a rule may iterate over it. */
   hasValidShape(path: Path): boolean
   report(path: Path, message: string, at?: Finding['at']): void
   /** The text of a secret; undefined, and reported, if it cannot be read. @param creationHint added if it is missing */
   secret(path: Path, reference: SecretReference, creationHint?: string): string | undefined
-  /** The same, but a missing file or variable is not reported. */
+  /** Like `secret`, but a missing file or variable is not reported. */
   secretIfPresent(path: Path, reference: SecretReference): string | undefined
 }
 
@@ -65,7 +65,7 @@ interface PathNode {
   readonly next: Map<Path[number], PathNode>
 }
 
-/** A tree of paths, for fast look-ups: there may be a path for each option, and a question for each too. */
+/** A tree of paths, for fast look-ups, as there may be a path and a look-up for each option. */
 function createPathTree(paths: readonly Path[]) {
   const root: PathNode = { isEnd: false, next: new Map() }
   for (const path of paths) {
@@ -78,7 +78,7 @@ function createPathTree(paths: readonly Path[]) {
     node.isEnd = true
   }
 
-  /** The branches along a path, as far as they exist. */
+  /** The nodes along a path, as far as they exist. */
   function nodesAlong(path: Path): readonly PathNode[] {
     const branches = [root]
     for (const part of path) {

@@ -9,7 +9,10 @@ export type SecretResult =
   | { readonly value: string }
   | { readonly problem: string; readonly isMissing: boolean }
 
-/** Reads each secret once: the text that is used is the one that was checked, even if its file has changed since. */
+/**
+ * Reads each secret once, so that the text that is used is the one that was checked, even if its file has changed
+ * since.
+ */
 export function createSecretReader(
   env: Environment,
   resolvePath: (path: string) => string,

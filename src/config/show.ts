@@ -38,8 +38,8 @@ function leaves(value: unknown, path: Path): Leaf[] {
 }
 
 /**
- * Whether a value is a reference to a secret, or looks like one that was written as text; for an option that takes
- * either, the value decides.
+ * Whether a value is a reference to a secret, or looks like a secret that was written as text; for an option that
+ * accepts either, the value decides.
  */
 function holdsSecret(value: unknown, path: Path): boolean {
   const schema = schemaAt(path)

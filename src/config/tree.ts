@@ -9,25 +9,25 @@ export interface Fault {
 }
 
 export interface TreeReadResult {
-  /** Plain maps, lists and values. No object is in two places, so that changing one part changes no other. */
+  /** Plain maps, lists and values. No object occurs twice, so that changing one part changes no other. */
   readonly tree: unknown
-  /** Duplicated options; the tree has the last. */
+  /** Duplicated options; the tree contains the last. */
   readonly duplicates: readonly Fault[]
-  /** Why the tree is not complete; none = it is. */
+  /** Why the tree is incomplete; empty = it is complete. */
   readonly faults: readonly Fault[]
   /** What each alias refers to. */
   readonly aliasTargets: ReadonlyMap<unknown, unknown>
 }
 
-/** More than any config has: later walks through the tree cannot overflow the stack. */
+/** More than any config has, so that later walks through the tree cannot overflow the stack. */
 const depthMax = 100
 
-/** How many values aliases may add: ten lines of aliases can expand to billions of values. */
+/** How many values aliases may add, as ten lines of aliases can expand to billions of values. */
 const copiesMax = 100_000
 
 /**
  * Makes a plain tree of a YAML node, with a separate copy for each alias. In the library all aliases of an anchor are
- * the same map: the defaults of one option would show up in another.
+ * the same map, so the defaults of one option would show up in another.
  */
 export function readTree(contents: unknown): TreeReadResult {
   const walk: Walk = {
@@ -57,7 +57,7 @@ interface Walk {
 
 interface NodeContext {
   readonly path: Path
-  /** The outermost alias that brought the value here; undefined if it is written here. */
+  /** The outermost alias that the value comes from; undefined if it is written here. */
   readonly alias: { readonly node: Alias; readonly path: Path } | undefined
 }
 
@@ -78,7 +78,7 @@ function readNode(walk: Walk, node: unknown, context: NodeContext): unknown {
 
 function readAlias(walk: Walk, node: Alias, { path, alias }: NodeContext): unknown {
   const { aliasTargets, anchors, ancestors } = walk
-  // An anchor may be defined twice: an alias refers to the one before it, even when the alias itself is copied.
+  // An anchor may be defined twice: an alias refers to the one before it, even if the alias itself is copied.
   if (!alias) aliasTargets.set(node, anchors.get(node.source))
   const target = aliasTargets.get(node)
   const problem =
@@ -88,14 +88,14 @@ function readAlias(walk: Walk, node: Alias, { path, alias }: NodeContext): unkno
         ? circularAliasMessage(node)
         : undefined
   if (problem === undefined) return readNode(walk, target, { path, alias: alias ?? { node, path } })
-  // In a copy the fault was reported already, at the original.
+  // In a copy, the fault has already been reported at the original.
   return alias ? null : addFault(walk, { node, path }, problem)
 }
 
 function readItems(walk: Walk, items: readonly unknown[], { path, alias }: NodeContext): unknown[] {
   return items.map((item, index) => {
     const context = { path: [...path, index], alias }
-    // Only a list with a tag, such as !!omap, has pairs for items.
+    // Only a list with a tag, such as !!omap, has pairs as items.
     return isPair(item) ? readPairs(walk, [item], context) : readNode(walk, item, context)
   })
 }
@@ -103,7 +103,7 @@ function readItems(walk: Walk, items: readonly unknown[], { path, alias }: NodeC
 function readPairs(walk: Walk, pairs: readonly Pair[], { path, alias }: NodeContext): unknown {
   const members = new Map<string, unknown>()
   for (const { key, value } of pairs) {
-    // Only for the anchors and aliases in it.
+    // Only for its anchors and aliases.
     readNode(walk, key, { path: [...path, ''], alias })
     const name = nameOf(key, walk.aliasTargets)
     const context = { path: [...path, name], alias }
@@ -137,7 +137,7 @@ function circularAliasMessage({ source }: Alias): string {
   return `the alias *${source} is circular: it refers to a part of the file that contains it`
 }
 
-/** The name of a member as a text, even of a number. A key that is not a name is reported as an unknown option. */
+/** The name of a member as text, even if it is a number. A key that is not a name is reported as an unknown option. */
 export function nameOf(key: unknown, aliasTargets: ReadonlyMap<unknown, unknown>): string {
   const node = isAlias(key) ? aliasTargets.get(key) : key
   if (isScalar(node)) return String(node.value ?? '')
@@ -151,15 +151,15 @@ export function offsetOf(node: unknown): number | undefined {
 
 /** Finds options in the text of a YAML file. */
 export interface Locator {
-  /** Where the value at a path begins; if it is not in the file, where the nearest part above it begins. */
+  /** Where the value at a path begins; if it is not in the file, where the nearest parent begins. */
   offsetOfValue(path: Path): number
-  /** Where the name of the option at a path begins; an item of a list has no name: its value is taken instead. */
+  /** Where the name of the option at a path begins; an item of a list has no name, so its value is used instead. */
   offsetOfKey(path: Path): number
 }
 
 /** @param aliasTargets what each alias refers to */
 export function createLocator(contents: unknown, aliasTargets: ReadonlyMap<unknown, unknown>): Locator {
-  // Cached: there may be a look-up for each option, and searching a large map each time would take minutes.
+  // Cached, as there may be a look-up for each option, and searching a large map each time would take minutes.
   const pairsOf = new Map<unknown, ReadonlyMap<string, Pair>>()
 
   function offsetOfValue(path: Path): number {
@@ -188,7 +188,7 @@ export function createLocator(contents: unknown, aliasTargets: ReadonlyMap<unkno
     return isAlias(node) ? aliasTargets.get(node) : node
   }
 
-  /** Of two pairs with the same name the last, whose value counts. */
+  /** The last of several pairs with the same name, as its value counts. */
   function pairOf(map: unknown, name: string | number | undefined): Pair | undefined {
     if (!isMap(map)) return undefined
     const known = pairsOf.get(map) ?? new Map(map.items.map((pair) => [nameOf(pair.key, aliasTargets), pair]))

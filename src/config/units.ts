@@ -1,10 +1,12 @@
-export const durationUnitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+import { dayMs } from '#platform/time.ts'
+
+export const durationUnitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: dayMs } as const
 const sizeUnitsBytes = { B: 1, KiB: 1_024, MiB: 1_048_576, GiB: 1_073_741_824 } as const
 
-/** `250ms`, `30s`, `10m`, `24h`, `30d`: a whole number and one unit, nothing between. */
+/** `250ms`, `30s`, `10m`, `24h`, `30d`: a whole number and one unit, with nothing in between. */
 export const durationPattern = '^(\\d{1,12})(ms|s|m|h|d)$'
 
-/** `512B`, `16KiB`, `10MiB`, `1GiB`: a whole number and one unit, nothing between. */
+/** `512B`, `16KiB`, `10MiB`, `1GiB`: a whole number and one unit, with nothing in between. */
 export const sizePattern = '^(\\d{1,12})(B|KiB|MiB|GiB)$'
 
 /** Milliseconds of a duration such as `30s`; undefined if the text is not a duration. */
@@ -17,12 +19,12 @@ export function parseSizeBytes(text: string): number | undefined {
   return scale(text, sizePattern, sizeUnitsBytes)
 }
 
-/** The same for a duration that has been validated. */
+/** Milliseconds of a duration that has been validated. */
 export function durationMs(text: string): number {
   return parseDurationMs(text) ?? 0
 }
 
-/** The same for a size that has been validated. */
+/** Bytes of a size that has been validated. */
 export function sizeBytes(text: string): number {
   return parseSizeBytes(text) ?? 0
 }
@@ -34,11 +36,11 @@ function scale(text: string, pattern: string, units: Readonly<Record<string, num
   return factor === undefined ? undefined : Number(amount) * factor
 }
 
-/** Values of an option that has a unit. */
+/** The bounds of an option with a unit. */
 export interface Bounds {
   readonly min: string
   readonly max: string
-  /** A word that stands for a value too. */
+  /** A word that is a value, too. */
   readonly alternative?: string
 }
 
@@ -50,5 +52,25 @@ function isWithin(parse: (text: string) => number | undefined) {
     if (text === bounds.alternative) return true
     const value = parse(text)
     return value !== undefined && value >= (parse(bounds.min) ?? 0) && value <= (parse(bounds.max) ?? 0)
+  }
+}
+
+/** `name=value,name=value`, percent-encoded, as in W3C Baggage; what is malformed is left out. */
+export function parsePairs(text: string): Readonly<Record<string, string>> {
+  const pairs = text.split(',').flatMap((pair) => {
+    const [name = '', ...rest] = pair.split('=')
+    const value = decoded(rest.join('=').trim())
+    return name.trim() === '' || rest.length === 0 || value === undefined
+      ? []
+      : [[name.trim(), value] as const]
+  })
+  return Object.fromEntries(pairs)
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
   }
 }

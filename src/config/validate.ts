@@ -8,7 +8,7 @@ import type { SchemaNode } from './schema/node.ts'
 import { type ConfigTree, schemaAt } from './schema/schema.ts'
 import { durationHint, secretHint, sizeHint } from './value-hints.ts'
 
-/** A finding of the schema: `at` says whether the name or the value of the option is wrong. */
+/** A finding of the schema; `at` says whether the name or the value of the option is wrong. */
 export interface Finding {
   readonly path: Path
   readonly at: 'key' | 'value'
@@ -19,11 +19,11 @@ export interface Validation {
   /** The tree with every default filled in; only valid if there are no findings. */
   readonly tree: ConfigTree
   readonly findings: readonly Finding[]
-  /** The tree before that. */
+  /** The tree without defaults. */
   readonly written: Readonly<Record<string, unknown>>
 }
 
-/** Compiled lazily: it would take most of the time of a short command. */
+/** Compiled lazily, as it would take most of the time of a short command. */
 let compiled: ReturnType<typeof compileSchema> | undefined
 
 /** Checks a tree against the schema and fills in the defaults; the given tree is not modified. */
@@ -38,12 +38,12 @@ export function validate(written: Record<string, unknown>): Validation {
   return { tree: tree as ConfigTree, findings, written }
 }
 
-/** The driver that is not named is that of the section that is there. */
+/** If no driver is named, the section that is there decides. */
 function followStoreSection({ store }: Record<string, unknown>): void {
   if (isRecord(store) && !('driver' in store) && 'redis' in store) store.driver = 'redis'
 }
 
-/** Leaves out errors of a single branch of a choice: the choice itself is reported. */
+/** Leaves out errors of single branches of a choice, as the choice itself is reported. */
 function isRelevant(error: ErrorObject): boolean {
   return !/\/anyOf\/\d+\//.test(error.schemaPath)
 }
@@ -110,13 +110,13 @@ function constraintMessage(error: ErrorObject, node: SchemaNode): string {
   }
 }
 
-/** In words if the pattern only requires a prefix. */
+/** In words, if the pattern only requires a prefix. */
 function describePattern(pattern: string | undefined): string {
   const [, beginning] = /^\^([\w/-]+)$/.exec(pattern ?? '') ?? []
   return beginning === undefined ? `match ${pattern}` : `begin with ${beginning}`
 }
 
-/** Whether a number or truth value was written as a text. */
+/** Whether a number or boolean was written as text. */
 function isQuoted(value: unknown, { type, enum: values = [], anyOf = [] }: SchemaNode): boolean {
   if (typeof value !== 'string') return false
   if (anyOf.some((option) => isQuoted(value, option))) return true
@@ -160,7 +160,7 @@ function toExample(name: string): string {
   return `${name}: …`
 }
 
-/** Numbers become indexes only in lists: a name may look like a number too. */
+/** Numbers become indexes only in lists, as a name may look like a number too. */
 function pathOf(pointer: string, tree: unknown): Path {
   let node = tree
   return pointer

@@ -40,7 +40,7 @@ const sizeWords: Readonly<Record<string, string>> = {
 /** In the order in which they are suggested. */
 const durationUnits = ['s', 'ms', 'm', 'h', 'd']
 const sizeUnits = ['KiB', 'MiB', 'B', 'GiB']
-/** A number as large as this is meant in bytes. */
+/** A number this large is meant in bytes. */
 const plainBytesMin = 1_024
 
 /** For a value that is not a duration, such as `30`, `5 minutes` or `1h30m`; empty if it is only out of range. */
@@ -69,7 +69,7 @@ function isBareNumber(value: unknown): value is number | string {
   return typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value))
 }
 
-/** @param suggestions only those that would be accepted, the likeliest first */
+/** @param suggestions only those that would be accepted, the most likely first */
 function missingUnit(suggestions: readonly string[]): string {
   return suggestions.length === 0 ? '' : `: add the unit, such as ${suggestions.slice(0, 2).join(' or ')}`
 }
@@ -87,7 +87,7 @@ export function secretHint(value: unknown): string {
   return isFileName ? `write { file: ${value} }` : 'write { file: PATH } or { env: NAME }'
 }
 
-/** `1h30m` in its smallest unit; undefined if the value is not of several parts. */
+/** `1h30m` in its smallest unit; undefined if the value does not have several parts. */
 function sumOfParts(value: string): string | undefined {
   if (!/^(?:\d{1,6}(?:ms|s|m|h|d)){2,}$/.test(value)) return undefined
   const parts = [...value.matchAll(/(\d{1,6})(ms|s|m|h|d)/g)]
@@ -110,10 +110,12 @@ function withUnit(value: string, units: Readonly<Record<string, string>>): strin
   return amount === undefined || unit === undefined ? undefined : amount + unit
 }
 
-/** As shells, Compose and templates write a variable that is replaced: here it is an error (docs/decisions/0049). */
+/**
+ * How shells, Compose and templates write a variable that is replaced, which is an error here (docs/decisions/0049).
+ */
 const reference = /\$\{[^{}]*\}/
 
-/** Whether a value names a variable, and what to do instead; empty if it does not. It is never repeated. */
+/** Whether a value names a variable, and what to do instead; empty if it does not. The value is never repeated. */
 function unreplacedHint(value: unknown, path: Path): string {
   if (typeof value !== 'string' || !reference.test(value)) return ''
   const secret = mayBeSecret(path) ? 'write { env: NAME }, or ' : ''
@@ -125,7 +127,7 @@ function mayBeSecret(path: Path): boolean {
   return [node, ...(node?.anyOf ?? [])].some((one) => one?.secret === true)
 }
 
-/** Values with a variable that somebody expects to be replaced, at any place of a tree. */
+/** Values with a variable that somebody expects to be replaced, anywhere in a tree. */
 export function findUnreplaced(node: unknown, path: Path = []): readonly Pick<Problem, 'path' | 'message'>[] {
   if (isRecord(node)) {
     return Object.entries(node).flatMap(([name, member]) => findUnreplaced(member, [...path, name]))
@@ -146,7 +148,7 @@ function variableOf(path: Path): string {
   return `GATEHOUSE__${parts.join('__')}`
 }
 
-/** The same for the value at a path of a tree. */
+/** The hint for the value at a path of a tree. */
 export function unreplacedHintAt(tree: unknown, path: Path): string {
   return unreplacedHint(valueAt(tree, path), path)
 }

@@ -19,7 +19,7 @@ import {
 import { findInsecureFileModes, findLeftSealingKeys } from './warnings/secrets.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
 
-/** The paths of the gateway itself, which win over any route. */
+/** The paths of the gateway itself, which take precedence over any route. */
 interface OwnPaths {
   has(path: string, hostName: string): boolean
 }
@@ -101,7 +101,7 @@ function overlyTrustedProxies({ trustedProxies }: Tree): Warning[] {
   })
 }
 
-/** It believes trusted proxies only, and so answers nobody. */
+/** The listener only trusts proxies in the list, so it answers nobody. */
 function untrustedDecide({ decide, trustedProxies }: Tree): Warning[] {
   if (!decide || trustedProxies.length > 0) return []
   const message = 'is of no use while trustedProxies is empty'
@@ -110,7 +110,7 @@ function untrustedDecide({ decide, trustedProxies }: Tree): Warning[] {
 
 /** Over plain http, anyone on the network path can read credentials and the refresh cookie. */
 function insecureCookie({ publicUrl, cookie, listen }: Tree): Warning[] {
-  // With listen.tls the connection is secure: cleartextPublicUrl reports the problems then.
+  // With listen.tls the connection is secure, and cleartextPublicUrl reports the problems.
   if (listen.tls) return []
   const { protocol, hostname } = new URL(publicUrl)
   if (protocol === 'https:' || isLoopback(hostname)) return []
@@ -146,7 +146,7 @@ function unusedTls({ upstreams }: Tree): Warning[] {
     )
 }
 
-/** Whoever reads the file sees a text. */
+/** A text can be read by anybody who can read the file. */
 function inlineCredentials({ upstreams }: Tree): Warning[] {
   return Object.entries(upstreams).flatMap(([name, { headers }]) =>
     Object.entries(headers.set)

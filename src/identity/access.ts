@@ -5,13 +5,13 @@ export interface RateLimit {
   readonly by: 'account' | 'key' | 'ip'
 }
 
-/** That of one route. */
+/** The rate limit of one route. */
 export interface RouteRate extends RateLimit {
-  /** Of `purposes`, where who is counted is as `by` says (hot). */
+  /** The one of `purposes` that `by` selects, unless the caller decides (hot). */
   readonly purpose: string
   /** See Rate. */
   recentPlace: number
-  /** What is counted, for each way of counting: made once for each route, not for each request (hot). */
+  /** What is counted, by `by`: computed once for each route, not for each request (hot). */
   readonly purposes: Readonly<Record<RateLimit['by'], string>>
 }
 
@@ -19,7 +19,7 @@ export type SchemeName = 'secretKey' | 'bearer'
 
 /**
  * Who may call. A protected route has at least one scheme, so an empty list cannot mean "open". `leavesAuthorization`:
- * the Authorization field is the backend's, and says nothing of the caller.
+ * the Authorization field belongs to the backend, and does not identify the caller.
  */
 export type Access = { readonly leavesAuthorization?: true } & (
   | { readonly kind: 'public' }
@@ -30,12 +30,12 @@ export type Access = { readonly leavesAuthorization?: true } & (
       readonly isOptional: boolean
       /** undefined = any. */
       readonly roles: ReadonlySet<string> | undefined
-      /** All of them are needed by a key or token with scopes; undefined = only those without scopes are admitted. */
+      /** A key or token with scopes needs all of these; undefined = only those without scopes are admitted. */
       readonly scopes: readonly string[] | undefined
       readonly verifiedOnly: boolean
       /** Names of the foreign issuers whose tokens are accepted too; undefined = none. */
       readonly issuers: ReadonlySet<string> | undefined
-      /** Where clients find out about the issuers (RFC 9728); undefined = it names none. */
+      /** Where clients learn about the issuers (RFC 9728); undefined = there is no such document. */
       readonly metadataUrl?: string | undefined
     }
 )

@@ -3,7 +3,7 @@ import type { Access, SchemeName } from './access.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import type { Authentication, Decision, DecisionScheme, Refusal, Scheme } from './decision.ts'
 import type { ForeignScheme } from './issuers/foreign.ts'
-import { accessCookieCarrier } from './keys/carriers.ts'
+import { accessCookieCarrier, proofCarrier } from './keys/carriers.ts'
 
 export interface Schemes extends Readonly<Record<SchemeName, Scheme>> {
   /** Bearer tokens of foreign issuers; undefined = none is configured. */
@@ -12,20 +12,21 @@ export interface Schemes extends Readonly<Record<SchemeName, Scheme>> {
 
 type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
 
-/** The decision about every request that needs no credential. */
+/** The decision about a request that needs no credential. */
 export const anonymousDecision: Decision = {
   kind: 'allowed',
   principal: undefined,
   scheme: undefined,
+  confirmation: undefined,
   holdsUntil: 0,
 }
 
-/** The refusal of every request that lacks a required credential. */
+/** The refusal of a request that lacks a required credential. */
 export const credentialsMissing = refused('credentials-missing', undefined)
 
 /**
- * Identifies the caller. A route lists the schemes it accepts; where authentication is optional, only a request without
- * a credential is anonymous, never one with a wrong credential.
+ * Identifies the caller. A route lists the schemes that it accepts. If authentication is optional, only a request
+ * without a credential is anonymous, never one with a wrong credential.
  */
 export function authenticate(
   access: Access,
@@ -57,17 +58,20 @@ function authenticateWith(
   const isCookie = carrier === accessCookieCarrier
   if (!accepted.includes(kind)) return refused('scheme-not-accepted', kind)
   const authentication =
-    // The access cookie holds a token of ours: one of another issuer was put there by somebody else.
+    // The access cookie holds a token of ours: a token of another issuer was put there by somebody else.
     issuers === undefined || kind !== 'bearer' || isCookie
       ? schemes[kind].authenticate(text)
       : authenticateBearer(text, issuers, schemes)
-  const scheme = isCookie ? 'cookie' : kind
+  const sent = {
+    scheme: isCookie ? 'cookie' : kind,
+    isProven: kind === 'bearer' && carrier === proofCarrier,
+  } as const
   return authentication instanceof Promise
-    ? authentication.then((settled) => toDecision(scheme, settled))
-    : toDecision(scheme, authentication)
+    ? authentication.then((settled) => toDecision(sent, settled))
+    : toDecision(sent, authentication)
 }
 
-/** A token of ours, or of one of these issuers. */
+/** Authenticates a token of ours, or of one of these issuers. */
 function authenticateBearer(
   token: string,
   issuers: ReadonlySet<string>,
@@ -76,16 +80,35 @@ function authenticateBearer(
   return foreign?.authenticate(token, issuers) ?? bearer.authenticate(token)
 }
 
-function toDecision(scheme: DecisionScheme, authentication: Authentication): Decision {
+/** How a credential came. */
+interface Sent {
+  readonly scheme: DecisionScheme
+  /** Whether by the scheme for tokens beside a proof. */
+  readonly isProven: boolean
+}
+
+/** A token that is bound to a key comes by `DPoP`, and no other token does (RFC 9449 7.1, 7.2). */
+function toDecision({ scheme, isProven }: Sent, authentication: Authentication): Decision {
   const { holdsUntil } = authentication
   if (authentication.kind === 'authenticated') {
-    const { principal } = authentication
-    return { kind: 'allowed', principal, scheme, holdsUntil, logged: '', loggedUpstream: undefined }
+    const { principal, confirmation } = authentication
+    const isBound = confirmation?.jkt !== undefined
+    if (isBound && !isProven) return refused('proof-missing', scheme, 'the token is bound to a key (cnf.jkt)')
+    if (isProven && !isBound) return refused('token-invalid', scheme, 'Authorization: DPoP, but no cnf.jkt')
+    return {
+      kind: 'allowed',
+      principal,
+      scheme,
+      confirmation,
+      holdsUntil,
+      logged: '',
+      loggedUpstream: undefined,
+    }
   }
   const { code, isMalformed, reason } = authentication
   return { kind: 'refused', code, scheme, isMalformed, holdsUntil, reason }
 }
 
-function refused(code: ErrorCode, scheme: DecisionScheme | undefined): Refusal {
-  return { kind: 'refused', code, scheme, isMalformed: false, holdsUntil: 0, reason: undefined }
+function refused(code: ErrorCode, scheme: DecisionScheme | undefined, reason?: string): Refusal {
+  return { kind: 'refused', code, scheme, isMalformed: false, holdsUntil: 0, reason }
 }

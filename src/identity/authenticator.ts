@@ -10,17 +10,18 @@ import type { Directory } from './principal.ts'
 /** Identifies the caller of each request. */
 export interface Authenticator {
   /**
-   * Synchronous where everything is cached and current. Throws or rejects only where it cannot be decided.
+   * Synchronous if everything is cached and current. Throws or rejects only if it cannot be decided.
    * @param now the current time on the clock of performance.now()
    */
   decide(access: Access, credentials: Credentials, now: number): Decision | Promise<Decision>
   /**
-   * The credential that is a part of a text, if it was decided about within the last second and nothing has changed since.
-   * Counts as a look-up in the cache where it was accepted.
-   * @param carrier undefined = a bearer token, or a secret key that may come as one
+   * The credential in a part of a text, if it was decided about within the last second and nothing has changed since.
+   * @param sent `carrier` undefined = a bearer token, or a secret key sent as one
    */
   recall?(access: Access, sent: SentCredential, now: number): RecalledCredential | undefined
-  /** Whether the store has to be asked about a secret key that may as well be made up: see LookUpGuard. */
+  /** Counts a cache hit: to be called once a recalled credential admits a request. */
+  countHit?(): void
+  /** Whether the store has to be asked about a secret key that may be invented: see LookUpGuard. */
   mustLookUp?(credentials: Credentials): boolean
   /**
    * Brings the cache up to date: to be called before a caller is rejected for a role or a profile from the cache.
@@ -29,12 +30,12 @@ export interface Authenticator {
   confirm(): Promise<void>
 }
 
-/** Where a credential is in a text, and in which place it came. */
+/** The position of a credential in a text, and the carrier that it came in. */
 interface SentCredential {
   readonly text: string
   readonly from: number
   readonly to: number
-  /** undefined = as `Authorization: Bearer` */
+  /** undefined = `Authorization: Bearer` */
   readonly carrier: Carrier | undefined
 }
 
@@ -56,23 +57,25 @@ interface AuthenticatorOptions {
 const decisionReuseMs = 1_000
 const secondsMax = 2 ** 30
 const acceptedBounds = { credentialsMax: 10_000, charactersMax: 16 * 1_024 * 1_024 }
-/** Apart from the others, and fewer: made-up tokens must neither displace valid ones nor fill the memory. */
+/** Separate and fewer: invented tokens must neither displace valid ones nor fill the memory. */
 const refusedBounds = { credentialsMax: 1_000, charactersMax: 1_024 * 1_024 }
 
 /**
  * Decides about each credential at most once a second while nothing changes: any change of an account, a session or a
- * signing key, and a loss of the store, invalidates all earlier decisions. A process that was suspended or starved, so
- * that the change log was not read for a while, does not use its caches until it has read the log again. In the last
- * second of what a decision was granted for, each request is decided about.
+ * signing key, and the loss of the store, invalidates all earlier decisions. A process that was suspended or starved,
+ * and so has not read the change log for a while, reads it before it uses its caches again. In its last second of
+ * validity, a credential is decided about for each request.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { schemes, directory, clock, monotonic = monotonicClock } = options
   const startedAt = clock()
   const known = new RecentCredentials(acceptedBounds)
-  /** Tokens that only other keys could make valid. Not secret keys: refusing one is as cheap as finding it here. */
+  /**
+   * Tokens that could only become valid with other keys. Not secret keys, which are as cheap to refuse as to find here.
+   */
   const refused = new RecentCredentials(refusedBounds)
 
-  /** Since the start, so that it is a small number (hot). */
+  /** Counted from the start, so that the number is small (hot). */
   function secondsOf(time: number): number {
     return (time - startedAt) / 1_000
   }
@@ -85,7 +88,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       : decideAfterCatchUp(access, credential)
   }
 
-  /** The cached credential with the same text, kind and carrier; else the given one. */
+  /** The cached credential with the same text, kind and carrier, or else the given one. */
   function knownOf(sent: Credential): Credential {
     const { text } = sent
     const found = known.find(text, 0, text.length) ?? refused.find(text, 0, text.length)
@@ -111,7 +114,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     }
     const decision = authenticate(access, credential, schemes)
     if (decision instanceof Promise) return decideAgainIfStale(access, credential, decision)
-    if (version !== undefined && decision.holdsUntil > 0) {
+    if (version !== undefined && decision.holdsUntil > 0 && !isBound(decision)) {
       credential.recent = decision
       credential.recentAccess = access
       credential.recentVersion = version
@@ -127,7 +130,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     else if (credential.kind === 'bearer') refused.keep(credential)
   }
 
-  /** The last decision about it, if it still holds. */
+  /** The last decision about it, if it is still valid. */
   function recentOf(
     access: Access,
     { kind, recent, recentAccess, recentVersion, recentUntil, recentEnd }: Credential,
@@ -156,9 +159,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const time = clock()
     if (!directory.isCurrent(now, time)) return undefined
     const decision = recentOf(access, credential, directory.version(), now, time)
-    if (decision === undefined) return undefined
-    if (decision.kind === 'allowed') directory.countHit()
-    return { credential, decision }
+    return decision && { credential, decision }
   }
 
   /** The result of a look-up is outdated if this process stalled before it read the response. */
@@ -173,6 +174,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   return {
     recall,
+    countHit: directory.countHit,
     decide: (access, credentials, now) =>
       credentials.kind === 'secretKey' || credentials.kind === 'bearer'
         ? decideIfCurrent(access, credentials, now)
@@ -187,7 +189,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
 const bearerCarrier = 'bearer'
 
-/** Whether both routes authenticate this scheme in the same way: roles and scopes are looked at afterwards. */
+/** Whether each request has to prove something: a decision about another says nothing of that. */
+function isBound(decision: Decision): boolean {
+  return decision.kind === 'allowed' && decision.confirmation !== undefined
+}
+
+/** Whether both routes authenticate this scheme in the same way; roles and scopes are checked afterwards. */
 function isDecidedAlike(scheme: SchemeName, one: Access, other: Access): boolean {
   return (
     one.kind === 'protected' &&

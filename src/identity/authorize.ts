@@ -24,8 +24,8 @@ export function authorize(
 }
 
 /**
- * A key or token with scopes passes only where the route names scopes, and it has all of these; one without scopes is
- * not limited. But a token of a foreign issuer that names no scopes was granted none.
+ * A key or token with scopes is admitted only if the route names scopes, and it has all of these; one without scopes is
+ * not limited. A token of a foreign issuer that names no scopes, however, was granted none.
  */
 function isWithinScopes(
   required: readonly string[] | undefined,
@@ -40,7 +40,7 @@ export function isFromAllowedAddress({ addresses }: Principal, address: string):
   return addresses.length === 0 || isWithin(addresses, address)
 }
 
-/** A caller admitted for longer than one request, and the credential. */
+/** A caller who was admitted for longer than one request, with the credential. */
 export interface AdmittedCaller {
   readonly principal: Principal
   readonly access: Access
@@ -48,11 +48,11 @@ export interface AdmittedCaller {
   readonly keyDigest: Uint8Array | undefined
   /** ID of the key that signed the bearer token; undefined for a secret key. */
   readonly signedBy: string | undefined
-  /** Epoch of the role that the bearer token carries; undefined for a secret key. */
+  /** Role epoch in the bearer token; undefined for a secret key. */
   readonly roleEpoch: number | undefined
 }
 
-/** What the check depends on. */
+/** What admittedUntil depends on. */
 export interface AuthState {
   readonly directory: Directory
   readonly keyring: Pick<Keyring, 'find'>
@@ -61,10 +61,11 @@ export interface AuthState {
 }
 
 /**
- * Until when an admitted caller would still be admitted: the account and role are the same, the key or session is still
- * valid, and the token's signing key has not been retired; a principal of a foreign issuer is not blocked. That an access token has expired meanwhile does not matter.
- * @returns when the secret key ends, Infinity = it does not; 0 = the caller would not be admitted any more
- * @throws GatehouseError `store-unavailable` where it cannot be decided now
+ * Checks whether an admitted caller would still be admitted: the account and role are the same, the key or session is
+ * still valid, and the token's signing key has not been retired; a principal of a foreign issuer is not blocked. The
+ * expiry of the access token does not matter.
+ * @returns when the secret key expires, Infinity = never; 0 = the caller would not be admitted any more
+ * @throws GatehouseError `store-unavailable` if it cannot be decided now
  */
 export async function admittedUntil(
   { principal, access, keyDigest, signedBy, roleEpoch }: AdmittedCaller,
@@ -79,7 +80,7 @@ export async function admittedUntil(
   if (signedBy !== undefined && !keyring.find(signedBy)) return 0
   const account = await directory.account(accountId)
   if (!account || account.isDisabled || account.role !== role) return 0
-  // The role may have changed and changed back since.
+  // The role may have changed and been changed back.
   if (roleEpoch !== undefined && roleEpoch < account.roleEpoch) return 0
   if (authorize(access, { ...principal, profile: account.profile }) !== undefined) return 0
   if (keyDigest !== undefined) return endOfKey(findCompactKey(account.keys, keyDigest), now)

@@ -9,83 +9,104 @@ import {
 } from '#platform/secrets/format.ts'
 import type { Access, SchemeName } from './access.ts'
 import type { Decision } from './decision.ts'
-import { accessCookieCarrier, type Carrier, type Carriers, passwordOf } from './keys/carriers.ts'
+import {
+  accessCookieCarrier,
+  type Carrier,
+  type Carriers,
+  passwordOf,
+  proofCarrier,
+} from './keys/carriers.ts'
+import { parseConfirmation } from './possession/confirmation.ts'
 import { payloadOf } from './tokens/jwt.ts'
 
-/** The credentials of a request. `other`: only an Authorization of a scheme that is the backend's, such as AWS4. */
+/**
+ * The credentials of a request. `other`: only an Authorization of a scheme that belongs to the backend, such as AWS4.
+ */
 export type Credentials = { readonly kind: 'none' | 'other' | 'ambiguous' } | Credential
 
-/** Requests with the same fields share one object. */
+/** A credential with its last decision. Requests with the same fields share one object. */
 export interface Credential {
   readonly kind: SchemeName
-  /** The last decision about it: with what follows in this object, as each further one is loaded for each request. */
+  /**
+   * The last decision. Hot: it and the fields below are on this object, as each further object is another load per
+   * request.
+   */
   recent: Decision | undefined
-  /** What it was asked for. */
+  /** The access that the last decision was for. */
   recentAccess: Access | undefined
-  /** The version of the directory at the decision. */
+  /** The version of the directory at the last decision. */
   recentVersion: object | undefined
-  /** Until when it is reused, in whole milliseconds on the clock of performance.now(). */
+  /** Until when the last decision is reused, in whole milliseconds on the clock of performance.now(). */
   recentUntil: number
-  /** The same in whole seconds, for how long it was granted: on a clock of the authenticator's. */
+  /** Until when the decision was granted, in whole seconds since the authenticator's start. */
   recentEnd: number
   /**
    * Client address of the last recorded use, and until when no other is recorded (on the clock of performance.now()).
    */
   useRecordedFrom: string | undefined
   useRecordedUntil: number
-  /** The key or token as received; empty where a token is malformed, or a password cannot be read. */
+  /** The key or token as received; empty if a token is malformed or a password cannot be read. */
   readonly text: string
-  /** Where a secret key came from, or `cookie` for a token in the access cookie; undefined for any other token. */
+  /** Where a secret key came from; for a token `cookie`, `dpop`, or undefined = `Authorization: Bearer`. */
   readonly carrier: Carrier | undefined
 }
 
 const other: Credentials = { kind: 'other' }
 const ambiguous: Credentials = { kind: 'ambiguous' }
-/** The credentials of a request that has none. */
+/** The credentials of a request without any. */
 export const noCredentials: Credentials = { kind: 'none' }
 
 const bearerToken = /^Bearer +([^ ]+) *$/i
 const usualPrefix = 'Bearer '
 /**
- * `Bearer` before a token character is another scheme (RFC 9110 5.6.2); else it is a bearer token, even if malformed.
+ * `Bearer` before a token character is another scheme (RFC 9110 5.6.2); anything else is a bearer token, even if
+ * malformed.
  */
 const bearerPrefix = /^Bearer(?![!#$%&'*+.^_`|~0-9A-Za-z-])/i
+const proofPrefix = /^DPoP(?![!#$%&'*+.^_`|~0-9A-Za-z-])/i
+const proofToken = /^DPoP +([^ ]+) *$/i
 
-/** Adds the value of a header field that carries a secret key. Two credentials are ambiguous, and rejected. */
+/** Adds the value of a header field that carries a secret key. Two credentials are ambiguous, and are rejected. */
 export function withSecretKey(before: Credentials, value: string, carrier: Carrier): Credentials {
   return before.kind === 'none' || before.kind === 'other'
     ? newCredential('secretKey', value, carrier)
     : ambiguous
 }
 
-/** Adds the value of the first Authorization header: beside a key, another scheme is the backend's. */
+/** Adds the value of the first Authorization header; next to a key, another scheme belongs to the backend. */
 export function withAuthorization(before: Credentials, value: string, carriers: Carriers): Credentials {
   const credential = readAuthorization(value, carriers)
   if (before.kind === 'none') return credential ?? other
   return credential === undefined ? before : ambiguous
 }
 
-/** Adds another Authorization header: the gateway and a backend may not read the same one of two. */
+/** Adds another Authorization header: the gateway and a backend may read different ones. */
 export function withRepeatedAuthorization(): Credentials {
   return ambiguous
 }
 
-/** The access token in the access cookie. */
+/** Creates a credential from the access cookie. */
 export function cookieCredential(token: string): Credentials {
   return newCredential('bearer', token, accessCookieCarrier)
 }
 
-/** An access token that is not the credential of a request, but asked about. */
+/** Creates a credential from an access token that was not sent as one, but is asked about: nothing has to be proven. */
 export function tokenCredential(token: string): Credentials {
-  return newCredential('bearer', token, undefined)
+  const isBound = needsProof(payloadOf(token)?.cnf)
+  return newCredential('bearer', token, isBound ? proofCarrier : undefined)
 }
 
-/** Adds another cookie of the same name: which of two a browser sends first says nothing. */
+function needsProof(cnf: unknown): boolean {
+  const confirmation = parseConfirmation(cnf)
+  return typeof confirmation === 'object' && confirmation.jkt !== undefined
+}
+
+/** Adds another cookie of the same name: their order does not tell which is ours. */
 export function withRepeatedCookie(): Credentials {
   return ambiguous
 }
 
-/** Whether the Authorization header, and the places of secret keys, are free: then the access cookie may count. */
+/** Whether there is neither a bearer token nor a secret key, so that the access cookie may count. */
 export function isWithoutCredential({ kind }: Credentials): boolean {
   return kind === 'none' || kind === 'other'
 }
@@ -96,8 +117,8 @@ export function isKeyAuthorization(value: string, carriers: Carriers): boolean {
 }
 
 /**
- * The credential in an Authorization header; undefined = it is of a scheme that is not the gateway's. Where keys may
- * come as bearer tokens, their form tells them from JWTs, also those that were made elsewhere.
+ * The credential in an Authorization header; undefined = its scheme is not the gateway's. If keys may be sent as bearer
+ * tokens, their form distinguishes them from JWTs, including keys that were made elsewhere.
  */
 function readAuthorization(value: string, { bearer, basic }: Carriers): Credential | undefined {
   const token = tokenOf(value)
@@ -106,6 +127,7 @@ function readAuthorization(value: string, { bearer, basic }: Carriers): Credenti
       ? newCredential('secretKey', token, 'bearer')
       : newCredential('bearer', token, undefined)
   }
+  if (proofPrefix.test(value)) return newCredential('bearer', proofToken.exec(value)?.[1] ?? '', proofCarrier)
   const password = basic ? passwordOf(value) : undefined
   return password === undefined ? undefined : newCredential('secretKey', password, 'basic')
 }
@@ -125,9 +147,9 @@ function newCredential(kind: SchemeName, text: string, carrier: Carrier | undefi
   }
 }
 
-/** The bearer token, empty where it is malformed; undefined = another scheme. */
+/** The bearer token, empty if it is malformed; undefined = another scheme. */
 function tokenOf(authorization: string): string | undefined {
-  // The usual spelling; a regular expression costs as much as the rest of a decision.
+  // The usual spelling, without a regular expression (hot).
   if (authorization.startsWith(usualPrefix)) {
     const token = authorization.slice(usualPrefix.length)
     if (token !== '' && !token.includes(' ')) return token
@@ -137,8 +159,8 @@ function tokenOf(authorization: string): string | undefined {
 
 const { refreshToken, ...withAccountId } = secretPrefixes
 /**
- * What begins any credential of ours but a JWT, with its handle: the rest need not be whole, as most of a key is a secret
- * too. Without the handle `gsk_` is how another well-known service begins its keys.
+ * The start of any credential of ours but a JWT, with its handle; the rest need not be complete, as most of a key is
+ * still secret. The handle is needed as another well-known service begins its keys with `gsk_`, too.
  */
 const ownStart = new RegExp(
   [
@@ -155,9 +177,9 @@ function oneOf(names: Readonly<Record<string, string>>): string {
 }
 
 /**
- * Whether the value of an Authorization field shows a credential of the gateway, in whatever scheme and of whatever
- * worth: a key, a refresh token, the token of a link or a portal session, or a JWT of this issuer. What Basic encodes is
- * looked at as a lenient server decodes it.
+ * Whether the value of an Authorization field reveals a credential of the gateway, in any scheme, valid or not: a key,
+ * a refresh token, the token of a link or a portal session, or a JWT of this issuer. Basic is decoded as leniently as
+ * servers do.
  */
 export function showsOwnCredential(authorization: string, issuer: string): boolean {
   return shows(authorization, issuer) || shows(decodeBasic(authorization), issuer)

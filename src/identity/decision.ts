@@ -1,5 +1,6 @@
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { SchemeName } from './access.ts'
+import type { Confirmation } from './possession/confirmation.ts'
 import type { Principal } from './principal.ts'
 
 /** What authenticated, or was refused, for logs and metrics: `cookie` = the access cookie, by the rules of a token. */
@@ -12,12 +13,14 @@ export interface AllowedDecision {
   readonly kind: 'allowed'
   readonly principal: Principal | undefined
   readonly scheme: DecisionScheme | undefined
+  /** See Authentication: whoever acts on the decision has to see it proven first. Such a decision is never reused. */
+  readonly confirmation: Confirmation | undefined
   /** See Authentication. */
   readonly holdsUntil: number
-  /** The identity lines of its principal, and what has written them (gateway/lane/fast-lane.ts). */
+  /** The identity lines of its principal, and the writer that made them (gateway/lane/fast-lane.ts). */
   identityLines?: string
   identityWriter?: (principal: Principal) => string
-  /** For gateway/server/access-line.ts alone: the members of its caller, and the upstream in them. */
+  /** Only for gateway/server/access-line.ts: the members for its caller, and the upstream in them. */
   logged?: string
   loggedUpstream?: string | undefined
 }
@@ -26,7 +29,7 @@ export interface Refusal {
   readonly kind: 'refused'
   readonly code: ErrorCode
   readonly scheme: DecisionScheme | undefined
-  /** No such credential can exist: a typing error, not a guess. */
+  /** No such credential can exist: a typing error rather than a guess. */
   readonly isMalformed: boolean
   /** See Authentication. */
   readonly holdsUntil: number
@@ -35,30 +38,32 @@ export interface Refusal {
 }
 
 /**
- * A scheme's verdict on a credential; the caller handles a missing one. `holdsUntil`: until then the verdict changes
- * only with an account, a session or a signing key, in milliseconds since 1970; 0 = it must not be reused.
+ * A scheme's verdict on a credential; the caller handles a missing one. `holdsUntil`: until then, in milliseconds since
+ * 1970, the verdict only changes with an account, a session or a signing key; 0 = it must not be reused.
  */
 export type Authentication =
   | {
       readonly kind: 'authenticated'
       readonly principal: Principal
+      /** What the sender has to prove besides; undefined = nothing. */
+      readonly confirmation?: Confirmation | undefined
       readonly holdsUntil: number
     }
   | {
       readonly kind: 'rejected'
       readonly code: ErrorCode
-      /** No such credential can exist: known without asking the store. */
+      /** No such credential can exist, which is known without asking the store. */
       readonly isMalformed: boolean
       readonly holdsUntil: number
-      /** The reason for the log, where it adds something to the code. */
+      /** The reason for the log, if it adds something to the code. */
       readonly reason: string | undefined
     }
 
-/** A kind of credential. Synchronous where possible; throws or rejects only where it cannot be decided. */
+/** Verifies one kind of credential. Synchronous if possible; throws or rejects only if it cannot be decided. */
 export interface Scheme {
   readonly name: SchemeName
   authenticate(credential: string): Authentication | Promise<Authentication>
-  /** Whether the store has to be asked about a credential whose form does not show that it is one. */
+  /** Whether the store has to be asked about a credential whose form does not prove that it is one. */
   readonly mustLookUp?: (credential: string) => boolean
 }
 

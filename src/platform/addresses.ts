@@ -1,15 +1,15 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 import { memoizeBounded, memoizeByObject } from './memoize.ts'
 
-/** Each request asks for the network of its client. Longer texts are not addresses. */
+/** Each request needs the network of its client. Longer texts are not addresses. */
 const memoizedAddresses = { entriesMax: 1_000, keyLengthMax: 64 }
 
 /**
- * What a client is counted as wherever something is counted by client address: an IPv4 address as it is, an IPv6
- * address as its network of 64 bits, since one user usually has all of such a network (RFC 6177, RFC 8981). An IPv4
- * address in its IPv6 form (RFC 4291 2.5.5.2) is the IPv4 address. A zone (`%eth0`) does not count.
+ * The client network that counts wherever something is limited by client address: an IPv4 address itself, or the /64 of
+ * an IPv6 address, as one user usually has all of it (RFC 6177, RFC 8981). An IPv4 address in its IPv6 form (RFC 4291
+ * 2.5.5.2) is treated as the IPv4 address. A zone (`%eth0`) is ignored.
  * @returns `203.0.113.7`, `2001:db8:0:1::/64`: at most 24 characters, the same for every spelling of an address; a text
- *   that is not an address unchanged
+ * that is not an address is returned unchanged
  */
 export const clientNetwork: (address: string) => string = memoizeBounded(memoizedAddresses, (address) => {
   const plain = unmappedAddress(address)
@@ -17,9 +17,9 @@ export const clientNetwork: (address: string) => string = memoizeBounded(memoize
 })
 
 /**
- * The network around a client network, for limits on unknown clients: one customer of a provider can easily have
- * several addresses, or several networks of 64 bits (RFC 6177: a site gets 56 bits or fewer).
- * @returns `203.0.113.0/24`, `2001:db8:0:1200::/56`; a text that is not an address unchanged
+ * The network around a client network, for limits on unknown clients, as one customer of a provider can easily have
+ * several addresses or /64 networks (RFC 6177: a site gets 56 bits or fewer).
+ * @returns `203.0.113.0/24`, `2001:db8:0:1200::/56`; a text that is not an address is returned unchanged
  */
 export function widerNetwork(address: string): string {
   const plain = unmappedAddress(address)
@@ -35,7 +35,7 @@ function networkOf(address: string, bits: 56 | 64): string {
 
 const groupsInAddress = 8
 
-/** The groups of 16 bits of an IPv6 address in any spelling of RFC 4291 2.2; only the first six, of a dotted one. */
+/** The groups of 16 bits of an IPv6 address in any spelling of RFC 4291 2.2; of a dotted one only the first six. */
 function groupsOf(address: string): readonly number[] {
   const [head = '', tail = ''] = address.replace(/%.*/s, '').split('::')
   const start = parseGroups(head)
@@ -50,7 +50,7 @@ function parseGroups(text: string): readonly number[] {
   return text.split(':').flatMap((group) => (group.includes('.') ? [0, 0] : [Number.parseInt(group, 16)]))
 }
 
-/** The addresses whose first `bits` are those of `address`. */
+/** The addresses that share their first `bits` bits with `address`. */
 export interface AddressRange {
   readonly address: string
   readonly bits: number
@@ -58,7 +58,7 @@ export interface AddressRange {
 }
 
 export interface AddressSet {
-  /** Whether it contains an address, which is not an IPv4 address in its IPv6 form. */
+  /** Whether it contains an address, which must not be an IPv4 address in its IPv6 form. */
   has(address: string): boolean
 }
 
@@ -66,8 +66,8 @@ export interface AddressSet {
 const mappedBits = 96
 
 /**
- * An address, or a range such as `10.0.0.0/8`; undefined if the text is neither. IPv4 in its IPv6 form is plain IPv4, so
- * that bits count the same however a range is written.
+ * An address, or a range such as `10.0.0.0/8`; undefined if the text is neither. IPv4 in its IPv6 form becomes plain
+ * IPv4, so that its bits count in the same way however a range is written.
  */
 export function parseAddressRange(text: string): AddressRange | undefined {
   const [, address = '', digits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
@@ -82,13 +82,13 @@ export function parseAddressRange(text: string): AddressRange | undefined {
   return { address, bits, family: version === 4 ? 'ipv4' : 'ipv6' }
 }
 
-/** Whether it has every IPv4 address, as `0.0.0.0/0` and IPv6 ranges around their IPv6 form do. */
+/** Whether it contains all IPv4 addresses, like `0.0.0.0/0` and IPv6 ranges around their IPv6 form. */
 export function hasEveryIPv4(range: AddressRange): boolean {
   const { has } = createAddressSet([range])
   return has('0.0.0.0') && has('255.255.255.255')
 }
 
-/** Whether an address is one of some addresses and ranges, which are compiled once for each list. */
+/** Whether an address is in a list of addresses and ranges, which is compiled once per list. */
 export function isWithin(ranges: readonly string[], address: string): boolean {
   return addressSetOf(ranges).has(address)
 }

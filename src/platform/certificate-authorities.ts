@@ -1,6 +1,6 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 
-/** How a server that is connected to with TLS is verified. */
+/** How the server of a TLS connection is verified. */
 export interface TlsVerification {
   /** Whether its certificate is checked. */
   readonly verify: boolean

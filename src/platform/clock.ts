@@ -1,16 +1,16 @@
 import { performance } from 'node:perf_hooks'
 
 /**
- * Reads a clock, in milliseconds. There are two. `clock` is the system's (since 1970): for points in time, which are
- * stored, signed, or compared with those of other machines; it can be set, forwards and backwards. `monotonic` is
- * that of performance.now(): for durations; it cannot be set, but it may stop while the machine is suspended.
+ * Reads a clock, in milliseconds. There are two. `clock` is the system's (since 1970), for points in time, which are
+ * stored, signed, or compared with those of other machines; it can be set forwards and backwards. `monotonic` is
+ * performance.now(), for durations; it cannot be set, but may stop while the machine is suspended.
  */
 export type Clock = () => number
 
 /** For durations in this process. The global `performance` is a getter, too slow for each request. */
 export const monotonicClock: Clock = () => performance.now()
 
-/** @param lateMs how many milliseconds after it was due it is called */
+/** @param lateMs how late it is called, in milliseconds */
 type Tick = (lateMs: number) => void
 
 const periodMs = 1_000

@@ -10,9 +10,9 @@ const lastPartMs = 100
 
 /**
  * Waits for something from outside. The event loop runs timers before it reads from sockets, so after a standstill (it
- * was blocked, or the process suspended) a plain timer would refuse what has long arrived, and what could only be sent
- * after the standstill. So the last part of the time begins anew after one, and sockets are read once more at its end.
- * @param onMissed called once, unless it is cleared before
+ * was blocked, or the process suspended) a plain timer would refuse what has already arrived, or could only be sent
+ * after the standstill. So the last part of the time starts anew after one, and sockets are read once more at its end.
+ * @param onMissed called once, unless it is cleared first
  */
 export function startDeadline(timeoutMs: number, onMissed: () => void): Deadline {
   const lastMs = Math.min(lastPartMs, timeoutMs / 2)
@@ -32,7 +32,7 @@ export function startDeadline(timeoutMs: number, onMissed: () => void): Deadline
 
 /**
  * The result of work that waits for something from outside.
- * @throws what `missed` returns, where there is none in time; the work goes on nevertheless
+ * @throws what `missed` returns, if there is no result in time; the work continues nevertheless
  */
 export function inTime<Value>(work: Promise<Value>, timeoutMs: number, missed: () => Error): Promise<Value> {
   return new Promise((resolve, reject) => {
@@ -41,7 +41,7 @@ export function inTime<Value>(work: Promise<Value>, timeoutMs: number, missed: (
   })
 }
 
-/** As `AbortSignal.timeout`. @returns what to call once the work is over, too */
+/** Like `AbortSignal.timeout`. @returns what to call once the work is over */
 export function signalAtDeadline(timeoutMs: number): Deadline & { readonly signal: AbortSignal } {
   const controller = new AbortController()
   const { clear } = startDeadline(timeoutMs, () =>
@@ -57,20 +57,20 @@ export interface Expiring extends Listed {
   expire(now: number): void
 }
 
-/** After so many periods without a sweep the event loop has stood still. */
+/** After this many periods without a sweep, the event loop has stood still. */
 const lateFactor = 1.5
 
 /**
- * Watches many deadlines with one timer: postponing one costs an assignment, while a timer for each request would
- * cost more than parsing the request. A deadline is noticed up to one period late, and after a standstill of the event
- * loop one more: as in `startDeadline`, sockets are read first, and what could not be sent before gets a while.
+ * Watches many deadlines with one timer. Postponing one is an assignment, while a timer for each request would cost
+ * more than parsing the request. A deadline is noticed up to one period late, and after a standstill of the event loop
+ * one more: as in `startDeadline`, sockets are read first, and what could not be sent before gets some time.
  */
 export class DeadlineSweep<Item extends Expiring = Expiring> {
   readonly #periodMs: number
   readonly #all = new UnorderedList<Item>()
   #timer: NodeJS.Timeout | undefined
   #sweptAt = 0
-  /** Whether the last sweep was left out: of two that are late in a row, the second counts. */
+  /** Whether the last sweep was skipped: of two late sweeps in a row, the second counts. */
   #wasLeftOut = false
 
   constructor(periodMs: number) {
@@ -78,8 +78,8 @@ export class DeadlineSweep<Item extends Expiring = Expiring> {
   }
 
   /**
-   * When it last swept, on the clock of performance.now(): at most one period ago, or longer if the event loop
-   * stalled. For deadlines that may be that much too early: it saves reading the clock.
+   * The time of the last sweep, on the clock of performance.now(): at most one period ago, or longer if the event loop
+   * stalled. Saves reading the clock for deadlines that may be that much too early.
    */
   get sweptAt(): number {
     return this.#sweptAt
@@ -101,13 +101,13 @@ export class DeadlineSweep<Item extends Expiring = Expiring> {
     this.#all.remove(item)
   }
 
-  /** Those that it watches. They may be removed meanwhile, and others added: those that are added are left out. */
+  /** The watched items. While iterating, items may be removed; those that are added are skipped. */
   [Symbol.iterator](): Iterator<Item> {
     return this.#all[Symbol.iterator]()
   }
 
   #run(): void {
-    // Only here, not with the last that is removed: where they come one at a time, each would start a timer of its own.
+    // Only here, not when the last item is removed: items that come one at a time would each start a timer.
     if (this.#all.size === 0) {
       clearInterval(this.#timer)
       this.#timer = undefined

@@ -4,14 +4,14 @@ import { dirname } from 'node:path'
 import { hasErrorCode } from './errors/operator-error.ts'
 
 /**
- * Creates a folder, and missing parents, that only its owner can read. Without mkdir's `recursive`, which retries
- * forever where the system reports "no such file" for a folder that cannot be created (/proc, automounts).
+ * Creates a folder that only its owner can read, with missing parents. Without mkdir's `recursive`, which retries
+ * forever if the system reports "no such file" for a folder that cannot be created (/proc, automounts).
  */
 export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // With the slash a file in its place gives the right error.
+    // The slash makes a file in its place give the right error.
     if (hasErrorCode(error, 'EEXIST')) return void statSync(`${path}/`)
     if (!hasErrorCode(error, 'ENOENT') || existsSync(dirname(path))) throw error
     makeFolder(dirname(path))
@@ -23,17 +23,17 @@ export function makeFolder(path: string): void {
 export interface Line {
   readonly line: number
   readonly text: string
-  /** Why the line cannot be used: it is too long, or not UTF-8; undefined = it can. */
+  /** Why the line cannot be used: it is too long, or not UTF-8; undefined = it can be used. */
   readonly problem: string | undefined
 }
 
-/** The default. */
+/** The default of `readLines`. */
 export const lineBytesMax = 1_048_576
 
 const lineFeed = 0x0a
 
 /**
- * Splits bytes into lines, at LF and CR LF, in batches as they arrive; a line of any length takes no memory.
+ * Splits bytes into lines, at LF and CR LF, in batches as they arrive; a line that is too long takes no memory.
  * @param bytesMax longer lines are not kept
  */
 export async function* readLines(

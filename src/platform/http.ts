@@ -1,8 +1,8 @@
 import type * as http from 'node:http'
 
 /**
- * What the gateway uses of node:http. An import of it reads every export, also WebSocket, whose getter loads all of
- * Undici: 2 MB, and one twentieth of the time that a start takes.
+ * What the gateway uses of node:http. An import of it would read every export, including WebSocket, whose getter loads
+ * all of Undici: 2 MB, and a twentieth of the startup time.
  */
 export const {
   createServer,

@@ -1,4 +1,4 @@
-/** Whether a value is a JSON object, and no list. */
+/** Whether a value is a JSON object, and not a list. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -14,22 +14,22 @@ export function parseJson(text: string): unknown {
 
 /** An object or a list that has begun but not ended. */
 interface Open {
-  /** The names so far; undefined = a list. */
+  /** The member names so far; undefined = a list. */
   readonly names: Set<string> | undefined
-  /** The latest member, by its name or its place. */
+  /** The latest member, by name or index. */
   member: string | number
 }
 
 /**
- * The first member that has the name of an earlier one of its object. Of these, other programs may read another one
- * than JSON.parse does (RFC 8259 4). Names are compared without their escapes, and in time proportional to the text.
+ * The first member with the same name as an earlier one of its object. Of such members, other programs may read another
+ * one than JSON.parse does (RFC 8259 4). Names are compared without their escapes, and in linear time.
  * @param text is valid JSON
- * @returns names and places from the outermost object on, joined by dots; undefined = there is none
+ * @returns names and indexes from the outermost object on, joined by dots; undefined = there is none
  */
 export function duplicateMember(text: string): string | undefined {
   const open: Open[] = []
   let innermost: Open | undefined
-  // The string before, with its quotes.
+  // The previous string, with its quotes.
   let start = 0
   let end = 0
   for (let index = 0; index < text.length; index++) {
@@ -55,7 +55,7 @@ export function duplicateMember(text: string): string | undefined {
       case comma:
         if (typeof innermost?.member === 'number') innermost.member++
         break
-      // Only a member's name is followed by a colon.
+      // Only the name of a member is followed by a colon.
       case colon:
         if (!nextMember(innermost, text.slice(start + 1, end)))
           return open.map(({ member }) => member).join('.')
@@ -74,7 +74,10 @@ const closingBracket = 0x5d
 const openingBrace = 0x7b
 const closingBrace = 0x7d
 
-/** @param written its name, with escapes @returns false where the object has a member of that name already */
+/**
+ * @param written its name, with escapes
+ * @returns false if the object already has a member with that name
+ */
 function nextMember(object: Open | undefined, written: string): boolean {
   if (!object?.names) return true
   const { names } = object
@@ -84,14 +87,14 @@ function nextMember(object: Open | undefined, written: string): boolean {
   return names.add(name).size > before
 }
 
-/** The index of the quote that ends a string. @param start that of the one before it */
+/** The index of the closing quote of a string. @param start index of the opening quote */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
   return end === -1 ? text.length : end
 }
 
-/** Whether an odd number of backslashes stands before it. */
+/** Whether it is preceded by an odd number of backslashes. */
 function isEscaped(text: string, index: number): boolean {
   let start = index
   while (text.charCodeAt(start - 1) === backslash) start--

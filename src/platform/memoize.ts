@@ -1,6 +1,6 @@
 import { copyString } from './text.ts'
 
-/** Computes a value once for each key. The keys must be of a closed set: none is dropped. */
+/** Computes a value once for each key. The keys must be from a closed set, as all are kept. */
 export function memoize<Key, Value extends object>(compute: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, Value>()
   return (key) => {
@@ -12,7 +12,7 @@ export function memoize<Key, Value extends object>(compute: (key: Key) => Value)
   }
 }
 
-/** Remembers the last value alone: where most calls have the key of the one before, it saves them a look-up. */
+/** Remembers only the last value, which saves a look-up if most calls repeat the key of the one before. */
 export function memoizeLast<Key, Value extends object>(compute: (key: Key) => Value): (key: Key) => Value {
   let lastKey: Key | undefined
   let lastValue: Value | undefined
@@ -24,7 +24,7 @@ export function memoizeLast<Key, Value extends object>(compute: (key: Key) => Va
   }
 }
 
-/** The same for objects, whose values are dropped with them. */
+/** Memoizes by object; values are dropped together with their objects. */
 export function memoizeByObject<Key extends object, Value extends object>(
   compute: (key: Key) => Value,
 ): (key: Key) => Value {
@@ -40,13 +40,13 @@ export function memoizeByObject<Key extends object, Value extends object>(
 
 interface MemoizeBounds {
   readonly entriesMax: number
-  /** In characters: the value of a longer text is computed each time, and not cached. */
+  /** In characters: the value for a longer text is computed each time, and not cached. */
   readonly keyLengthMax: number
 }
 
 /**
- * Caches a value for each text. All are dropped when there are too many: arbitrary texts from clients must not fill
- * the memory, and the usual ones are cached again after a few requests. `undefined` is not cached.
+ * Caches a value for each text. When there are too many, all are dropped: arbitrary texts from clients must not fill
+ * the memory, and common ones are cached again after a few requests. `undefined` is not cached.
  */
 export function memoizeBounded<Value>(
   { entriesMax, keyLengthMax }: MemoizeBounds,

@@ -5,9 +5,9 @@ import { getAssetKeys, getRawAsset, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Caches the code that Node compiles in a folder beside the packages: this halves the time of a start from the sources,
- * and saves a sixth of one from the bundle. If that folder cannot be written, nothing is cached; the binary has its
- * own cache. To be called before anything else is loaded.
+ * Caches the code that Node compiles in a folder beside the packages, which halves the startup time from the sources,
+ * and saves a sixth from the bundle. If that folder cannot be written, nothing is cached; the binary has its own cache.
+ * To be called before anything else is loaded.
  */
 export function cacheCompiledCode(): void {
   if (isBinary) return
@@ -22,14 +22,14 @@ export function readVersion(): string {
 }
 
 /**
- * The files that come with the program. They lie beside its sources and its build, at the same places; the binary has
- * them within itself, under their paths relative to where it is (tools/build-binary.ts).
+ * The files that come with the program. They are at the same places relative to its sources and its build; the binary
+ * contains them, under their paths relative to where it is (tools/build-binary.ts).
  */
 
-/** Whether the program is one file, with Node in it. */
+/** Whether the program is a single file, which includes Node. */
 export const isBinary = isSea()
 
-/** @param url made of the URL of a module: `new URL('assets/a.css', import.meta.url)` */
+/** @param url derived from the URL of a module: `new URL('assets/a.css', import.meta.url)` */
 export function readProgramFile(url: URL): Buffer {
   return isBinary ? Buffer.from(getRawAsset(keyOf(url))) : readFileSync(url)
 }

@@ -1,6 +1,6 @@
 /**
- * A copy of a text that is to be kept: as a slice of a head it would keep the whole head in memory, with the
- * credentials in it. Any text: what comes from a head is Latin-1, but an e-mail address or a name need not be.
+ * A copy of a text to keep: a slice of a head would keep the whole head in memory, with the credentials in it. Any text
+ * is allowed, as e-mail addresses and names, unlike heads, need not be Latin-1.
  */
 export function copyString(text: string): string {
   const copy = Buffer.from(text, 'latin1').toString('latin1')
@@ -8,34 +8,34 @@ export function copyString(text: string): string {
 }
 
 /**
- * The same, but for a text that is kept already: what many have alike is kept once.
+ * A copy of a text, unless it equals one that is kept already: equal texts are kept once.
  * @param kept undefined = none is
  */
 export function sharedCopy(text: string, kept: string | undefined): string {
   return text === kept ? kept : copyString(text)
 }
 
-/** `a`, `a or b`, `a, b or c`; empty without texts. */
+/** `a`, `a or b`, `a, b or c`; empty if there are none. */
 export function listText(texts: readonly string[]): string {
   const last = texts.at(-1) ?? ''
   return texts.length < 2 ? last : `${texts.slice(0, -1).join(', ')} or ${last}`
 }
 
-/** A text as one word of a POSIX shell: quoted if the shell would interpret it. */
+/** A text as a single word of a POSIX shell: quoted if the shell would interpret it. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /**
- * The candidate that a misspelt word most likely means: at most a third of its letters may differ, counting
- * insertions, deletions, changes and swapped neighbours; undefined where no candidate is that close.
+ * The candidate that a misspelt word most likely means: at most a third of its letters may differ, counting insertions,
+ * deletions, changes and swapped neighbours; undefined if no candidate is that close.
  */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase()
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1
   for (const candidate of candidates) {
-    // It takes at least that many changes. Skipped, as a word may be as long as the file.
+    // At least that many changes are needed. Skipped, as a word may be as long as the file.
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue
     const distance = editDistance(wanted, candidate.toLowerCase())
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance]
@@ -71,7 +71,7 @@ function editDistance(a: string, b: string): number {
 
 /**
  * A header name reduced to lower-case letters and digits. Servers that turn names into variables read `X_User_Id` and
- * `x.user.id` as X-User-Id: names that are equal here may be one field to a backend.
+ * `x.user.id` as X-User-Id: names that are equal here may be the same field to a backend.
  */
 export function foldHeaderName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')

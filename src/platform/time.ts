@@ -1,6 +1,6 @@
-/** Days of UTC, as whole numbers of days since 1970. */
+/** UTC days, as whole numbers of days since 1970. */
 
-const dayMs = 86_400_000
+export const dayMs = 86_400_000
 
 /** @param time milliseconds since 1970 */
 export function dayOf(time: number): number {
@@ -17,17 +17,17 @@ export function formatDay(day: number): string {
   return new Date(startOfDay(day)).toISOString().slice(0, 10)
 }
 
-/** The day of a text such as `2026-11-23`, from 1970 to 9999; undefined where it names none. */
+/** The day in a text such as `2026-11-23`, from 1970 to 9999; undefined if it is none. */
 export function parseDay(text: string): number | undefined {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined
   const time = Date.parse(text)
   if (Number.isNaN(time) || time < 0) return undefined
   const day = dayOf(time)
-  // Some days that do not exist are read as one of the next month.
+  // Some non-existent days are parsed as days of the next month.
   return formatDay(day) === text ? day : undefined
 }
 
-/** The first day of the month, or of one so many months later. */
+/** The first day of the month, or of a later month. */
 export function firstOfMonth(day: number, later = 0): number {
   const date = new Date(startOfDay(day))
   return dayOf(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later, 1))
@@ -42,8 +42,8 @@ const rfc3339 =
   /^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
 /**
- * The time of a text as in RFC 3339 5.6, such as `2030-01-31T00:00:00Z`, in milliseconds since 1970; undefined where it
- * names none. A leap second, which no clock here knows, is none either.
+ * The time in a text as in RFC 3339 5.6, such as `2030-01-31T00:00:00Z`, in milliseconds since 1970; undefined if it is
+ * none, or a leap second, which no clock here supports.
  */
 export function parseTime(text: string): number | undefined {
   const [, day] = rfc3339.exec(text) ?? []
@@ -52,23 +52,23 @@ export function parseTime(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time
 }
 
-/** Days that do not exist are read as one of the next month, or as none. */
+/** Non-existent days are parsed as days of the next month, or not at all. */
 function isDay(day: string): boolean {
   const time = Date.parse(day)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day)
 }
 
 const units = [
-  { name: 'day', ms: 86_400_000 },
+  { name: 'day', ms: dayMs },
   { name: 'hour', ms: 3_600_000 },
   { name: 'minute', ms: 60_000 },
   { name: 'second', ms: 1_000 },
 ] as const
 
-/** A span for people: `24 hours`, `15 minutes`, `7 days`; in the largest unit of which it is a whole number. */
+/** A duration for people: `24 hours`, `15 minutes`, `7 days`, in the largest unit that divides it. */
 export function spanText(spanMs: number): string {
-  // A day is said in hours, as it need not end at midnight.
-  const unit = units.find(({ ms }) => spanMs % ms === 0 && (spanMs > ms || ms < 86_400_000))
+  // A single day is given in hours, as it need not end at midnight.
+  const unit = units.find(({ ms }) => spanMs % ms === 0 && (spanMs > ms || ms < dayMs))
   const count = unit ? spanMs / unit.ms : Math.ceil(spanMs / 1_000)
   return `${count} ${unit?.name ?? 'second'}${count === 1 ? '' : 's'}`
 }

@@ -1,11 +1,11 @@
-/** What can be in one list at a time. */
+/** Something that is in one list at a time. */
 export interface Listed {
-  /** Its index in its list; -1 = it is in none. Only the list writes it. */
+  /** Its index in its list; -1 = it is in none. Only the list sets it. */
   place: number
 }
 
 /**
- * Items that come and go with every request. Hot: a Set that changes so often keeps the garbage collector busy
+ * Items that change with every request. Hot: a Set that changes so often keeps the garbage collector busy
  * (docs/performance.md).
  */
 export class UnorderedList<Item extends Listed> {
@@ -32,7 +32,7 @@ export class UnorderedList<Item extends Listed> {
     return true
   }
 
-  /** The same as iterating, for hot paths. */
+  /** Like iterating, for hot paths. */
   forEach(visit: (item: Item) => void): void {
     for (let index = this.#items.length - 1; index >= 0; index--) {
       const item = this.#items[index]
@@ -40,7 +40,7 @@ export class UnorderedList<Item extends Listed> {
     }
   }
 
-  /** Items may be removed meanwhile, and added: those that are added are left out. */
+  /** While iterating, items may be removed; those that are added are skipped. */
   *[Symbol.iterator](): Generator<Item> {
     for (let index = this.#items.length - 1; index >= 0; index--) {
       const item = this.#items[index]

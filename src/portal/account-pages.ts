@@ -12,7 +12,7 @@ import { replaceKey } from './integration-pages.ts'
 import type { PathsOf } from './page-access.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
-import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { type PageResult, redirectTo } from './portal-response.ts'
 import { endPortalSession, endSession, readSessionsPage } from './sessions-pages.ts'
 import { type AccountView, accountPage, type OneTimeSecrets } from './views/account.ts'
 import { deleteAccountPage } from './views/accounts.ts'
@@ -23,9 +23,9 @@ type ActionName =
       ? Name
       : never
     : never
-type AccountHandler = (context: SignedInContext, account: Account) => Promise<PortalResponse>
+type AccountHandler = (context: SignedInContext, account: Account) => Promise<PageResult>
 
-/** Actions that only revoke: even on one's own account they need no password, as on the viewer's own pages. */
+/** Actions that only revoke need no password, even on one's own account, as on the viewer's own pages. */
 const actionsWithoutPassword: ReadonlySet<ActionName> = new Set([
   'end',
   'end-all',
@@ -86,8 +86,8 @@ export const accountPages: CreatePages = (options) => {
 }
 
 /**
- * Actions on one's own account require the password here too: someone else may be at the keyboard.
- * A refused form shows the account page with the error.
+ * Actions on one's own account require the password here too, as someone else may be at the keyboard. A refused form
+ * shows the account page with the error.
  */
 function createActionPage(name: ActionName, handler: AccountHandler, options: PortalOptions): PortalPage {
   const post = withAccount(async (context, account) => {
@@ -105,7 +105,7 @@ function createActionPage(name: ActionName, handler: AccountHandler, options: Po
   return { path: `/accounts/:id/${name}`, post }
 }
 
-function withAccount(handler: AccountHandler): (context: SignedInContext) => Promise<PortalResponse> {
+function withAccount(handler: AccountHandler): (context: SignedInContext) => Promise<PageResult> {
   return async (context) => handler(context, await accountOf(context))
 }
 
@@ -113,7 +113,7 @@ async function updateAccount(
   context: SignedInContext,
   account: Account,
   roles: readonly string[],
-): Promise<PortalResponse> {
+): Promise<PageResult> {
   const values = profileOf(context.form)
   if (values.role !== account.role) assertKnownCase(values.role, roles)
   const plan = planIn(values, account.plan)
@@ -130,12 +130,12 @@ function updateAction(changes: AccountChanges, notice: NoticeName): AccountHandl
   }
 }
 
-async function createSetupLink(context: SignedInContext, account: Account): Promise<PortalResponse> {
+async function createSetupLink(context: SignedInContext, account: Account): Promise<PageResult> {
   const link = await context.actions.setupLinks.create(account.id)
   return showAccount(context, account, { oneTimeSecrets: { kind: 'link', link } })
 }
 
-async function resetKey(context: SignedInContext, { id }: Account, name: KeyKind): Promise<PortalResponse> {
+async function resetKey(context: SignedInContext, { id }: Account, name: KeyKind): Promise<PageResult> {
   const replacement = await replaceKey(context, id, name)
   if (replacement === undefined) return redirectTo(`/accounts/${id}`, 'key-replaced')
   return showAccount(context, await context.actions.accounts.find(id), {
@@ -143,12 +143,12 @@ async function resetKey(context: SignedInContext, { id }: Account, name: KeyKind
   })
 }
 
-async function endOverlap({ actions }: SignedInContext, { id }: Account): Promise<PortalResponse> {
+async function endOverlap({ actions }: SignedInContext, { id }: Account): Promise<PageResult> {
   const hasEnded = await actions.keys.endOverlap(id)
   return redirectTo(`/accounts/${id}`, hasEnded ? 'overlap-ended' : 'overlap-over')
 }
 
-async function deleteAccount(context: SignedInContext, account: Account): Promise<PortalResponse> {
+async function deleteAccount(context: SignedInContext, account: Account): Promise<PageResult> {
   const { actions, form } = context
   const confirmation = form('confirmation').trim()
   try {
@@ -163,7 +163,10 @@ async function deleteAccount(context: SignedInContext, account: Account): Promis
   return redirectTo('/accounts', 'account-deleted')
 }
 
-/** The account that the path names. @throws GatehouseError `account-not-found`, for an e-mail too, which must not be in a URL */
+/**
+ * The account that the path names.
+ * @throws GatehouseError `account-not-found`, for an e-mail too, which must not be in a URL
+ */
 export async function accountOf({ actions, request }: SignedInContext): Promise<Account> {
   const id = request.param('id')
   if (id.includes('@')) throw new GatehouseError('account-not-found')
@@ -176,7 +179,7 @@ export async function showAccount(
   account: Account,
   more: Partial<AccountView> = {},
   refusal: Pick<FormRefusal, 'status' | 'headers'> = { status: 200, headers: {} },
-): Promise<PortalResponse> {
+): Promise<PageResult> {
   const { actions } = context
   const [keys, secretKeys, sessions, portalSessions] = await Promise.all([
     actions.keys.status(account.id),
@@ -197,7 +200,7 @@ export function showNewAccount(
   context: SignedInContext,
   account: Account,
   oneTimeSecrets: OneTimeSecrets,
-): PortalResponse {
+): PageResult {
   const unused = ({ createdAt, sealed, lastFour }: StoredKey) => {
     return { createdAt, lastUse: undefined, isRevealable: sealed !== undefined, lastFour }
   }

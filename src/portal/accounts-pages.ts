@@ -17,7 +17,7 @@ import { formRefusal } from './form-refusal.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import { type CreatePages, queryOf } from './portal-page.ts'
 import type { PortalRequest } from './portal-request.ts'
-import type { PortalResponse } from './portal-response.ts'
+import type { PageResult } from './portal-response.ts'
 import { accountsPage, newAccountPage } from './views/accounts.ts'
 import { emptyForm } from './views/frame.ts'
 import { type ImportView, importPage } from './views/import.ts'
@@ -42,7 +42,7 @@ export const accountsPages: CreatePages = (options) => [
   },
 ]
 
-async function listAccounts(context: SignedInContext): Promise<PortalResponse> {
+async function listAccounts(context: SignedInContext): Promise<PageResult> {
   const query = queryOf(context)
   const q = query('q').trim()
   const cursor = query('cursor') || undefined
@@ -58,10 +58,7 @@ async function listAccounts(context: SignedInContext): Promise<PortalResponse> {
   }
 }
 
-async function createAccount(
-  context: SignedInContext,
-  { roles, oidc }: PortalOptions,
-): Promise<PortalResponse> {
+async function createAccount(context: SignedInContext, { roles, oidc }: PortalOptions): Promise<PageResult> {
   const { actions, form, request } = context
   const input = profileOf(form)
   assertKnownCase(input.role, roles)
@@ -80,14 +77,14 @@ async function createAccount(
   return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
 }
 
-function refuseAccount(context: SignedInContext, error: unknown): PortalResponse {
+function refuseAccount(context: SignedInContext, error: unknown): PageResult {
   const { form } = context
   const checks = { isVerified: form('isVerified'), mailsLink: form('mailsLink') }
   const refusal = formRefusal(error, { ...profileOf(form), ...checks })
   return context.show((frame) => newAccountPage(frame, refusal.state), refusal)
 }
 
-/** The keys are shown all the same: they could not be shown again. */
+/** The keys are shown in any case, as they could not be shown again. */
 async function mailed(mailing: Promise<void>, { arrival }: PortalRequest): Promise<'mailed' | undefined> {
   try {
     await mailing
@@ -98,11 +95,11 @@ async function mailed(mailing: Promise<void>, { arrival }: PortalRequest): Promi
   }
 }
 
-/** Not made at the start: the first number in words of a language costs 8 MB of memory. */
+/** Created lazily, as formatting the first number with words of a language costs 8 MB of memory. */
 const tooManyText = () =>
   `The portal imports at most ${count(importMax.portal)} accounts at a time. Split the file, or use gatehouse accounts import FILE (up to ${count(importMax.command)}).`
 
-async function importAccounts(context: SignedInContext): Promise<PortalResponse> {
+async function importAccounts(context: SignedInContext): Promise<PageResult> {
   const { actions } = context
   const bytes = uploadedBytes(context)
   // Checked before parsing, which takes time; one line may be the header row.
@@ -128,7 +125,7 @@ async function importAccounts(context: SignedInContext): Promise<PortalResponse>
   }
 }
 
-/** What fails is logged: the keys of all accounts are shown nevertheless. */
+/** Failures are logged; the keys of all accounts are shown nevertheless. */
 async function mailLinks(
   { actions, request }: SignedInContext,
   imported: readonly CreatedAccount[],
@@ -153,11 +150,7 @@ function uploadedBytes({ file, form }: SignedInContext): Buffer {
 }
 
 /** If the only error is that all accounts exist, there is nothing to correct. */
-function refuseLines(
-  context: SignedInContext,
-  file: ImportFile,
-  badLines: readonly BadLine[],
-): PortalResponse {
+function refuseLines(context: SignedInContext, file: ImportFile, badLines: readonly BadLine[]): PageResult {
   const isRepeated = file.badLines.length === 0 && badLines.length === file.accounts.length
   return refuseImport(context, { badLines, isRepeated })
 }
@@ -165,7 +158,7 @@ function refuseLines(
 function refuseImport(
   context: SignedInContext,
   { message, ...more }: Partial<Pick<ImportView, 'badLines' | 'isRepeated'>> & { readonly message?: string },
-): PortalResponse {
+): PageResult {
   const state = {
     values: { text: context.form('text'), mailsLink: context.form('mailsLink') },
     errors: {},

@@ -6,28 +6,28 @@ import type { Form } from './form-body.ts'
 import { type FormRefusal, formRefusal } from './form-refusal.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import { type CreatePages, type PortalPage, queryOf } from './portal-page.ts'
-import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { type PageResult, redirectTo } from './portal-response.ts'
 import { auditPage } from './views/audit.ts'
 import { emptyForm } from './views/frame.ts'
 import { subjectsPage } from './views/subjects.ts'
 
 const auditPageSize = 50
 
-/** Pages for Admins beside those of accounts: the audit log, and users of foreign issuers that are blocked. */
+/** Pages for Admins other than those of accounts: the audit log, and blocked users of foreign issuers. */
 export const adminPages: CreatePages = ({ subjectsOf }) => [
   { path: '/audit', get: showAudit },
   { path: '/audit/export', get: exportAudit },
   ...subjectsPages(subjectsOf),
 ]
 
-async function showAudit(context: SignedInContext): Promise<PortalResponse> {
+async function showAudit(context: SignedInContext): Promise<PageResult> {
   const filter = filterOf(context)
   const before = queryOf(context)('before') || undefined
   const found = await context.actions.audit.find({ filter, before, limit: auditPageSize })
   return context.show((frame) => auditPage(frame, { filter, ...found, isFirstPage: before === undefined }))
 }
 
-async function exportAudit(context: SignedInContext): Promise<PortalResponse> {
+async function exportAudit(context: SignedInContext): Promise<PageResult> {
   const format = queryOf(context)('format') === 'jsonl' ? 'jsonl' : 'csv'
   const chunks = context.actions.audit.export(format, filterOf(context))
   return { kind: 'file', file: { ...auditFiles[format], chunks } }
@@ -46,7 +46,7 @@ function subjectsPages(subjectsOf: PortalOptions['subjectsOf']): readonly Portal
     return subjectsOf(actorOf(viewer, visitor))
   }
 
-  async function show(context: SignedInContext, refusal?: FormRefusal): Promise<PortalResponse> {
+  async function show(context: SignedInContext, refusal?: FormRefusal): Promise<PageResult> {
     const cursor = queryOf(context)('cursor') || undefined
     const page = await subjectsBy(context).page({ cursor, limit: subjectsPageSize })
     const items = page.items.map(blockedSubjectData)

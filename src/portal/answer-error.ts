@@ -3,7 +3,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createPageContext, type PortalParts } from './page-context.ts'
 import { isPublic, type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
-import { answerPage, type PortalAnswer } from './portal-response.ts'
+import { answerPage, type PortalResponse } from './portal-response.ts'
 import { errorPage, type RecoveryLink } from './views/sign-in.ts'
 
 interface FailedRequest {
@@ -17,7 +17,7 @@ export function answerError(
   parts: PortalParts,
   error: GatehouseError,
   { request, registered }: FailedRequest,
-): PortalAnswer {
+): PortalResponse {
   const { title, detail } = errorText(error, effectOf(request, registered))
   const { status, headers, body } = createProblem(request.arrival, withDetail(error, detail))
   if (!acceptsHtml(request)) return { kind: 'content', status, headers, body: Buffer.from(body) }
@@ -39,7 +39,7 @@ function recoveryLink(
   // The audit log links to deleted accounts, and is the only page that still shows them.
   const id = code === 'account-not-found' && request.param('id')
   if (id) return { href: `${base}/audit?who=${encodeURIComponent(id)}`, text: 'Show in audit log' }
-  // Not the URL that failed: what the provider has sent works only once.
+  // Not the URL that failed, as what the provider has sent works only once.
   if (code === 'sign-in-refused' || code === 'sign-in-provider-unavailable')
     return { href: `${base}/sign-in`, text: 'Back to sign-in' }
   if (status < 500) return undefined
@@ -55,7 +55,7 @@ function effectOf(request: PortalRequest, registered: RegisteredPage | undefined
   return !registered || (!isPublic(registered.page) && !request.viewer) ? 'nothing' : 'unknown'
 }
 
-/** The same error with another text. */
+/** The same error with another detail. */
 function withDetail(error: GatehouseError, detail: string | undefined): GatehouseError {
   if (detail === undefined || detail === error.detail) return error
   return new GatehouseError(error.code, { cause: error.cause, detail })
@@ -72,7 +72,8 @@ interface ErrorText {
 const effectText: Readonly<Record<RequestEffect, string>> = {
   read: '',
   nothing: ' Nothing was saved.',
-  // It may have failed half-way, or the store did not respond: told that nothing was saved, people would submit twice.
+  // It may have failed half-way, or the store did not answer: if people were told that nothing was saved, they would
+  // submit twice.
   unknown: ' Your change may or may not have been saved: check before you submit again.',
 }
 

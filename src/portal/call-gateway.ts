@@ -5,7 +5,7 @@ import { request as requestHttp } from '#platform/http.ts'
 interface GatewayRequest {
   readonly method: string
   readonly path: string
-  /** The Host header; undefined = that of the gateway's URL. */
+  /** The Host header; undefined = the host of the gateway's URL. */
   readonly host: string | undefined
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -22,7 +22,7 @@ export interface GatewayResponse {
 }
 
 const bodyBytesMax = 65_536
-/** For the whole response, with its body. */
+/** For the complete response, including its body. */
 export const callTimeoutMs = 10_000
 
 /**

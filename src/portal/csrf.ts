@@ -29,9 +29,9 @@ export function looksLikeCsrfToken(given: string): boolean {
 }
 
 /**
- * To be called before every change, signed in or not: Sec-Fetch-Site, else Origin, must say that the request comes
+ * To be called before every change, signed in or not: Sec-Fetch-Site, or else Origin, must say that the request comes
  * from a page of the portal. Over plain HTTP browsers send neither for pages without a Referer, such as ours (`Origin:
- * null`): then the CSRF token decides, with the cookie that it is derived from, which no other site can send.
+ * null`). The CSRF token then decides, with the cookie that it is derived from, which no other site can send.
  * @throws GatehouseError `cross-site-request`
  */
 export function assertOwnOrigin({ headers }: Pick<PortalRequest, 'headers'>, publicOrigin: string): void {
@@ -41,7 +41,7 @@ export function assertOwnOrigin({ headers }: Pick<PortalRequest, 'headers'>, pub
     throw crossSiteError(headers, publicOrigin)
   }
   if (origin === undefined || origin === 'null' || origin === publicOrigin) return
-  // Host is as good as publicUrl: a page can set neither header.
+  // Host is as good as publicUrl, as a page can set neither header.
   if (host !== undefined && origin.replace(/^https?:\/\//, '') === host) return
   throw crossSiteError(headers, publicOrigin)
 }

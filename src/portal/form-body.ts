@@ -5,17 +5,17 @@ import type { FormFields, PortalRequest } from './portal-request.ts'
 /** Largest file of accounts to import. */
 export const importBytesMax = 10_485_760
 
-/** The fields of a form; of a repeated field the first value counts. */
+/** The fields of a form; the first value of a repeated field counts. */
 export type Form = (name: string) => string
 
-/** The bytes of an uploaded file; empty where there is none. */
+/** The bytes of an uploaded file; empty if there is none. */
 export type Files = (name: string) => Buffer
 
 const formType = /^application\/x-www-form-urlencoded(?:[ \t]*;|$)/i
 const uploadType = /^multipart\/form-data[ \t]*;/i
 
 /**
- * Reads the form in a body. Files stay bytes: only the page that reads them knows their encoding.
+ * Parses the form in a body. Files remain bytes, as only the page that reads them knows their encoding.
  * @throws GatehouseError `media-type-unsupported`, `request-invalid`
  */
 export async function parseForm(bytes: Buffer, headers: IncomingHttpHeaders): Promise<FormFields> {

@@ -39,7 +39,7 @@ export function formRefusal(
     },
     headers: {
       ...(seconds !== undefined && { 'Retry-After': String(seconds) }),
-      // The end is unknown: it depends on the owner of the account.
+      // How long it takes is unknown here: it depends on the account's owner.
       ...(status === 429 && seconds === undefined && { 'Retry-After': String(unknownRetryAfterS) }),
       ...(status === 503 && { 'Retry-After': String(busyRetryAfterS) }),
     },
@@ -55,7 +55,7 @@ function isShownAtForms({ code }: GatehouseError): boolean {
 const busyRetryAfterS = 5
 const unknownRetryAfterS = 3_600
 
-/** Capitalises the message, but only if it begins with a word: an e-mail stays as it is. */
+/** Capitalises the message, but only if it begins with a word; an e-mail is left unchanged. */
 function asSentence(field: string, message: string): string {
   const whole = message.startsWith('is ') ? `this ${field} ${message}` : message
   const begun = whole.replace(/^[a-z](?=[a-z]*\s)/, (letter) => letter.toUpperCase())
@@ -88,7 +88,7 @@ export async function confirmPassword(
   }
 }
 
-/** Turns a wrong password into an error of its field; any other error is returned as it is. */
+/** Turns a wrong password into an error of its field; any other error is returned unchanged. */
 export function asFieldError(error: unknown, field: string, message: string): unknown {
   const isWrong = error instanceof GatehouseError && error.code === 'credentials-invalid'
   return isWrong ? invalidField(field, message) : error

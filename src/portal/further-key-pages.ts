@@ -2,22 +2,23 @@ import type { SecretKeyInput } from '#accounts/key-input.ts'
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { dayMs } from '#platform/time.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 import type { Form } from './form-body.ts'
 import { type FormRefusal, formRefusal } from './form-refusal.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { PortalPage } from './portal-page.ts'
-import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { type PageResult, redirectTo } from './portal-response.ts'
 import type { IntegrationView } from './views/integration.ts'
 
-/** Shows the page *Integration* of the viewer, with what a form on it has led to. */
+/** Shows the page *Integration* of the viewer, with the result of a form on it. */
 export type ShowIntegration = (
   context: SignedInContext,
   more?: Partial<IntegrationView>,
   refusal?: FormRefusal,
-) => Promise<PortalResponse>
+) => Promise<PageResult>
 
-/** The secret keys beside the default one, which has a card of its own. */
+/** The secret keys other than the default one, which has a card of its own. */
 export function furtherKeysOf(secretKeys: readonly SecretKeyStatus[]): readonly SecretKeyStatus[] {
   return secretKeys.filter(({ name }) => name !== defaultKeyName)
 }
@@ -86,7 +87,7 @@ export async function revokeKey(
   { actions, form }: SignedInContext,
   id: string,
   page: string,
-): Promise<PortalResponse> {
+): Promise<PageResult> {
   const graceSeconds = Number(form('graceSeconds'))
   try {
     await actions.secretKeys.revoke(id, form('name'), graceSeconds, Number(form('createdAt')))
@@ -97,7 +98,7 @@ export async function revokeKey(
   }
 }
 
-/** Whether the key was revoked before, such as in another tab. */
+/** Whether the key has already been revoked, for example in another tab. */
 function isUnknownKey(error: unknown): boolean {
   return error instanceof GatehouseError && error.errors?.some(({ field }) => field === 'name') === true
 }
@@ -110,11 +111,11 @@ function keyInputOf(form: Form, now: number): SecretKeyInput {
     name: form('name').trim(),
     scopes: listOf(form('scopes')),
     addresses: listOf(form('addresses')),
-    expiresAt: days === '' ? undefined : now + Number(days) * 86_400_000,
+    expiresAt: days === '' ? undefined : now + Number(days) * dayMs,
   }
 }
 
-/** What was typed, separated by commas or spaces. */
+/** The typed items, separated by commas or spaces. */
 function listOf(text: string): readonly string[] {
   return text.split(/[\s,]+/).filter((part) => part !== '')
 }

@@ -5,7 +5,7 @@ import { createFurtherKeyPages, furtherKeysOf, type ShowIntegration } from './fu
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
 import { acceptsHtml } from './portal-request.ts'
-import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { type PageResult, redirectTo } from './portal-response.ts'
 import { callableRoutes, createTryIt } from './try-it.ts'
 import { type IntegrationView, integrationPage } from './views/integration.ts'
 import { isInUse, usageText } from './views/key-card.ts'
@@ -16,7 +16,7 @@ export const integrationPages: CreatePages = (options) => {
   const show = createShowIntegration(options)
   const tryRoute = createTryIt(options)
 
-  async function reveal(context: SignedInContext, kind: KeyKind): Promise<PortalResponse> {
+  async function reveal(context: SignedInContext, kind: KeyKind): Promise<PageResult> {
     const { actions, viewer, request } = context
     const key = await actions.keys.reveal(viewer.account.id, kind)
     if (key === undefined)
@@ -24,7 +24,7 @@ export const integrationPages: CreatePages = (options) => {
     return acceptsHtml(request) ? show(context, { shown: { kind, key } }) : { kind: 'data', data: { key } }
   }
 
-  async function reset(context: SignedInContext, kind: KeyKind): Promise<PortalResponse> {
+  async function reset(context: SignedInContext, kind: KeyKind): Promise<PageResult> {
     // A form that is submitted again must not reset the key that it created.
     const replacement = await replaceKey(context, context.viewer.account.id, kind)
     if (replacement === undefined) return redirectTo('/integration', 'key-replaced')

@@ -6,7 +6,7 @@ import { formRefusal } from './form-refusal.ts'
 import { startPath } from './page-access.ts'
 import type { PageContext } from './page-context.ts'
 import type { CreatePages } from './portal-page.ts'
-import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { type PageResult, redirectTo } from './portal-response.ts'
 import { emptyForm } from './views/frame.ts'
 import {
   forgottenPage,
@@ -16,7 +16,7 @@ import {
   verifyEmailPage,
 } from './views/links.ts'
 
-/** Pages to get a link for a forgotten password, and those that links open. */
+/** Pages to request a link for a forgotten password, and those that links open. */
 export const linkPages: CreatePages = ({
   signIn,
   cookie,
@@ -27,7 +27,7 @@ export const linkPages: CreatePages = ({
   {
     path: '/forgot',
     get: async (context) => context.show((frame) => forgottenPage(frame, emptyForm, passwordResets)),
-    // Answers every e-mail alike.
+    // The answer is the same for every e-mail.
     post: async ({ form, visitor, show }) => {
       const email = form('email').trim()
       await passwordResets.request(email, visitor)
@@ -74,7 +74,7 @@ export const linkPages: CreatePages = ({
     path: '/verify',
     get: async (context) => context.show((frame) => verifyEmailPage(frame, emptyForm)),
     post: async ({ form, visitor, viewer }) => {
-      // This page is for anybody, so nothing before has checked it.
+      // This page is public, so nothing before has checked it.
       if (viewer && needsSecondFactor(viewer.account, requireSecondFactor))
         return redirectTo('/profile/two-factor')
       await emailVerification.verify(tokenFromLink(form('token')), viewer?.account.id, visitor)
@@ -88,8 +88,8 @@ export const linkPages: CreatePages = ({
   },
 ]
 
-/** The link stays in the form: who signs in meanwhile, in another tab, can send it again. */
-function askOwner({ form, show, viewer }: PageContext, { account, email }: OwnerNeeded): PortalResponse {
+/** The link stays in the form, so that somebody who signs in meanwhile, in another tab, can send it again. */
+function askOwner({ form, show, viewer }: PageContext, { account, email }: OwnerNeeded): PageResult {
   const state = { ...emptyForm, values: { token: tokenFromLink(form('token')) } }
   const view = { account, email, viewer: viewer?.account.email }
   return show((frame) => verifyEmailPage(frame, state, view), { status: 403, headers: {} })
@@ -100,7 +100,7 @@ export function assertPasswordsMatch({ form }: PageContext): void {
   if (form('password') !== form('again')) throw invalidField('again', 'The passwords do not match.')
 }
 
-/** The token to keep in the form: that of an invalid link is cleared, so that another can be pasted. */
+/** The token to keep in the form; an invalid one is cleared, so that another can be pasted. */
 function reusableToken({ form }: PageContext, error: unknown): { readonly token: string } {
   return { token: isSpent(error) ? '' : tokenFromLink(form('token')) }
 }

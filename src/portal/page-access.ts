@@ -130,7 +130,7 @@ export function pageAccessAt(path: string): PageAccess | undefined {
   return literal ?? patterns.find(({ pattern }) => pattern.test(path))?.page
 }
 
-/** The pages that an account may use before it has set up the second factor that it needs. */
+/** The pages that an account may use before it has set up a required second factor. */
 export function isForEnrolment(path: string): boolean {
   return path === '/profile/two-factor' || path === '/sign-out' || path === '/sign-out-everywhere'
 }
@@ -142,8 +142,8 @@ export const startPath = '/integration'
 const nextLengthMax = returnPathLengthMax + continueQueryLengthMax
 
 /**
- * The path if it is a page of the portal, else empty. Browsers resolve dot segments, encoded ones too, and could leave
- * the portal by them.
+ * The path if it is a page of the portal, else empty. Browsers resolve dot segments, even encoded ones, which could
+ * lead out of the portal.
  */
 export function safeRedirectPath(next: string): string {
   const [path = ''] = next.split('?', 1)
@@ -156,14 +156,14 @@ export function safeRedirectPath(next: string): string {
 export const startSignInPath = '/sign-in/oidc'
 /** Where the provider sends browsers back to. */
 export const callbackPath = '/sign-in/oidc/callback'
-/** Asks who may take over an account that was used without the provider. */
+/** The page that asks who may take over an account that was used without the provider. */
 export const takeOverPath = '/sign-in/take-over'
-/** Asks the provider to authenticate the viewer again. */
+/** The page that asks the provider to authenticate the viewer again. */
 export const confirmPath = '/confirm'
 
 const oidcPaths: ReadonlySet<string> = new Set([startSignInPath, callbackPath, takeOverPath, confirmPath])
 
-/** Whether there is such a page only where the config has a provider. */
+/** Whether a page only exists if the config has a provider. */
 export function isOidcPath(path: string): boolean {
   return oidcPaths.has(path)
 }

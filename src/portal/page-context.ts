@@ -82,9 +82,9 @@ export interface PortalOptions {
   readonly issuers: readonly string[]
   /** Blocks users of these issuers, for Admins: `subjectsOf(actorOf(viewer, visitor))`. */
   readonly subjectsOf: BlockedSubjectsOf
-  /** Where a page visit may be led back to; undefined = none is led here. */
+  /** Where a page visit may be led back to; undefined = no route leads here. */
   readonly isReturnPath: IsReturnPath | undefined
-  /** How page visits of other hosts come back; undefined = the portal is on their host. */
+  /** How page visits of other hosts return; undefined = the portal is on their host. */
   readonly signInReturn: PortalSignInReturn | undefined
   /** The URL of this gateway's listener; to be called once it listens. */
   gatewayUrl(): string

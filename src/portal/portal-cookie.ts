@@ -33,9 +33,9 @@ const formTokenLength = 32
 const formTokenPattern = /^[0-9A-Za-z]{32}$/
 
 /**
- * HttpOnly, SameSite=Strict, for no longer than the session. Its path is that of the portal, hence `__Secure-` and not
- * `__Host-`: a `__Host-` cookie would be sent to every backend too. On a host of its own it is `__Host-`: no other host
- * of the domain can set it.
+ * HttpOnly, SameSite=Strict, for no longer than the session. Its path is the portal's, hence `__Secure-` rather than
+ * `__Host-`: a `__Host-` cookie would be sent to every backend too. If the portal has a host of its own it is
+ * `__Host-`, so that no other host of the domain can set it.
  */
 export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCookieOptions) {
   const prefix = prefixOf({ isSecure, isAlone })
@@ -54,7 +54,7 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
     return (request.cookies.get(clientName) ?? '').split('~', clientTokensMax)
   }
 
-  /** Sets the cookies that routes and the token endpoints take. */
+  /** Sets the cookies that routes and the token endpoints accept. */
   function setTokens({ cookies }: PortalRequest, issued: IssuedTokens): void {
     if (!tokens) return
     const { accessToken, refreshToken, refreshLifetimeMs } = issued
@@ -73,7 +73,7 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
   return {
     path,
     isSecure,
-    /** The session token of a request; undefined where there is none. */
+    /** The session token of a request; undefined if there is none. */
     read: (request: PortalRequest): string | undefined => request.cookies.get(name) || undefined,
     readClientTokens,
     setTokens,
@@ -85,14 +85,14 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
       const known = [clientToken, ...others].slice(0, clientTokensMax).join('~')
       request.cookies.set(clientName, known, { ...attributes, maxAge: clientMaxAgeS })
       if (issued) setTokens(request, issued)
-      // Those of who was signed in before.
+      // Tokens of whoever was signed in before.
       else clearTokens(request)
     },
     clear: (request: PortalRequest): void => {
       request.cookies.set(name, '', { ...attributes, maxAge: 0, expires: new Date(0) })
       clearTokens(request)
     },
-    /** The token that forms are bound to before signing in; undefined where there is none yet. */
+    /** The token that forms are bound to before signing in; undefined if there is none yet. */
     readFormToken: (request: PortalRequest): string | undefined => {
       const token = request.cookies.get(formName)
       return token !== undefined && formTokenPattern.test(token) ? token : undefined
@@ -110,11 +110,11 @@ const sessionCookie = 'gatehouse-portal'
 const formCookie = 'gatehouse-form'
 const clientCookie = 'gatehouse-known'
 
-/** A sign-in at the provider in progress, one for each of some tabs. */
+/** Sign-ins at the provider in progress, one per tab. */
 export const flowCookieNames: readonly string[] = ['0', '1', '2'].map((index) => `gatehouse-sign-in-${index}`)
 /** How a session began at the provider. */
 export const beginningCookieName = 'gatehouse-oidc'
-/** That the owner of a session has authenticated again. */
+/** Records that the owner of a session has authenticated again. */
 export const confirmationCookieName = 'gatehouse-confirmed'
 
 /** Who may take over an account. */

@@ -13,13 +13,13 @@ import {
   type PortalHead,
   type PortalRequest,
 } from './portal-request.ts'
-import { answerContinue, answerRedirect, type PortalAnswer } from './portal-response.ts'
+import { answerContinue, answerRedirect, type PortalResponse } from './portal-response.ts'
 
 /**
- * Decides all that can be decided before a byte of the body is read.
+ * Decides everything that can be decided before a byte of the body is read.
  * @returns the response, if it is already decided
  * @throws GatehouseError `method-not-allowed`, `cross-site-request`, `role-forbidden`, `credentials-missing`,
- *   `rate-limited`
+ * `rate-limited`
  */
 export function createPortalGate({ options, notices }: Pick<PortalParts, 'options' | 'notices'>) {
   const { path: base, cookie, signIn, origin, requireSecondFactor } = options
@@ -34,8 +34,8 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
     return undefined
   }
 
-  /** Redirects to the sign-in page, and afterwards back to the page, or to the page with the form. */
-  function redirectToSignIn(registered: RegisteredPage, request: PortalRequest): PortalAnswer {
+  /** Redirects to the sign-in page, and from there back to the page, or to the page with the form. */
+  function redirectToSignIn(registered: RegisteredPage, request: PortalRequest): PortalResponse {
     if (isCrossSiteNavigation(request)) return answerContinue(request.url)
     if (isPost(request) && cookie.read(request) !== undefined) notices.set(request, 'session-over')
     const next = isPost(request) ? resolveFormPagePath(request, registered) : request.url.slice(base.length)
@@ -46,7 +46,7 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
   return async function admit(
     registered: RegisteredPage,
     request: PortalRequest,
-  ): Promise<PortalAnswer | undefined> {
+  ): Promise<PortalResponse | undefined> {
     const decision = await decidePage(request, pageAccessOf(registered.page.path), {
       publicOrigin: origin,
       requireSecondFactor,
@@ -68,7 +68,7 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
   }
 
   /** The response to a form is shown at the form's action path: a GET of that path is redirected to the form's page. */
-  function redirectToFormPage(registered: RegisteredPage, request: PortalRequest): PortalAnswer {
+  function redirectToFormPage(registered: RegisteredPage, request: PortalRequest): PortalResponse {
     return answerRedirect(base + resolveFormPagePath(request, registered))
   }
 
@@ -79,7 +79,7 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
   }
 }
 
-/** What becomes of a request for a page, if it is not refused. */
+/** The decision about a request for a page that is not refused. */
 export type PageDecision =
   /** The page is only the action of a form: a browser that navigates to it is redirected to the page with the form. */
   | 'form-page'
@@ -104,10 +104,10 @@ interface PageDecisionOptions {
 }
 
 /**
- * Takes the steps of the portal up to the body, in their order: method, origin, session, audience. The portal and
- * `explain` both run it.
+ * Takes the portal's steps before the body, in their order: method, origin, session, audience. Used by the portal and
+ * `explain`.
  * @throws GatehouseError `method-not-allowed`, `cross-site-request`, `role-forbidden`, `credentials-missing`, and what
- *   findViewer throws
+ * findViewer throws
  */
 export async function decidePage(
   request: PortalHead,
@@ -119,7 +119,7 @@ export async function decidePage(
     throw new GatehouseError('method-not-allowed', { allow: methods })
   }
   if (isPost(request)) assertOwnOrigin(request, publicOrigin)
-  // For a public page too: it shows who is signed in.
+  // Also for a public page, as it shows who is signed in.
   const viewer = await findViewer()
   if (access === 'anyone') return 'public'
   if (!viewer) {

@@ -1,7 +1,7 @@
 import { audienceOf, type PageAudience, type PageMethods, type PathsOf } from './page-access.ts'
 import type { PageContext, PortalOptions, SignedInContext } from './page-context.ts'
 import type { PortalRequest } from './portal-request.ts'
-import type { PortalResponse } from './portal-response.ts'
+import type { PageResult } from './portal-response.ts'
 
 /** The handlers of one portal path, as its entry in the table has them; signed-in pages get the viewer. */
 export type PortalPage = PublicPage | SignedInPage
@@ -11,12 +11,12 @@ type SignedInPage = PageOf<'viewer' | 'admin', SignedInContext>
 
 type PageOf<Audience extends PageAudience, Context> = {
   readonly [Methods in PageMethods]: {
-    /** Below the portal. */
+    /** The path below the portal. */
     readonly path: PathsOf<Audience, Methods>
   } & Handlers<Context>[Methods]
 }[PageMethods]
 
-type Handler<Context> = (context: Context) => Promise<PortalResponse>
+type Handler<Context> = (context: Context) => Promise<PageResult>
 
 interface Handlers<Context> {
   readonly GET: { readonly get: Handler<Context> } & NoForm
@@ -26,7 +26,7 @@ interface Handlers<Context> {
 
 type NoForm = { readonly [Member in keyof FormHandlers<never>]?: never }
 
-/** GET shows a page, POST checks its form and acts, and a form that was refused is shown again. */
+/** GET shows a page, POST checks its form and acts; a refused form is shown again. */
 interface FormHandlers<Context> {
   /** Largest form, in bytes. Default: 64 KiB. */
   readonly bytesMax?: number
@@ -37,7 +37,7 @@ interface FormHandlers<Context> {
    * Shows a form that was refused; default: the error page.
    * @throws every error that is not about the form
    */
-  readonly refused?: (context: Context, error: unknown) => PortalResponse | Promise<PortalResponse>
+  readonly refused?: (context: Context, error: unknown) => PageResult | Promise<PageResult>
 }
 
 /** Whether a page is public. */
@@ -65,7 +65,7 @@ export function resolveFormPagePath(request: PortalRequest, { formPagePath }: Re
   return formPagePath.replace(':id', encodeURIComponent(request.param('id')))
 }
 
-/** Reads a query parameter; of a repeated one the first value counts. */
+/** Reads a query parameter; the first value of a repeated one counts. */
 export function queryOf({ request }: PageContext): (name: string) => string {
   const query = new URLSearchParams(request.url.split('?')[1] ?? '')
   return (name) => query.get(name) ?? ''

@@ -3,9 +3,9 @@ import type { Arrival, EndpointConnection } from '#gateway/server/arrival.ts'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import type { Visitor } from '#store/sessions.ts'
 
-/** A request to the portal, and the cookies of its response: all that pages know of the HTTP server. */
+/** A request to the portal, and the cookies of its response: everything that pages know of the HTTP server. */
 export interface PortalRequest {
-  /** The same request as the HTTP server knows it, with its logged outcome. */
+  /** The request as the HTTP server knows it, with its logged outcome. */
   readonly arrival: Arrival<EndpointConnection>
   readonly method: string
   /** Path and query. */
@@ -15,9 +15,9 @@ export interface PortalRequest {
   readonly visitor: Visitor
   /** Who is signed in; set by the gate. */
   viewer: Viewer | undefined
-  /** A field of the form; undefined where there is none, and until the body has been read. */
+  /** A field of the form; undefined if there is none, and until the body has been read. */
   field(name: string): string | Buffer | undefined
-  /** A parameter of the path, such as an ID; empty where there is none. */
+  /** A parameter of the path, such as an ID; empty if there is none. */
   param(name: string): string
 }
 

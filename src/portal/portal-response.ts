@@ -2,14 +2,14 @@ import type { FileDownload } from '#accounts/audit-log.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import type { NoticeName } from './flash-notices.ts'
 
-/** The response of a portal page. */
-export type PortalResponse =
+/** What the handler of a page returns; portal.ts makes the HTTP response of it. */
+export type PageResult =
   | PageResponse
   /** Redirects to another page of the portal, by GET (RFC 9110 15.4.4); `to` is below the portal. */
   | { readonly kind: 'redirect'; readonly to: string; readonly notice?: NoticeName | undefined }
   /** Redirects out of the portal, after a GET: to another site, or to a page of a route. */
   | { readonly kind: 'leave'; readonly url: string }
-  /** A page that goes on to a URL by itself: see `continueTo`. */
+  /** A page that continues to a URL by itself: see `continueTo`. */
   | { readonly kind: 'continue'; readonly url: string }
   | { readonly kind: 'data'; readonly data: unknown }
   | { readonly kind: 'file'; readonly file: FileDownload }
@@ -25,19 +25,19 @@ export interface PageResponse {
 
 type Headers = Readonly<Record<string, string | string[]>>
 
-export function redirectTo(to: string, notice?: NoticeName): PortalResponse {
+export function redirectTo(to: string, notice?: NoticeName): PageResult {
   return { kind: 'redirect', to, notice }
 }
 
-export function leaveTo(url: string): PortalResponse {
+export function leaveTo(url: string): PageResult {
   return { kind: 'leave', url }
 }
 
 /**
- * Goes on to a URL from a page of the portal: after a navigation that another site began, browsers send
+ * Continues to a URL from a page of the portal: after a navigation that another site began, browsers send
  * `SameSite=Strict` cookies only then; and after a form they follow no redirect to another site (`form-action`).
  */
-export function continueTo(url: string): PortalResponse {
+export function continueTo(url: string): PageResult {
   return { kind: 'continue', url }
 }
 
@@ -53,10 +53,10 @@ export const securityHeaders: Headers = {
     'accelerometer=(), camera=(), clipboard-write=(self), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), payment=(), usb=()',
 }
 
-type ContentAnswer = Extract<PortalAnswer, { readonly kind: 'content' }>
+type ContentResponse = Extract<PortalResponse, { readonly kind: 'content' }>
 
 /** The HTTP response. */
-export type PortalAnswer =
+export type PortalResponse =
   | {
       readonly kind: 'content'
       readonly status: number
@@ -65,7 +65,7 @@ export type PortalAnswer =
     }
   | { readonly kind: 'file'; readonly file: FileDownload }
 
-export function answerPage({ html: page, nonce, status, headers }: PageResponse): ContentAnswer {
+export function answerPage({ html: page, nonce, status, headers }: PageResponse): ContentResponse {
   return {
     kind: 'content',
     status,
@@ -79,23 +79,23 @@ export function answerPage({ html: page, nonce, status, headers }: PageResponse)
 }
 
 /** Redirects by GET. */
-export function answerRedirect(location: string): PortalAnswer {
+export function answerRedirect(location: string): PortalResponse {
   return { kind: 'content', status: 303, headers: { Location: location }, body: undefined }
 }
 
 /** The page of `continueTo`. */
-export function answerContinue(url: string): ContentAnswer {
+export function answerContinue(url: string): ContentResponse {
   const page = html`<!doctype html><html lang="en"><meta charset="utf-8"><title>Gatehouse</title><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">Continue</a>`
   return answerPage({ kind: 'page', html: page, nonce: 'none', status: 200, headers: {} })
 }
 
-export function answerData(data: unknown): PortalAnswer {
+export function answerData(data: unknown): PortalResponse {
   const headers = { 'Content-Type': 'application/json; charset=utf-8' }
   return { kind: 'content', status: 200, headers, body: JSON.stringify(data) }
 }
 
 /**
- * Allows only style and script with the nonce of this response: other paths of the same origin belong to backends,
+ * Allows only style and script with the nonce of this response, as other paths of the same origin belong to backends,
  * whose files must not run here.
  */
 function contentSecurityPolicy(nonce: string): string {

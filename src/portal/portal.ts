@@ -32,7 +32,7 @@ import {
   answerData,
   answerPage,
   answerRedirect,
-  type PortalAnswer,
+  type PageResult,
   type PortalResponse,
   redirectTo,
 } from './portal-response.ts'
@@ -60,22 +60,23 @@ export interface Portal {
   readonly path: string
   readonly pages: readonly RegisteredPage[]
   /**
-   * Decides all that can be decided before a byte of the body is read; to be called again once the body has been read.
+   * Decides everything that can be decided before a byte of the body is read; to be called again once the body has been
+   * read.
    * @returns the response, if it is already decided
    * @throws GatehouseError
    */
-  admit(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer | undefined>
-  admitAgain(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer | undefined>
-  /** Answers a request that was admitted, with its body. @throws GatehouseError */
-  answer(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer>
+  admit(registered: RegisteredPage, request: PortalRequest): Promise<PortalResponse | undefined>
+  admitAgain(registered: RegisteredPage, request: PortalRequest): Promise<PortalResponse | undefined>
+  /** Answers an admitted request, with its body. @throws GatehouseError */
+  answer(registered: RegisteredPage, request: PortalRequest): Promise<PortalResponse>
   /** @param registered undefined = there is no such page */
   answerError(
     error: GatehouseError,
     request: PortalRequest,
     registered: RegisteredPage | undefined,
-  ): PortalAnswer
+  ): PortalResponse
   /** @throws GatehouseError `route-not-found`, `method-not-allowed` */
-  answerAsset(request: PortalRequest): PortalAnswer
+  answerAsset(request: PortalRequest): PortalResponse
 }
 
 export function createPortal(options: PortalOptions): Portal {
@@ -84,7 +85,7 @@ export function createPortal(options: PortalOptions): Portal {
   const admit = createPortalGate(parts)
   const pages = pageFactories.flatMap((make) => make(options))
 
-  async function answer(registered: RegisteredPage, request: PortalRequest): Promise<PortalAnswer> {
+  async function answer(registered: RegisteredPage, request: PortalRequest): Promise<PortalResponse> {
     const formPagePath = isPost(request) ? base + resolveFormPagePath(request, registered) : undefined
     const context = createPageContext(parts, { request, viewer: request.viewer, formPagePath })
     return toAnswer(parts, request, await handlePage(registered, context, options))
@@ -94,7 +95,7 @@ export function createPortal(options: PortalOptions): Portal {
     path: base,
     pages: pages.map((page) => ({ page, formPagePath: formPagePathOf(page.path, pages) })),
     admit,
-    // While the form was being uploaded the viewer may have been signed out, or lost the role Admin.
+    // During the upload of the form the viewer may have been signed out, or lost the role Admin.
     admitAgain: async (registered, request) =>
       isPost(request) && request.viewer ? admit(registered, request) : undefined,
     answer,
@@ -106,8 +107,8 @@ export function createPortal(options: PortalOptions): Portal {
 function toAnswer(
   { options, notices }: PortalParts,
   request: PortalRequest,
-  response: PortalResponse,
-): PortalAnswer {
+  response: PageResult,
+): PortalResponse {
   switch (response.kind) {
     case 'page':
       return answerPage(response)
@@ -131,7 +132,7 @@ async function handlePage(
   registered: RegisteredPage,
   context: PageContext,
   options: PortalOptions,
-): Promise<PortalResponse> {
+): Promise<PageResult> {
   const { request, viewer } = context
   const { page } = registered
   if (isPost(request) && !hasValidCsrfToken(page, context, options)) {
@@ -147,25 +148,23 @@ async function handlePage(
   if (!viewer) throw new GatehouseError('credentials-missing')
   const signedIn = toSignedInContext(context, viewer, options)
   if (!isPost(request)) return page.get?.(signedIn) ?? throwNotFound()
-  // After the CSRF check: forged requests must not use up the limit.
+  // After the CSRF check, as forged requests must not use up the limit.
   await takePortalAction(options.limiter, viewer.account.id)
   return submitForm(page, signedIn, page.asksPassword ? () => confirmPassword(signedIn, options) : undefined)
 }
 
-/** @param check to be passed first */
+/** @param check has to pass first */
 async function submitForm<Context>(
   {
     post = throwNotFound,
     refused,
   }: {
-    readonly post?: ((context: Context) => Promise<PortalResponse>) | undefined
-    readonly refused?:
-      | ((context: Context, error: unknown) => PortalResponse | Promise<PortalResponse>)
-      | undefined
+    readonly post?: ((context: Context) => Promise<PageResult>) | undefined
+    readonly refused?: ((context: Context, error: unknown) => PageResult | Promise<PageResult>) | undefined
   },
   context: Context,
   check?: () => Promise<void>,
-): Promise<PortalResponse> {
+): Promise<PageResult> {
   try {
     await check?.()
     return await post(context)
@@ -189,7 +188,7 @@ function hasValidCsrfToken(
 
 /**
  * Whether the viewer signed in again in another tab, while this one still has an older page. The browser reports the
- * same origin; the form is refused all the same, as a page of a backend could have sent it.
+ * same origin; the form is refused nevertheless, as a page of a backend could have sent it.
  */
 function isFromEarlierSession({ request, viewer, form }: PageContext): boolean {
   const isSameOrigin = request.headers['sec-fetch-site'] === 'same-origin'

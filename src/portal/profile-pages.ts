@@ -4,7 +4,7 @@ import { asFieldError, type FormRefusal, formRefusal } from './form-refusal.ts'
 import { assertPasswordsMatch } from './link-pages.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
-import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { type PageResult, redirectTo } from './portal-response.ts'
 import { type ProfileForm, profilePage } from './views/profile.ts'
 import { type SecondFactorForm, secondFactorPage } from './views/second-factor.ts'
 
@@ -50,7 +50,7 @@ export const profilePages: CreatePages = (options) => [
 async function showProfile(
   context: SignedInContext,
   refused?: { form: ProfileForm } & FormRefusal,
-): Promise<PortalResponse> {
+): Promise<PageResult> {
   const { account } = context.viewer
   const { canSend } = context.actions.profile
   const hasSecondFactor = account.portal.secondFactor !== undefined
@@ -61,17 +61,17 @@ function namesOf(form: Form) {
   return { firstName: form('firstName').trim(), lastName: form('lastName').trim() }
 }
 
-/** Every change asks for password and code: somebody else may be at the keyboard. */
+/** Every change asks for password and code, as somebody else may be at the keyboard. */
 function secondFactorPages({ signIn, cookie, requireSecondFactor }: PortalOptions): readonly PortalPage[] {
   const { factors } = signIn
 
   async function show(
     context: SignedInContext,
     refused?: { form: SecondFactorForm } & FormRefusal,
-  ): Promise<PortalResponse> {
+  ): Promise<PageResult> {
     const { account } = context.viewer
     const factor = account.portal.secondFactor
-    // What was scanned stays what the code is for.
+    // Keeps the secret that was scanned, as the code belongs to it.
     const proposed = factor ? undefined : factors.propose(account, context.form('secret'))
     const isRequired = needsSecondFactor(account, requireSecondFactor)
     return context.show(
@@ -87,8 +87,8 @@ function secondFactorPages({ signIn, cookie, requireSecondFactor }: PortalOption
     return { code: form('code'), visitor, client: viewer.session.id }
   }
 
-  /** Recovery codes are shown in the answer itself: they are stored nowhere. */
-  async function showCodes(context: SignedInContext, codes: readonly string[]): Promise<PortalResponse> {
+  /** Recovery codes are shown in the response itself, as they are not stored. */
+  async function showCodes(context: SignedInContext, codes: readonly string[]): Promise<PageResult> {
     const account = await context.actions.accounts.find(context.viewer.account.id)
     const factor = account.portal.secondFactor
     return context.show((frame) =>
@@ -106,7 +106,7 @@ function secondFactorPages({ signIn, cookie, requireSecondFactor }: PortalOption
         const { viewer, visitor, request } = context
         const codes = await factors.enable(viewer.account, given)
         const account = await context.actions.accounts.find(viewer.account.id)
-        // They were held back if it was required.
+        // Tokens were held back if a factor was required.
         const tokens = await signIn.renewTokens({ ...viewer, account }, visitor)
         if (tokens) cookie.setTokens(request, tokens)
         return showCodes(context, codes)

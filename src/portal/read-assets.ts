@@ -5,14 +5,14 @@ import { memoize } from '#platform/memoize.ts'
 import { readProgramFile } from '#platform/package.ts'
 import { assetFiles } from '#platform/pages/asset-files.ts'
 import type { PortalRequest } from './portal-request.ts'
-import type { PortalAnswer } from './portal-response.ts'
+import type { PortalResponse } from './portal-response.ts'
 
 /** Style and script of all pages. Their names contain a digest, so that browsers may cache them indefinitely. */
 export interface PortalAssets {
   /** URL paths. */
   readonly style: string
   readonly script: string
-  /** Finds an asset by its path; undefined where there is none, or no longer. */
+  /** Finds an asset by its path; undefined if there is none, or not any more. */
   find(path: string): PortalAsset | undefined
 }
 
@@ -22,7 +22,7 @@ interface PortalAsset {
   encode(accepted: string): { readonly bytes: Buffer; readonly coding: 'br' | 'gzip' | undefined }
 }
 
-/** Higher ones block the event loop far longer for little less. */
+/** Higher qualities block the event loop far longer for little gain. */
 const brotliQuality = 6
 
 const folders = ['../platform/pages/assets/', './assets/'].map((path) => new URL(path, import.meta.url))
@@ -42,10 +42,7 @@ export function readAssets(base: string): PortalAssets {
 
 export const assetMethods: readonly string[] = ['GET', 'HEAD']
 
-/**
- * The asset that a request is for.
- * @throws GatehouseError `route-not-found`, `method-not-allowed`
- */
+/** The requested asset. @throws GatehouseError `route-not-found`, `method-not-allowed` */
 export function requestedAsset(
   assets: Pick<PortalAssets, 'find'>,
   { url, method }: Pick<PortalRequest, 'url' | 'method'>,
@@ -57,7 +54,7 @@ export function requestedAsset(
 }
 
 /** @throws GatehouseError `route-not-found`, `method-not-allowed` */
-export function answerAsset(assets: PortalAssets, request: PortalRequest): PortalAnswer {
+export function answerAsset(assets: PortalAssets, request: PortalRequest): PortalResponse {
   const asset = requestedAsset(assets, request)
   const { bytes, coding } = asset.encode(String(request.headers['accept-encoding'] ?? ''))
   return {

@@ -1,13 +1,13 @@
 import type { SignedInContext } from './page-context.ts'
 import { type CreatePages, queryOf } from './portal-page.ts'
-import { type PortalResponse, redirectTo } from './portal-response.ts'
+import { type PageResult, redirectTo } from './portal-response.ts'
 import { type SessionsList, sessionsPage } from './views/sessions.ts'
 
 const pageSize = 25
 
 /** The sessions of one's own account. */
 export const sessionsPages: CreatePages = () => {
-  async function showSessions(context: SignedInContext): Promise<PortalResponse> {
+  async function showSessions(context: SignedInContext): Promise<PageResult> {
     const { actions, viewer } = context
     const [sessions, portalSessions] = await Promise.all([
       readSessionsPage(context, viewer.account.id),
@@ -40,17 +40,17 @@ export async function endSession(
   { actions, form }: SignedInContext,
   accountId: string,
   page: string,
-): Promise<PortalResponse> {
+): Promise<PageResult> {
   const hasEnded = await actions.sessions.end(accountId, form('session'))
   return redirectTo(page, hasEnded ? 'session-ended' : 'session-gone')
 }
 
-/** The same of a portal session. */
+/** Ends the portal session that the form names. @param page the page of the form */
 export async function endPortalSession(
   { actions, form }: SignedInContext,
   accountId: string,
   page: string,
-): Promise<PortalResponse> {
+): Promise<PageResult> {
   const hasEnded = await actions.sessions.endPortal(accountId, form('session'))
   return redirectTo(page, hasEnded ? 'session-ended' : 'session-gone')
 }

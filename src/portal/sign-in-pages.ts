@@ -11,7 +11,7 @@ import { safeRedirectPath, startPath } from './page-access.ts'
 import type { PageContext, PortalOptions, SignedInContext } from './page-context.ts'
 import { type CreatePages, type PortalPage, queryOf } from './portal-page.ts'
 import type { PortalRequest } from './portal-request.ts'
-import { continueTo, leaveTo, type PortalResponse, redirectTo } from './portal-response.ts'
+import { continueTo, leaveTo, type PageResult, redirectTo } from './portal-response.ts'
 import { emptyForm } from './views/frame.ts'
 import { signInCodePage } from './views/second-factor.ts'
 import { signInPage } from './views/sign-in.ts'
@@ -20,17 +20,17 @@ import { signInPage } from './views/sign-in.ts'
 export const signInPages: CreatePages = (options) => {
   const { signIn, cookie, oidc } = options
 
-  async function redirectToStart({ viewer }: PageContext): Promise<PortalResponse> {
+  async function redirectToStart({ viewer }: PageContext): Promise<PageResult> {
     return redirectTo(viewer ? startPath : '/sign-in')
   }
 
-  async function showSignIn(context: PageContext): Promise<PortalResponse> {
+  async function showSignIn(context: PageContext): Promise<PageResult> {
     const next = safeRedirectPath(queryOf(context)('next'))
     if (context.viewer) return redirectTo(next || startPath)
     return context.show((frame) => signInPage(frame, { ...emptyForm, next }))
   }
 
-  async function submitSignIn({ form, visitor, request }: PageContext): Promise<PortalResponse> {
+  async function submitSignIn({ form, visitor, request }: PageContext): Promise<PageResult> {
     const clientTokens = cookie.readClientTokens(request)
     const email = form('email').trim()
     return begin(
@@ -40,30 +40,30 @@ export const signInPages: CreatePages = (options) => {
     )
   }
 
-  async function submitCode({ form, visitor, request }: PageContext): Promise<PortalResponse> {
+  async function submitCode({ form, visitor, request }: PageContext): Promise<PageResult> {
     const clientTokens = cookie.readClientTokens(request)
     const given = { pending: form('pending'), code: form('code'), clientTokens }
     return begin(request, await signIn.signInWithCode(given, visitor), form)
   }
 
-  function begin(request: PortalRequest, signedIn: SignedIn, form: Form): PortalResponse {
+  function begin(request: PortalRequest, signedIn: SignedIn, form: Form): PageResult {
     recordAccount(request.arrival.outcome, signedIn.account.id)
     cookie.set(request, signedIn)
     return redirectTo(safeRedirectPath(form('next')) || startPath)
   }
 
-  async function signOut(context: SignedInContext): Promise<PortalResponse> {
+  async function signOut(context: SignedInContext): Promise<PageResult> {
     await signIn.signOut(context.viewer, context.visitor)
     return forget(context, redirectTo('/sign-in', 'signed-out'))
   }
 
-  async function signOutEverywhere(context: SignedInContext): Promise<PortalResponse> {
+  async function signOutEverywhere(context: SignedInContext): Promise<PageResult> {
     await signIn.signOutEverywhere(context.viewer, context.visitor)
     return forget(context, redirectTo('/sign-in', 'signed-out-everywhere'))
   }
 
   /** Clears the cookies; a person who came from a provider is signed out there too. */
-  async function forget(context: SignedInContext, response: PortalResponse): Promise<PortalResponse> {
+  async function forget(context: SignedInContext, response: PageResult): Promise<PageResult> {
     cookie.clear(context.request)
     const url = await signOutAtProvider(oidc, context)
     return url === undefined ? response : continueTo(url)
@@ -80,7 +80,7 @@ export const signInPages: CreatePages = (options) => {
   ]
 }
 
-function refuseSignIn(context: PageContext, error: unknown): PortalResponse {
+function refuseSignIn(context: PageContext, error: unknown): PageResult {
   const { form, show } = context
   const next = safeRedirectPath(form('next'))
   if (error instanceof SecondFactorNeeded)
@@ -88,7 +88,7 @@ function refuseSignIn(context: PageContext, error: unknown): PortalResponse {
   return showRefusedSignIn(context, error, form('email').trim())
 }
 
-function refuseCode(context: PageContext, error: unknown): PortalResponse {
+function refuseCode(context: PageContext, error: unknown): PageResult {
   const { form, request, show } = context
   if (!(error instanceof GatehouseError) || error.code === 'credentials-invalid')
     return showRefusedSignIn(context, tooLate(error), '')
@@ -98,11 +98,7 @@ function refuseCode(context: PageContext, error: unknown): PortalResponse {
   return show((frame) => signInCodePage(frame, state), refusal)
 }
 
-function showRefusedSignIn(
-  { form, request, show }: PageContext,
-  error: unknown,
-  email: string,
-): PortalResponse {
+function showRefusedSignIn({ form, request, show }: PageContext, error: unknown, email: string): PageResult {
   if (error instanceof GatehouseError) recordFailure(request.arrival.outcome, error)
   const refusal = formRefusal(error, { email }, signInMessages)
   const state = { ...refusal.state, next: safeRedirectPath(form('next')) }
@@ -114,7 +110,7 @@ const signInMessages: Readonly<Record<string, string>> = {
   'account-disabled': 'This account is disabled. Ask an administrator.',
 }
 
-/** The text of a wrong password would mislead: it was right. */
+/** The message about a wrong password would mislead, as it was right. */
 function tooLate(error: unknown): unknown {
   if (!(error instanceof GatehouseError)) return error
   return new GatehouseError('link-invalid', {
@@ -124,9 +120,9 @@ function tooLate(error: unknown): unknown {
 }
 
 /**
- * Forgets what the browser keeps of the provider. To be called before the session ends.
- * @returns where to go to sign out at the provider too; undefined where the session did not begin there, the provider
- *   has no such page, or cannot be asked: the session here ends all the same
+ * Forgets what the browser keeps about the provider. To be called before the session ends.
+ * @returns where to sign out at the provider too; undefined if the session did not begin there, the provider has no
+ * such page, or cannot be asked: the session here ends in any case
  */
 async function signOutAtProvider(
   oidc: PortalOidc | undefined,
@@ -142,11 +138,11 @@ async function signOutAtProvider(
 }
 
 /**
- * Where a page visit comes by that had no credential: who is signed in gets new cookies, and goes back to the page. The
- * page was chosen by whoever made the link, and may be any that a link could name by itself.
+ * Where page visits without a credential arrive: a person who is signed in gets new cookies, and returns to the page.
+ * The page was chosen by the author of a link, and may be any page that a link could lead to directly.
  */
 function continuePage({ signIn, cookie, isReturnPath, signInReturn }: PortalOptions): PortalPage {
-  async function continueToPage(context: SignedInContext): Promise<PortalResponse> {
+  async function continueToPage(context: SignedInContext): Promise<PageResult> {
     const { request, viewer, visitor } = context
     const to = queryOf(context)('to')
     const { hostName } = destinationOf(request.arrival.outcome)
@@ -157,8 +153,8 @@ function continuePage({ signIn, cookie, isReturnPath, signInReturn }: PortalOpti
     return leaveTo(to)
   }
 
-  /** The session was ended, by an Admin or with all others: this browser is to be signed out. */
-  async function askAgain({ request, viewer, visitor }: SignedInContext): Promise<PortalResponse> {
+  /** The session was ended, by an Admin or with all others, so this browser is signed out. */
+  async function askAgain({ request, viewer, visitor }: SignedInContext): Promise<PageResult> {
     await signIn.signOut(viewer, visitor)
     cookie.clear(request)
     const next = encodeURIComponent(request.url.slice(cookie.path.length))
@@ -166,7 +162,7 @@ function continuePage({ signIn, cookie, isReturnPath, signInReturn }: PortalOpti
   }
 
   /** The page is on another host, which gets a code that only the browser that began the visit can use. */
-  async function returnToHost(context: SignedInContext): Promise<PortalResponse> {
+  async function returnToHost(context: SignedInContext): Promise<PageResult> {
     const query = queryOf(context)
     const page = { to: query('to'), hostName: query('host'), challenge: query('state') }
     const origin = signInReturn?.hosts.get(page.hostName)
@@ -174,7 +170,7 @@ function continuePage({ signIn, cookie, isReturnPath, signInReturn }: PortalOpti
     if (!signInReturn || origin === undefined || !isRight) return redirectTo(startPath)
     if (!(await signIn.canResume(context.viewer, context.visitor))) return askAgain(context)
     const code = signInReturn.codes.create(context.viewer, page)
-    // Not a redirect: browsers follow none to another host after the form of the sign-in (`form-action`).
+    // Not a redirect, as browsers follow none to another host after the sign-in form (`form-action`).
     return continueTo(`${origin}${signInReturnPath}?code=${code}`)
   }
 

@@ -1,4 +1,5 @@
 import type { RouteOptions } from '#gateway/routes/compile.ts'
+import { isWildcard } from '#gateway/routes/host-lookup.ts'
 import { accessTokenPath, type PublicPath } from '#gateway/routes/own-paths.ts'
 import { keyField } from '#identity/keys/carriers.ts'
 import { isRecord, parseJson } from '#platform/json.ts'
@@ -19,7 +20,8 @@ const shownBodyLengthMax = 2_000
 /** The routes that would admit the account. */
 export function callableRoutes(routes: readonly RouteOptions[], account: Account): readonly CallableRoute[] {
   return routes
-    .filter(({ methods, roles, verifiedOnly, auth }) => {
+    .filter(({ host, methods, roles, verifiedOnly, auth }) => {
+      if (auth === 'deny' || isWildcard(host)) return false
       if (methods !== undefined && !methods.includes('GET')) return false
       if (auth === 'none') return true
       return (roles?.includes(account.role) ?? true) && (account.isVerified || !verifiedOnly)
@@ -42,7 +44,7 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOpt
     })
   }
 
-  /** Calls with an access token, whose session ends with the call. @param onToken called before it is sent */
+  /** Calls with an access token, whose session ends with the call. @param onToken called before the request is sent */
   async function callWithToken(
     route: CallableRoute,
     keys: Keys,
@@ -59,7 +61,7 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOpt
     try {
       return await get(route, { Authorization: `Bearer ${JwtToken}` })
     } finally {
-      // If the session cannot be ended now, the response still counts; the session stays in the list.
+      // If the session cannot be ended now, the response still counts, and the session stays in the list.
       await post('/api/v1/accounts/revoke-token', { token: RefreshToken }).catch(() => undefined)
     }
   }
@@ -98,7 +100,7 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOpt
             secrets.push({ text, placeholder: '[your access token]' }),
           )
         : await get(route, route.auth === 'none' ? {} : Object.fromEntries([field]))
-      // As it is sent, with the key in base64, which may be encoded once more.
+      // In the form in which it is sent, with the key in base64, which may be encoded once more.
       const sent = field[1].slice(field[1].indexOf(' ') + 1)
       if (sent !== keys.secretKey) secrets.push({ text: sent, placeholder: '[your secret]' })
       const hide = (text: string) => hideTokens(hideKnownSecrets(text, secrets))
@@ -168,12 +170,12 @@ function hideTokens(text: string): string {
   })
 }
 
-/** A secret at the end of a body that was cut could not be recognised. */
+/** A secret at the end of a truncated body could not be recognised. */
 function withoutEnd(body: string, secrets: readonly KnownSecret[]): string {
   return body.slice(0, -longestSpelling(secrets))
 }
 
-/** Deeper values stay as they came: what is nested 30,000 times would be indented by 2 GB. */
+/** Deeper values are not formatted: nested 30,000 times, they would be indented by 2 GB. */
 const indentedDepthMax = 100
 
 /** @param value of the body, if it is JSON */

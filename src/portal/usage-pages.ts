@@ -6,10 +6,10 @@ import type { DayRange } from '#store/usage.ts'
 import { accountOf } from './account-pages.ts'
 import type { SignedInContext } from './page-context.ts'
 import { type CreatePages, type PortalPage, queryOf } from './portal-page.ts'
-import type { PortalResponse } from './portal-response.ts'
+import type { PageResult } from './portal-response.ts'
 import { usagePage } from './views/usage.ts'
 
-/** What an account has used: one's own, and for Admins that of any account. */
+/** What an account has used: one's own, and for Admins any account. */
 export const usagePages: CreatePages = () => [
   { path: '/usage', get: (context) => showUsage(context, context.viewer.account, '/usage') },
   { path: '/usage/export', get: (context) => exportUsage(context, context.viewer.account) },
@@ -30,7 +30,7 @@ const adminPages: readonly PortalPage[] = [
   },
 ]
 
-async function showUsage(context: SignedInContext, account: Account, path: string): Promise<PortalResponse> {
+async function showUsage(context: SignedInContext, account: Account, path: string): Promise<PageResult> {
   const days = daysOf(context)
   const { usage, plans } = context.actions
   const [plan, counts] = await Promise.all([plans.read(account), usage.read(account.id, days)])
@@ -38,16 +38,13 @@ async function showUsage(context: SignedInContext, account: Account, path: strin
   return context.show((frame) => usagePage(frame, { account, isOwn, days, plan, counts, path }))
 }
 
-async function exportUsage(context: SignedInContext, account: Account): Promise<PortalResponse> {
+async function exportUsage(context: SignedInContext, account: Account): Promise<PageResult> {
   const counts = await context.actions.usage.read(account.id, daysOf(context))
   const file: FileDownload = usageFile(counts)
   return { kind: 'file', file }
 }
 
-/**
- * The days that the query asks for; without them, those of this month.
- * @throws GatehouseError `request-invalid`
- */
+/** The days that the query asks for; by default those of this month. @throws GatehouseError `request-invalid` */
 function daysOf(context: SignedInContext): DayRange {
   const query = queryOf(context)
   const texts = { from: query('from') || undefined, to: query('to') || undefined }

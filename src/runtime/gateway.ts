@@ -39,14 +39,32 @@ export interface GatewayOptions {
  * @throws OperatorError if a key, the database or an address is not available
  */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const opened = new AsyncDisposableStack()
+  try {
+    return await openParts(options, opened)
+  } catch (error) {
+    await opened.disposeAsync()
+    throw error
+  }
+}
+
+/** @param opened gets everything that has to be closed again; it is closed in reverse order */
+async function openParts(options: GatewayOptions, opened: AsyncDisposableStack): Promise<Gateway> {
   const { loaded, rereadConfig, log, clock = Date.now } = options
   const version = readVersion()
   const metrics = createMetrics({ version })
+  opened.defer(metrics.close)
   let { config } = loaded
   let isShuttingDown = false
-  const requestServer = await openRequestServer(options, metrics).catch((error) => {
-    metrics.close()
-    throw error
+  let drainMs = 0
+  let isClean = true
+  const requestServer = await openRequestServer(options, metrics)
+  let ops: Awaited<ReturnType<typeof buildOps>> | undefined
+  // Closed after the request server, so that /readyz reports until the end that the gateway is shutting down.
+  opened.defer(() => ops?.close())
+  opened.defer(async () => {
+    isClean = await requestServer.drain(drainMs)
+    await requestServer.close()
   })
   const reload = createReload({
     rereadConfig,
@@ -59,55 +77,41 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       config = next
     },
   })
-  /** In the order in which what was opened is closed again if the rest cannot be opened. */
-  const closings: (() => unknown)[] = [() => requestServer.drain(0), requestServer.close, metrics.close]
-
-  async function openOps() {
-    const status = openStatusReader({
-      config: () => config,
-      health: requestServer.health,
-      storeState: requestServer.storeState,
-      isShuttingDown: () => isShuttingDown,
-      snapshot: requestServer.metricsSnapshot,
-      version,
-      clock,
-    })
-    closings.unshift(status.close)
-    const ops = await buildOps({
-      contentType: metrics.contentType,
-      address: () => config.ops,
-      metricsText: requestServer.metricsText,
-      health: requestServer.health,
-      storeState: requestServer.storeState,
-      isShuttingDown: () => isShuttingDown,
-      readStatus: status.read,
-      reload,
-    })
-    closings.unshift(() => ops.close())
-    const port = await listen(ops.server, config.ops, 'ops.host and ops.port')
-    await status.start()
-    return { status, ops, opsUrl: urlOf('http', config.ops.host, port) }
+  const shared = {
+    health: requestServer.health,
+    storeState: requestServer.storeState,
+    isShuttingDown: () => isShuttingDown,
   }
-
-  const { status, ops, opsUrl } = await openOps().catch(async (error) => {
-    for (const close of closings) await close()
-    throw error
+  const status = openStatusReader({
+    ...shared,
+    config: () => config,
+    snapshot: requestServer.metricsSnapshot,
+    version,
+    clock,
   })
+  opened.defer(status.close)
+  ops = await buildOps({
+    ...shared,
+    contentType: metrics.contentType,
+    address: () => config.ops,
+    metricsText: requestServer.metricsText,
+    readStatus: status.read,
+    reload,
+  })
+  const port = await listen(ops.server, config.ops, 'ops.host and ops.port')
+  await status.start()
 
   async function shutDown(): Promise<boolean> {
     isShuttingDown = true
     status.close()
     await new Promise((resolve) => setTimeout(resolve, config.shutdown.delayMs))
-    const isClean = await requestServer.drain(config.shutdown.drainMs)
-    await requestServer.close()
-    // Last, so that /readyz reports until the end that the gateway is shutting down.
-    await ops.close()
-    metrics.close()
+    drainMs = config.shutdown.drainMs
+    await opened.disposeAsync()
     return isClean
   }
 
   const { url, decideUrl } = requestServer
-  return { url, opsUrl, decideUrl, reload, shutDown }
+  return { url, opsUrl: urlOf('http', config.ops.host, port), decideUrl, reload, shutDown }
 }
 
 async function openRequestServer(options: GatewayOptions, metrics: Metrics): Promise<RequestServer> {

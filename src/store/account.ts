@@ -12,9 +12,9 @@ export interface Account {
   readonly createdAt: number
   /** Counts every change of the account. */
   readonly revision: number
-  /** Counts how often all sessions were ended: a session of an earlier epoch is invalid. */
+  /** Counts how many times all sessions were ended: a session of an earlier epoch is invalid. */
   readonly sessionEpoch: number
-  /** Counts how often the role has changed, from 1: an access token of an earlier epoch is invalid. */
+  /** Counts the roles that the account has had, from 1: an access token of an earlier epoch is invalid. */
   readonly roleEpoch: number
   /**
    * In the order in which they were made. During the overlap of a reset there are two called `default`, of which the
@@ -22,7 +22,7 @@ export interface Account {
    */
   readonly secretKeys: readonly SecretKey[]
   readonly apiKey: StoredKey
-  /** The name of its plan; undefined = none, its use is not limited. */
+  /** The name of its plan; undefined = none, so its use is not limited. */
   readonly plan: string | undefined
   readonly portal: PortalAccess
 }
@@ -30,14 +30,14 @@ export interface Account {
 /** The role that may manage every account. */
 export const adminRole = 'Admin'
 
-/** Whether an account can manage every account now. Of these a store that has one always keeps one. */
+/** Whether an account can manage every account now. A store that has such an account always keeps one. */
 export function isActiveAdmin({ role, isDisabled }: Pick<Account, 'role' | 'isDisabled'>): boolean {
   return role === adminRole && !isDisabled
 }
 
 /**
- * Whether somebody else than the person whose e-mail it has may have a password, a session or a key of an account: then
- * its first link with a person needs a proof. Of another provider's person it is known that they had the e-mail, as long
+ * Whether anybody but the person with its e-mail may have a password, a session or a key of the account, in which case
+ * its first link with a person requires a proof. A person at another provider is known to have had the e-mail, as long
  * as it is verified.
  */
 export function mayBeAnothers({ portal, isVerified }: Pick<Account, 'portal' | 'isVerified'>): boolean {

@@ -12,21 +12,22 @@ export interface AccountStore extends AccountReader {
   /** Creates all accounts, or none if an e-mail is taken or appears twice. */
   createAccounts(accounts: readonly Account[], audit?: readonly AuditEntry[]): Promise<AccountCreation>
   /**
-   * The same for many accounts, which come batch by batch and are never in memory together. SQLite writes them in one
-   * transaction, in which nobody else can write. Redis writes them batch by batch, and deletes them again where one
-   * cannot be created or the batches fail; only a process that is killed, or a Redis that is gone, leaves some of them.
+   * Creates many accounts, which come batch by batch and are never in memory together. SQLite writes them in one
+   * transaction, during which nobody else can write. Redis writes them batch by batch, and deletes them again if one
+   * cannot be created or the batches fail; only if the process is killed, or Redis is gone, some of them remain.
    * @throws what the batches throw, after everything is undone
    */
   importAccounts(batches: AsyncIterable<AccountBatch>): Promise<AccountCreation>
   /**
-   * Accounts, newest first, those of one moment by ID backwards, starting after `after`, which may be deleted by now.
+   * Accounts, newest first, those of the same time by descending ID, starting after `after`, which may have been
+   * deleted.
    */
   listAccounts(page: AccountsPage): Promise<readonly Account[]>
   /** Accounts that match some words, in the order of the term index. */
   searchAccounts(page: SearchPage): Promise<SearchResult>
   /**
    * Disabling ends the sessions; enabling the account later does not restore them. `last-admin`: it is the only Admin
-   * that is not disabled, and would not be one any more.
+   * that is not disabled, and the change would end that.
    */
   updateAccount(id: string, changes: AccountChanges, audit?: AuditEntry): Promise<AccountUpdate>
   /** Removes an account with its keys and sessions; `last-admin` as for updateAccount. */

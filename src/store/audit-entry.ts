@@ -4,7 +4,7 @@ export interface AuditEntry {
   readonly at: number
   readonly actor: Actor
   readonly action: AuditAction
-  /** The account that it was done to; undefined = it was not about an account. */
+  /** The account that was acted on; undefined = the action was not about an account. */
   readonly target: AuditSubject | undefined
   /** More about the action, such as `{ role: 'Admin' }` or `{ graceSeconds: 3600 }`; never a secret. */
   readonly details: Readonly<Record<string, string | number | boolean>>
@@ -24,12 +24,12 @@ export type Actor =
   | AccountActor
   /** Somebody who runs commands on the machine, by the name of the system user. */
   | { readonly kind: 'operator'; readonly channel: 'cli'; readonly name: string }
-  /** Whoever holds a key, and ended it. */
+  /** The holder of a key, who has ended it. */
   | { readonly kind: 'holder'; readonly channel: 'api'; readonly address: string }
   /** The gateway itself: the first account of a demo. */
   | { readonly kind: 'system'; readonly channel: 'system' }
 
-/** An account with its e-mail at that time: it may have another now, or be deleted. */
+/** An account with the e-mail that it had at that time. */
 export interface AuditSubject {
   readonly id: string
   readonly email: string
@@ -83,7 +83,7 @@ export type AuditAction = (typeof auditActions)[number]
 
 /** An entry with its position in the log. */
 export interface LoggedAuditEntry extends AuditEntry {
-  /** Later entries have greater positions. Also the cursor of the page of earlier entries. */
+  /** Increases with each entry. Also the cursor of the page of earlier entries. */
   readonly position: string
 }
 
@@ -109,7 +109,7 @@ export function matchesFilter({ action, actor, target }: AuditEntry, filter: Aud
 }
 
 /**
- * Texts that every matching entry contains, so that the store returns few others: `exact` as it is, `lower` once the
+ * Texts that every matching entry contains, so that the store returns few others: `exact` verbatim, `lower` once the
  * entry's ASCII letters are in lower case. '' = matches every entry.
  */
 export function needlesOf({ action, who }: AuditFilter) {

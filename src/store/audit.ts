@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { dayMs } from '#platform/time.ts'
 import type { AuditAction, AuditEntry, AuditFilter, LoggedAuditEntry } from './audit-entry.ts'
 
 /** The audit log, in two chains (see `auditClasses`). Most entries are written by the verb that they are about. */
@@ -6,8 +7,8 @@ export interface AuditStore {
   /** Adds an entry, for actions that change no record. */
   appendAudit(entry: AuditEntry): Promise<void>
   /**
-   * Entries that match a filter, newest first, starting before a position. It scans some thousands at once: it may
-   * find none although there are more.
+   * Entries that match a filter, newest first, starting before a position. Scans some thousands at once, so it may find
+   * none although there are more.
    */
   findAudit(page: AuditPage): Promise<FoundAudit>
   /** The ends of the chains. */
@@ -39,17 +40,17 @@ export interface AuditChainPage {
 }
 
 /**
- * The audit log is two chains, which are trimmed separately: actions on one's own account never evict entries about
- * others. Each entry has a link: a digest of the link before it and of its own content. A
- * link that is missing or wrong shows that entries were removed or changed. What retention has removed is accounted
- * for by the link of the last of it, and the end of a chain by its last link.
+ * The audit log consists of two chains, which are trimmed separately: actions on one's own account never evict entries
+ * about others. Each entry has a link: a digest of the previous link and its own content. A link that is missing or
+ * wrong shows that entries were removed or changed. The link of the last entry that retention has removed accounts for
+ * those, and the last link for the end of a chain.
  */
 export const auditClasses = ['acts', 'own'] as const
 
 /**
- * `own`: what anybody can repeat, so that it must not evict anything else: users' actions on their own accounts, failed
- * sign-ins, forgotten passwords, keys that are ended by who holds them, quotas that are used up and refresh tokens that
- * are reused; `acts`: all others.
+ * `own`: actions that anybody can repeat, so that they must not evict anything else: users' actions on their own
+ * accounts, failed sign-ins, forgotten passwords, keys that are ended by their holders, quotas that are used up, and
+ * refresh tokens that are reused; `acts`: all others.
  */
 export type AuditClass = (typeof auditClasses)[number]
 
@@ -69,8 +70,8 @@ export interface ChainedEntry {
   readonly link: string
 }
 
-/** What each class keeps: so many entries, and none that is older; the oldest are removed first. */
-export const auditRetention = { entries: 250_000, ageMs: 400 * 86_400_000 } as const
+/** What each class keeps: this many entries, and none that is older; the oldest are removed first. */
+export const auditRetention = { entries: 250_000, ageMs: 400 * dayMs } as const
 
 const repeatable: ReadonlySet<AuditAction> = new Set([
   'sign-in-failed',
@@ -90,16 +91,16 @@ export function contentDigest(text: string): string {
 }
 
 /**
- * @param algorithm of the link; a Redis script can compute only SHA-1. Its input are SHA-256 digests and links, which
- *   nobody can choose, and for which no other input can be found for a given link.
+ * @param algorithm of the link; a Redis script can only compute SHA-1. Its input consists of SHA-256 digests and links,
+ * which nobody can choose, and for which no other input can be found for a given link.
  */
 export function auditLinkOf(before: string, text: string, algorithm: 'sha256' | 'sha1'): string {
   return hash(algorithm, before + contentDigest(text), 'hex')
 }
 
 /**
- * Whether an entry follows from the link before it. Its length says how a link was computed: entries that were restored
- * from a backup keep those of the store that wrote them.
+ * Whether an entry follows from the previous link. The length of a link tells its algorithm, as entries that were
+ * restored from a backup keep the links of the store that wrote them.
  */
 export function isNextLink(link: string, before: string, text: string): boolean {
   return link === auditLinkOf(before, text, link.length === sha1Length ? 'sha1' : 'sha256')

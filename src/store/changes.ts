@@ -1,14 +1,14 @@
-/** The log of changes, by which every process knows what its caches must drop. */
+/** The log of changes, from which every process learns what its caches must drop. */
 export interface ChangeStore {
   /** What has changed since a position of the change log; undefined = the part of the log that a start needs. */
   readChanges(after: number | undefined): Promise<ChangeLogReading>
   /**
-   * Notifies of own changes before the call resolves, of others' once published; these may be lost: see readChanges.
+   * Reports our own changes before the call resolves, and others' once published; these may be lost: see readChanges.
    */
   onChange(listener: (change: LoggedChange) => void): void
   /**
-   * Whether changes of others are announced, as far as is known: a connection may be dead, and nobody has noticed it
-   * yet.
+   * Whether changes of others are being announced, as far as known: a connection may be dead without anybody having
+   * noticed.
    */
   isListening(): boolean
 }
@@ -33,20 +33,20 @@ export interface LoggedChange {
 export interface ChangeLogReading {
   /** Position of the last entry. */
   readonly head: number
-  /** In order; undefined = the changes in between are not known: drop everything. */
+  /** In order; undefined = the changes in between are unknown: drop everything. */
   readonly changes: readonly LoggedChange[] | undefined
-  /** All changes from this time on are among those that were read, now or before. */
+  /** All changes since this time have been read, now or before. */
   readonly completeSince: number
 }
 
 /**
  * How many of the last entries of the change log are kept, and read at once at most: a start reads them all, and a
- * process that is further behind drops its whole cache. Redis blocks while it reads them, some 10 ms, and even a busy
- * one must finish within the time a request waits: otherwise a process could never catch up.
+ * process that is further behind drops its whole cache. Reading them blocks Redis for about 10 ms, and must finish
+ * within the time that a request waits even if Redis is busy: otherwise a process could never catch up.
  */
 export const changesMax = 2_000
 
-/** Each of these creates the function that returns the change to log: undefined where nothing has changed. */
+/** Each of these creates the function that returns the change to log; undefined if nothing has changed. */
 
 export const accountChange = (accountId: string) => (isChanged: unknown) =>
   isChanged ? ({ kind: 'account', accountId } as const) : undefined
@@ -76,7 +76,7 @@ export function subjectOf(change: Change): string {
   }
 }
 
-/** A change as it was logged; undefined where a newer version logged a kind that this one does not know. */
+/** A change as it was logged; undefined if its kind was introduced by a newer version. */
 export function parseChange(kind: string, subject: string): Change | undefined {
   switch (kind) {
     case 'account':

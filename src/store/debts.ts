@@ -1,18 +1,18 @@
-/** Who owes, and for what. */
+/** A subject that owes, and the purpose. */
 export interface Debtor {
   readonly purpose: string
   readonly subject: string
 }
 
-/** A debtor, and the place of its numbers until it is deleted. */
+/** A debtor, and the index of its numbers until it is deleted. */
 interface Debt extends Debtor {
   readonly place: number
 }
 
-/** By subject, the places of those who owe for one purpose. */
+/** The indexes of those who owe for one purpose, by subject. */
 type Places = Map<string, number>
 
-/** How long it takes until subjects owe nothing any more: numbers by purpose and subject, in one array to save memory. */
+/** How long it takes until subjects owe nothing: numbers by purpose and subject, in one array to save memory. */
 export class Debts {
   /** By purpose; those for which nobody owes are dropped. */
   readonly #places = new Map<string, Places>()
@@ -39,7 +39,7 @@ export class Debts {
     return this.#places.get(purpose)?.get(subject)
   }
 
-  /** A place that may be that of a subject, if it is: nothing is looked up. @param place below 0 = none */
+  /** The index if it belongs to a subject, without a look-up. @param place below 0 = none */
   check(purpose: string, subject: string, place = -1): number | undefined {
     const debtors = this.#debtors
     const isOf = place >= 0 && debtors[2 * place] === subject && debtors[2 * place + 1] === purpose
@@ -58,15 +58,15 @@ export class Debts {
   }
 
   /**
-   * In place: a Map that is deleted from and added to by the same key walks over all that it deleted there.
-   * @param owedMs from `at` on: an absolute time would leave a number no precision for fractions of an interval
+   * Updates in place: deleting and re-adding a key of a Map makes it walk over all deleted entries.
+   * @param owedMs counts from `at`: an absolute time would leave no precision for fractions of an interval
    */
   set(place: number, at: number, owedMs: number): void {
     this.#numbers[2 * place] = at
     this.#numbers[2 * place + 1] = owedMs
   }
 
-  /** Only where there is room, for a subject that owes nothing. @returns its place, to set what it owes */
+  /** Only if there is room, for a subject that owes nothing. @returns its index, to set what it owes */
   add({ purpose, subject }: Debtor): number {
     const place = this.#free.pop() ?? this.#size
     const places = this.#places.get(purpose) ?? new Map<string, number>()
@@ -89,13 +89,13 @@ export class Debts {
     this.#size--
   }
 
-  /** One debt after the other, from the first again after the last; undefined where there is none. */
+  /** One debt after another, continuing with the first after the last; undefined if there is none. */
   next(): Debt | undefined {
     return this.#walk.next().value
   }
 }
 
-/** Without end: from the first again after the last. A new walk would pass all that was deleted before its start. */
+/** Endless: continues with the first after the last. A new walk would pass everything deleted before its start. */
 function* walkOver(byPurpose: ReadonlyMap<string, Places>): Generator<Debt | undefined, never> {
   for (;;) {
     if (byPurpose.size === 0) yield undefined

@@ -15,8 +15,8 @@ export type RotationDecision =
     }
 
 /**
- * What one use of a refresh token leads to (RFC 9700 4.14.2). An adapter carries it out atomically: within a
- * transaction, or by a script that does nothing if the session or account has changed since.
+ * What one use of a refresh token leads to (RFC 9700 4.14.2). An adapter carries it out atomically: in a transaction,
+ * or by a script that does nothing if the session or account has changed since.
  */
 export function decideRotation(
   use: RefreshTokenUse,
@@ -32,7 +32,7 @@ export function decideRotation(
   if (isRevoked || state === 'revoked') return { kind: 'refuse', reason: 'revoked' }
   if (state === 'expired' || now >= session.expiresAt || now >= session.rotatedAt + idleMs)
     return { kind: 'refuse', reason: 'expired' }
-  // A token ahead of the session was issued, as its MAC is right: the store has lost its last changes.
+  // A token ahead of the session was issued by us, as its MAC is right: the store has lost its last changes.
   if (generation >= session.generation) {
     return { kind: 'advance', previous: session, session: rotatedSession(use, session), account }
   }
@@ -40,7 +40,7 @@ export function decideRotation(
   return isRepeat ? { kind: 'repeat', session, account } : { kind: 'refuse', reason: 'reused' }
 }
 
-/** The key that the session was started with; or whether the portal sessions of its time have not been ended. */
+/** The state of the key that started the session, or of the portal sessions of its epoch. */
 function stateOfKey({ keyId }: Session, account: Account, now: number): KeyState {
   const portalEpoch = portalEpochIn(keyId)
   if (portalEpoch !== undefined) return portalEpoch === account.portal.epoch ? 'valid' : 'revoked'

@@ -4,29 +4,29 @@ import { digestText } from './keys.ts'
 import type { SecretKey } from './secret-keys.ts'
 
 /**
- * Secret keys that were made elsewhere, which do not contain the ID of their account: an index finds it by their
- * digest. The verbs that revoke keys and delete accounts remove from the index what they revoke, in the same step.
+ * Secret keys that were made elsewhere and do not contain the ID of their account, so an index finds it by their
+ * digest. The verbs that revoke keys and delete accounts update the index in the same step.
  */
 export interface ImportedKeyStore {
   /**
-   * Adds keys. Each is added or refused by itself; all of one call are no single step.
+   * Adds keys. Each is added or refused separately; a call is not atomic.
    * @param imports at most `importBatchMax`
-   * @returns what became of each, in the same order
+   * @returns the outcome of each, in the same order
    */
   importSecretKeys(imports: readonly KeyImport[]): Promise<readonly KeyImported[]>
-  /** The account of an imported key; whether it has the key, and that it is valid, only the account shows. */
+  /** The account of an imported key; only the account shows whether it still has the key, and whether it is valid. */
   findImportedKey(digest: Uint8Array): Promise<string | undefined>
   /** Whether there is any imported key. */
   hasImportedKeys(): Promise<boolean>
 }
 
-/** How many keys one call may bring: other processes cannot write to SQLite for some 100 ms meanwhile. */
+/** How many keys one call may add: other processes cannot write to SQLite for about 100 ms during it. */
 export const importBatchMax = 1_000
 
 export interface KeyImport {
   readonly accountId: string
   readonly secretKey: SecretKey & { readonly isImported: true }
-  /** How many the account may have with this one; those within an overlap do not count. */
+  /** How many keys the account may have including this one; those within an overlap do not count. */
   readonly keysMax: number
 }
 

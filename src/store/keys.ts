@@ -26,14 +26,14 @@ export interface KeyStore {
   renameSecretKey(id: string, renaming: SecretKeyRenaming, audit?: AuditEntry): Promise<SecretKeyRenamed>
   resetApiKey(id: string, reset: ApiKeyReset, audit?: AuditEntry): Promise<Account | undefined>
   /**
-   * Puts secrets of an account that are sealed again in the place of the same secrets as they were: of its keys and its
-   * second factor. Those that have been replaced since are left alone.
-   * @returns false where nothing was replaced
+   * Replaces sealed secrets of an account, of its keys and its second factor, by the same secrets sealed again. Those
+   * that have been replaced since are left alone.
+   * @returns false if nothing was replaced
    */
   resealAccount(accountId: string, reseals: readonly Reseal[], audit?: AuditEntry): Promise<boolean>
-  /** Revokes the previous secret key; false where there is none. */
+  /** Revokes the previous secret key; false if there is none. */
   endOverlap(accountId: string, now: number, audit?: AuditEntry): Promise<boolean>
-  /** Stores the latest use of each key that an account has now; all other uses are dropped. */
+  /** Stores the latest use of each current key of an account; uses of other keys are dropped. */
   recordKeyUses(uses: readonly RecordedKeyUse[]): Promise<void>
   /** The latest uses of an account's keys, by digest (base64url). */
   findKeyUses(accountId: string): Promise<ReadonlyMap<string, KeyUse>>
@@ -54,7 +54,7 @@ export interface SecretKeyReset extends Pick<ApiKeyReset, 'replaces'> {
 
 export interface SecretKeyAddition {
   readonly secretKey: SecretKey
-  /** How many the account may have with this one; those within an overlap do not count. */
+  /** How many keys the account may have including this one; those within an overlap do not count. */
   readonly keysMax: number
 }
 

@@ -11,25 +11,25 @@ interface LocalRates {
 }
 
 /**
- * How many subjects are kept at most, in no more than 19 MiB. Settled ones are removed sooner; beyond the limit the
- * least indebted of a small sample is evicted, so that a flood of new subjects evicts itself rather than those that
- * have used up their limit.
+ * How many subjects are kept at most, in 19 MiB or less. Settled ones are removed earlier; beyond the limit the least
+ * indebted of a small sample is evicted, so that a flood of new subjects evicts itself rather than those that have used
+ * up their limit.
  */
 const subjectsMax = 100_000
-/** How often settled ones are looked for, while there are uses: all are visited within 32 s. */
+/** How often settled subjects are searched for while there are uses: all are visited within 32 s. */
 const sweepIntervalMs = 10
-/** After how many additions settled ones are looked for too, and how many are visited: more than were added. */
+/** After this many additions settled subjects are searched for too, and this many are visited: more than were added. */
 const additionsPerSweep = 16
 const sweptMax = 2 * additionsPerSweep
-/** How long those that have settled are kept: most come again soon, and adding one is dear. */
+/** How long settled subjects are kept: most come back soon, and adding one is expensive. */
 const settledKeptMs = 1_000
 /** How many are compared for an eviction. */
 const evictionCandidatesMax = 8
-/** How long a subject may be to be kept as it is. */
+/** Longer subjects are replaced by their digest. */
 const subjectLengthMax = 64
 
 /**
- * Rates of this process only (GCRA): as many at once as the limit, then one each time a slot is free again.
+ * Rates of this process only (GCRA): the whole limit at once, then one each time a slot is free again.
  * @param clock monotonic, as rates are spans
  */
 export function createLocalRates(clock: Clock): LocalRates {
@@ -96,8 +96,8 @@ export function createLocalRates(clock: Clock): LocalRates {
 }
 
 /**
- * The key of a rate's subject: itself, or its SHA-256 where it is long. Subjects hold texts that clients
- * choose, and a counter must cost no more for a long one.
+ * The key of a rate's subject: itself, or its SHA-256 if it is long. Clients choose the texts of subjects, and a
+ * counter must not cost more for a long one.
  * @returns at most 64 characters
  */
 export function rateKey(subject: string): string {

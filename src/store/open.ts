@@ -7,16 +7,16 @@ export type StoreOptions =
   | ({ readonly driver: 'sqlite' } & Pick<SqliteOptions, 'path'>)
   | ({ readonly driver: 'redis' } & Omit<RedisOptions, 'commandTimeoutMs'>)
 
-/** A request must not wait long for the store; a command of the operator may. */
+/** A request must not wait long for the store; a command may. */
 type StoreUsage = 'request' | 'command'
 
 const busyTimeoutMs = { request: 250, command: 10_000 } as const
 const commandTimeoutMs = { request: 250, command: 30_000 } as const
 
 /**
- * Opens the configured store: the only module that knows every driver. Only the one needed is loaded.
+ * Opens the configured store: the only module that knows all drivers, of which it loads only the one needed.
  * @param counts shared by the workers of this instance; with SQLite rates are counted there
- * @throws OperatorError where a SQLite file cannot be opened; Redis is connected in the background
+ * @throws OperatorError if a SQLite file cannot be opened; Redis is connected in the background
  */
 export async function openStore(
   options: StoreOptions,

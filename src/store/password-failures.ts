@@ -1,17 +1,18 @@
-/** Consecutive wrong passwords of an account: since a known client signed in, or a new password was set. */
+/** Consecutive wrong passwords of an account, since a known client signed in or a new password was set. */
 export interface PasswordFailures {
   readonly total: number
-  /** Those of each known client, by its ID. */
+  /** The failures of each known client, by its ID. */
   readonly ofClients: Readonly<Record<string, number>>
 }
 
 /**
- * At most 100 consecutive ones (NIST SP 800-63B 3.2.2). Unknown clients may use only a part, so that the rest is left
- * to known clients, each with a budget of its own: nobody else can lock users out of a browser that they have used.
+ * At most 100 consecutive failures (NIST SP 800-63B 3.2.2). Unknown clients may only use a part of them, so that the
+ * rest is left to known clients, each with a budget of its own: nobody else can lock users out of a browser that they
+ * have used.
  */
 export const passwordFailuresMax = { total: 100, byStrangers: 80, ofClient: 10 } as const
 
-/** How many known clients are told apart; a further one counts as unknown. */
+/** How many known clients are distinguished; further ones count as unknown. */
 const clientsMax = 32
 
 const none: PasswordFailures = { total: 0, ofClients: {} }
@@ -19,7 +20,7 @@ const none: PasswordFailures = { total: 0, ofClients: {} }
 /**
  * Counts an attempt before its password is checked, so that concurrent attempts cannot exceed the limit.
  * @param client the ID of a known client; undefined = unknown, as is a client that has used up its budget
- * @returns undefined where it must not be checked at all
+ * @returns undefined if the password must not be checked at all
  */
 export function withAttempt(
   { total, ofClients }: PasswordFailures = none,
@@ -36,7 +37,7 @@ export function withAttempt(
 }
 
 /**
- * The failures without an attempt that was none: its password was right, or was not checked.
+ * The failures without an attempt that was not a failure: its password was right, or was not checked.
  * @param client the client that it was counted for
  */
 export function withoutAttempt(

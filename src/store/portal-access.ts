@@ -2,7 +2,7 @@ import type { PasswordFailures } from './password-failures.ts'
 
 /** An account's access to the portal. Stored with the account; digests only. */
 export interface PortalAccess {
-  /** Counts how often all portal sessions were ended: a session of an earlier epoch is invalid. */
+  /** Counts how many times all portal sessions were ended: a session of an earlier epoch is invalid. */
   readonly epoch: number
   /** Argon2id in PHC form, keyed with the sealing key; undefined = no password has been set. */
   readonly password: string | undefined
@@ -10,7 +10,7 @@ export interface PortalAccess {
   readonly failures: PasswordFailures | undefined
   /** The last set-up link created, until it is redeemed. */
   readonly setupLink: OneTimeLink | undefined
-  /** The last link sent to somebody who forgot the password, until it is redeemed. */
+  /** The last link sent after a forgotten password, until it is redeemed. */
   readonly resetLink: OneTimeLink | undefined
   /** The networks that the account was signed in to from, the latest first; at most `signInNetworksMax`. */
   readonly networks: readonly string[]
@@ -18,7 +18,7 @@ export interface PortalAccess {
   readonly secondFactor: SecondFactor | undefined
   /** The last verification link sent, until it is redeemed. */
   readonly emailLink: EmailLink | undefined
-  /** Whom an OpenID provider knows as the owner; undefined = nobody has signed in by one. */
+  /** The owner's identity at an OpenID provider; undefined = nobody has signed in through one. */
   readonly identity: ExternalIdentity | undefined
 }
 
@@ -27,28 +27,28 @@ export interface SecondFactor {
   /** The sealed secret, base64url. */
   readonly sealed: string
   readonly enabledAt: number
-  /** The time step of the last code that was used: no code of it, or before it, is accepted again. */
+  /** The time step of the last code that was used: codes of it, or of earlier steps, are no longer accepted. */
   readonly lastStep: number
   /** Digests of the recovery codes that are left. */
   readonly recoveryDigests: readonly string[]
 }
 
 /**
- * Whether somebody may have used the account in the portal, and knows or has made what is only for its owner. Never
- * false by mistake: a password and a link with a provider end only together with the sessions of their epoch.
+ * Whether somebody may have used the account in the portal, and so knows or has made what is only for its owner. Never
+ * wrongly false: a password and a link with a provider end only together with the sessions of their epoch.
  */
 export function hasBeenUsed({ password, identity, epoch }: PortalAccess): boolean {
   return password !== undefined || identity !== undefined || epoch > noPortalAccess.epoch
 }
 
-/** A person at an OpenID provider: only both together name one, for ever (OpenID Connect Core 1.0, 5.7). */
+/** A person at an OpenID provider, whom only both together identify, permanently (OpenID Connect Core 1.0, 5.7). */
 export interface ExternalIdentity {
   /** The URL of the provider. */
   readonly issuer: string
   readonly subject: string
 }
 
-/** The key by which the account of a person is found: a URL has no space. */
+/** The key under which a person's account is found, which is unambiguous as a URL contains no space. */
 export function identityKeyOf(portal: Pick<PortalAccess, 'identity'>): string | undefined {
   const { identity } = portal
   return identity && `${identity.issuer} ${identity.subject}`
@@ -59,7 +59,7 @@ export interface OneTimeLink {
   /** SHA-256 of its token, base64url. */
   readonly digest: string
   readonly expiresAt: number
-  /** The e-mail that it was sent to: it works only while that is the account's. Absent = it was not sent. */
+  /** The e-mail that it was sent to: it only works while the account has that e-mail. Absent = it was not sent. */
   readonly sentTo?: string | undefined
 }
 

@@ -7,8 +7,8 @@ import type { Visitor } from './sessions.ts'
 /** Passwords, second factors, links sent by mail, and the sessions of browsers in the portal. */
 export interface PortalStore extends SecondFactorStore {
   /**
-   * Without the old password as its proof, the sealed copies of keys go that the account had before, unless nobody has
-   * used it in the portal yet. `refused`: the proof is not valid, or no longer.
+   * Without the old password as proof, the sealed copies of the account's earlier keys are dropped, unless nobody has
+   * used it in the portal yet. `refused`: the proof is not, or no longer, valid.
    */
   setPassword(
     accountId: string,
@@ -20,19 +20,19 @@ export interface PortalStore extends SecondFactorStore {
    * @param client the ID of a known client; undefined = an unknown client
    */
   countPasswordAttempt(accountId: string, client: string | undefined): Promise<PasswordAttemptCount>
-  /** Reverts what countPasswordAttempt counted, where the password was not wrong. */
+  /** Reverts what countPasswordAttempt counted, if the password was not wrong. */
   settlePasswordAttempt(accountId: string, outcome: AttemptOutcome, client: string | undefined): Promise<void>
-  /** Replaces an earlier link; false where there is no such account. */
+  /** Replaces an earlier link; false if there is no such account. */
   setSetupLink(accountId: string, link: OneTimeLink, audit?: AuditEntry): Promise<boolean>
-  /** The same for the link of somebody who forgot the password; a set-up link stays. */
+  /** Sets the link for a forgotten password; a set-up link stays. */
   setResetLink(accountId: string, link: OneTimeLink, audit?: AuditEntry): Promise<boolean>
   /**
-   * Remembers the network of a sign-in. @returns `first` where none was known before; `known` also where there is no
-   * such account
+   * Remembers the network of a sign-in.
+   * @returns `first` if none was known before; `known` also if there is no such account
    */
   noteSignInNetwork(accountId: string, network: string): Promise<'first' | 'new' | 'known'>
   setEmailLink(accountId: string, link: EmailLink, audit?: AuditEntry): Promise<boolean>
-  /** Sets the account's e-mail to that of the link, verified; the link is redeemed. */
+  /** Sets the account's e-mail to the link's, verified; the link is redeemed. */
   redeemEmailLink(
     accountId: string,
     use: { readonly digest: string; readonly now: number },
@@ -42,9 +42,9 @@ export interface PortalStore extends SecondFactorStore {
   /** The account of a person at an OpenID provider. */
   findAccountByIdentity(identity: ExternalIdentity): Promise<Account | undefined>
   /**
-   * Links an account with a person whose e-mail the provider has verified: the e-mail of the account is verified then
-   * too, and links that were sent or made before no longer work. `refused`: the account has another e-mail by now, or is
-   * another person's of the same issuer; the person has another account; or there is no proof, and it may be another's
+   * Links an account with a person whose e-mail the provider has verified: the account's e-mail then counts as verified
+   * too, and earlier links stop working. `refused`: the account has another e-mail by now, or belongs to another person
+   * of the same issuer; the person has another account; or there is no proof, although somebody else may use it
    * (`mayBeAnothers`). A link with another issuer is replaced.
    */
   linkIdentity(
@@ -52,7 +52,7 @@ export interface PortalStore extends SecondFactorStore {
     link: IdentityLink,
     audit?: AuditEntry,
   ): Promise<'linked' | 'refused' | 'unknown'>
-  /** Removes the link of an account and ends its portal sessions; false where there is none. */
+  /** Removes the link of an account and ends its portal sessions; false if there is none. */
   unlinkIdentity(accountId: string, audit?: AuditEntry): Promise<boolean>
 
   /**
@@ -74,11 +74,11 @@ export interface PortalStore extends SecondFactorStore {
   endPortalSessions(accountId: string, audit?: AuditEntry): Promise<boolean>
 }
 
-/** Each verb is refused where the account is not in the state that it needs. */
+/** Each verb is refused if the account is not in the required state. */
 export interface SecondFactorStore {
-  /** Enables it; false where it is enabled already, or there is no such account. */
+  /** Enables it; false if it is already enabled, or there is no such account. */
   enableSecondFactor(accountId: string, factor: SecondFactor, audit?: AuditEntry): Promise<boolean>
-  /** False where the code was used before, on any instance, or is none of the account's. */
+  /** False if the code has been used before, on any instance, or is not the account's. */
   useSecondFactor(accountId: string, use: SecondFactorUse, audit?: AuditEntry): Promise<boolean>
   /** Replaces the recovery codes. */
   setRecoveryCodes(accountId: string, digests: readonly string[], audit?: AuditEntry): Promise<boolean>
@@ -94,8 +94,8 @@ export interface IdentityLink {
   readonly identity: ExternalIdentity
   readonly email: string
   /**
-   * `session`: the person is signed in to the account. `take-over`: all ends that was there before, its password, second
-   * factor, sessions and keys; it gets these keys. undefined = nobody may have used the account yet.
+   * `session`: the person is signed in to the account. `take-over`: its password, second factor, sessions and keys end,
+   * and it gets these keys. undefined = nobody may have used the account yet.
    */
   readonly proof?:
     | { readonly kind: 'session' }
@@ -112,7 +112,7 @@ export interface PasswordChange {
 
 /** What permits a new password; where undefined is allowed instead, no proof is needed. */
 export type PasswordProof =
-  /** The link with this digest, which is redeemed; so is the other one. */
+  /** The link with this digest, which is redeemed together with the other one. */
   | { readonly kind: 'setup-link' | 'reset-link'; readonly digest: string; readonly now: number }
   /** The password that was checked, if it is still the same. */
   | { readonly kind: 'password'; readonly password: string }
@@ -146,5 +146,5 @@ export interface PortalSession {
   readonly epoch: number
 }
 
-/** How many browsers can be signed in with one account. */
+/** How many browsers can be signed in to one account. */
 export const portalSessionsMax = 100

@@ -1,27 +1,28 @@
 import { dayOf, firstOfMonth, formatDay, startOfDay } from '#platform/time.ts'
 
-/** So many requests in each day or month of UTC. */
+/** This many requests in each UTC day or month. */
 export interface Quota {
   readonly limit: number
   readonly per: 'day' | 'month'
 }
 
-/** A day or month of UTC. */
+/** A UTC day or month. */
 export interface QuotaWindow {
   /** Such as `2026-11-23` or `2026-11`. */
   readonly window: string
   /** Milliseconds since 1970. */
   readonly endsAt: number
+  readonly windowMs: number
 }
 
-/** How much of the quotas of accounts is used, in each window of UTC. */
+/** How much of the accounts' quotas is used, in each UTC window. */
 export interface QuotaStore {
   /**
-   * Takes requests of an account's quota, and reserves some more for the holder that asks, so that it need not ask for
-   * each. Counted across instances, and kept over restarts. See takeOfQuota for what is granted.
+   * Takes requests from an account's quota, and reserves some more for the holder that asks, so that it need not ask
+   * for each. Counted across instances, and kept over restarts. See takeOfQuota for what is granted.
    */
   takeQuota(take: QuotaTake): Promise<QuotaGrant>
-  /** What is granted and reserved of an account's quota in a window; nothing where none was taken. */
+  /** What is granted and reserved of an account's quota in a window; nothing if none was taken. */
   readQuota(accountId: string, window: string): Promise<QuotaState>
 }
 
@@ -31,34 +32,36 @@ export interface QuotaTake {
   readonly window: string
   /** Milliseconds since 1970. */
   readonly now: number
-  /** When the window ends; what is kept of it goes some time later. */
+  /** When the window ends; its count is removed some time later. */
   readonly endsAt: number
   /** Requests in the window. */
   readonly limit: number
   /** The process that asks; random. */
   readonly holder: string
   /**
-   * From 1, and greater with each take of the holder. A take whose response was lost is repeated with its number: it is
-   * counted once, and the response is the same.
+   * From 1, increasing with each take of the holder. A take whose response was lost is repeated with its number: it is
+   * counted once, and gets the same response.
    */
   readonly sequence: number
-  /** How many processes there are, at least 1: the more, the less each may reserve. */
+  /** The number of processes, at least 1: the more there are, the less each may reserve. */
   readonly holders: number
   /** Requests that wait; they pass at once if they are granted. */
   readonly needed: number
-  /** How many more the holder expects soon. Where this and `needed` are 0, nothing is reserved. */
+  /** How many more the holder expects soon. If this and `needed` are 0, nothing is reserved. */
   readonly ahead: number
-  /** How many of its reservation the holder has left, and gives back. */
+  /** How many of its reservation the holder has left and gives back. */
   readonly unused: number
-  /** How many it has left and keeps: a reservation is added to these. */
+  /** How many it has left and keeps, which a reservation is added to. */
   readonly kept: number
-  /** Requests that have passed without being counted, as the store was unreachable. */
+  /** Requests that have passed uncounted, because the store was unreachable. */
   readonly uncounted: number
 }
 
 export interface QuotaGrant {
   /** At most `needed` and a reservation; less than `needed` = the quota is used up. */
   readonly granted: number
+  /** To all processes together, this included. */
+  readonly grantedToAll: number
 }
 
 export interface QuotaState {
@@ -67,7 +70,7 @@ export interface QuotaState {
   readonly holders: ReadonlyMap<string, QuotaHolder>
 }
 
-/** What a process got when it asked last. */
+/** What a process got when it last asked. */
 export interface QuotaHolder {
   /** What it may have left of its reservation. */
   readonly reserved: number
@@ -88,25 +91,31 @@ export function quotaSlack(limit: number): number {
   return Math.min(100, quotaPercent(limit))
 }
 
-/** The most that processes reserve together where they expect many requests: 1 %. */
+/** The most that processes reserve together if they expect many requests: 1 %. */
 export function quotaPercent(limit: number): number {
   return Math.floor(limit / 100)
 }
 
+/** What a take is granted, and the state after it. */
+interface QuotaOutcome {
+  readonly granted: number
+  readonly next: QuotaState
+}
+
 /**
  * What is granted. Reservations of other processes may never be used, so up to `quotaSlack` of them do not count
- * against the limit: that is how at least the limit passes where no more are reserved, and never more than `quotaSlack`
- * over it. Whoever expects many requests may reserve more, up to 1 %, as long as the end is far; towards it
- * reservations become smaller, so that hardly more than the limit passes. (scripts/take-quota.lua does the same.)
+ * against the limit: at least the limit passes where no more are reserved, and never more than `quotaSlack` over it. A
+ * process that expects many requests may reserve more, up to 1 %, while the end is far; towards it reservations become
+ * smaller, so that hardly more than the limit passes. (scripts/take-quota.lua does the same.)
  */
-export function takeOfQuota(state: QuotaState, take: QuotaTake): QuotaGrant & { readonly next: QuotaState } {
+export function takeOfQuota(state: QuotaState, take: QuotaTake): QuotaOutcome {
   const { limit, now, holder, sequence, needed, ahead, unused, kept, uncounted } = take
   const before = state.holders.get(holder)
   if (before && sequence <= before.sequence) return { granted: before.granted, next: state }
   const others = new Map([...state.holders].filter(([, { askedAt }]) => now - askedAt < holderGoneMs))
   others.delete(holder)
   const used = state.granted - unused + uncounted
-  // Whoever only gives back asks for nothing more.
+  // A process that only gives back asks for nothing more.
   if (needed === 0 && ahead === 0) return { granted: 0, next: { granted: used, holders: others } }
   const heldByOthers = reservedBy(others)
   const room = Math.max(0, limit + Math.min(heldByOthers, quotaSlack(limit)) - used)
@@ -142,9 +151,9 @@ function reservedBy(holders: QuotaState['holders']): number {
 }
 
 /**
- * How many requests have passed. What processes have reserved counts as not used, though it may be: the sum is up to
- * `quotaPercent` too low.
- * @param own what the process that asks knows of its own reservation
+ * How many requests have passed. Requests reserved by processes count as unused, although they may be used: the sum is
+ * up to `quotaPercent` too low.
+ * @param own what the asking process knows about its own reservation
  */
 export function quotaUsed(
   { granted, holders }: QuotaState,
@@ -159,6 +168,11 @@ export function quotaUsed(
 export function quotaWindow(per: Quota['per'], now: number): QuotaWindow {
   const today = dayOf(now)
   return per === 'day'
-    ? { window: formatDay(today), endsAt: startOfDay(today + 1) }
-    : { window: formatDay(today).slice(0, 7), endsAt: startOfDay(firstOfMonth(today, 1)) }
+    ? windowOf(formatDay(today), today, today + 1)
+    : windowOf(formatDay(today).slice(0, 7), firstOfMonth(today, 0), firstOfMonth(today, 1))
+}
+
+function windowOf(window: string, firstDay: number, nextDay: number): QuotaWindow {
+  const endsAt = startOfDay(nextDay)
+  return { window, endsAt, windowMs: endsAt - startOfDay(firstDay) }
 }

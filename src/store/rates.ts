@@ -1,8 +1,11 @@
-/** Requests, counted against limits, and the instances that count them. */
+import type { Allowance } from '#platform/allowance.ts'
+import type { ExceededRate } from '#platform/errors/gatehouse-error.ts'
+
+/** Counts requests against limits, and the instances that do so. */
 export interface RateStore {
   /**
-   * Takes one request from a rate, which is counted across instances where the store has several. Synchronous where
-   * this process counts alone.
+   * Takes one request from a rate, which is counted across instances if the store has several. Synchronous if this
+   * process counts alone.
    * @param purpose what is counted, such as `session start`
    * @param subject who is counted
    */
@@ -11,13 +14,13 @@ export interface RateStore {
   heartbeat(instance: string): Promise<number>
 }
 
-/** So many requests at once, and after that as many per `perMs`. */
+/** This many requests at once, and after that as many per `perMs`. */
 export interface Rate {
   readonly limit: number
   readonly perMs: number
   /**
-   * Used by store/local-rates.ts only: where the subject that was counted last is kept, as a hint; -1 = nobody was
-   * counted yet. Absent = no hint is kept.
+   * Only used by store/local-rates.ts: where the subject that was counted last is kept, as a hint; -1 = nobody has been
+   * counted. Absent = no hint is kept.
    */
   recentPlace?: number
 }
@@ -26,13 +29,23 @@ export interface RateResult {
   readonly isAllowed: boolean
   /** How many more would be allowed now. */
   readonly remaining: number
-  /** Until one more is allowed; 0 if this one was. */
+  /** The time until one more is allowed; 0 if this one was. */
   readonly retryMs: number
-  /** Until the whole limit is allowed again. */
+  /** The time until the whole limit is allowed again. */
   readonly resetMs: number
 }
 
-/** Counts that the workers of one instance share. */
+/** What is left of a rate. */
+export function allowanceOf(policy: string, rate: Rate, { remaining, resetMs }: RateResult): Allowance {
+  return { policy, limit: rate.limit, windowMs: rate.perMs, remaining, resetMs }
+}
+
+/** The same, and when one more is allowed. */
+export function exceededRateOf(policy: string, rate: Rate, result: RateResult): ExceededRate {
+  return { ...allowanceOf(policy, rate, result), retryMs: result.retryMs }
+}
+
+/** Counters that the workers of one instance share. */
 export interface InstanceCounts {
   /** How many workers there are. */
   readonly workers: number

@@ -1,7 +1,7 @@
 import { type Account, emailKey } from './account.ts'
 import type { SearchPage, SearchResult, TermEntry } from './accounts.ts'
 
-/** What an adapter has to provide: an index in the byte order of term and ID. */
+/** What an adapter provides: an index in the byte order of term and ID. */
 export interface TermIndex {
   /** Entries whose term begins with a prefix, starting after `after`. */
   find(prefix: string, after: TermEntry | undefined, limit: number): Promise<readonly TermEntry[]>
@@ -15,13 +15,13 @@ const partLengthMin = 2
 /** How many index entries are scanned for one page: if few of many match, pages are short. */
 const scannedMax = 500
 
-/** The terms an account is found by: its e-mail, each word of its names, the parts of its e-mail and its domain. */
+/** The terms that find an account: its e-mail, each word of its names, the parts of its e-mail and its domain. */
 export function termsOf({ email, firstName, lastName }: Pick<Account, 'email' | 'firstName' | 'lastName'>) {
   const key = emailKey(email)
   return [...new Set([key, ...wordsOf(`${firstName} ${lastName}`), ...partsOf(key)])]
 }
 
-/** `lovelace` and `example.com` of `ada.lovelace@example.com`: the first part is found by the whole e-mail. */
+/** `lovelace` and `example.com` of `ada.lovelace@example.com`; the whole e-mail already covers the first part. */
 function partsOf(key: string): readonly string[] {
   const at = key.lastIndexOf('@')
   const [, ...parts] = key.slice(0, at).split(/[^\p{L}\p{N}]+/u)
@@ -40,7 +40,7 @@ export function wordsOf(text: string): readonly string[] {
     .map((word) => [...word].slice(0, termLengthMax).join(''))
 }
 
-/** Accounts of which some term begins with each word: found in the index by one word, and checked for the others. */
+/** Accounts with a term that begins with each word: found in the index by one word, and checked for the others. */
 export async function search(index: TermIndex, { words, after, limit }: SearchPage): Promise<SearchResult> {
   const prefix = words.toSorted((a, b) => selectivity(b) - selectivity(a))[0] ?? ''
   const accounts: Account[] = []
@@ -69,7 +69,7 @@ function selectivity(word: string): number {
 }
 
 /**
- * An account that matches by several terms is shown for the first of them only, in the order of `termsOf`. That list
+ * An account that matches by several terms is only shown for the first of them, in the order of `termsOf`. That list
  * only ever grows at its end, so the first match is also in older index entries.
  */
 function isFirstMatch(

@@ -1,8 +1,8 @@
 /** A secret key of an account. An account has up to `keys.maxPerAccount`, one of which is called `default`. */
 export interface SecretKey extends StoredKey {
   /**
-   * Which key a session was started with. It stays the same when the key is replaced with an overlap, so that its
-   * sessions go on; '' = a default key from before accounts had several keys.
+   * Identifies the key that a session was started with. It stays the same when the key is replaced with an overlap, so
+   * that its sessions continue; '' = a default key from before accounts had several keys.
    */
   readonly id: string
   /** Unique among the keys of the account that are not revoked. */
@@ -13,9 +13,9 @@ export interface SecretKey extends StoredKey {
   readonly addresses: readonly string[]
   /** undefined = it does not expire. */
   readonly expiresAt: number | undefined
-  /** From when on it is revoked, at the end of an overlap; undefined = it is not. */
+  /** When it is revoked, at the end of an overlap; undefined = it is not. */
   readonly revokedAt: number | undefined
-  /** Made elsewhere: of a foreign form, found by its digest. */
+  /** Whether it was made elsewhere: in a foreign form, found by its digest. */
   readonly isImported: boolean
 }
 
@@ -26,10 +26,10 @@ interface HasSecretKeys {
 /** The name of the key that every new account has, which a reset replaces. */
 export const defaultKeyName = 'default'
 
-/** What is shared by all keys that are not limited. */
+/** Shared by all keys that are not limited. */
 export const unlimited: readonly string[] = Object.freeze([])
 
-/** The part of a key that says how long it is valid. */
+/** The part of a key that determines how long it is valid. */
 export type KeyValidity = Pick<SecretKey, 'expiresAt' | 'revokedAt'>
 
 export type KeyState = 'valid' | 'expired' | 'revoked'
@@ -40,14 +40,14 @@ export function keyState({ expiresAt, revokedAt }: KeyValidity, now: number): Ke
   return expiresAt !== undefined && now >= expiresAt ? 'expired' : 'valid'
 }
 
-/** When a key stops to be valid; Infinity = it does not. */
+/** When a key ceases to be valid; Infinity = never. */
 export function validUntil({ expiresAt, revokedAt }: KeyValidity): number {
   return Math.min(expiresAt ?? Number.POSITIVE_INFINITY, revokedAt ?? Number.POSITIVE_INFINITY)
 }
 
 /**
- * The key that sessions of this key ID belong to: during an overlap, the one that is valid for longer.
- * @returns undefined where the account does not have it any more
+ * The key that sessions with this key ID belong to: during an overlap, the one that is valid for longer.
+ * @returns undefined if the account no longer has it
  */
 export function keyOfSession<Key extends KeyValidity & { readonly id: string }>(
   keys: readonly Key[],
@@ -65,7 +65,7 @@ export function defaultKeyOf({ secretKeys }: HasSecretKeys): SecretKey | undefin
   return namedKeyOf({ secretKeys }, defaultKeyName)
 }
 
-/** The key of a name, which may have expired; undefined = there is none, or it is revoked or about to be. */
+/** The key with a name, which may have expired; undefined = there is none, or it is revoked or about to be. */
 export function namedKeyOf({ secretKeys }: HasSecretKeys, name: string): SecretKey | undefined {
   return secretKeys.find((key) => key.name === name && key.revokedAt === undefined)
 }
@@ -82,7 +82,7 @@ function isRevocationSet(key: SecretKey): key is SecretKey & { readonly revokedA
   return key.revokedAt !== undefined
 }
 
-/** A secret key as plain JSON, without what is usual; bytes are base64url. */
+/** A secret key as plain JSON, without default values; bytes are base64url. */
 export interface SecretKeyRecord {
   readonly id?: string
   readonly name?: string
@@ -155,13 +155,13 @@ export interface StoredKey {
   /** The sealed key, to be shown again; undefined where none is kept. */
   readonly sealed: Uint8Array | undefined
   readonly createdAt: number
-  /** The end of the key, to tell it from others; absent = it was made before this was kept, or elsewhere. */
+  /** The end of the key, to distinguish it from others; absent = it was made elsewhere, or before this was kept. */
   readonly lastFour?: string | undefined
 }
 
 /**
- * What stands for the key of a token session that was started by a sign-in to the portal: it belongs to no secret key,
- * and ends with the portal sessions of its epoch. No key has such an ID.
+ * Takes the place of a key ID in a token session that was started by a sign-in to the portal: it belongs to no secret
+ * key, and ends with the portal sessions of its epoch. No key has such an ID.
  */
 const portalKeyPrefix = 'portal:'
 

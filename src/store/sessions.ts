@@ -4,9 +4,9 @@ import type { AuditEntry } from './audit-entry.ts'
 /** Token sessions, to which refresh tokens belong. */
 export interface SessionStore {
   /**
-   * Starts a session, unless the account has changed since `expected` was read. Where the account already has
-   * `openMax` sessions, the oldest end (`revoked`), so that there are never more than that. A session that there is
-   * already is never opened again.
+   * Starts a session, unless the account has changed since `expected` was read. If the account already has `openMax`
+   * sessions, the oldest ones end (`revoked`), so that there are never more. A session that exists is never opened
+   * again.
    */
   startSession(
     session: NewSession,
@@ -17,11 +17,11 @@ export interface SessionStore {
   /** Records which current refresh tokens were delivered; unknown or superseded ones are ignored. */
   acknowledgeRotations(acknowledgements: readonly RotationAcknowledgement[]): Promise<void>
   findSession(id: string): Promise<Session | undefined>
-  /** Sessions of an account that have not ended, newest first and of one moment by their IDs: one page of them. */
+  /** A page of an account's sessions that have not ended, newest first, and those of the same time by ID. */
   listSessions(accountId: string, page: SessionsPage): Promise<readonly Session[]>
-  /** The same, but only where each stands in the list, which takes a fraction of the time. */
+  /** Only the positions of these sessions, which takes a fraction of the time. */
   listSessionPositions(accountId: string, page: SessionsPage): Promise<readonly SessionPosition[]>
-  /** False where there is no such session or it has ended already. */
+  /** False if there is no such session or it has already ended. */
   endSession(id: string, end: SessionEnd, audit?: AuditEntry): Promise<boolean>
   /** Ends all sessions of an account. */
   endSessions(accountId: string, audit?: AuditEntry): Promise<boolean>
@@ -29,7 +29,7 @@ export interface SessionStore {
 
 export interface SessionsPage {
   readonly now: number
-  /** The page begins after this one, which may have ended by now; undefined = with the newest. */
+  /** The page begins after this one, which may have ended; undefined = with the newest. */
   readonly after?: SessionPosition | undefined
   readonly limit: number
 }
@@ -46,7 +46,7 @@ export interface NewSession {
   readonly idleMs: number
   /** The secret key that it was started with: see SecretKey. */
   readonly keyId: string
-  /** How many sessions the account may have with this one, from 1. */
+  /** How many sessions the account may have including this one, from 1. */
   readonly openMax: number
   /** Where it was started from. */
   readonly visitor: Visitor
@@ -63,10 +63,10 @@ export interface Session {
   /** When the current refresh token was first delivered; undefined = no delivery is known. */
   readonly acknowledgedAt: number | undefined
   readonly sessionEpoch: number
-  /** The secret key that it was started with, with which it ends; '' = see SecretKey. */
+  /** The secret key that it was started with, and ends with; '' = see SecretKey. */
   readonly keyId: string
   readonly end: SessionEnd | undefined
-  /** From where it was started, or refreshed last. */
+  /** The address from which it was started, or last refreshed. */
   readonly address: string
   readonly userAgent: string
 }
@@ -83,7 +83,7 @@ export interface RefreshTokenUse {
 }
 
 export type Rotation =
-  /** `session` has the generation to hand out: a new one, or the same current one again. */
+  /** `session` has the generation to issue: a new one, or the same current one again. */
   | { readonly kind: 'current'; readonly session: Session; readonly account: Account }
   | { readonly kind: 'over'; readonly reason: RotationRefusal }
 
@@ -97,7 +97,7 @@ export interface RotationAcknowledgement {
   readonly at: number
 }
 
-/** Where a request came from, as far as it is known and may be stored. */
+/** The origin of a request, as far as it is known and may be stored. */
 export interface Visitor {
   /** The client address; behind trusted proxies the forwarded one (Forwarded, X-Forwarded-For). */
   readonly address: string

@@ -3,13 +3,13 @@ import type { Reseal } from './secret-keys.ts'
 
 /** The keys that sign access tokens. */
 export interface SigningKeyStore {
-  /** Oldest first, and of one moment by their IDs. */
+  /** Oldest first, and those of the same time by ID. */
   listSigningKeys(): Promise<readonly StoredSigningKey[]>
-  /** @param unless `signer` = only where there is no key of its algorithm that signs or will sign */
+  /** @param unless `signer` = only if there is no key of its algorithm that signs or will sign */
   addSigningKey(key: StoredSigningKey, unless?: 'signer', audit?: AuditEntry): Promise<boolean>
-  /** Puts the key, sealed again, in the place of itself as it was; false where that is not stored any more. */
+  /** Replaces the sealed key by the same key sealed again; false if it is no longer stored in the earlier form. */
   resealSigningKey(kid: string, reseal: Reseal, audit?: AuditEntry): Promise<boolean>
-  /** Removes a key; false where there is none. */
+  /** Removes a key; false if there is none. */
   retireSigningKey(kid: string, audit?: AuditEntry): Promise<boolean>
 }
 
@@ -21,6 +21,6 @@ export interface StoredSigningKey {
   /** PEM; undefined for HS256. */
   readonly publicKey: string | undefined
   readonly createdAt: number
-  /** From when it signs; until then it is only published in the JWKS. */
+  /** When it begins to sign; until then it is only published in the JWKS. */
   readonly signsFrom: number
 }

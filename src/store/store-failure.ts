@@ -7,7 +7,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
  */
 type StoreFailureKind = 'unreachable' | 'refused' | 'unanswered' | 'unconfirmed' | 'lost' | 'newer'
 
-/** Why a store failed: the cause of its `store-unavailable`, worded for operators rather than by the driver. */
+/** Why a store failed: the cause of `store-unavailable`, worded for operators rather than by the driver. */
 export class StoreFailure extends Error {
   override readonly name = 'StoreFailure'
   readonly kind: StoreFailureKind
@@ -18,7 +18,7 @@ export class StoreFailure extends Error {
   }
 }
 
-/** Whether an error of a verb says that the store failed in one of these ways. */
+/** Whether an error of a verb means that the store failed in one of these ways. */
 export function isStoreFailure(
   error: unknown,
   ...kinds: readonly StoreFailureKind[]

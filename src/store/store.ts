@@ -15,11 +15,10 @@ import type { SubjectStore } from './subjects.ts'
 import type { UsageStore } from './usage.ts'
 
 /**
- * The port to the store: one slice for each noun, and consumers take the slices they use. Every verb is
- * one atomic step: it happens completely or not at all, and once it has resolved it survives a crash. A rejection with
- * a GatehouseError `store-unavailable` means "could not answer", any other is a fault: a bug, or a damaged record. "Not
- * found" is a result. Times are milliseconds since 1970. An `audit` entry is written in the same
- * step, where something is changed.
+ * The port to the store: one slice for each noun, of which consumers take those that they use. Every verb is atomic: it
+ * happens completely or not at all, and once it has resolved it survives a crash. A rejection with a GatehouseError
+ * `store-unavailable` means "could not answer", any other is a fault: a bug, or a damaged record. "Not found" is a
+ * result. Times are milliseconds since 1970. An `audit` entry is written in the same step, if something is changed.
  */
 export interface Store
   extends AccountStore,
@@ -37,7 +36,7 @@ export interface Store
     SubjectStore,
     StoreDiagnostics,
     BackupStore {
-  /** Resolves once the store responds. @throws OperatorError if it does not in time */
+  /** Resolves once the store answers. @throws OperatorError if it does not in time */
   ready(timeoutMs: number): Promise<void>
   close(): Promise<void>
 }

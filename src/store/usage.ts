@@ -1,33 +1,33 @@
-/** What accounts have used: requests and units by day of UTC, key and route. Days are numbers of days since 1970. */
+/** What accounts have used: requests and units by UTC day, key and route. Days are numbers of days since 1970. */
 export interface UsageStore {
   /**
-   * Adds counts in one step. A batch that was added is not added again: one whose response was lost can be repeated,
-   * for an hour. Dropped are counts of accounts that do not exist, of principals that were not admitted, and of days that are no longer kept.
+   * Adds counts in one step. A repeated batch, whose response was lost, is not added again, for an hour. Counts are
+   * dropped for accounts that do not exist, principals that were not admitted, and days that are no longer kept.
    */
   addUsage(batch: UsageBatch): Promise<void>
   /**
-   * Notes principals of foreign issuers, whose counts are dropped otherwise; until none of theirs are kept any more.
-   * One that ends with a colon stands for all others of its issuer, and is always admitted.
-   * @returns those that are one too many (`usagePrincipalsMax`)
+   * Admits principals of foreign issuers, whose counts are otherwise dropped, until none of their counts are kept. An
+   * ID that ends with a colon stands for all others of its issuer, and is always admitted.
+   * @returns those that exceed `usagePrincipalsMax`
    */
   admitUsagePrincipals(ids: readonly string[], today: number): Promise<readonly string[]>
-  /** Those that have usage. @param cursor of the page before; undefined = the first */
+  /** Principals with usage. @param cursor of the previous page; undefined = the first */
   listUsagePrincipals(cursor: string | undefined): Promise<PrincipalPage>
-  /** What an account has used on some days, by day, key and route; nothing where there is no such account. */
+  /** What an account has used on some days, by day, key and route; empty if there is no such account. */
   readUsage(accountId: string, days: DayRange): Promise<readonly UsageCount[]>
 }
 
-/** How many principals of foreign issuers have usage of their own at once: their issuers may have any number. */
+/** How many principals of foreign issuers are counted separately at once, as issuers may have any number. */
 export const usagePrincipalsMax = 100_000
 
-/** A page of IDs, in no order; one may come twice. */
+/** A page of IDs, unordered; an ID may occur twice. */
 export interface PrincipalPage {
   readonly ids: readonly string[]
   /** For the next page; undefined = this is the last. */
   readonly cursor: string | undefined
 }
 
-/** For how many days before today counts are kept; they are removed little by little with later writes. */
+/** For how many days before today counts are kept; they are removed gradually with later writes. */
 export const usageDaysKept = 400
 
 /** How many counts a batch may have: SQLite or Redis take some milliseconds for it. */
@@ -49,7 +49,7 @@ export interface DayRange {
 
 export interface UsageCount {
   readonly day: number
-  /** The name of the secret key: that of the request, or that which the token was got with. */
+  /** The name of the secret key of the request, or of the one that its token was issued for. */
   readonly key: string
   /** The name of the route. */
   readonly route: string
@@ -66,7 +66,7 @@ export function isKept(day: number, today: number): boolean {
   return day >= today - usageDaysKept
 }
 
-/** Orders by day, then by key and route as SQLite orders texts: by their bytes. */
+/** Orders by day, then by key and route in byte order, as SQLite orders texts. */
 export function compareUsage(one: UsageCount, other: UsageCount): number {
   return one.day - other.day || compareText(one.key, other.key) || compareText(one.route, other.route)
 }

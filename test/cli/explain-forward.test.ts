@@ -97,3 +97,86 @@ t.test('explain names a stripped prefix, and an upgrade that is not proxied', as
   t.notMatch(proxied.detail, /ordinary|prefix/)
   t.notOk('isUpgradeIgnored' in proxied.facts)
 })
+
+t.test(
+  'explain names what stands in place of a prefix, the fields of the answer, and a closed route',
+  async (t) => {
+    const responseHeaders = { set: { 'Cache-Control': 'no-store' }, remove: ['Server'] }
+    const { configFile } = await startGateway(t, {
+      config: {
+        routes: [
+          { ...route, name: 'realtime', path: '/realtime/v1', rewrite: '/socket', responseHeaders },
+          { name: 'closed', path: '/realtime/v1/admin', auth: 'deny' },
+        ],
+      },
+    })
+    const explained = async (path: string) => {
+      const { stdout } = await run(t, ['explain', 'GET', path, '--config', configFile, '--json'])
+      return JSON.parse(stdout) as { readonly steps: readonly Step[] }
+    }
+    t.match((await explained('/realtime/v1/x')).steps.at(-1), {
+      detail:
+        'backend receives GET /socket/x (/socket in place of /realtime/v1; /realtime/v1 in place of /socket in the paths of Location, Content-Location, Refresh, Link and Set-Cookie); the client gets its answer with Cache-Control of the route and without server',
+      facts: {
+        rewrite: '/socket',
+        forwardedPrefix: '/realtime/v1',
+        responseHeaders: { set: ['Cache-Control'], remove: ['server'] },
+      },
+    })
+    t.match(await explained('/realtime/v1/admin/x'), {
+      decision: 'refuse',
+      status: 403,
+      code: 'route-denied',
+      route: 'closed',
+      steps: [
+        { step: 'request' },
+        { step: 'route', outcome: 'refused', detail: /Nobody may call this path/ },
+      ],
+    })
+  },
+)
+
+t.test('explain shows the base path of the targets', async (t) => {
+  const { configFile } = await startGateway(t, {
+    config: {
+      upstreams: {
+        backend: { targets: [{ url: 'http://10.0.0.11/base' }], host: 'target' },
+        several: { targets: [{ url: 'http://10.0.0.11/one' }, { url: 'unix:/run/app.sock' }] },
+      },
+      routes: [...routes, { ...route, name: 'several', path: '/several', upstream: 'several' }],
+    },
+  })
+  const lastOf = async (path: string) => {
+    const url = `http://gateway.test${path}`
+    const { stdout } = await run(t, ['explain', 'GET', url, '--config', configFile, '--json'])
+    return (JSON.parse(stdout) as { readonly steps: readonly Step[] }).steps.at(-1)
+  }
+  t.match(await lastOf('/orders/x'), {
+    detail: /^backend receives GET \/base\/x \(less the prefix \/orders/,
+    facts: { target: '/base/x', headers: [{ name: 'Host', value: '10.0.0.11' }] },
+  })
+  t.match(await lastOf('/several/x'), {
+    detail: 'several receives GET /several/x below the base path of the target',
+    facts: { target: '/several/x' },
+  })
+})
+
+t.test('explain names the cookie of sticky upstreams, and whether it came', async (t) => {
+  const { configFile } = await startGateway(t, {
+    config: {
+      upstreams: { backend: { targets: [{ url: 'http://10.0.0.11' }], balancing: 'sticky' } },
+      routes,
+    },
+  })
+  const detailOf = async (...options: readonly string[]) => {
+    const url = 'http://gateway.test/orders/x'
+    const { stdout } = await run(t, ['explain', 'GET', url, '--config', configFile, '--json', ...options])
+    const { steps } = JSON.parse(stdout) as { readonly steps: readonly Step[] }
+    t.notMatch(stdout, 'hidden')
+    return steps.at(-1)?.detail ?? ''
+  }
+  const detail = await detailOf()
+  t.match(detail, /at any target, which the cookie gatehouse-target-[0-9a-f]{8} will name/)
+  const [cookie] = /gatehouse-target-\w+/.exec(detail) ?? []
+  t.match(await detailOf('-H', `Cookie: ${cookie}=hidden`), `, at the target that the cookie ${cookie} names`)
+})

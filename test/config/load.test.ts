@@ -36,7 +36,7 @@ tokens:
     '9:5  upstreams.orders.connexions: unknown option, did you mean "connections"?',
     '12:11  routes[0].path: has an invalid format: it must begin with /',
     '13:15  routes[0].upstream: unknown upstream "order", did you mean "orders"?',
-    '14:11  routes[0].auth: must be one of secretKey, bearer, any, optional, none',
+    '14:11  routes[0].auth: must be one of secretKey, bearer, any, optional, none, deny',
     '15:11  routes[1].name: duplicate route name "orders"',
     '16:11  routes[1].path: must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash',
     '19:5  routes[1].roles: cannot be combined with auth: none, which allows anonymous requests',

@@ -34,6 +34,7 @@ t.test(
       'dist/THIRD-PARTY-LICENSES.txt',
       'dist/store/redis/scripts/rotate-session.lua',
       'config/gateway.yaml',
+      'docs/gatehouse.1',
       'docs/operating.md',
       'docs/decisions/0001-libraries.md',
       'LICENSE',

@@ -14,6 +14,7 @@ const runBy: Readonly<Record<string, string>> = {
   // `check` reads every config; those of other programs are run by these.
   'yaml docs/clients.md Prometheus': 'test/docs/clients.test.ts',
   'yaml docs/operating.md Dashboard and alerts': 'test/docs/shell.test.ts',
+  'yaml docs/migrating.md': 'test/docs/migrating.test.ts',
   yaml: 'test/docs/configs.test.ts',
   'sh README.md Your own backend': 'test/readme.test.ts',
   'sh README.md Installed': 'test/deploy/package.test.ts',
@@ -26,13 +27,19 @@ const runBy: Readonly<Record<string, string>> = {
   'sh docs/deploying.md Backup and restore': 'test/docs/backup.test.ts',
   'sh docs/deploying.md From SQLite to Redis': 'test/docs/backup.test.ts',
   'sh docs/deploying.md What a restored backup undoes': 'test/docs/backup.test.ts',
+  'sh docs/events.md': 'test/docs/events.test.ts',
+  'js docs/events.md': 'test/docs/events.test.ts',
   'sh docs/issuers.md Blocking users': 'test/docs/shell.test.ts',
   'js docs/library-client.md': 'test/library/verify/examples.test.ts',
   'sh docs/library-fastify.md': 'test/library/fastify/example.test.ts',
   'ts docs/library-fastify.md': 'test/library/fastify/example.test.ts',
   'js docs/library-verify.md': 'test/library/verify/examples.test.ts',
+  'nginx docs/migrating.md': 'test/docs/migrating.test.ts',
+  'ini docs/migrating.md': 'test/docs/migrating.test.ts',
+  'sh docs/migrating.md': 'test/docs/migrating.test.ts',
   'sh docs/operating.md Where keys may come': 'test/docs/shell.test.ts',
   'sh docs/operating.md': 'test/docs/shell.test.ts',
+  'js docs/sender-constrained.md': 'test/docs/sender-constrained.test.ts',
   'js docs/operating.md Signed assertions for backends': 'test/gateway/assertion.test.ts',
 }
 

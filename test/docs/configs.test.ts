@@ -14,9 +14,9 @@ const pages = [
 ]
 const snippets = pages.flatMap(snippetsOf).filter(({ language }) => language === 'yaml')
 
-/** Configs of other programs: Prometheus, Kubernetes. */
+/** Not a config of another program: Prometheus, Kubernetes, and the gateways that people come from. */
 function isOurs({ text }: Snippet): boolean {
-  return !/^(?:scrape_configs|rule_files|apiVersion):/m.test(text)
+  return !/^(?:scrape_configs|rule_files|apiVersion|_format_version|services|apiEndpoints):/m.test(text)
 }
 
 /** What a part of a config leaves out: upstreams that its routes name, and a route at all. */

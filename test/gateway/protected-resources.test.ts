@@ -61,7 +61,10 @@ t.test('the metadata of resources, and the challenges that lead to it', async (t
   const get = (path: string, headers: readonly string[] = []) => ask(t, gateway.url, `GET ${path}`, headers)
   const askHost = (host: string, path: string) =>
     rawRequest(t, gateway.url, [`GET ${path} HTTP/1.1`, `Host: ${host}`])
-  const base = { bearer_methods_supported: ['header'] }
+  const base = {
+    bearer_methods_supported: ['header'],
+    dpop_signing_alg_values_supported: ['ES256', 'ES384', 'EdDSA', 'Ed25519', 'RS256', 'PS256'],
+  }
 
   for (const [path, expected] of [
     [

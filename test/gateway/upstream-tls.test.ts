@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { serve } from '../cli/run.ts'
 import { createWorkspace } from '../cli/workspace.ts'
 import { type Certificate, expiredCertificate, makeCertificate } from '../setup/certificates.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { notInApp, startGateway } from '../setup/gateway.ts'
 import { portOf, until } from '../setup/net.ts'
 import { ask } from './support/ask.ts'
 import { readMetrics } from './support/metrics.ts'
@@ -85,6 +85,7 @@ t.test('a backend with an unknown CA is 502, unless tls.verify is off', async (t
 for (const protocol of ['http1', 'http2'] as const) {
   t.test(
     `tls.serverName is asked for and verified, and the client certificate is shown: ${protocol}`,
+    { skip: notInApp('it has a test of its own') },
     async (t) => {
       const shown = makeCertificate(t, 'DNS:orders.internal')
       const [first, second] = [makeCertificate(t, 'DNS:gateway-1'), makeCertificate(t, 'DNS:gateway-2')]

@@ -18,7 +18,7 @@ t.test('a principal holds the current account and the scheme used', async (t) =>
     issuer: undefined,
     profile: { email: 'Ada@Example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
   }
-  const notLogged = { logged: '', loggedUpstream: undefined }
+  const notLogged = { confirmation: undefined, logged: '', loggedUpstream: undefined }
   t.strictSame(await decide('any', { secretKey }), {
     kind: 'allowed',
     scheme: 'secretKey',

@@ -19,7 +19,7 @@ npm test -- --watch                    after each change, those that import what
 npm run test:all                       every test: installs what it may, skips what it cannot run
 
   --coverage says at the end how much of src/ was run, by lines and branches, and what no test enters: half as long again
-  --jobs=N   processes at a time (default: one more than there are cores; for every test, as many)
+  --jobs=N   processes at a time (default: two more than there are cores; for every test, as many)
   --help
 
 CONTRIBUTING.md says how long each takes, docs/decisions/0046-test-layers.md which tests are quick.`
@@ -41,7 +41,7 @@ export function parseOptions(args: readonly string[]): RunnerOptions | undefined
     },
   })
   if (values.help) return undefined
-  const jobs = Number(values.jobs ?? Math.min(jobsMax, availableParallelism() + (values.all ? 0 : 1)))
+  const jobs = Number(values.jobs ?? Math.min(jobsMax, availableParallelism() + (values.all ? 0 : 2)))
   if (!Number.isInteger(jobs) || jobs < 1 || jobs > jobsMax)
     throw new Error(`--jobs is a number from 1 to ${jobsMax}`)
   if (values.all && values.watch) throw new Error('--watch is for the quick tests')

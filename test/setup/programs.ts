@@ -47,6 +47,7 @@ export const programs: Readonly<Record<string, Program>> = {
   bash: called('bash', 'brew install bash'),
   zsh: called('zsh', 'brew install zsh'),
   fish: called('fish', 'brew install fish'),
+  groff: called('groff', 'brew install groff'),
   script: called('script', 'the script of util-linux', { debianPackage: 'bsdutils' }),
   curl: called('curl', 'brew install curl'),
   // The proxies that ask for decisions, or terminate TLS.

@@ -1,4 +1,4 @@
-import type { QuotaGrant, QuotaStore, QuotaTake } from '#store/quotas.ts'
+import type { QuotaStore, QuotaTake } from '#store/quotas.ts'
 
 /** One request of a quota of 10,000, of the only process, in a window that has not ended. */
 export function newQuotaTake(take: Partial<QuotaTake> = {}): QuotaTake {
@@ -23,7 +23,8 @@ export function newQuotaTake(take: Partial<QuotaTake> = {}): QuotaTake {
 let sequence = 0
 
 /** Takes, each time with the next number. */
-export function takeNext(store: QuotaStore, take: QuotaTake): Promise<QuotaGrant> {
+export async function takeNext(store: QuotaStore, take: QuotaTake): Promise<{ readonly granted: number }> {
   sequence++
-  return store.takeQuota({ ...take, sequence })
+  const { granted } = await store.takeQuota({ ...take, sequence })
+  return { granted }
 }

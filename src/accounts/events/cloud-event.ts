@@ -9,7 +9,7 @@ export interface EventMessage {
   /** The same each time that it is sent. */
   readonly id: string
   readonly type: EventType | 'gatehouse.test'
-  readonly entry: AuditEntry
+  readonly entry: Omit<AuditEntry, 'action'> & { readonly action: AuditEntry['action'] | 'test' }
 }
 
 export function eventMessage(

@@ -139,7 +139,7 @@ export function createReminderReceiver({ sendMail, portalUrl }: ReminderReceiver
   }
 }
 
-function reminderMail({ details }: AuditEntry, to: string, portalUrl: string): Mail {
+function reminderMail({ details }: Pick<AuditEntry, 'details'>, to: string, portalUrl: string): Mail {
   const until = String(details.expiresAt).slice(0, 16).replace('T', ' ')
   const what = `The secret key "${details.name}" of your account expires on ${until} UTC`
   return {

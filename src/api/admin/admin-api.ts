@@ -1,24 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
 import { principalOf } from '#gateway/gate/outcome.ts'
-import type { AdminPath, PerOperation } from '#gateway/routes/own-paths.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { BlockedSubjectsOf } from '#identity/issuers/subjects.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { type Operation, registerOperations } from '../operation.ts'
+import { type AdminOperations, registerOperations } from '../operation.ts'
 import { usageOperations } from '../usage.ts'
-import {
-  type AdminOperationOptions,
-  accountOperations,
-  accountsOperations,
-  idOf,
-  secondFactorOperations,
-} from './accounts.ts'
+import { type AdminOperationOptions, accountOperations, idOf } from './accounts.ts'
 import { type AdmissionOptions, actorOf, adminRoute, createAdmission } from './admission.ts'
 import { auditOperations } from './audit.ts'
-import { apiKeyOperations, keyOperations, keysOperations, secretKeyOperations } from './keys.ts'
-import { sessionsOperations } from './sessions.ts'
+import { keyOperations } from './keys.ts'
+import { sessionOperations } from './sessions.ts'
 import { type SubjectOperationOptions, subjectOperations } from './subjects.ts'
 
 export interface AdminOptions extends AdmissionOptions {
@@ -32,8 +25,6 @@ export interface AdminOptions extends AdmissionOptions {
 
 const confirmInPortal =
   'Whoever is signed in to the portal changes their own account and its keys there, where it asks for the password.'
-
-type AdminOperations = PerOperation<Operation, AdminPath>
 
 export interface AdminApi {
   readonly operations: AdminOperations
@@ -75,16 +66,11 @@ export function createAdminApi({
 
 function adminOperations(parts: AdminOperationOptions & SubjectOperationOptions): AdminOperations {
   return {
-    '/api/v1/admin/accounts': accountsOperations(parts),
-    '/api/v1/admin/accounts/:id': accountOperations(parts),
-    '/api/v1/admin/accounts/:id/secret-key': secretKeyOperations(parts),
-    '/api/v1/admin/accounts/:id/api-key': apiKeyOperations(parts),
-    '/api/v1/admin/accounts/:id/keys': keysOperations(parts),
-    '/api/v1/admin/accounts/:id/keys/:name': keyOperations(parts),
-    '/api/v1/admin/accounts/:id/sessions': sessionsOperations(parts),
-    '/api/v1/admin/accounts/:id/second-factor': secondFactorOperations(parts),
-    '/api/v1/admin/accounts/:id/usage': usageOperations(parts),
-    '/api/v1/admin/subjects': subjectOperations(parts),
-    '/api/v1/admin/audit': auditOperations(parts),
+    ...accountOperations(parts),
+    ...keyOperations(parts),
+    ...sessionOperations(parts),
+    ...usageOperations(parts),
+    ...subjectOperations(parts),
+    ...auditOperations(parts),
   }
 }

@@ -10,15 +10,12 @@ import {
 } from '#accounts/key-input.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { parseTime } from '#platform/time.ts'
-import type { AdminOperations } from '../operation.ts'
+import { emptyObject, objectSchema, pageSchema, text, time, timeOrNull, type Value } from '../json-schema.ts'
+import { type AdminOperations, operation } from '../operation.ts'
 import { type AdminOperationOptions, idOf } from './accounts.ts'
-import { apiKey, emptyObject, objectSchema, pageSchema, secretKey, secretKeyReset } from './schemas.ts'
 
-/** Schemas of the secret keys of an account. What a name, a scope or an address may be is checked in accounts/. */
+/** What a name, a scope or an address may be is checked in accounts/. */
 
-const text = { type: 'string' } as const
-const time = { type: 'string', format: 'date-time' } as const
-const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
 const texts = { type: 'array', items: text } as const
 const limits = {
   scopes: { ...texts, description: 'What the key is limited to; empty = it is not limited.' },
@@ -26,7 +23,7 @@ const limits = {
     ...texts,
     description: 'Addresses and CIDR ranges that the key is accepted from; empty = from anywhere.',
   },
-}
+} as const
 
 export const keyItem = objectSchema({
   name: text,
@@ -65,104 +62,120 @@ export const newKey = objectSchema(
 
 export const createdKey = objectSchema({ secretKey: text, name: text, ...limits, expiresAt: timeOrNull })
 
-export const keyRevocation = objectSchema(
-  {
-    graceSeconds: {
-      type: 'integer',
-      minimum: 0,
-      maximum: graceSecondsMax,
-      default: 0,
-      description: 'How long the key keeps working; 0 ends it, its sessions and its access tokens at once.',
-    },
-  },
-  ['graceSeconds'],
+function graceQuery(description: string) {
+  const graceSeconds = {
+    type: 'integer',
+    minimum: 0,
+    maximum: graceSecondsMax,
+    default: 0,
+    description,
+  } as const
+  return objectSchema({ graceSeconds }, ['graceSeconds'])
+}
+
+export const secretKeyReset = graceQuery(
+  'How long the old key keeps working: its sessions go on with the new key, also afterwards; 0 ends it, its sessions and its access tokens at once.',
 )
 
-export function secretKeyOperations({
-  actionsToChange,
-}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/secret-key'> {
-  return {
-    POST: {
-      id: 'resetSecretKey',
-      summary: 'Replaces the secret key; the new one is shown only once.',
-      body: secretKeyReset,
-      isBodyOptional: true,
-      responses: { 200: { description: 'The new key.', schema: secretKey } },
-      problems: ['request-invalid', 'account-not-found', 'own-account'],
-      handler: async (request) => {
-        // The cast is sound: the schema has validated it, and fills in defaults.
-        const { graceSeconds } = request.body as { readonly graceSeconds: number }
-        const { keys } = await actionsToChange(request)
-        return { secretKey: await keys.resetSecretKey(idOf(request), graceSeconds) }
-      },
-    },
-  }
-}
+const keyRevocation = graceQuery(
+  'How long the key keeps working; 0 ends it, its sessions and its access tokens at once.',
+)
 
-export function apiKeyOperations({
-  actionsToChange,
-}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/api-key'> {
-  return {
-    POST: {
-      id: 'resetApiKey',
-      summary:
-        'Replaces the API key; the old one stops working immediately, and the new one is shown only once.',
-      body: emptyObject,
-      isBodyOptional: true,
-      responses: { 200: { description: 'The new key.', schema: apiKey } },
-      problems: ['request-invalid', 'account-not-found', 'own-account'],
-      handler: async (request) => {
-        const { keys } = await actionsToChange(request)
-        return { apiKey: await keys.resetApiKey(idOf(request)) }
-      },
-    },
-  }
-}
+export const secretKey = objectSchema({ secretKey: text })
+export const apiKey = objectSchema({ apiKey: text })
 
-/** A body that its schema has validated, which fills in the lists. */
-interface NewKey extends Pick<SecretKeyInput, 'name' | 'scopes' | 'addresses'> {
-  readonly expiresAt?: string
-  readonly expiresInSeconds?: number
-}
-
-/** Operations on the secret keys of an account. */
-export function keysOperations({
+/** Operations on the keys of an account. */
+export function keyOperations({
   actionsOf,
   actionsToChange,
   clock,
-}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/keys'> {
+}: AdminOperationOptions): AdminOperations<
+  | '/api/v1/admin/accounts/:id/secret-key'
+  | '/api/v1/admin/accounts/:id/api-key'
+  | '/api/v1/admin/accounts/:id/keys'
+  | '/api/v1/admin/accounts/:id/keys/:name'
+> {
   return {
-    GET: {
-      id: 'listKeys',
-      summary: 'Lists the secret keys of an account, in the order in which they were created.',
-      description: 'All of them are on one page. Revoked keys are not listed.',
-      responses: { 200: { description: 'The keys.', schema: pageSchema(keyItem) } },
-      problems: ['account-not-found'],
-      handler: async (request) => {
-        const keys = await actionsOf(request).secretKeys.list(idOf(request))
-        return { items: keys.map(secretKeyData), nextCursor: null }
-      },
+    '/api/v1/admin/accounts/:id/secret-key': {
+      POST: operation({
+        id: 'resetSecretKey',
+        summary: 'Replaces the secret key; the new one is shown only once.',
+        body: secretKeyReset,
+        isBodyOptional: true,
+        responses: { 200: { description: 'The new key.', schema: secretKey } },
+        problems: ['request-invalid', 'account-not-found', 'own-account'],
+        handler: async (request) => {
+          const { graceSeconds } = request.body
+          const { keys } = await actionsToChange(request)
+          return { secretKey: await keys.resetSecretKey(idOf(request), graceSeconds) }
+        },
+      }),
     },
-    POST: {
-      id: 'createKey',
-      summary: 'Creates a further secret key, which is shown only once.',
-      body: newKey,
-      responses: { 201: { description: 'The new key.', schema: createdKey, headers: ['Location'] } },
-      problems: ['request-invalid', 'account-not-found', 'own-account'],
-      findErrors: (_request, members) => readNewKey({ ...anyKey, ...members }, clock()).errors,
-      handler: async (request, reply) => {
-        // The cast is sound: the schema has validated it.
-        const { input, errors } = readNewKey(request.body as NewKey, clock())
-        if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
-        const id = idOf(request)
-        const { secretKeys } = await actionsToChange(request)
-        const secretKey = await secretKeys.create(id, input)
-        reply.code(201).header('Location', `/api/v1/admin/accounts/${id}/keys/${input.name}`)
-        return createdKeyData(secretKey, input)
-      },
+    '/api/v1/admin/accounts/:id/api-key': {
+      POST: operation({
+        id: 'resetApiKey',
+        summary:
+          'Replaces the API key; the old one stops working immediately, and the new one is shown only once.',
+        body: emptyObject,
+        isBodyOptional: true,
+        responses: { 200: { description: 'The new key.', schema: apiKey } },
+        problems: ['request-invalid', 'account-not-found', 'own-account'],
+        handler: async (request) => {
+          const { keys } = await actionsToChange(request)
+          return { apiKey: await keys.resetApiKey(idOf(request)) }
+        },
+      }),
+    },
+    '/api/v1/admin/accounts/:id/keys': {
+      GET: operation({
+        id: 'listKeys',
+        summary: 'Lists the secret keys of an account, in the order in which they were created.',
+        description: 'All of them are on one page. Revoked keys are not listed.',
+        responses: { 200: { description: 'The keys.', schema: pageSchema(keyItem) } },
+        problems: ['account-not-found'],
+        handler: async (request) => {
+          const keys = await actionsOf(request).secretKeys.list(idOf(request))
+          return { items: keys.map(secretKeyData), nextCursor: null }
+        },
+      }),
+      POST: operation({
+        id: 'createKey',
+        summary: 'Creates a further secret key, which is shown only once.',
+        body: newKey,
+        responses: { 201: { description: 'The new key.', schema: createdKey, headers: ['Location'] } },
+        problems: ['request-invalid', 'account-not-found', 'own-account'],
+        findErrors: (_request, members) => readNewKey({ ...anyKey, ...members }, clock()).errors,
+        handler: async (request, reply) => {
+          const { input, errors } = readNewKey(request.body, clock())
+          if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
+          const id = idOf(request)
+          const { secretKeys } = await actionsToChange(request)
+          const secretKey = await secretKeys.create(id, input)
+          reply.code(201).header('Location', `/api/v1/admin/accounts/${id}/keys/${input.name}`)
+          return createdKeyData(secretKey, input)
+        },
+      }),
+    },
+    '/api/v1/admin/accounts/:id/keys/:name': {
+      DELETE: operation({
+        id: 'revokeKey',
+        summary: 'Revokes a secret key with its sessions and access tokens.',
+        description: 'No other key is affected. A name that no key of the account has is `request-invalid`.',
+        query: keyRevocation,
+        responses: { 204: { description: 'Revoked, or valid until the grace period ends.' } },
+        problems: ['request-invalid', 'account-not-found'],
+        handler: async (request, reply) => {
+          // The cast is sound: the path has this parameter.
+          const { name } = request.params as { readonly name: string }
+          await actionsOf(request).secretKeys.revoke(idOf(request), name, request.query.graceSeconds)
+          reply.code(204)
+        },
+      }),
     },
   }
 }
+
+type NewKey = Value<typeof newKey>
 
 /** Stands for members that do not match the schema. */
 const anyKey: NewKey = { name: 'x', scopes: [], addresses: [] }
@@ -181,27 +194,4 @@ function readNewKey(
   else if (expiresAt !== undefined && time === undefined)
     errors.push({ field: 'expiresAt', message: 'must be a time such as 2030-01-31T00:00:00Z' })
   return { input, errors }
-}
-
-/** Operations on one secret key. */
-export function keyOperations({
-  actionsOf,
-}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/keys/:name'> {
-  return {
-    DELETE: {
-      id: 'revokeKey',
-      summary: 'Revokes a secret key with its sessions and access tokens.',
-      description: 'No other key is affected. A name that no key of the account has is `request-invalid`.',
-      query: keyRevocation,
-      responses: { 204: { description: 'Revoked, or valid until the grace period ends.' } },
-      problems: ['request-invalid', 'account-not-found'],
-      handler: async (request, reply) => {
-        // The casts are sound: the path has this parameter, and the schema fills in the grace period.
-        const { name } = request.params as { readonly name: string }
-        const { graceSeconds } = request.query as { readonly graceSeconds: number }
-        await actionsOf(request).secretKeys.revoke(idOf(request), name, graceSeconds)
-        reply.code(204)
-      },
-    },
-  }
 }

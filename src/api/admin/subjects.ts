@@ -1,10 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import { type BlockedSubjects, blockedSubjectData, type Subject } from '#identity/issuers/subjects.ts'
-import type { AdminOperations } from '../operation.ts'
-import type { PageQuery } from './accounts.ts'
-import { objectSchema, pageQuery, pageSchema } from './schemas.ts'
-
-const text = { type: 'string' } as const
+import { type BlockedSubjects, blockedSubjectData } from '#identity/issuers/subjects.ts'
+import { objectSchema, pageData, pageQuery, pageSchema, text, time } from '../json-schema.ts'
+import { type AdminOperations, operation } from '../operation.ts'
 
 export const subject = objectSchema({
   issuer: { ...text, description: 'Name of the issuer in the config.' },
@@ -14,7 +11,7 @@ export const subject = objectSchema({
 export const blockedSubject = objectSchema({
   ...subject.properties,
   id: { ...text, description: 'The ID that backends get, and that is in the log.' },
-  blockedAt: { ...text, format: 'date-time' },
+  blockedAt: time,
 })
 
 /** What the operations on users of foreign issuers need. */
@@ -27,47 +24,45 @@ export function subjectOperations({
   subjectsOf,
 }: SubjectOperationOptions): AdminOperations<'/api/v1/admin/subjects'> {
   return {
-    GET: {
-      id: 'listBlockedSubjects',
-      summary: 'Lists the blocked users of foreign issuers, newest first.',
-      query: pageQuery,
-      responses: { 200: { description: 'A page of blocked users.', schema: pageSchema(blockedSubject) } },
-      problems: ['request-invalid'],
-      handler: async (request) => {
-        // The cast is sound: the schema has validated it, and fills in the limit.
-        const { cursor, limit } = request.query as PageQuery
-        const page = await subjectsOf(request).page({ cursor, limit })
-        return { items: page.items.map(blockedSubjectData), nextCursor: page.nextCursor ?? null }
-      },
-    },
-    POST: {
-      id: 'blockSubject',
-      summary: 'Blocks a user of a foreign issuer.',
-      description: 'Its tokens are refused on every route, and its WebSockets are closed.',
-      body: subject,
-      responses: {
-        200: { description: 'It was blocked already.', schema: subject },
-        201: { description: 'It is blocked now.', schema: subject },
-      },
-      problems: ['request-invalid'],
-      handler: async (request, reply) => {
-        // The cast is sound: the schema has validated it.
-        const blocked = request.body as Subject
-        reply.code((await subjectsOf(request).block(blocked)) ? 201 : 200)
-        return blocked
-      },
-    },
-    DELETE: {
-      id: 'unblockSubject',
-      summary: 'Unblocks a user of a foreign issuer.',
-      query: subject,
-      responses: { 204: { description: 'It is not blocked now.' } },
-      problems: ['request-invalid'],
-      handler: async (request, reply) => {
-        // The cast is sound: the schema has validated it.
-        await subjectsOf(request).unblock(request.query as Subject)
-        reply.code(204)
-      },
+    '/api/v1/admin/subjects': {
+      GET: operation({
+        id: 'listBlockedSubjects',
+        summary: 'Lists the blocked users of foreign issuers, newest first.',
+        query: pageQuery,
+        responses: { 200: { description: 'A page of blocked users.', schema: pageSchema(blockedSubject) } },
+        problems: ['request-invalid'],
+        handler: async (request) => {
+          const { cursor, limit } = request.query
+          return pageData(await subjectsOf(request).page({ cursor, limit }), blockedSubjectData)
+        },
+      }),
+      POST: operation({
+        id: 'blockSubject',
+        summary: 'Blocks a user of a foreign issuer.',
+        description: 'Its tokens are refused on every route, and its WebSockets are closed.',
+        body: subject,
+        responses: {
+          200: { description: 'It was blocked already.', schema: subject },
+          201: { description: 'It is blocked now.', schema: subject },
+        },
+        problems: ['request-invalid'],
+        handler: async (request, reply) => {
+          const blocked = request.body
+          reply.code((await subjectsOf(request).block(blocked)) ? 201 : 200)
+          return blocked
+        },
+      }),
+      DELETE: operation({
+        id: 'unblockSubject',
+        summary: 'Unblocks a user of a foreign issuer.',
+        query: subject,
+        responses: { 204: { description: 'It is not blocked now.' } },
+        problems: ['request-invalid'],
+        handler: async (request, reply) => {
+          await subjectsOf(request).unblock(request.query)
+          reply.code(204)
+        },
+      }),
     },
   }
 }

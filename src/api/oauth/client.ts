@@ -1,9 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { createOriginRule, type OriginRuleOptions } from '#gateway/browser/ambient-credentials.ts'
 import { createBrowserFieldReader } from '#gateway/browser/browser-fields.ts'
-import { arrivalOf } from '#gateway/server/arrival.ts'
+import { arrivalOf, visitorOf } from '#gateway/server/arrival.ts'
 import { isNamed } from '#http/h1/raw-headers.ts'
+import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
+import type { KeyPairOwner } from '#identity/tokens/session-start.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { parseKey } from '#platform/secrets/keys.ts'
+import { createFailedKeyPairCount, type FailedKeyPairOptions } from '../tokens.ts'
 import type { Parameters } from './form-body.ts'
 import { OAuthError } from './oauth-error.ts'
 
@@ -14,17 +18,56 @@ export interface Client {
   readonly secretKey: string | undefined
 }
 
+/** The clients of requests: accounts, by both of their keys. */
+export interface Clients {
+  readonly read: ReadClient
+  /** @throws GatehouseError where it is not the client that it says */
+  ownerOf(request: FastifyRequest, client: Client): Promise<KeyPairOwner>
+  /** A client without a secret is named by its API key alone, which is compared with nothing else. */
+  accountIdOf(request: FastifyRequest, client: Client | undefined): Promise<string | undefined>
+  /** Counts a wrong pair. @throws the error, or `too-many-failures` */
+  readonly countFailed: ReturnType<typeof createFailedKeyPairCount>
+}
+
+export interface ClientsOptions extends FailedKeyPairOptions, OriginRuleOptions {
+  readonly clientTokens: Pick<ClientTokens, 'findOwner'>
+}
+
+export function createClients(options: ClientsOptions): Clients {
+  const { clientTokens } = options
+  const countFailed = createFailedKeyPairCount(options)
+
+  function ownerOf(request: FastifyRequest, { apiKey, secretKey }: Client): Promise<KeyPairOwner> {
+    if (secretKey === undefined)
+      throw new GatehouseError('credentials-missing', { detail: 'client_secret is missing.' })
+    return clientTokens
+      .findOwner({ apiKey, secretKey }, visitorOf(request.raw))
+      .catch((error: unknown) => countFailed(request, error))
+  }
+
+  async function accountIdOf(
+    request: FastifyRequest,
+    client: Client | undefined,
+  ): Promise<string | undefined> {
+    if (client === undefined) return undefined
+    if (client.secretKey === undefined) return parseKey('apiKey', client.apiKey)?.accountId
+    return (await ownerOf(request, client)).account.id
+  }
+
+  return { read: createClientReader(options), ownerOf, accountIdOf, countFailed }
+}
+
 /**
  * The client of a request (RFC 6749 2.3.1), by Basic or in the body; undefined where it names none.
  * @throws GatehouseError `credentials-invalid` for a malformed one, `cross-site-request` for a page of another origin;
  *   OAuthError `invalid_request` where it is named in two ways
  */
-export type ReadClient = (request: FastifyRequest, parameters: Parameters) => Client | undefined
+type ReadClient = (request: FastifyRequest, parameters: Parameters) => Client | undefined
 
 /** `Basic` before a token character is another scheme (RFC 9110 5.6.2). */
 const basicScheme = /^Basic(?![!#$%&'*+.^_`|~0-9A-Za-z-])[ ]*/i
 
-export function createClientReader(options: OriginRuleOptions): ReadClient {
+function createClientReader(options: OriginRuleOptions): ReadClient {
   const readBrowserFields = createBrowserFieldReader(undefined)
   const checkOrigin = createOriginRule(options)
 

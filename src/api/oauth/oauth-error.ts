@@ -1,7 +1,7 @@
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
-/** The errors of RFC 6749 5.2 and RFC 7009 2.2.1; `insufficient_scope` (RFC 6750 3.1) is for callers with a token. */
+/** The errors of RFC 6749 5.2, RFC 7009 2.2.1 and RFC 9449 5; `insufficient_scope` (RFC 6750 3.1) is for callers with a token. */
 export type OAuthErrorName =
   | 'invalid_request'
   | 'invalid_client'
@@ -11,6 +11,8 @@ export type OAuthErrorName =
   | 'invalid_scope'
   | 'unsupported_token_type'
   | 'insufficient_scope'
+  | 'invalid_dpop_proof'
+  | 'use_dpop_nonce'
   | 'temporarily_unavailable'
   | 'server_error'
 
@@ -51,6 +53,9 @@ const names: Partial<Record<ErrorCode, OAuthErrorName>> = {
   'refresh-token-expired': 'invalid_grant',
   'refresh-token-reused': 'invalid_grant',
   'session-revoked': 'invalid_grant',
+  'proof-missing': 'invalid_client',
+  'proof-invalid': 'invalid_dpop_proof',
+  'proof-nonce-required': 'use_dpop_nonce',
 }
 
 /** Statuses that say something which 400 would hide; all others of a client's mistake are 400. */
@@ -69,6 +74,8 @@ export function toOAuthProblem(error: GatehouseError, isAdmission: boolean): OAu
 
 function nameOf({ code, status }: GatehouseError, isAdmission: boolean): OAuthErrorName {
   if (isAdmission && status === forbiddenStatus) return 'insufficient_scope'
+  // A caller with a token is told by the challenge what is wrong with its proof.
+  if (isAdmission && status === invalidClientStatus) return 'invalid_client'
   const name = names[code]
   if (name !== undefined) return name
   if (status === 429 || status === 503) return 'temporarily_unavailable'

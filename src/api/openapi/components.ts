@@ -1,73 +1,8 @@
-import { createdKey, keyItem, newKey } from '../admin/keys.ts'
-import {
-  account,
-  accountChanges,
-  apiKey,
-  auditEntry,
-  createdAccount,
-  newAccount,
-  secretKey,
-  secretKeyReset,
-  session,
-} from '../admin/schemas.ts'
-import { blockedSubject, subject } from '../admin/subjects.ts'
-import type { JsonSchema } from '../operation.ts'
-import { usageReport } from '../usage.ts'
-import { type ExampleName, examples } from './examples.ts'
-import {
-  grantedToken,
-  oauthError,
-  serverMetadata,
-  tokenFacts,
-  tokenQuestion,
-  tokenRequest,
-} from './oauth-operations.ts'
-import { problemSchema } from './problems.ts'
-import {
-  heldKey,
-  issuedTokens,
-  jwkSet,
-  keyPair,
-  refreshedTokens,
-  refreshRequest,
-  resourceMetadata,
-} from './public-operations.ts'
-
-/** The schemas that the document names, so that generated clients have types with these names. */
-const named: Readonly<Record<ExampleName, JsonSchema>> = {
-  Problem: problemSchema,
-  KeyPair: keyPair,
-  IssuedTokens: issuedTokens,
-  RefreshRequest: refreshRequest,
-  RefreshedTokens: refreshedTokens,
-  TokenRequest: tokenRequest,
-  GrantedToken: grantedToken,
-  TokenQuestion: tokenQuestion,
-  TokenFacts: tokenFacts,
-  OAuthError: oauthError,
-  ServerMetadata: serverMetadata,
-  HeldKey: heldKey,
-  JwkSet: jwkSet,
-  ResourceMetadata: resourceMetadata,
-  UsageReport: usageReport,
-  Account: account,
-  NewAccount: newAccount,
-  CreatedAccount: createdAccount,
-  AccountChanges: accountChanges,
-  SecretKeyReset: secretKeyReset,
-  SecretKeyValue: secretKey,
-  ApiKeyValue: apiKey,
-  SecretKey: keyItem,
-  NewSecretKey: newKey,
-  CreatedSecretKey: createdKey,
-  Session: session,
-  Subject: subject,
-  BlockedSubject: blockedSubject,
-  AuditEntry: auditEntry,
-}
+import type { JsonSchema } from '../json-schema.ts'
+import { namedSchemas } from './named-schemas.ts'
 
 const nameOf: ReadonlyMap<unknown, string> = new Map(
-  Object.entries(named).map(([name, schema]) => [schema, name]),
+  Object.entries(namedSchemas).map(([name, [schema]]) => [schema, name]),
 )
 
 /** A schema in which each named one, wherever it stands, is a reference. */
@@ -94,10 +29,11 @@ function defaultInWords(schema: object): object {
 
 /** The named schemas, each with an example. */
 export function componentSchemas(): Readonly<Record<string, object>> {
-  // The cast is sound: the names are those of the table.
-  const entries = Object.entries(named) as readonly (readonly [ExampleName, JsonSchema])[]
   return Object.fromEntries(
-    entries.map(([name, schema]) => [name, { ...withParts(schema), examples: [examples[name]] }]),
+    Object.entries(namedSchemas).map(([name, [schema, example]]) => [
+      name,
+      { ...withParts(schema), examples: [example] },
+    ]),
   )
 }
 

@@ -1,9 +1,6 @@
 import type { OAuthPath, PerOperation } from '#gateway/routes/own-paths.ts'
-import { objectSchema } from '../admin/schemas.ts'
-import type { JsonSchema, OperationDoc, ResponseDoc } from '../operation.ts'
-
-const text = { type: 'string' } as const
-const seconds = { type: 'integer', minimum: 0 } as const
+import { type JsonSchema, objectSchema, count as seconds, text } from '../json-schema.ts'
+import type { OperationDoc, ResponseDoc } from '../operation.ts'
 
 const client = {
   client_id: { ...text, description: 'The API key; or by Authorization: Basic, with the secret key.' },
@@ -31,7 +28,7 @@ export const tokenRequest: JsonSchema = objectSchema(
 export const grantedToken: JsonSchema = objectSchema(
   {
     access_token: text,
-    token_type: { const: 'Bearer' },
+    token_type: { enum: ['Bearer', 'DPoP'] },
     expires_in: seconds,
     scope: text,
     refresh_token: text,

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { byPathAndMethod, isGatedPath, type PerOperation } from '#gateway/routes/own-paths.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
-import type { JsonSchema, OperationDoc, OwnEndpoint, ResponseDoc } from '../operation.ts'
+import type { JsonSchema } from '../json-schema.ts'
+import type { OperationDoc, OwnEndpoint, ResponseDoc } from '../operation.ts'
 import { jsonLine } from '../reply.ts'
 import { componentSchemas, withReferences } from './components.ts'
 import { headersOf, problemResponses } from './problems.ts'
@@ -135,7 +136,7 @@ function describe(operation: OperationDoc, isGated: boolean): object {
 
 /** @param query an object schema; each member is a parameter */
 function parametersOf(query: JsonSchema): readonly object[] {
-  // The cast is sound: queries are created by object() in admin/schemas.ts.
+  // The cast is sound: queries are created by objectSchema.
   const properties = query.properties as Readonly<Record<string, JsonSchema>>
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,

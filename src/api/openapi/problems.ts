@@ -1,5 +1,6 @@
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
-import type { JsonSchema, OperationDoc } from '../operation.ts'
+import type { JsonSchema } from '../json-schema.ts'
+import type { OperationDoc } from '../operation.ts'
 
 /** The codes that operations need not name, by the operations that can answer with them. */
 const sharedCodes = Map.groupBy(

@@ -1,9 +1,8 @@
 import type { PerOperation, PublicPath } from '#gateway/routes/own-paths.ts'
-import { objectSchema } from '../admin/schemas.ts'
-import type { JsonSchema, OperationDoc } from '../operation.ts'
+import { type JsonSchema, objectSchema, text } from '../json-schema.ts'
+import type { OperationDoc } from '../operation.ts'
 import { oauthOperations, serverMetadata as serverMetadataSchema } from './oauth-operations.ts'
 
-const text = { type: 'string' } as const
 const tokenText = { type: 'string', minLength: 1 } as const
 
 export const keyPair: JsonSchema = {
@@ -48,6 +47,7 @@ export const resourceMetadata = objectSchema(
     authorization_servers: { type: 'array', items: { type: 'string', format: 'uri' } },
     scopes_supported: { type: 'array', items: { type: 'string' } },
     bearer_methods_supported: { type: 'array', items: { type: 'string' } },
+    dpop_signing_alg_values_supported: { type: 'array', items: { type: 'string' } },
   },
   ['authorization_servers', 'scopes_supported'],
 )

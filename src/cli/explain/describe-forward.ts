@@ -4,11 +4,13 @@ import { continuePath } from '#gateway/browser/sign-in-return.ts'
 import { createDecisionWriter } from '#gateway/decide/decision-headers.ts'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
 import type { RequestHeadInput } from '#gateway/forward/request-head.ts'
+import { stickyCookieName } from '#gateway/forward/sticky-cookies.ts'
 import { forwardedPrefix } from '#gateway/forward/stripped-prefix.ts'
 import { destinationOf, principalOf } from '#gateway/gate/outcome.ts'
 import { isWebSocketUpgrade } from '#gateway/gate/route-request.ts'
 import { type Route, upstreamTarget } from '#gateway/routes/route.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
+import { valuesOf } from '#http/h1/raw-headers.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { StepResult } from './explanation.ts'
@@ -32,11 +34,20 @@ export function describeUpstream(
   const { head, outcome } = arrival
   const { upstream } = route
   const headers = showUpstreamHead(config, { upstream, arrival, input, secondTargets })
-  const { basePath = '' } = addressesOf(upstream)[0] ?? {}
-  const target = redactTarget(basePath + upstreamTarget(route, destinationOf(outcome).target))
-  const notes = [describePrefix(input), describeTrailers(head, route), describeIgnoredUpgrade(head, input)]
+  const [basePath = '', ...others] = new Set(addressesOf(upstream).map((address) => address.basePath))
+  const hasSeveral = others.length > 0
+  const target = redactTarget(
+    (hasSeveral ? '' : basePath) + upstreamTarget(route, destinationOf(outcome).target),
+  )
+  const notes = [
+    describeSticky(upstream, head),
+    describePrefix(input),
+    describeTrailers(head, route),
+    describeIgnoredUpgrade(head, input),
+    describeResponseHeaders(route),
+  ]
   return {
-    detail: `${upstream.name} receives ${head.method} ${target}${notes.map(({ detail }) => detail).join('')}`,
+    detail: `${upstream.name} receives ${head.method} ${target}${hasSeveral ? ' below the base path of the target' : ''}${notes.map(({ detail }) => detail).join('')}`,
     facts: {
       upstream: upstream.name,
       method: head.method,
@@ -56,6 +67,17 @@ export function describeSecondTargets({ lines, destination }: SecondTargets): St
   return { detail: told === '' ? 'allowed' : `allowed; the upstream gets ${told}`, facts: { targets } }
 }
 
+/** The cookie that names the target of the client: which target that is, only the gateway knows. */
+function describeSticky({ name, balancing }: UpstreamConfig, { rawHeaders }: RequestHead): StepResult {
+  if (balancing !== 'sticky') return { detail: '', facts: {} }
+  const cookie = stickyCookieName(name)
+  const isSent = valuesOf(rawHeaders, 'cookie').some((value) => value.includes(`${cookie}=`))
+  const detail = isSent
+    ? `, at the target that the cookie ${cookie} names, or any if it names none that is healthy`
+    : `, at any target, which the cookie ${cookie} will name`
+  return { detail, facts: { stickyCookie: cookie } }
+}
+
 /** What was replaced in the path, and is put back in the answer. */
 function describePrefix({ strippedPrefix }: Pick<RequestHeadInput, 'strippedPrefix'>): StepResult {
   if (!strippedPrefix) return { detail: '', facts: {} }
@@ -68,6 +90,22 @@ function describePrefix({ strippedPrefix }: Pick<RequestHeadInput, 'strippedPref
   return {
     detail: ` (${done} the paths of Location, Content-Location, Refresh, Link and Set-Cookie)`,
     facts: { strippedPrefix: own, rewrite: replacement || '/', forwardedPrefix: prefix },
+  }
+}
+
+/** What the client gets instead of fields of the backend. */
+function describeResponseHeaders({ responseHeaders }: Pick<Route<unknown>, 'responseHeaders'>): StepResult {
+  if (responseHeaders === undefined) return { detail: '', facts: {} }
+  const names = responseHeaders.set.filter((_, index) => index % 2 === 0)
+  const lower = new Set(names.map((name) => name.toLowerCase()))
+  const removed = [...responseHeaders.replacedNames].filter((name) => !lower.has(name))
+  const parts = [
+    ...(names.length > 0 ? [`with ${names.join(', ')} of the route`] : []),
+    ...(removed.length > 0 ? [`without ${removed.join(', ')}`] : []),
+  ]
+  return {
+    detail: `; the client gets its answer ${parts.join(' and ')}`,
+    facts: { responseHeaders: { set: names, remove: removed } },
   }
 }
 

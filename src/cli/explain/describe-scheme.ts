@@ -1,7 +1,7 @@
 import { credentialsOf } from '#gateway/server/arrival.ts'
 import type { Access, SchemeName } from '#identity/access.ts'
 import type { Credentials } from '#identity/credentials.ts'
-import { accessCookieCarrier, type Carrier, createCarriers } from '#identity/keys/carriers.ts'
+import { accessCookieCarrier, type Carrier, createCarriers, proofCarrier } from '#identity/keys/carriers.ts'
 import type { StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'
 
@@ -35,8 +35,7 @@ export function describeScheme(
   )
   const cookie = browser ? ['the access cookie'] : []
   const accepted = `accepted here: ${[...takes, ...cookie].join('; ')}${isOptional ? '; or none' : ''}`
-  const place =
-    carrier === null ? '' : ` in ${carrier === accessCookieCarrier ? 'the access cookie' : carrier}`
+  const place = carrier === null ? '' : ` ${placeOf(carrier)}`
   const isOthers =
     hasAuthorization &&
     !leavesAuthorization &&
@@ -57,6 +56,11 @@ export function describeScheme(
       carrier,
     },
   }
+}
+
+function placeOf(carrier: Carrier): string {
+  if (carrier === proofCarrier) return 'as Authorization: DPoP'
+  return `in ${carrier === accessCookieCarrier ? 'the access cookie' : carrier}`
 }
 
 const unread: StepResult = { detail: '', facts: {} }

@@ -64,10 +64,17 @@ export function describeMethods(methods: readonly string[]): StepResult {
   return { detail: `answered by the gateway; methods: ${methods.join(', ')}`, facts: { methods } }
 }
 
-/** @param validUntil when its key or token expires, or the overlap of its key ends; undefined = never */
+/** What a credential is limited to, besides what its principal says. */
+export interface CredentialBounds {
+  /** When it expires, or the overlap of its key ends; absent = never. */
+  readonly validUntil?: number
+  /** The thumbprint of the key whose proof came with it; absent = none is needed. */
+  readonly jkt?: string | undefined
+}
+
 export function describePrincipal(
   principal: Principal | undefined,
-  validUntil: number | undefined,
+  { validUntil, jkt }: CredentialBounds,
 ): StepResult {
   if (!principal)
     return { detail: 'anonymous: forwarded without identity headers', facts: { principal: null } }
@@ -78,11 +85,12 @@ export function describePrincipal(
   const from = addresses.length === 0 ? '' : `, only from ${addresses.join(', ')}`
   const until = validUntil === undefined ? undefined : new Date(validUntil).toISOString()
   const expiry = until === undefined ? '' : `, valid until ${until}`
+  const bound = jkt === undefined ? '' : `, bound to the key ${jkt}, which is proven`
   const verified = profile?.isVerified === false ? 'not verified' : 'verified'
   const email = profile ? ` (${profile.email ?? 'no e-mail'}, ${verified})` : ''
   const who = issuer === undefined ? 'account' : `by a token of the issuer ${issuer}:`
   return {
-    detail: `${who} ${accountId}${email}, role ${role}${session}${keyName}${limits}${from}${expiry}`,
+    detail: `${who} ${accountId}${email}, role ${role}${session}${keyName}${limits}${from}${expiry}${bound}`,
     facts: {
       principal: {
         accountId,
@@ -93,6 +101,7 @@ export function describePrincipal(
         scopes,
         addresses,
         validUntil: until ?? null,
+        ...(jkt !== undefined && { jkt }),
         plan,
         email: profile?.email,
         isVerified: profile?.isVerified,

@@ -23,6 +23,7 @@ import { createBrowserParts } from '#runtime/assembly/request-parts.ts'
 import { describeDecision, describeSecondTargets, describeUpstream } from './describe-forward.ts'
 import { describeScheme } from './describe-scheme.ts'
 import {
+  type CredentialBounds,
   describeCors,
   describeLimits,
   describeMethods,
@@ -48,14 +49,14 @@ type FoundRoute = Route<UpstreamConfig | undefined>
 export async function explain(
   request: ExplainedRequest,
   config: Config,
-  { schemes }: Pick<ReadOnlyAuth, 'schemes'>,
+  { schemes, clock }: Pick<ReadOnlyAuth, 'schemes' | 'clock'>,
 ): Promise<Explanation> {
   const upstreams = new Map(config.upstreams.map((upstream) => [upstream.name, upstream]))
   const table = createRouteTable(compileRoutes(config.routes, upstreams))
   const ownPaths = createOwnPaths(config.portal, config.routes)
   const cors = createCors({ origins: config.cors.origins, table, ownPaths })
   const { readAccessCookie, findSignIn } = createBrowserParts(config)
-  const gateOptions = { ...readOnlyGateOptions(schemes, config), readAccessCookie }
+  const gateOptions = { ...readOnlyGateOptions(schemes, config, clock), readAccessCookie }
   const recorder = createStepRecorder({ failures: config.failures, findSignIn })
   return recorder.run(async () => {
     const arrival = readArrival(request, config)
@@ -162,16 +163,17 @@ function describersOf(
     cors: () => describeCors(arrival, cors),
     route: () => found.route && describeRoute(found.route, table, arrival),
     scheme: () => describeScheme(arrival, accessOf(arrival), accept),
-    principal: () => describePrincipal(principalOf(outcome), validUntilOf(outcome)),
+    principal: () => describePrincipal(principalOf(outcome), boundsOf(outcome)),
     policy: () => describePolicy(accessOf(arrival)),
     limits: () => found.route && describeLimits(found.route, arrival, plans),
   }
 }
 
-/** Until when the credential is valid; undefined = it does not expire, or there is none. */
-function validUntilOf({ decision }: Outcome): number | undefined {
-  if (decision?.kind !== 'allowed' || !decision.principal) return undefined
-  return Number.isFinite(decision.holdsUntil) && decision.holdsUntil > 0 ? decision.holdsUntil : undefined
+function boundsOf({ decision }: Outcome): CredentialBounds {
+  if (decision?.kind !== 'allowed' || !decision.principal) return {}
+  const { holdsUntil, confirmation } = decision
+  const isLimited = Number.isFinite(holdsUntil) && holdsUntil > 0
+  return { ...(isLimited && { validUntil: holdsUntil }), ...confirmation }
 }
 
 function accessOf({ outcome: { access } }: ExplainedArrival): Access {

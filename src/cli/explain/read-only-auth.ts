@@ -9,12 +9,13 @@ import { toSigningKey } from '#identity/tokens/keyring.ts'
 import { createSigningKeys, type SigningKey } from '#identity/tokens/signing-keys.ts'
 import { type Clock, monotonicClock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { createSealer } from '#platform/secrets/sealing.ts'
+import { createSealer, keysOf } from '#platform/secrets/sealing.ts'
 import { createSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { createAuthParts } from '#runtime/assembly/auth-parts.ts'
 import {
   createConfiguredBasicKeyCheck,
   createConfiguredKeyHeaderReader,
+  createConfiguredPossessionCheck,
 } from '#runtime/assembly/request-parts.ts'
 import { openStore } from '#store/open.ts'
 import type { SigningKeyStore } from '#store/signing-keys.ts'
@@ -24,6 +25,8 @@ import type { Store } from '#store/store.ts'
 export interface ReadOnlyAuth {
   /** They reject with `store-unavailable` if the store is unreachable. */
   readonly schemes: Schemes
+  /** By which they decide. */
+  readonly clock: Clock
   close(): Promise<void>
 }
 
@@ -62,6 +65,7 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
   const { secretKey, bearer, foreign } = schemes
 
   return {
+    clock,
     schemes: {
       secretKey,
       bearer: {
@@ -83,7 +87,8 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
 /** What a gate decides by, so that it counts and changes nothing. */
 export function readOnlyGateOptions(
   schemes: Schemes,
-  config: Pick<Config, 'cors' | 'failures' | 'keys' | 'publicOrigin' | 'tokens'>,
+  config: Pick<Config, 'cors' | 'dpop' | 'failures' | 'keys' | 'publicOrigin' | 'tokens'>,
+  clock: Clock,
 ): Omit<GateOptions<GatedRoute>, 'findRoute' | 'trace'> {
   return {
     authenticator: {
@@ -97,6 +102,14 @@ export function readOnlyGateOptions(
     metrics: undefined,
     keyUses: { record: () => {} },
     checkBasicKey: createConfiguredBasicKeyCheck(config),
+    checkPossession: createConfiguredPossessionCheck({
+      config,
+      // Read only where a proof has a nonce.
+      sealingKeys: () => keysOf(createSealingKeys(config.keys.sealingKey, { mayCreate: false }).keys),
+      // A proof that is explained can still be used.
+      proofReplays: { use: () => true },
+      clock,
+    }),
     readKeyHeaders: createConfiguredKeyHeaderReader(config),
   }
 }

@@ -95,7 +95,7 @@ export function createStepRecorder({ failures, findSignIn }: StepRecorderOptions
 /** Whether it says what the credential looks like, and where it belongs. */
 function isRecognised({ code, detail, isShared }: GatehouseError): boolean {
   const definition: ErrorDefinition = errorDefinitions[code]
-  return isShared && detail !== definition.detail && code !== missing
+  return isShared && detail !== definition.detail && code !== missing && code !== ambiguousPath
 }
 
 const missing: ErrorCode = 'credentials-missing'
@@ -104,7 +104,12 @@ const ambiguousPath: ErrorCode = 'path-ambiguous'
 const destinationForbidden: ErrorCode = 'destination-forbidden'
 const wrongKey: ErrorCode = 'secret-key-invalid'
 /** Codes with many causes, of which the log names one. */
-const withReason: ReadonlySet<ErrorCode> = new Set(['token-invalid', 'issuer-unavailable', missing])
+const withReason: ReadonlySet<ErrorCode> = new Set([
+  'token-invalid',
+  'proof-invalid',
+  'issuer-unavailable',
+  missing,
+])
 
 function describe(error: GatehouseError, arrival: ExplainedArrival | undefined, failures: Rate): string {
   const { code, detail, title, allow, cause } = error

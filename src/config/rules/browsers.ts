@@ -1,11 +1,12 @@
+import { isWildcard } from '#gateway/routes/host-lookup.ts'
 import { parseOrigin } from '../addresses.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 
-/** Names of the portal's own cookies begin with this, after a prefix. */
+/** The start of the names of the portal's own cookies, with or without a prefix. */
 const portalNames = /^(?:__secure-|__host-)?gatehouse-/i
 
-/** Reports a cookie that browsers would drop, as it breaks the rules of its name (RFC 6265bis 4.1.3). */
+/** Reports a cookie that browsers would drop because it breaks the rules of its name (RFC 6265bis 4.1.3). */
 export function reviewCookie(review: Review): void {
   if (!review.hasValidShape(['cookie'])) return
   const { cookie } = review.tree
@@ -16,13 +17,13 @@ export function reviewCookie(review: Review): void {
   }
 }
 
-/** Whether a browser sends a cookie of this path to a path (RFC 6265bis 5.1.4), whatever follows in it. */
+/** Whether a browser sends a cookie of this path to all paths below another (RFC 6265bis 5.1.4). */
 export function isAtOrBelow(path: string, cookiePath: string): boolean {
   if (cookiePath.endsWith('/')) return `${path}/`.startsWith(cookiePath)
   return `${path}/`.startsWith(`${cookiePath}/`)
 }
 
-/** Reports a name that the portal may use, or with a prefix whose rules the cookie of a section does not meet. */
+/** Reports a name that the portal may use, or whose prefix requires attributes that the section's cookie lacks. */
 export function reviewCookieName(
   review: Review,
   section: Path,
@@ -41,7 +42,7 @@ export function reviewCookieName(
   }
 }
 
-/** Whether the cookie is Secure, or may be, because the option that decides it is wrong itself. */
+/** Whether the cookie is Secure, or may be, because the option that decides it is itself invalid. */
 function isSecureOrUnknown({ tree, isValid }: Review): boolean {
   if (!isValid(['cookie', 'secure'])) return true
   const { secure } = tree.cookie
@@ -117,7 +118,8 @@ function cookieProblem(
   const { accessCookie } = review.tree
   if (!accessCookie.enabled) return 'needs accessCookie: { enabled: true }'
   if (review.isValid(['routes', index, 'auth'])) {
-    if (auth === 'none') return 'cannot be combined with auth: none, which looks at no credential'
+    if (auth === 'none' || auth === 'deny')
+      return `cannot be combined with auth: ${auth}, which looks at no credential`
     if (auth === 'secretKey')
       return 'holds an access token, which auth: secretKey does not accept: use bearer or any'
   }
@@ -126,10 +128,16 @@ function cookieProblem(
   return `never gets the cookie: ${routePath} is not below ${accessCookie.path}, the path of accessCookie`
 }
 
-function signInProblem(review: Review, index: number, { auth, browser }: RouteTree): string | undefined {
+function signInProblem(
+  review: Review,
+  index: number,
+  { auth, browser, host }: RouteTree,
+): string | undefined {
   if (!browser.cookie) return 'needs cookie: true, as the sign-in ends with the access cookie'
   if (review.isValid(['portal', 'enabled']) && !review.tree.portal.enabled)
     return 'needs the portal: portal.enabled is false'
+  if (review.isValid(['routes', index, 'host']) && isWildcard(host) && review.tree.portal.host !== undefined)
+    return 'cannot lead people back from portal.host to a wildcard: name the host of the route'
   const isOptional = review.isValid(['routes', index, 'auth']) && auth === 'optional'
   return isOptional ? 'cannot be combined with auth: optional, which allows anonymous requests' : undefined
 }

@@ -57,7 +57,7 @@ export function reviewIdentity(review: Review): void {
   reviewAssertion(review)
 }
 
-/** The name of each header with its path; not every name need be a text. */
+/** The name of each header with its path; names of invalid types are left out. */
 export function identityHeaderNames({
   tree,
   hasValidShape,
@@ -73,7 +73,7 @@ export function identityHeaderNames({
   ]
 }
 
-/** With HS256 an upstream that can verify assertions could sign them too. */
+/** With HS256, an upstream that can verify assertions could also sign them. */
 function reviewAssertion(review: Review): void {
   if (!review.isValid(['tokens', 'algorithm']) || !review.isValid(['identity', 'assertion', 'enabled']))
     return
@@ -85,10 +85,11 @@ function reviewAssertion(review: Review): void {
   }
 }
 
-/** Headers that ordinary requests have, besides those that no header of the config may be; letters and digits. */
+/** Common request headers, in addition to those that no configured header may be; letters and digits. */
 const ordinaryHeaders = new Set([
   'accept',
   'cachecontrol',
+  'dpop',
   'from',
   'lasteventid',
   'maxforwards',
@@ -105,10 +106,10 @@ const ordinaryHeaders = new Set([
   'xrequestedwith',
   'xrewriteurl',
 ])
-/** The same for families of headers. */
+/** Prefixes of further common headers. */
 const ordinaryPrefixes = ['accept-', 'access-control-', 'content-', 'if-', 'sec-', 'x-forwarded-']
 
-/** Checks where secret keys may come (`keys.accept`), and that their prefix is not that of another credential. */
+/** Checks where secret keys may be sent (`keys.accept`), and that their prefix is not that of another credential. */
 export function reviewKeyCarriers(review: Review): void {
   reviewPrefix(review)
   if (!review.hasValidShape(['keys', 'accept'])) return
@@ -155,12 +156,12 @@ function identityHeaders(review: Review): ReadonlySet<string> {
   const configured = identityHeaderNames(review)
     .filter(([path]) => review.isValid(path))
     .map(([, name]) => foldHeaderName(name))
-    // One of a reserved name is reported where it stands.
+    // A reserved name is reported at its own option.
     .filter((name) => !reservedHeaders.has(name))
   return new Set([...identityNames.map(foldHeaderName), ...configured])
 }
 
-/** The prefixes of other credentials, and of the two kinds of key before the prefix could be chosen. */
+/** The prefixes of other credentials, and of both kinds of key from before the prefix could be chosen. */
 const takenPrefixes = new Set<string>([...Object.values(secretPrefixes), ...Object.values(oldKeyPrefixes)])
 
 function reviewPrefix(review: Review): void {

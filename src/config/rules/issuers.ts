@@ -35,7 +35,7 @@ function reviewIssuerUrl(review: Review, path: Path, { issuer }: IssuerTree): vo
     review.report(path, 'is the issuer of the tokens of this gateway (tokens.issuer)')
 }
 
-/** Without it, whoever has any token of the issuer is in, so something else must say who may. */
+/** Without an audience, anybody with any token of the issuer is admitted, so something else must restrict them. */
 function reviewAudience(review: Review, at: Path, { audience, require }: IssuerTree): void {
   if (audience !== undefined || !review.isValid([...at, 'audience']) || !review.isValid([...at, 'require']))
     return
@@ -113,11 +113,11 @@ function reviewNames(review: Review, path: Path, { issuers }: RouteTree): void {
 }
 
 function reviewAuth(review: Review, path: Path, { issuers, auth }: RouteTree): void {
-  if (issuers.length > 0 && (auth === 'none' || auth === 'secretKey'))
+  if (issuers.length > 0 && (auth === 'none' || auth === 'secretKey' || auth === 'deny'))
     review.report(path, `cannot be combined with auth: ${auth}, which accepts no bearer tokens`, 'key')
 }
 
-/** Otherwise no token of the issuer would ever pass, and nobody would know why. */
+/** Otherwise no token of the issuer would ever be accepted, without an explanation. */
 function reviewScopes(review: Review, path: Path, { issuers, scopes }: RouteTree): void {
   if (scopes === undefined) return
   for (const [position, name] of issuers.entries()) {

@@ -2,6 +2,7 @@ import { normalizeHost, parseAddressRange } from '#platform/addresses.ts'
 import { hostProblem } from '../addresses.ts'
 import type { Review } from '../review.ts'
 import { defaultOpsPort } from '../schema/listeners.ts'
+import { parsePairs } from '../units.ts'
 import { originProblem } from './targets.ts'
 import { reviewTlsPair } from './tls-pair.ts'
 
@@ -17,19 +18,19 @@ export function reviewHosts(review: Review): void {
   }
 }
 
-/** Checks that the ops listener has a different address: two listeners cannot share a port. */
+/** Checks that the ops listener has a different address, as two listeners cannot share a port. */
 export function reviewPorts(review: Review): void {
   const options = ['listen', 'ops'].flatMap((section) => ['host', 'port'].map((name) => [section, name]))
   if (!options.every(review.isValid)) return
   const { listen, ops } = review.tree
   if (ops.port === 0 || listen.port !== ops.port || !overlap(listen.host, ops.host)) return
-  // Reported at the option that was changed from its default.
+  // Reported at the option that differs from its default.
   const message = (other: string) => `conflicts with ${other}.port on the same address: choose another port`
   if (ops.port === defaultOpsPort) review.report(['listen', 'port'], message('ops'))
   else review.report(['ops', 'port'], message('listen'))
 }
 
-/** Checks the same of the listener for other proxies. */
+/** Checks that the listener for other proxies has a different address. */
 export function reviewDecidePort(review: Review): void {
   const { decide } = review.tree
   if (!decide || !review.isValid(['decide']) || decide.port === 0) return
@@ -44,7 +45,7 @@ export function reviewDecidePort(review: Review): void {
   }
 }
 
-/** Whether two hosts are one address, or one of them is every address. */
+/** Whether two hosts are the same address, or one of them is the wildcard. */
 function overlap(one: string, other: string): boolean {
   const [a, b] = [normalizeHost(one), normalizeHost(other)]
   if (a === b || a === '::' || b === '::') return true
@@ -76,6 +77,7 @@ export function reviewNetwork(review: Review): void {
 /** Checks that the collector's endpoint is a URL to which a path can be added. */
 export function reviewTracing(review: Review): void {
   const { tracing } = review.tree
+  reviewTraceHeaders(review)
   const path = ['tracing', 'otlp', 'endpoint']
   if (!tracing || !review.isValid(path)) return
   const url = URL.parse(tracing.otlp.endpoint)
@@ -84,4 +86,19 @@ export function reviewTracing(review: Review): void {
   } else if (url.username || url.password) review.report(path, 'must not contain credentials')
   else if (url.search || url.hash)
     review.report(path, 'must have no query or fragment: /v1/traces is added to it')
+}
+
+function reviewTraceHeaders(review: Review): void {
+  const path = ['tracing', 'otlp', 'headers']
+  const reference = review.isValid(path) ? review.tree.tracing?.otlp.headers : undefined
+  if (!reference) return
+  const text = review.secret(path, reference)
+  if (text === undefined) return
+  try {
+    const pairs = parsePairs(text)
+    if (Object.keys(pairs).length === 0) throw new TypeError('no pair')
+    new Headers(pairs)
+  } catch {
+    review.report(path, 'must be header fields such as api-key=…,x-team=a')
+  }
 }

@@ -21,7 +21,7 @@ export function reviewPortal(review: Review): void {
   reviewMail(review)
 }
 
-/** A host of its own has nothing but the portal: neither routes nor the origin that clients of the API use. */
+/** A host of the portal's own has nothing else: neither routes nor the origin that clients of the API use. */
 function reviewHost(review: Review): void {
   if (!review.isValid(['portal', 'host'])) return
   const host = review.tree.portal.host?.toLowerCase()

@@ -1,16 +1,14 @@
 import { noPlan } from '#accounts/account-input.ts'
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
-import { METHODS } from '#platform/http.ts'
 import { didYouMean, foldHeaderName } from '#platform/text.ts'
 import { listedMax } from '../problem.ts'
 import type { Review } from '../review.ts'
 import { reservedHeaders } from './identity.ts'
+import { reviewResponseHeaders } from './response-headers.ts'
+import { pathProblem, reviewMatch, reviewRewrite } from './route-paths.ts'
 
 type RouteTree = Review['tree']['routes'][number]
-
-const neverProxied = new Set(['CONNECT', 'TRACE'])
-const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]*[A-Za-z0-9_-])$/
 
 /** Checks that each route is valid by itself, and that no two match the same request. */
 export function reviewRoutes(review: Review): void {
@@ -21,6 +19,7 @@ export function reviewRoutes(review: Review): void {
   for (const [index, route] of routes) {
     reviewMatch(review, index, route)
     reviewRewrite(review, index, route)
+    reviewResponseHeaders(review, index, route)
     reviewAccess(review, index, route)
     reviewAuthorization(review, index, route)
     reviewCostHeader(review, index, route)
@@ -40,13 +39,13 @@ function reviewUpstreamNames(review: Review, routes: readonly [number, RouteTree
     const path = ['routes', index, 'upstream']
     if (upstream === undefined || !review.isValid(path) || Object.hasOwn(review.tree.upstreams, upstream))
       continue
-    // No suggestions beyond the problems that are listed: each costs a comparison with every upstream.
+    // No suggestions beyond the listed problems, as each costs a comparison with every upstream.
     const hint = unknown++ < listedMax ? didYouMean(upstream, names) : ''
     review.report(path, `unknown upstream "${upstream}"${hint}`)
   }
 }
 
-/** A WebSocket is handed over as a socket, which a stream of HTTP/2 is not. */
+/** A WebSocket is handed over as a socket, and an HTTP/2 stream is not one. */
 function reviewWebSocket(review: Review, index: number, { upstream = '', websocket }: RouteTree): void {
   const path = ['routes', index, 'websocket']
   if (!websocket || !review.isValid(path) || !review.isValid(['upstreams', upstream])) return
@@ -54,86 +53,44 @@ function reviewWebSocket(review: Review, index: number, { upstream = '', websock
   review.report(path, `the upstream "${upstream}" speaks HTTP/2: WebSockets need one with protocol http1`)
 }
 
-/** Without one only another proxy can forward its requests. */
-function reviewMissingUpstream(review: Review, index: number, { upstream }: RouteTree): void {
-  if (upstream !== undefined || review.tree.decide !== undefined || !review.hasValidShape(['decide'])) return
-  review.report(['routes', index, 'upstream'], 'is missing')
-}
-
-function reviewMatch(review: Review, index: number, route: RouteTree): void {
-  const at = (field: string) => ['routes', index, field]
-  const pathMessage = review.isValid(at('path')) ? pathProblem(route.path) : undefined
-  if (pathMessage) review.report(at('path'), pathMessage)
-  if (review.isValid(at('host')) && route.host !== undefined && !hostPattern.test(route.host)) {
-    review.report(
-      at('host'),
-      'must be a host name without scheme, port and path, and without a dot at its end',
-    )
+/** Without one only another proxy can forward its requests, by rules of its own. */
+function reviewMissingUpstream(review: Review, index: number, route: RouteTree): void {
+  const { upstream, auth, rewrite, responseHeaders } = route
+  if (upstream !== undefined || auth === 'deny') return
+  const { set, remove } = responseHeaders
+  const ownRules = {
+    rewrite: rewrite !== undefined,
+    responseHeaders: remove.length > 0 || Object.keys(set).length > 0,
   }
-  for (const [position, method] of (review.hasValidShape(at('methods'))
-    ? (route.methods ?? [])
-    : []
-  ).entries()) {
-    const path = [...at('methods'), position]
-    const methodMessage = review.isValid(path) ? methodProblem(method) : undefined
-    if (methodMessage) review.report(path, methodMessage)
-  }
-}
-
-/** What the backend gets must be a path that no server reads as another. */
-function reviewRewrite(review: Review, index: number, { rewrite, stripPrefix }: RouteTree): void {
-  const path = ['routes', index, 'rewrite']
-  if (rewrite === undefined || !review.isValid(path)) return
-  const problem = /\*|\$[0-9{]|\/:|[{}]/.test(rewrite)
-    ? 'stands in place of the path prefix, and what follows that is kept: there are no wildcards (*), groups ($1) or parameters (:id, {id})'
-    : pathProblem(rewrite)
-  if (problem !== undefined) review.report(path, problem)
-  else if (review.isValid(['routes', index, 'stripPrefix']) && stripPrefix)
-    review.report(path, 'cannot be combined with stripPrefix: true, which is rewrite: /', 'key')
-}
-
-// What other gateways and routers use as wildcards: matched literally it would protect nothing.
-const wildcard = /\*|\/:|[{}]/
-
-/** Why servers could interpret a path differently; undefined if they cannot. */
-function pathProblem(path: string): string | undefined {
-  if (wildcard.test(path)) {
-    return 'is a prefix and matches everything below it: there are no wildcards (*), parameters (:id, {id}) or patterns'
-  }
-  const [character] = /[[\]|<>^"` ]/.exec(path) ?? []
-  if (character !== undefined) {
-    const encoded = encodeURIComponent(character)
-    return `has "${character}", which is in no path: it is a literal prefix, in which clients send ${encoded}`
-  }
-  const target = parseRequestTarget(path)
-  if (target?.query !== '' || target.hasParameters || target.hasEncodedSlash) {
-    return 'must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash'
-  }
-  // Requests carry other characters percent-encoded: such a path would never match.
-  return /^[!-~]+$/.test(path) ? undefined : `must be in ASCII: ${encodeURI(path.toWellFormed())}`
-}
-
-function methodProblem(method: string): string | undefined {
-  if (neverProxied.has(method)) return `${method} is never proxied`
-  if (METHODS.includes(method)) return undefined
-  return `"${method}" is not an HTTP method that can be proxied${didYouMean(method, METHODS)}`
+  if (review.tree.decide === undefined && review.hasValidShape(['decide']))
+    review.report(['routes', index, 'upstream'], 'is missing')
+  else
+    for (const [option, isGiven] of Object.entries(ownRules))
+      if (isGiven)
+        review.report(
+          ['routes', index, option],
+          'needs an upstream: without one another proxy forwards the requests, by rules of its own',
+          'key',
+        )
 }
 
 function reviewAccess(review: Review, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
-  if (!review.isValid(at('auth')) || (route.auth !== 'none' && route.auth !== 'optional')) return
-  const message = `cannot be combined with auth: ${route.auth}, which allows anonymous requests`
+  const { auth } = route
+  if (!review.isValid(at('auth')) || (auth !== 'none' && auth !== 'optional' && auth !== 'deny')) return
+  const why = auth === 'deny' ? 'refuses everybody' : 'allows anonymous requests'
+  const message = `cannot be combined with auth: ${auth}, which ${why}`
   if (route.roles !== undefined) review.report(at('roles'), message, 'key')
   if (route.scopes !== undefined) review.report(at('scopes'), message, 'key')
   if (route.verifiedOnly === true) review.report(at('verifiedOnly'), message, 'key')
 }
 
-/** Where Authorization is the backend's, callers need another place for their credential. */
+/** If Authorization belongs to the backend, callers need another place for their credential. */
 function reviewAuthorization(review: Review, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
   const { auth, authorization, issuers, browser } = route
   const isKnown = ['auth', 'authorization'].every((field) => review.isValid(at(field)))
-  if (!isKnown || authorization === 'gateway' || auth === 'none') return
+  if (!isKnown || authorization === 'gateway' || auth === 'none' || auth === 'deny') return
   if (review.isValid(at('issuers')) && issuers.length > 0)
     review.report(
       at('issuers'),
@@ -151,7 +108,7 @@ function reviewAuthorization(review: Review, index: number, route: RouteTree): v
     )
 }
 
-/** It is removed from every response: clients need the others. */
+/** The field is removed from every response, so it must not be one that clients need. */
 function reviewCostHeader(review: Review, index: number, { costHeader }: RouteTree): void {
   const path = ['routes', index, 'costHeader']
   if (costHeader === undefined || !review.isValid(path)) return
@@ -161,7 +118,7 @@ function reviewCostHeader(review: Review, index: number, { costHeader }: RouteTr
     review.report(path, `"${costHeader}" is a reserved header: choose another name`)
 }
 
-/** Further headers that responses cannot do without, reduced to letters and digits. */
+/** Further headers that responses need, reduced to letters and digits. */
 const reservedResponseHeaders = new Set([
   'acceptranges',
   'age',
@@ -196,7 +153,7 @@ function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]):
       review.isValid(['routes', index, 'methods']) &&
       pathProblem(route.path) === undefined,
   )
-  /** The first route for each kind of request: comparing 20,000 routes with each other would take too long. */
+  /** The first route for each kind of request, as comparing 20,000 routes with each other would take too long. */
   const first = new Map<string, (typeof routes)[number]>()
   for (const [index, route] of valid) {
     const matchKeys = matchKeysOf(route)
@@ -211,15 +168,15 @@ function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]):
 }
 
 /**
- * Host, path and method of the requests that a route matches. A route that lists its methods wins over one that
- * matches all: only two of the same kind can conflict.
+ * Host, path and method of the requests that a route matches. A route that lists its methods takes precedence over one
+ * that matches all, so only two of the same kind can conflict.
  */
 function matchKeysOf({ host, path, methods }: RouteTree): readonly string[] {
   const place = `${host?.toLowerCase() ?? '*'} ${parseRequestTarget(path)?.path.replace(/\/$/, '')}`
   return (methods ?? ['*']).map((method) => `${place} ${method}`)
 }
 
-/** Checks that each plan limits something, and can be given to an account. */
+/** Checks that each plan limits something, and can be assigned to an account. */
 export function reviewPlans(review: Review): void {
   if (!review.hasValidShape(['plans'])) return
   for (const [name, plan] of Object.entries(review.tree.plans)) {

@@ -6,7 +6,7 @@ import { reviewCertificates } from './upstreams.ts'
 
 const path = ['store', 'redis']
 
-/** Checks that the chosen driver has all it needs, and only that. */
+/** Checks that the chosen driver has all the options that it needs, and no others. */
 export function reviewStore(review: Review): void {
   reviewSections(review)
   if (!review.hasValidShape(path)) return
@@ -26,7 +26,7 @@ export function reviewStore(review: Review): void {
   if (review.isValid(ca) && redis.tls?.ca) reviewCertificates(review, ca, redis.tls.ca)
 }
 
-/** One driver has one section: that of the other would be ignored, whichever was meant. */
+/** Each driver has its own section: the other one would be ignored, whichever was meant. */
 function reviewSections(review: Review): void {
   if (!review.isValid(['store', 'driver'])) return
   const isThere = (name: string) => review.isWritten('store', name)

@@ -19,10 +19,9 @@ export function targetProblem(text: string): string | undefined {
 
 function basePathProblem(path: string): string | undefined {
   if (path === '' || path === '/') return undefined
-  if (path.length > 0) return 'must be an origin: no path, query or fragment'
   if (/(?:\/|\\)(?:\.|%2e){1,2}(?:[/\\;]|$)/i.test(path))
     return 'must have no dot segment (. or ..) in its base path'
-  if (isPlainPath(path.replace(/\/$/, ''))) return undefined
+  if (isPlainPath(path.replace(/\/$/, '')) && !path.endsWith('//')) return undefined
   return `must have a base path without empty segments, backslashes, parameters or encoded slashes, in ASCII, as in ${example}/base`
 }
 

@@ -8,7 +8,10 @@ interface TlsPair {
   readonly key: SecretReference
 }
 
-/** Checks that `cert` is a certificate, and `key` the key that belongs to it. @param path of what has the two options */
+/**
+ * Checks that `cert` is a certificate, and `key` the key that belongs to it.
+ * @param path of what has the two options
+ */
 export function reviewTlsPair(review: Review, path: Path, pair: TlsPair): void {
   const secret = (half: 'cert' | 'key') =>
     review.isValid([...path, half]) ? review.secret([...path, half], pair[half]) : undefined

@@ -5,7 +5,7 @@ import type { Review } from '../review.ts'
 
 type KeyTree = Review['tree']['tokens']['keys'][number]
 
-/** Checks keys from files: exactly one signs, each is a valid key, and none is too weak. */
+/** Checks keys from files: exactly one signs, each is valid, and none is too weak. */
 export function reviewTokens(review: Review): void {
   const path = ['tokens', 'keys']
   if (!review.hasValidShape(path)) return
@@ -24,7 +24,7 @@ export function reviewTokens(review: Review): void {
   if (signers !== 1) review.report(path, `exactly one key must have use: sign, not ${signers}`)
 }
 
-/** Checks that a key has the half that its use needs, and that those it has can be read and are of one key. */
+/** Checks that a key has the half that its use needs, and that its halves can be read and belong together. */
 function reviewMaterial(review: Review, at: Path, key: KeyTree): void {
   if (key.use === 'sign' && !key.private) {
     review.report([...at, 'private'], 'is missing: this key signs')
@@ -33,12 +33,12 @@ function reviewMaterial(review: Review, at: Path, key: KeyTree): void {
   if (!key.private && !key.public) review.report([...at, 'public'], 'is missing')
   const ofPrivate = readHalf(review, at, { key, half: 'private' })
   const ofPublic = readHalf(review, at, { key, half: 'public' })
-  // Only the private key is used then: another one beside it is a mistake in either.
+  // Only the private key is used then: another public key beside it means a mistake in either.
   if (ofPrivate && ofPublic && !isSameKey(ofPrivate, ofPublic))
     review.report([...at, 'public'], 'does not belong to the key in private')
 }
 
-/** Keys of two kinds are not compared: OpenSSL would remember that as an error, and fail to read the next key. */
+/** Keys of different kinds are not compared: OpenSSL would remember that as an error, and fail to read the next key. */
 function isSameKey(one: KeyMaterial, other: KeyMaterial): boolean {
   return one.algorithm === other.algorithm && one.publicKey.equals(other.publicKey)
 }
@@ -48,7 +48,7 @@ interface KeyHalf {
   readonly half: 'private' | 'public'
 }
 
-/** undefined if the key has no such half, or it is reported. */
+/** undefined if the key lacks this half, or it has been reported. */
 function readHalf(review: Review, at: Path, { key, half }: KeyHalf): KeyMaterial | undefined {
   const path = [...at, half]
   const reference = key[half]
@@ -69,7 +69,7 @@ function readHalf(review: Review, at: Path, { key, half }: KeyHalf): KeyMaterial
 
 const creationHint = 'create one with: openssl rand -base64 32'
 
-/** Checks that an existing sealing key is valid. It is created only with SQLite, which has a single instance. */
+/** Checks that an existing sealing key is valid. It is only created with SQLite, which has a single instance. */
 export function reviewKeys(review: Review): void {
   const path = ['keys', 'sealingKey']
   if (!review.isValid(path) || !review.isValid(['store', 'driver'])) return

@@ -60,7 +60,7 @@ export function reviewCertificates(
 type HeadersTree = Review['tree']['upstreams'][string]['headers']
 
 const valueLengthMax = 8_192
-/** Of all fields that are set: few servers take a larger head, and copies are kept with the repeated heads. */
+/** For all fields together, as few servers accept a larger head. */
 const linesLengthMax = 16_384
 
 const hopByHop = 'is about one connection, and written by the gateway'
@@ -70,7 +70,7 @@ const handshake = 'belongs to the handshake between client and backend'
 const destination = 'names a second target, which the gateway checks and writes'
 const trace = 'carries the trace, which the gateway continues'
 
-/** Why the gateway alone decides about a field, by its folded name. */
+/** Why only the gateway may decide about a field, by its folded name. */
 const reservedNames: ReadonlyMap<string, string> = new Map(
   Object.entries({
     connection: hopByHop,
@@ -103,7 +103,7 @@ const reservedNames: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Checks that headers of upstreams are the operator's to set or remove, and that their values can be sent. */
+/** Checks that operators may set or remove the headers of upstreams, and that their values can be sent. */
 export function reviewUpstreamHeaders(review: Review): void {
   const upstreams = review.hasValidShape(['upstreams']) ? review.tree.upstreams : {}
   const reasonOf = createReservedLookup(review)
@@ -134,7 +134,7 @@ function createReservedLookup(review: Review): Place['reasonOf'] {
   }
 }
 
-/** A field is set once, and what is set need not be removed. */
+/** A field is set only once, and a field that is set need not be removed. */
 function reviewNames(review: Review, { set, remove }: HeadersTree, { path, reasonOf }: Place): void {
   const seen = new Map<string, string>()
   const entries = [
@@ -174,7 +174,7 @@ function readValue(review: Review, at: Path, value: string | SecretReference): s
 }
 
 /** The value itself may be a secret: it is never repeated. */
-function valueProblem(value: string): string | undefined {
+export function valueProblem(value: string): string | undefined {
   if (value.length > valueLengthMax) return `must have at most ${valueLengthMax} characters`
   if (/[\r\n]/.test(value)) return 'must not contain a line break'
   if (/^[ \t]|[ \t]$/.test(value)) return 'must not begin or end with a space or tab'

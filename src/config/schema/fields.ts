@@ -101,7 +101,7 @@ export const named = <Value, Resolved>(
   ...doc,
 })
 
-/** One of two kinds; the program uses the value as it is written, unless it is converted. */
+/** One of two kinds; the program uses the value as written, unless it is converted. */
 export const either = <One, Other>(
   one: Field<One, unknown>,
   other: Field<Other, unknown>,
@@ -138,7 +138,7 @@ export const section = <Members extends Fields>(
   default: {},
 })
 
-/** The program uses the text of the secret. */
+/** A secret, of which the program uses the text. */
 export const secret = (doc: Doc): Field<SecretReference, string> =>
   convert(
     {
@@ -154,7 +154,7 @@ export const secret = (doc: Doc): Field<SecretReference, string> =>
     (reference, lookup) => lookup.secret(reference),
   )
 
-/** A field with a default need not be written either. */
+/** A field with a default is optional, too. */
 function isOptional(field: SchemaNode): boolean {
   return 'optional' in field || field.default !== undefined
 }

@@ -2,7 +2,7 @@ import { type ClaimPath, issuerAlgorithms, type KeySource, tokenTypes } from '#i
 import { choice, either, item, list, named, namePattern, section, text } from './fields.ts'
 import { convert, convertResolved, type Field, optional, renamed, type SecretLookup } from './node.ts'
 
-/** How many: each is asked for its keys, and those are kept in memory. */
+/** The maximum number, as the keys of each are fetched and kept in memory. */
 const issuersMax = 50
 
 function claim(description: string, defaultName?: string): Field<string | readonly string[], ClaimPath> {

@@ -1,15 +1,15 @@
 /**
- * What an option is: JSON Schema that carries the type of its values, and says what the program uses in their place.
- * `duration`, `size` and `secret` are keywords in addition to those of JSON Schema: the first two bound a text of that
- * form, the third marks options that are never written inline.
+ * What an option is: JSON Schema with the type of its values, and the conversion to what the program uses in their
+ * place. `duration`, `size` and `secret` are keywords in addition to those of JSON Schema: the first two bound a text
+ * of that form, the third marks options that are never written inline.
  */
 
-/** What the program uses instead of a value; absent = the value itself, or the same of each member of a map or list. */
+/** What the program uses instead of a value; absent = the value itself, with the members of a map or list converted. */
 const conversion = Symbol('conversion')
-/** The name that the program uses, where it is another one. */
+/** The name that the program uses, if it differs. */
 const property = Symbol('property')
 
-/** A field that the config knows by another name than the file does. */
+/** A field that the program knows by another name than the file. */
 export interface Renamed<Name extends string> {
   readonly [property]: Name
 }
@@ -56,7 +56,9 @@ export interface SecretLookup {
   resolvePath(path: string): string
 }
 
-/** A schema with the type of its values, and of what the program uses; the members with the types never have a value. */
+/**
+ * A schema with the types of its values, and of what the program uses; the members with the types never have a value.
+ */
 export interface Field<Value, Resolved = Value> extends SchemaNode {
   readonly $value?: Value
   readonly $resolved?: Resolved
@@ -109,7 +111,7 @@ export const renamed = <const Name extends string, Some extends Field<unknown, u
   field: Some,
 ): Some & Renamed<Name> => ({ ...field, [property]: name })
 
-/** A field with what the program uses in place of its values as they are written. */
+/** A field with a conversion of its values, as written, to what the program uses. */
 export const convert = <Value, Resolved>(
   field: Field<Value, unknown>,
   toResolved: (value: Value, lookup: SecretLookup) => Resolved,
@@ -119,26 +121,26 @@ export const convert = <Value, Resolved>(
   return { ...node, [conversion]: toResolved }
 }
 
-/** The same for values of which each member has been resolved. */
+/** Like `convert`, for values whose members have been resolved. */
 export const convertResolved = <Value, Members, Resolved>(
   field: Field<Value, Members>,
   toResolved: (members: Members, lookup: SecretLookup) => Resolved,
 ): Field<Value, Resolved> =>
   convert(field, (value, lookup) => toResolved(resolveField(field, value, lookup), lookup))
 
-/** What the program uses of a value that the schema has passed. */
+/** What the program uses for a value that the schema has accepted. */
 export function resolveField<Value, Resolved>(
   field: Field<Value, Resolved>,
   value: Value,
   lookup: SecretLookup,
 ): Resolved {
-  // The cast is sound: `convert` and the kinds of field give a schema the type of what it converts to.
+  // The cast is sound: `convert` and the kinds of field give a schema the type of its conversion.
   return resolveNode(field, value, lookup) as Resolved
 }
 
 function resolveNode(node: SchemaNode, value: unknown, lookup: SecretLookup): unknown {
   if (value === undefined) return undefined
-  // The casts are sound: the schema has passed the value.
+  // The casts are sound: the schema has accepted the value.
   if (node[conversion]) return node[conversion](value as never, lookup)
   const { items, properties, patternProperties = {} } = node
   if (items) return (value as readonly unknown[]).map((one) => resolveNode(items, one, lookup))

@@ -2,7 +2,7 @@ import { secondFactorPolicies } from '#identity/second-factor/policy.ts'
 import { choice, duration, flag, integer, item, list, secret, section, text } from './fields.ts'
 import { convert, optional, renamed } from './node.ts'
 
-/** The value of `provision` with which no account is made. */
+/** The value of `provision` with which no account is created. */
 export const noProvision = 'none'
 
 const oidc = optional(

@@ -1,4 +1,5 @@
 import { scopePattern } from '#accounts/key-input.ts'
+import { createResponseHeaders } from '#gateway/forward/response-headers.ts'
 import {
   choice,
   duration,
@@ -7,6 +8,7 @@ import {
   integer,
   item,
   list,
+  named,
   namePattern,
   section,
   size,
@@ -14,16 +16,22 @@ import {
 } from './fields.ts'
 import { convertResolved, optional, renamed } from './node.ts'
 
+/** Header fields that are set, or removed. */
+const responseHeadersMax = 64
+
 export const route = convertResolved(
   item('Sends matching requests to an upstream.', {
     name: text({ pattern: namePattern, description: 'Unique name, seen in logs and metrics.' }),
     host: optional(
-      text({ description: 'Host name that a request must have, ignoring port and case; absent = any.' }),
+      text({
+        description:
+          'Host name that a request must have, ignoring port and case; absent = any. `*.example.com` stands for one or more labels before `.example.com`.',
+      }),
     ),
     path: text({
       pattern: '^/',
       description:
-        'Prefix on whole segments, without wildcards: `/admin` matches itself and everything below it. The longest wins; of equal ones, a route with a host wins.',
+        'Prefix on whole segments, without wildcards: `/admin` matches itself and everything below it. The longest wins; of equal ones, a route with a host wins, one with a wildcard after it, and a longer wildcard before a shorter one.',
     }),
     methods: optional(
       list(text({ description: 'An HTTP method.' }), {
@@ -35,12 +43,13 @@ export const route = convertResolved(
     ),
     upstream: optional(
       text({
-        description: 'Name of the upstream; may be left out if only the `decide` listener uses the route.',
+        description:
+          'Name of the upstream; may be left out if only the `decide` listener uses the route, and with `auth: deny`.',
       }),
     ),
-    auth: choice(['secretKey', 'bearer', 'any', 'optional', 'none'], {
+    auth: choice(['secretKey', 'bearer', 'any', 'optional', 'none', 'deny'], {
       description:
-        'Which credentials it accepts: any = either kind, optional = either kind or none at all, none = public, credentials are ignored.',
+        'Which credentials it accepts: any = either kind, optional = either kind or none at all, none = public, credentials are ignored; deny = everybody is refused with 403, whatever the other options are.',
     }),
     authorization: choice(['gateway', 'backend'], {
       default: 'gateway',
@@ -80,6 +89,32 @@ export const route = convertResolved(
           'What stands in place of `path` for the upstream: `/socket` makes `/realtime/v1/x` of the path `/realtime/v1` into `/socket/x`. The upstream gets the path prefix in X-Forwarded-Prefix, and its own paths get it back in Location, Content-Location, Refresh, Link and the Path of Set-Cookie.',
       }),
     ),
+    responseHeaders: convertResolved(
+      section(
+        'Header fields that clients get instead of those of the backend, with what the backend answers.',
+        {
+          set: named(
+            text({
+              description:
+                'The value of a field by its name: visible ASCII, at most 8,192 characters. It replaces all fields of the backend with that name.',
+            }),
+            {
+              default: {},
+              maxProperties: responseHeadersMax,
+              description:
+                'Fields of every final response of the backend: 64, and 16,384 characters together, at most. The answers of the gateway itself, such as refusals, do not have them.',
+            },
+            headerNamePattern,
+          ),
+          remove: list(text({ pattern: headerNamePattern, description: 'The name of a header.' }), {
+            default: [],
+            maxItems: responseHeadersMax,
+            description: 'Fields and trailer fields of the backend that clients do not get.',
+          }),
+        },
+      ),
+      ({ set, remove }) => createResponseHeaders(set, remove),
+    ),
     destination: choice(['forwarded', 'public', 'target'], {
       default: 'forwarded',
       description:
@@ -93,6 +128,11 @@ export const route = convertResolved(
       default: 'auto',
       description:
         'Whether a path with %2F or %5C in it is rejected or forwarded. auto and pass are the same: a path that would match another route once decoded, or decoded twice, is rejected anyway.',
+    }),
+    emptySegments: choice(['reject', 'pass'], {
+      default: 'reject',
+      description:
+        'Whether a path with two slashes in a row is rejected or forwarded as it was sent. pass still rejects one that would match another route, or a path of the gateway itself, without the empty segments.',
     }),
     caseSensitive: flag(
       false,

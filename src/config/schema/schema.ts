@@ -1,24 +1,45 @@
 import { parseAddressRange } from '#platform/addresses.ts'
 import { parseOrigin } from '../addresses.ts'
 import type { Path } from '../problem.ts'
-import { durationPattern, sizePattern } from '../units.ts'
+import { durationPattern, parsePairs, sizePattern } from '../units.ts'
 import { identity, keys, plans } from './accounts.ts'
 import { events } from './events.ts'
-import { choice, duration, flag, item, list, named, ratio, section, text } from './fields.ts'
+import { choice, duration, flag, item, list, named, ratio, secret, section, text } from './fields.ts'
 import { issuers } from './issuers.ts'
 import { decide, limits, listen, ops } from './listeners.ts'
 import { convert, convertResolved, optional, renamed, type SchemaNode, type ValueOf } from './node.ts'
 import { mail, portal } from './portal.ts'
 import { route } from './route.ts'
 import { cache, store } from './store.ts'
-import { accessCookie, cookie, tokens } from './tokens.ts'
+import { accessCookie, cookie, dpop, tokens } from './tokens.ts'
 import { upstream } from './upstream.ts'
+
+/** As OpenTelemetry names attributes. */
+const resourceKeyPattern = '^[A-Za-z][A-Za-z0-9._-]{0,127}$'
 
 const tracing = optional(
   convertResolved(
     item('Traces of requests; absent = traceparent is forwarded unchanged.', {
       otlp: item('Where they are sent, as OTLP/HTTP in JSON.', {
         endpoint: text({ description: 'URL of the collector, to which /v1/traces is added.' }),
+        headers: optional(
+          convertResolved(
+            secret({
+              description:
+                'Header fields for the collector, such as an API key: `name=value`, separated by commas, percent-encoded, as in OTEL_EXPORTER_OTLP_HEADERS.',
+            }),
+            parsePairs,
+          ),
+        ),
+        resource: named(
+          text({ description: 'The value.' }),
+          {
+            default: {},
+            maxProperties: 64,
+            description: 'Attributes of the gateway; `service.name` is `gatehouse` unless it is among them.',
+          },
+          resourceKeyPattern,
+        ),
         sampleRatio: ratio({
           default: 0.05,
           description:
@@ -26,17 +47,19 @@ const tracing = optional(
         }),
       }),
     }),
-    ({ otlp }) => ({
+    ({ otlp: { endpoint, headers = {}, resource, sampleRatio } }) => ({
       /** URL that accepts traces. */
-      url: `${otlp.endpoint.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
-      sampleRatio: otlp.sampleRatio,
+      url: `${endpoint.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
+      headers,
+      resource,
+      sampleRatio,
     }),
   ),
 )
 
 /**
- * Every option of the config file: its type, default, bounds and meaning. The validator, the JSON Schema
- * of `config schema`, the reference in docs/ and the check of the annotated example are all generated from it.
+ * Every option of the config file: its type, default, bounds and meaning. The validator, the JSON Schema of `config
+ * schema`, the reference in docs/ and the check of the annotated example are all generated from it.
  */
 const config = item('The whole config.', {
   version: choice([1], { default: 1, description: 'Version of this format.' }),
@@ -72,6 +95,7 @@ const config = item('The whole config.', {
   routes: list(route, { description: 'The routes; their order does not matter.' }),
   identity,
   tokens,
+  dpop,
   issuers,
   plans,
   cookie,
@@ -142,7 +166,7 @@ export function childSchema(node: SchemaNode, part: string | number): SchemaNode
     return node.anyOf.map((option) => childSchema(option, part)).find((child) => child !== undefined)
   }
   if (node.items) return node.items
-  // Own properties only: a misspelt option may be named like a member of every object.
+  // Own properties only, as a misspelt option may have the name of a member of every object.
   if (node.properties && Object.hasOwn(node.properties, part)) return node.properties[part]
   return node.patternProperties && Object.values(node.patternProperties)[0]
 }

@@ -91,7 +91,7 @@ function toStoreOptions({ driver, sqlite, redis }: ResolvedOf<typeof drivers>): 
   }
 }
 
-/** A rule demands one of the three. */
+/** A rule requires one of the three. */
 function toTopology({
   url = '',
   sentinel,

@@ -101,7 +101,21 @@ export const tokens = convertResolved(tokenOptions, ({ keys, ...options }, looku
   keys: keys.map((key) => resolveSigningKey(key, options.algorithm, lookup)),
 }))
 
-/** Of a key with both halves the private one is used. */
+export const dpop = section('Access tokens that are bound to a key of their client (DPoP, RFC 9449).', {
+  proofLifetime: duration({
+    min: '1s',
+    max: '10m',
+    default: '60s',
+    description:
+      'How old the proof of a request may be, with tokens.clockTolerance on both sides; as long it is remembered, as each counts once.',
+  }),
+  nonce: flag(
+    false,
+    'Whether proofs must hold a nonce of the gateway, so that none can be made in advance; clients are told it by a refusal, and send their request again.',
+  ),
+})
+
+/** If a key has both halves, the private one is used. */
 function resolveSigningKey(
   { kid, use, private: privateKey, public: publicKey }: ValueOf<typeof signingKey>,
   algorithm: Algorithm,

@@ -14,8 +14,9 @@ import {
   text,
 } from './fields.ts'
 import { convert, convertResolved, optional, renamed } from './node.ts'
+import { health } from './upstream-health.ts'
 
-/** Header fields that are set, or removed. */
+/** The maximum number of header fields to set or to remove. */
 const headersMax = 64
 
 /** Before the path of a Unix socket. */
@@ -25,7 +26,7 @@ const target = item('One backend server.', {
   url: convert(
     text({
       description:
-        'Where it listens: an origin such as `http://10.0.0.11:3000`, or `unix:` and the path of a socket, such as `unix:/run/app.sock`. With `host: target` the backend there gets `localhost` as its Host.',
+        'Where it listens: an origin, with a base path or none, such as `http://10.0.0.11:3000/base`, or `unix:` and the path of a socket, such as `unix:/run/app.sock`. With `host: target` the backend there gets `localhost` as its Host. The base path precedes the path of every request, of WebSockets and health checks too, and is taken off what the backend says of its own paths.',
     }),
     (url, lookup) =>
       new URL(
@@ -42,94 +43,15 @@ const target = item('One backend server.', {
   }),
 })
 
-const active = convertResolved(
-  item('Health checks: requests that the gateway sends to each target; absent = none.', {
-    path: optional(
-      text({
-        pattern: '^/[!"$-~]*$',
-        description:
-          'Requested with GET: a 2xx or 3xx status is healthy. It may have a query. Either this or `grpc`.',
-      }),
-    ),
-    grpc: optional(
-      item(
-        'Asks the health service of gRPC (`grpc.health.v1.Health`) instead: SERVING is healthy; needs `protocol: http2`.',
-        {
-          service: text({
-            pattern: '^[!-~]{0,255}$',
-            default: '',
-            description: 'The full name of a service, such as `shop.Orders`; empty = the server as a whole.',
-          }),
-        },
-      ),
-    ),
-    interval: duration({
-      min: '10ms',
-      max: '1h',
-      default: '5s',
-      description: 'From one check of a target to the next, in each worker.',
-    }),
-    timeout: duration({
-      min: '10ms',
-      max: '5m',
-      default: '2s',
-      description:
-        'How long a check may take, from connecting to the head of the response, or with `grpc` to its end.',
-    }),
-    unhealthyAfter: integer({
-      minimum: 1,
-      maximum: 100,
-      default: 3,
-      description: 'Consecutive failed checks that mark a target unhealthy.',
-    }),
-    healthyAfter: integer({
-      minimum: 1,
-      maximum: 100,
-      default: 2,
-      description: 'Consecutive successful checks that mark it healthy again.',
-    }),
-  }),
-  ({ path, grpc, ...rest }) => ({
-    // A rule demands one of the two.
-    ...(grpc ? { grpcService: grpc.service } : { path: path ?? '/' }),
-    ...rest,
-  }),
-)
-
-const passive = item('Passive checks: failed requests of clients eject their target; absent = none.', {
-  maxFailures: integer({
-    minimum: 1,
-    maximum: 1_000,
-    default: 5,
-    description:
-      'This many failures within the window eject a target: no connection, no response in time, or an invalid response. A status such as 500 is not a failure.',
-  }),
-  window: duration({
-    min: '10ms',
-    max: '1h',
-    default: '10s',
-    description: 'How long a failure counts.',
-  }),
-  ejectFor: duration({
-    min: '10ms',
-    max: '24h',
-    default: '15s',
-    description: 'How long a target stays ejected before one request probes it.',
-  }),
-})
-
 export const upstream = convertResolved(
   item('A named backend that routes send requests to.', {
     targets: list(target, { minItems: 1, maxItems: 256, description: 'The servers.' }),
-    balancing: choice(['roundRobin', 'leastRequests', 'ipHash'], {
+    balancing: choice(['roundRobin', 'leastRequests', 'ipHash', 'sticky'], {
       default: 'roundRobin',
       description:
-        'Which target gets a request, by weight: roundRobin = weighted round robin, leastRequests = fewest requests in flight, ipHash = by client address.',
+        'Which target gets a request, by weight: roundRobin = weighted round robin, leastRequests = fewest requests in flight, ipHash = by client address, sticky = always the same, which a cookie of the gateway names.',
     }),
-    health: section('Which targets get requests.', {
-      active: optional(active),
-      passive: optional(passive),
-    }),
+    health,
     timeouts: section('How long the gateway waits for the backend.', {
       connect: renamed(
         'connectTimeoutMs',

@@ -31,7 +31,7 @@ function loopbackPublicUrl({ publicUrl, listen, portal }: ConfigTree): Warning[]
   return [{ path: ['publicUrl'], message, hint: 'set the URL that clients use' }]
 }
 
-/** Something in front of the gateway speaks https with clients, and nothing that it says of them is believed. */
+/** Something in front of the gateway speaks https with clients, but nothing that it reports about them is trusted. */
 function untrustedTerminator({ publicUrl, listen, trustedProxies }: ConfigTree): Warning[] {
   if (listen.tls || new URL(publicUrl).protocol !== 'https:' || trustedProxies.length > 0) return []
   const message =
@@ -69,7 +69,7 @@ function portOf({ port, protocol }: URL): number {
   return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
 }
 
-/** Upstreams with no more `connections` than a client may have requests open on one connection of HTTP/2. */
+/** Upstreams with fewer `connections` than the requests that a client may have open on one HTTP/2 connection. */
 export function findNarrowUpstreams({
   limits,
   listen,

@@ -4,8 +4,8 @@ import { isAtOrBelow } from '../rules/browsers.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 
 /**
- * An access cookie that another host of the domain can set, or plain HTTP, so that a person is signed in as somebody
- * else (cookie tossing). Names with a prefix rule that out (RFC 6265bis 4.1.3); they need https.
+ * An access cookie that another host of the domain, or plain HTTP, can set, so that a person is signed in as somebody
+ * else (cookie tossing). Name prefixes rule that out (RFC 6265bis 4.1.3), but need https.
  */
 export function findTossableCookie({
   accessCookie,
@@ -23,7 +23,9 @@ export function findTossableCookie({
   return [{ path: ['accessCookie', 'name'], message: setter, hint: better }]
 }
 
-/** A refresh cookie that browsers send to `refresh-token` only through a proxy that mounts the gateway below a prefix. */
+/**
+ * A refresh cookie that browsers send to `refresh-token` only through a proxy that mounts the gateway below a prefix.
+ */
 export function findUnsentCookie({ cookie: { path } }: Pick<ConfigTree, 'cookie'>): Warning[] {
   if (isAtOrBelow(refreshTokenPath, path)) return []
   const message = `is not at or above ${refreshTokenPath}: browsers do not send the cookie there, unless a proxy in front adds a prefix`

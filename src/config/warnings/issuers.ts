@@ -7,10 +7,10 @@ import type { ConfigTree } from '../schema/schema.ts'
 type Issuers = Pick<ConfigTree, 'issuers'>
 type IssuerTree = ConfigTree['issuers'][number]
 
-/** The role of accounts that were given no other: the least. */
+/** The lowest role, of accounts that were given no other. */
 const leastRole = 'User'
 
-/** Issuers whose users have more than the least role without anything in their tokens that says so. */
+/** Issuers whose users have more than the lowest role although nothing in their tokens says so. */
 export function findRolesByDefault({ issuers }: Issuers): Warning[] {
   return [...issuers.entries()]
     .filter(([, { role }]) => role.default !== leastRole)
@@ -30,9 +30,9 @@ export function findRolesByDefault({ issuers }: Issuers): Warning[] {
 /** An issuer at which anybody can get a token. */
 interface PublicIssuer {
   readonly isMeant: (url: URL) => boolean
-  /** Who gets one, whatever the audience. */
+  /** Who can get one, for any audience. */
   readonly who: string
-  /** Claims that say whose token it is; of one of them the value must be pinned. */
+  /** Claims that say whose token it is; the value of one of them must be pinned. */
   readonly claims: readonly [string, ...string[]]
 }
 
@@ -75,7 +75,10 @@ function isAt(issuer: string): (url: URL) => boolean {
   return ({ href }) => plainSpelling(href) === issuer
 }
 
-/** Public issuers that are trusted without a claim that says whose tokens pass: anybody asks them for any audience. */
+/**
+ * Public issuers that are trusted without a claim that says whose tokens are accepted, although anybody can ask them
+ * for any audience.
+ */
 export function findOpenIssuers({ issuers }: Issuers): Warning[] {
   return [...issuers.entries()].flatMap(([index, issuer]): Warning[] => {
     const url = URL.parse(issuer.issuer)
@@ -100,7 +103,7 @@ export function findOpenIssuers({ issuers }: Issuers): Warning[] {
   })
 }
 
-/** Whether each value says whose: `acme*` is also the name of somebody else, `acme/*` is not. */
+/** Whether each value names an owner: `acme*` also matches the name of somebody else, `acme/*` does not. */
 function isPinned({ require }: IssuerTree, name: string): boolean {
   const values = Object.hasOwn(require, name) ? require[name] : undefined
   return (
@@ -111,7 +114,7 @@ function isPinned({ require }: IssuerTree, name: string): boolean {
   )
 }
 
-/** A sign-in without a portal, and roles of accounts that are made at a sign-in which are probably not intended. */
+/** A sign-in without a portal, and roles of accounts created at a sign-in that are probably not intended. */
 export function findOidcProblems({ portal, routes }: Pick<ConfigTree, 'portal' | 'routes'>): Warning[] {
   const { oidc, enabled } = portal
   if (!oidc) return []

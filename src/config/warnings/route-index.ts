@@ -1,3 +1,4 @@
+import { createHostLookup, isWildcard } from '#gateway/routes/host-lookup.ts'
 import { parseRequestTarget, type RequestTarget } from '#gateway/routes/request-target.ts'
 import type { Route } from '#gateway/routes/route.ts'
 import { createRouteTable, type RouteTable } from '#gateway/routes/table.ts'
@@ -7,11 +8,11 @@ export type CompiledRoute = Route<UpstreamConfig | undefined>
 
 /**
  * An index of routes for the rules about unprotected routes, and the gateway's route table. A look-up costs about the
- * same however many routes there are.
+ * same for any number of routes.
  */
 export interface RouteIndex {
   readonly table: RouteTable<UpstreamConfig | undefined>
-  /** The routes of a host and prefix; undefined = the routes for any host. */
+  /** The routes of a host, as they name it, and prefix; undefined = the routes for any host. */
   routesAt(host: string | undefined, prefix: string): readonly CompiledRoute[]
   /** All routes that could match a request for this host whose path is this prefix. */
   candidates(host: string, prefix: string): readonly CompiledRoute[]
@@ -19,12 +20,19 @@ export interface RouteIndex {
   hostsToCheck(prefix: string): Iterable<string>
   /** The protected route with a host whose backend and path this unprotected route reaches for other hosts. */
   bypassedBy(route: CompiledRoute): CompiledRoute | undefined
-  /** The protected route whose backend paths this unprotected route reaches too, as one of the two replaces its prefix. */
+  /**
+   * The protected route whose backend paths this unprotected route reaches too, as one of the two replaces its prefix.
+   */
   bypassedByRewriting(route: CompiledRoute): CompiledRoute | undefined
 }
 
 /** A host that no route names. */
 const otherHost = 'any-other-host.invalid'
+
+/** A host that a route stands for, and if it can be, no other route by its name. */
+export function exampleOf(host: string): string {
+  return isWildcard(host) ? otherHost + host.slice(1) : host
+}
 
 export function createRouteIndex(routes: readonly CompiledRoute[]): RouteIndex {
   const table = createRouteTable(routes)
@@ -35,12 +43,13 @@ export function createRouteIndex(routes: readonly CompiledRoute[]): RouteIndex {
     ({ prefix }) => prefix,
   )
   const bypassed = findBypassed(protectedRoutes, table)
+  const hosts = createHostLookup(new Map(routes.map(({ host }) => [host, host ?? '*'])))
   const routesAt: RouteIndex['routesAt'] = (host, prefix) => byHostAndPrefix.get(keyOf(host, prefix)) ?? []
 
   function* hostsToCheck(prefix: string) {
     yield otherHost
     for (const path of prefixesOf(prefix)) {
-      for (const { host } of protectedByPrefix.get(path) ?? []) if (host !== undefined) yield host
+      for (const { host } of protectedByPrefix.get(path) ?? []) if (host !== undefined) yield exampleOf(host)
     }
   }
 
@@ -50,7 +59,9 @@ export function createRouteIndex(routes: readonly CompiledRoute[]): RouteIndex {
     hostsToCheck,
     bypassedByRewriting: createBackendIndex(protectedRoutes),
     candidates: (host, prefix) =>
-      prefixesOf(prefix).flatMap((path) => [...routesAt(host, path), ...routesAt(undefined, path)]),
+      prefixesOf(prefix).flatMap((path) =>
+        hosts.valuesFor(host).flatMap((named) => routesAt(named === '*' ? undefined : named, path)),
+      ),
     bypassedBy: (route) => bypassed.get(route),
   }
 }
@@ -87,7 +98,7 @@ export function matchRoute(
   return match.kind === 'route' ? match.route : undefined
 }
 
-/** No host is an asterisk. */
+/** Unambiguous, as no host is an asterisk. */
 function keyOf(host: string | undefined, prefix: string): string {
   return `${host ?? '*'} ${prefix}`
 }
@@ -107,18 +118,21 @@ function findBypassed(
   for (const other of protectedRoutes) {
     if (other.host === undefined || rewrites(other)) continue
     const target = targetOf(other)
-    for (const method of other.methods ?? ['GET']) {
-      const route = matchRoute(table, { host: otherHost, target, method })
-      if (!route || rewrites(route) || route.upstream !== other.upstream) continue
-      if (!bypassed.has(route)) bypassed.set(route, other)
-    }
+    // A wildcard stands for hosts beside this one.
+    const beside = `${otherHost}${other.host.slice(other.host.indexOf('.', 1))}`
+    for (const host of [otherHost, beside])
+      for (const method of other.methods ?? ['GET']) {
+        const route = matchRoute(table, { host, target, method })
+        if (!route || rewrites(route) || route.upstream !== other.upstream) continue
+        if (!bypassed.has(route)) bypassed.set(route, other)
+      }
   }
   return bypassed
 }
 
 /**
- * A route reaches all paths of its backend below what stands in place of its prefix, also those of all other routes there.
- * One that is below another's is a part that somebody has named.
+ * A route reaches all paths of its backend below what stands in place of its prefix, also those of all other routes
+ * there. One that is below another's is a part that somebody has named.
  */
 function createBackendIndex(protectedRoutes: readonly CompiledRoute[]): RouteIndex['bypassedByRewriting'] {
   const byUpstream = new Map(

@@ -22,7 +22,7 @@ export function findSimilarRoles({ routes }: Pick<ConfigTree, 'routes'>): Warnin
   )
 }
 
-/** Scopes of routes that differ from another scope only in case: hardly anybody means two. */
+/** Scopes of routes that differ from another scope only in case, which is hardly ever intended. */
 export function findSimilarScopes({ routes }: Pick<ConfigTree, 'routes'>): Warning[] {
   const known = new Map<string, string>()
   return [...routes.entries()].flatMap(([route, { name, scopes = [] }]) =>
@@ -36,7 +36,7 @@ export function findSimilarScopes({ routes }: Pick<ConfigTree, 'routes'>): Warni
   )
 }
 
-/** Routes whose paths a backend may treat as the same: the gateway would reject every request to them. */
+/** Routes whose paths a backend may treat as the same, so that the gateway would reject every request to them. */
 export function findAmbiguousPaths({ routes, upstreams }: Pick<Config, 'routes' | 'upstreams'>): Warning[] {
   const compiled = compileRoutes(routes, new Map(upstreams.map((upstream) => [upstream.name, upstream])))
   const { groups, ambiguityIndex } = createRouteTable(compiled)
@@ -53,8 +53,8 @@ export function findAmbiguousPaths({ routes, upstreams }: Pick<Config, 'routes' 
 }
 
 /**
- * Routes on which the gateway takes an Authorization field for its own that is probably for the backend: a public one
- * drops from it what looks like a key, and a forwarding one hands the backend what callers sign in with.
+ * Routes on which the gateway takes an Authorization field for its own that is probably meant for the backend: a public
+ * route drops from it what looks like a key, and a forwarding one passes the callers' credentials to the backend.
  */
 export function findTakenAuthorization({ routes, keys }: Pick<ConfigTree, 'routes' | 'keys'>): Warning[] {
   const carriers = authorizationCarriers.filter((carrier) => keys.accept.includes(carrier))

@@ -6,7 +6,7 @@ import type { Path, Warning } from '../problem.ts'
 import type { SecretReference } from '../schema/node.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 
-/** Bits of a mode: all other users may read the file, and they or the group may write it. */
+/** Mode bits: all other users may read the file, and they or the group may write it. */
 const readableByAll = 0o004
 const writableByOthers = 0o022
 
@@ -50,12 +50,12 @@ function secretOptions({ listen, keys, tokens, store, mail, upstreams }: ConfigT
   ]
 }
 
-/** undefined if there is no such file yet. */
+/** undefined if the file does not exist yet. */
 function modeOf(file: string): number | undefined {
   return statSync(file, { throwIfNoEntry: false })?.mode
 }
 
-/** A sealing key that was replaced and is still accepted, although no refresh token can need it any more. */
+/** A replaced sealing key that is still accepted, although no refresh token can need it any more. */
 export function findLeftSealingKeys({ keys, tokens }: Config, now: number): Warning[] {
   const since = previousSince(keys.sealingKey)
   if (since === undefined || now < startOfDay(since + 1) + tokens.refreshLifetimeMs) return []
@@ -63,7 +63,7 @@ export function findLeftSealingKeys({ keys, tokens }: Config, now: number): Warn
   return [{ path: ['keys', 'sealingKey'], message, hint: 'gatehouse sealing-key rotate --drop' }]
 }
 
-/** undefined = there is none; what is wrong with the keys themselves is an error, and reported elsewhere. */
+/** undefined = there is none; problems of the keys themselves are errors, and reported elsewhere. */
 function previousSince(source: Config['keys']['sealingKey']): number | undefined {
   try {
     return readSealingKeys(source, { mayCreate: false }).previous?.since

@@ -6,6 +6,7 @@ import {
   allowsAnonymous,
   type CompiledRoute,
   createRouteIndex,
+  exampleOf,
   matchRoute,
   type RouteIndex,
   rewrites,
@@ -26,8 +27,8 @@ const rules: readonly Rule[] = [
 ]
 
 /**
- * Routes that allow requests without credentials where that is probably not intended. They are found with the same
- * route table that the gateway uses, so that a warning is always correct.
+ * Routes that allow requests without credentials where that is probably not intended. They are found with the route
+ * table that the gateway uses, so that a warning is always correct.
  */
 export function findUnprotectedRoutes({
   routes,
@@ -57,9 +58,9 @@ function exposesNestedPaths(
   { table, candidates, hostsToCheck }: RouteIndex,
 ): Exposure | undefined {
   const target = targetOf(route)
-  const hosts = route.host === undefined ? hostsToCheck(route.prefix) : [route.host]
+  const hosts = route.host === undefined ? hostsToCheck(route.prefix) : [exampleOf(route.host)]
   for (const host of hosts) {
-    // No other routes could match this host and path.
+    // No other routes can match this host and path.
     const others = candidates(host, route.prefix).filter((other) => other !== route)
     const without = createRouteTable(others)
     for (const method of methodsOf(
@@ -67,7 +68,14 @@ function exposesNestedPaths(
       others.filter((other) => !allowsAnonymous(other)),
     )) {
       const next = matchRoute(without, { host, target, method })
-      if (!next || allowsAnonymous(next) || matchRoute(table, { host, target, method }) !== route) continue
+      // What refuses everybody else is there for the sake of such routes.
+      if (
+        !next ||
+        allowsAnonymous(next) ||
+        next.isDenied ||
+        matchRoute(table, { host, target, method }) !== route
+      )
+        continue
       // Both have the same host and prefix: a route that lists a method there is intended.
       if (next.prefix === route.prefix && next.host === route.host) continue
       const place =
@@ -83,10 +91,12 @@ function exposesNestedPaths(
   return undefined
 }
 
-/** It matches all methods that protected routes of the same host and prefix do not list. */
+/** It matches all methods that protected routes with the same host and prefix do not list. */
 function exposesOtherMethods(route: CompiledRoute, { routesAt }: RouteIndex): Exposure | undefined {
   if (route.methods !== undefined) return undefined
-  const beside = routesAt(route.host, route.prefix).filter((other) => !allowsAnonymous(other))
+  const beside = routesAt(route.host, route.prefix).filter(
+    (other) => !allowsAnonymous(other) && !other.isDenied,
+  )
   const methods = [...new Set(beside.flatMap((other) => [...(other.methods ?? [])]))]
   if (methods.length === 0) return undefined
   const names = beside.map(({ name }) => `"${name}"`).join(', ')
@@ -96,12 +106,13 @@ function exposesOtherMethods(route: CompiledRoute, { routesAt }: RouteIndex): Ex
   }
 }
 
-/** A protected route has a host: a request with another Host matches this route, and gets to the same backend. */
+/** A protected route has a host, but a request with another Host matches this route and gets to the same backend. */
 function exposesOtherHosts(route: CompiledRoute, { bypassedBy }: RouteIndex): Exposure | undefined {
   const bypassed = bypassedBy(route)
+  const hosts = route.host === undefined ? 'every host' : `every host of ${route.host}`
   return (
     bypassed && {
-      message: `route "${route.name}" ${verbOf(route)} at ${bypassed.prefix || '/'} of every host except ${bypassed.host}, where "${bypassed.name}" protects it`,
+      message: `route "${route.name}" ${verbOf(route)} at ${bypassed.prefix || '/'} of ${hosts} except ${bypassed.host}, where "${bypassed.name}" protects it`,
       hint: `remove the host of "${bypassed.name}", or give "${route.name}" one`,
     }
   )

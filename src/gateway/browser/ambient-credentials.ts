@@ -6,7 +6,7 @@ import type { BrowserAccess } from '../routes/route.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
 import { type BrowserFields, createBrowserFieldReader, isUnsafeRequest } from './browser-fields.ts'
 
-/** The credentials of a request on a route that takes the access cookie, where no other came. */
+/** Takes the access cookie as the credential of a request that has no other, on a route that allows it. */
 export type ReadAccessCookie = (arrival: Arrival<unknown>, browser: BrowserAccess) => Credentials
 
 interface AccessCookieOptions extends SiteRuleOptions {
@@ -30,15 +30,17 @@ export function createAccessCookieReader({ name, ...siteOptions }: AccessCookieO
   }
 }
 
-/** Why a request whose key came by Basic is refused, valid as the key may be; undefined = it is not. */
+/**
+ * Refuses a request whose key came in Basic authentication, even if the key is valid; undefined = it is not refused.
+ */
 export type CheckBasicKey = (arrival: Arrival<unknown>) => GatehouseError | undefined
 
 /**
- * A browser that was once given a password adds it to every request for the host (RFC 7617 2.2), whichever page sends
- * it: so a key that came by Basic is as ambient as a cookie, and what may change something, or opens a WebSocket, must
- * not come from a page of another origin. Programs send neither Sec-Fetch-Site nor a foreign Origin.
+ * A browser that was once given a password adds it to every request for the host (RFC 7617 2.2), whichever page makes
+ * it. So a key in Basic authentication is as ambient as a cookie: a request that may change something, or that opens a
+ * WebSocket, must not come from a page of another origin. Programs send neither Sec-Fetch-Site nor a foreign Origin.
  *
- * A method override makes no method unsafe: a page needs the leave of CORS to set its field.
+ * A method override does not make a safe method unsafe: a page needs permission through CORS to set that field.
  */
 export function createBasicKeyCheck(options: OriginRuleOptions): CheckBasicKey {
   const readBrowserFields = createBrowserFieldReader(undefined)
@@ -78,23 +80,23 @@ interface PageRequest extends Pick<BrowserFields, 'site' | 'origin'> {
   readonly client: Pick<Client, 'protocol' | 'host'>
 }
 
-/** What a request is, as far as the rule depends on it. */
+/** The parts of a request that a site rule depends on. */
 interface SitedRequest extends PageRequest {
   /** Whether it may change something, or opens a WebSocket. */
   readonly isUnsafe: boolean
 }
 
-/** Why a credential that browsers send by themselves does not count, in words for the log; undefined = it does. */
+/** Why a credential that browsers send by themselves does not count, for the log; undefined = it counts. */
 type SiteRule<Request extends PageRequest = SitedRequest> = (request: Request) => string | undefined
 
 /**
- * The access cookie counts for requests of the same site only, as the browser says in Sec-Fetch-Site, else in Origin:
- * no other site may act as the person who is signed in (CSRF, and its form for WebSockets). What may change something
- * must come from the same origin: another host of the site may belong to somebody else. A page of `cors.origins` is
- * trusted with credentials.
+ * The access cookie counts only for requests of the same site, according to Sec-Fetch-Site or else Origin: no other
+ * site may act as the person who is signed in (CSRF, also by WebSocket). A request that may change something must come
+ * from the same origin, as another host of the site may belong to somebody else. Pages of `cors.origins` are trusted
+ * with credentials.
  *
- * A browser that says neither is an old one, or the gateway is called over plain HTTP: then a request that changes
- * nothing counts where the cookie itself is `SameSite=Strict`, as the browser has sent it for the same site only.
+ * Without either field, the browser is old or the gateway is called over plain HTTP. A request that changes nothing
+ * then counts if the cookie is `SameSite=Strict`, as the browser has sent it to the same site only.
  */
 function createSiteRule({ sameSite, ...options }: SiteRuleOptions): SiteRule {
   const findSender = createSenderFinder(options)
@@ -113,8 +115,8 @@ function createSiteRule({ sameSite, ...options }: SiteRuleOptions): SiteRule {
 }
 
 /**
- * For what may change something, where programs send the same credential as browsers do, by Basic: a request that says
- * nothing of a page counts too, as programs say nothing.
+ * The rule for requests that may change something and carry a credential that both programs and browsers send, such as
+ * Basic. A request that names no page counts too, as programs never name one.
  */
 export function createOriginRule(options: OriginRuleOptions): SiteRule<PageRequest> {
   const findSender = createSenderFinder(options)

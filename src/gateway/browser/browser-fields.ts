@@ -95,7 +95,10 @@ export function cookieValues(header: string, name: string): readonly string[] {
   return values
 }
 
-/** The values of all cookies of this name in all Cookie fields of a head. @param rawHeaders name, value, name, value, as they arrived */
+/**
+ * The values of all cookies of this name in all Cookie fields of a head.
+ * @param rawHeaders name, value, name, value, as they arrived
+ */
 export function cookieValuesIn(rawHeaders: readonly string[], name: string): readonly string[] {
   return valuesOf(rawHeaders, 'cookie').flatMap((header) => cookieValues(header, name))
 }

@@ -5,13 +5,15 @@ import { parseRequestTarget, type RequestTarget } from '../routes/request-target
 import type { RouteTable } from '../routes/table.ts'
 import { cookieValuesIn } from './browser-fields.ts'
 
-/** In characters, encoded: it comes back encoded once more, and a sign-in elsewhere keeps it in a sealed cookie. */
+/**
+ * In characters, encoded: it is encoded once more on the way back, and an external sign-in keeps it in a sealed cookie.
+ */
 export const returnPathLengthMax = 1_000
 
-/** Below the portal: it gives the browser its access cookie, and leads it back. */
+/** A path below the portal that gives the browser its access cookie and leads back to the page. */
 export const continuePath = '/continue'
 
-/** Room for the host of the page and the digest of a key, in the query of `continuePath`. */
+/** Room in the query of `continuePath` for the host of the page and the digest of a key. */
 export const continueQueryLengthMax = 330
 
 /** Whether a person may be led to a path of this host after signing in. */
@@ -35,7 +37,7 @@ export function createReturnPathCheck(
   }
 }
 
-/** The path and query to come back to, as a value of a query; where it is too long without the query, or empty. */
+/** The path and query to return to, encoded as a query value; without the query if it would be too long, or empty. */
 export function encodedReturnPath({ sentPath, query }: Pick<RequestTarget, 'sentPath' | 'query'>): string {
   const candidates = [sentPath + query, sentPath].map(encodeQueryValue)
   return candidates.find(({ length }) => length <= returnPathLengthMax) ?? ''
@@ -48,8 +50,8 @@ function encodeQueryValue(text: string): string {
 }
 
 /**
- * What binds a sign-in on another host to the browser that began it: a random key in a cookie of the host of the page,
- * of which the other host only learns the digest (as PKCE does it, RFC 7636).
+ * Binds a sign-in on another host to the browser that began it: a random key in a cookie of the page's host, of which
+ * the other host learns only the digest (as in PKCE, RFC 7636).
  */
 export interface ReturnKeys {
   /** The key of the browser, or a new one. */
@@ -67,7 +69,7 @@ interface ReturnKey {
 }
 
 const plainName = 'gatehouse-return'
-/** No backend gets or sets them. */
+/** Never sent to a backend, nor set by one. */
 export const returnCookieNames: readonly string[] = [plainName, `__Host-${plainName}`]
 
 const keyLength = 43

@@ -13,8 +13,8 @@ import { cookieValuesIn } from './browser-fields.ts'
 import { continuePath, encodedReturnPath, type ReturnKeys } from './sign-in-return.ts'
 
 /**
- * Answers a refused request where it is a page visit of somebody who has to sign in: with a redirect to the portal, which
- * leads back; or with an error page, where that has not helped several times.
+ * Answers a refused page visit of somebody who has to sign in: with a redirect to the portal, which leads back, or with
+ * an error page if that has failed several times.
  * @param sentStatus default: 303; 401 for a proxy that follows no redirect, and reads Location itself
  * @returns whether it was answered
  */
@@ -22,7 +22,7 @@ export type RedirectToSignIn = (arrival: Arrival, error: GatehouseError, sentSta
 
 interface SignInRedirectOptions {
   readonly findSignIn: FindSignIn
-  /** For a portal on a host of its own. */
+  /** Set if the portal has a host of its own. */
   readonly returnKeys: Pick<ReturnKeys, 'readOrCreate'> | undefined
 }
 
@@ -43,7 +43,7 @@ export function createSignInRedirect({ findSignIn, returnKeys }: SignInRedirectO
     recordStatus(outcome, sentStatus)
     const key = returnKeys?.readOrCreate(head.rawHeaders)
     const url = portalUrl + continueQuery(returnPath, key && { hostName, challenge: key.challenge })
-    // nginx makes one value of two Set-Cookie: it gets the one without which nobody can come back.
+    // nginx turns two Set-Cookie fields into one value, so it only gets the one that is needed to come back.
     const visitLine = key && sentStatus !== signInStatus ? '' : signIn.visitLine
     const cookies = visitLine + (key?.line ?? '')
     const lines = `Location: ${url}\r\nCache-Control: no-store\r\n${cookies}${outcome.corsHeaders?.lines ?? ''}`
@@ -58,7 +58,7 @@ export function createSignInRedirect({ findSignIn, returnKeys }: SignInRedirectO
   }
 }
 
-/** @param page where to come back to, if the portal is on another host */
+/** @param page the page to return to, if the portal is on another host */
 function continueQuery(to: string, page: { hostName: string; challenge: string } | undefined): string {
   const query = [
     ...(to === '' ? [] : [`to=${to}`]),
@@ -67,20 +67,20 @@ function continueQuery(to: string, page: { hostName: string; challenge: string }
   return continuePath + (query === '' ? '' : `?${query}`)
 }
 
-/** Where somebody signs in, and comes back to. */
+/** Where to sign in, and where to return to. */
 export interface SignIn {
   /** The URL of the portal; relative where it is on every host. */
   readonly portalUrl: string
   readonly hostName: string
-  /** The path and query to come back to, encoded once more, as a value of a query; empty where they are too long. */
+  /** The path and query to return to, encoded once more as a query value; empty if they are too long. */
   readonly returnPath: string
   /** The Set-Cookie line that counts the visit, ended by CR LF. */
   readonly visitLine: string
-  /** Answered in place of a redirect where signing in has not helped several times. */
+  /** The answer in place of a redirect if signing in has failed to help several times. */
   readonly loopError: GatehouseError | undefined
 }
 
-/** The sign-in that a refused request is led to; undefined where it is no page visit of somebody who has to sign in. */
+/** Finds the sign-in for a refused request; undefined if it is not a page visit of somebody who has to sign in. */
 export type FindSignIn = (arrival: Arrival<unknown>, error: GatehouseError) => SignIn | undefined
 
 interface SignInOptions extends VisitCounterOptions {
@@ -116,7 +116,7 @@ export function createSignInFinder({ portalPath, portalHost, ...counterOptions }
   }
 }
 
-/** A client that sent a credential of its own is told what is wrong with it. */
+/** A client that sent a credential is not redirected, but told what is wrong with it. */
 function mustSignIn(arrival: Arrival<unknown>, { status }: GatehouseError): boolean {
   if (arrival.outcome.browser?.signIn !== true || status !== 401) return false
   return isOfBrowser(credentialsOf(arrival)) && isPageVisit(arrival.head)
@@ -134,7 +134,7 @@ interface VisitCounter {
 }
 
 interface Visit {
-  /** Whether signing in does not help: the browser would be sent to and fro for ever. */
+  /** Whether signing in does not help, so that the browser would be redirected for ever. */
   readonly isLoop: boolean
   /** The Set-Cookie line of the response, ended by CR LF. */
   readonly line: string
@@ -155,7 +155,7 @@ const maxAgeS = 15
 const pageLength = 12
 
 function createVisitCounter({ isSecure }: VisitCounterOptions): VisitCounter {
-  // Lax: a visit from another site must be counted too.
+  // Lax, as a visit that comes from another site must be counted too.
   const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
 
   return {
@@ -171,7 +171,7 @@ function createVisitCounter({ isSecure }: VisitCounterOptions): VisitCounter {
   }
 }
 
-/** How often the browser was sent away from this page last; 0 where it was another one. */
+/** How often the browser was recently sent to sign in from this page; 0 if it was another page. */
 function lastCount(rawHeaders: readonly string[], key: string): number {
   const counts = cookieValuesIn(rawHeaders, visitCookieName)
     .filter((value) => value.startsWith(`${key}.`))
@@ -180,8 +180,8 @@ function lastCount(rawHeaders: readonly string[], key: string): number {
 }
 
 /**
- * Whether a browser shows the response as a page of its own: not in a frame, where the sign-in is not shown, and not as
- * an image, a download by a script or data. A browser that does not say is known by an Accept that prefers HTML.
+ * Whether a browser will show the response as a page: not in a frame, where the sign-in is not shown, nor as an image,
+ * a download or data for a script. A browser that sends no Sec-Fetch-* is recognised by an Accept that prefers HTML.
  */
 export function isPageVisit(head: RequestHead): boolean {
   const { method, rawHeaders, upgrade } = head

@@ -13,7 +13,7 @@ import {
   readEnvoyDescription,
 } from './description.ts'
 
-/** A request that a proxy has described: of the connection only the answer is to be sent. */
+/** A request that a proxy has described. The connection is only used to send the answer. */
 export interface DecideArrival extends Arrival {
   /** What the proxy sent; `head` is what it described. */
   readonly sentHead: RequestHead
@@ -28,11 +28,11 @@ export type ReadDecideArrival = (connection: ClientExchange, head: RequestHead) 
 interface DecideArrivalOptions extends ArrivalReader {
   /** Names of the headers that the proxy sets on an allowed request. */
   readonly identityNames: readonly string[]
-  /** A peer asks that is no trusted proxy. */
+  /** Called if the peer that asks is not a trusted proxy. */
   onUntrusted(peerAddress: string): void
 }
 
-/** The body of a described request is not known: it never comes here. */
+/** The body of a described request is unknown: the proxy does not send it. */
 const noBody = { kind: 'none', isEmpty: false } as const
 const forbidden = 403
 
@@ -83,7 +83,7 @@ export function createDecideArrivalReader({
   }
 }
 
-/** The proxy is told 403: most know only this and 401. The log says what is wrong. */
+/** The proxy gets a 403, as most know only this and 401. The log says what is wrong. */
 function unreadable(arrival: Arrival, problem: GatehouseError): DecideArrival {
   return { ...arrival, sentHead: arrival.head, problem, refusalStatus: forbidden }
 }

@@ -39,7 +39,9 @@ interface DecideServerOptions extends ServerOptions, ListenerEvents {
 
 const names = new NameTable(framingNames)
 
-/** The listener for other proxies: they describe a request, and are told whether to forward it, and as whose. */
+/**
+ * The listener for other proxies: they describe a request, and are told whether to forward it, and with which identity.
+ */
 export function createDecideServer(options: DecideServerOptions): ArrivalServer {
   return createArrivalServer<DecideTraffic, DecideArrival>(options, {
     traffic: options.traffic,
@@ -48,12 +50,12 @@ export function createDecideServer(options: DecideServerOptions): ArrivalServer 
     handle: (arrival, { decide }) => decide(arrival),
     refuse: refuseDecision,
     abort: refuseDecision,
-    // Every response is one of a connection, which says whether it is the last.
+    // Nothing to do: each response says for itself whether it is the last of its connection.
     startDrain: () => {},
   })
 }
 
-/** A route, which need not have an upstream here. */
+/** A route that may have no upstream here. */
 type DecidedRoute = Route<HeadUpstream | undefined>
 
 interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'trace'> {
@@ -73,7 +75,7 @@ interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRoute>, 'f
  */
 type DecideHandler = (arrival: DecideArrival) => void
 
-/** The steps of the main listener, up to where it would forward the request: here the proxy does. */
+/** The steps of the main listener, up to the point where it would forward the request, which here the proxy does. */
 export function createDecide(options: DecideOptions): DecideHandler {
   const { table, writer, usageMeter, tracer, checkSecondTargets, redirectToSignIn } = options
   const gate = createGate<DecidedRoute>({ ...options, findRoute: (arrival) => findRoute(table, arrival) })
@@ -83,9 +85,9 @@ export function createDecide(options: DecideOptions): DecideHandler {
     const principal = principalOf(outcome)
     const trace = tracer?.startTrace(head.rawHeaders)
     if (trace) recordTrace(outcome, trace)
-    // Before anything is counted: an assertion that cannot be signed refuses the request.
+    // First, before anything is counted: the request is refused if its assertion cannot be signed.
     const lines = writer.write({ principal, route, requestId, rawHeaders: head.rawHeaders, trace })
-    // The answer that would say more never comes here.
+    // A `costHeader` would be in the backend's response, which never comes here.
     if (principal !== undefined) usageMeter.onDecided(route, principal, arrivedAt)
     recordStatus(outcome, 200)
     connection.respond(200, 'OK', `${lines}${dateLine()}Content-Length: 0\r\n`, 'none')
@@ -96,10 +98,10 @@ export function createDecide(options: DecideOptions): DecideHandler {
     gate,
     checkSecondTargets,
     sentHead: ({ sentHead }) => sentHead,
-    // The proxy forwards second targets as they came: here they are only decided about.
+    // The proxy forwards second targets unchanged, so here they are only checked.
     admit: allow,
     refuse: (arrival, error) => {
-      // A proxy that knows only 401 and 403 reads where to from a 401.
+      // A proxy that knows only 401 and 403 reads Location from a 401.
       const sentStatus = arrival.refusalStatus === undefined ? undefined : 401
       if (!redirectToSignIn?.(arrival, error, sentStatus)) refuseDecision(arrival, error)
     },
@@ -120,8 +122,8 @@ export function createDecide(options: DecideOptions): DecideHandler {
 }
 
 /**
- * Why there is no decision about a request that the gateway would answer itself: a 2xx here means that the proxy
- * forwards it, and its backend would get it unauthenticated.
+ * Refuses to decide about a request that the gateway would answer itself: after a 2xx the proxy would forward it, and
+ * its backend would get it unauthenticated.
  */
 export function undecidable(scope: Scope): GatehouseError | undefined {
   switch (scope) {
@@ -140,9 +142,9 @@ export function undecidable(scope: Scope): GatehouseError | undefined {
   }
 }
 
-/** The problem that the main listener would send; the proxy may get another status. */
+/** Sends the problem that the main listener would send; the proxy may get another status. */
 function refuseDecision(arrival: DecideArrival, error: GatehouseError): void {
   const { status } = error
-  // Always said, so that a refused call of gRPC is no 200: the proxy would forward it.
+  // The status is always explicit, as a refused gRPC call would otherwise get a 200, and the proxy would forward it.
   answerProblem(arrival, error, status === 401 ? status : (arrival.refusalStatus ?? status))
 }

@@ -10,7 +10,7 @@ import {
 } from '../forward/identity-headers.ts'
 import type { Route } from '../routes/route.ts'
 
-/** What an allowed request is answered with. */
+/** What the answer to an allowed request depends on. */
 interface AllowedRequest {
   /** undefined = anonymous. */
   readonly principal: Principal | undefined
@@ -35,8 +35,8 @@ interface DecisionWriterOptions {
 }
 
 /**
- * Every identity header is always there, with an empty value where the caller has no such thing: a proxy that copies
- * them overwrites what its client sent, and some keep what an answer does not have.
+ * Every identity header is always written, with an empty value if the caller has none: a proxy that copies the headers
+ * then overwrites what its client sent, as some keep a field that the answer lacks.
  */
 export function createDecisionWriter({ identityHeaders, assertion }: DecisionWriterOptions): DecisionWriter {
   const fields = identityOf(identityHeaders)

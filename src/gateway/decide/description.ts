@@ -19,7 +19,7 @@ export interface Description {
 const decidePath = '/decide'
 const envoyPrefix = '/envoy'
 
-/** The fields of a description: each is needed, and may come once. */
+/** The fields of a description: each is required, and must occur exactly once. */
 const describingFields = {
   'x-forwarded-method': 'X-Forwarded-Method',
   'x-forwarded-host': 'X-Forwarded-Host',
@@ -28,7 +28,7 @@ const describingFields = {
 
 type DescribingField = keyof typeof describingFields
 
-/** Where it is sent at all, there must be one value. */
+/** Optional, but must not have several values. */
 const protoField = 'x-forwarded-proto'
 const lengths = lengthsOf([...Object.keys(describingFields), protoField])
 
@@ -73,7 +73,7 @@ function readMethod(method: string): string {
   return method
 }
 
-/** A host may hold a comma (RFC 3986 3.2.2), but none does: it separates the hosts of several proxies. */
+/** RFC 3986 3.2.2 allows a comma in a host, but none has one in practice: it separates the hosts of several proxies. */
 function readHost(host: string): string {
   if (host.includes(',')) throw invalidField('X-Forwarded-Host', 'must be one host')
   return host
@@ -84,7 +84,7 @@ const absoluteForm = /^[a-z][a-z0-9+.-]*:/i
 function readTarget(target: string): string {
   if (absoluteForm.test(target) || !target.startsWith('/'))
     throw invalidField('X-Forwarded-Uri', 'must be a path, with its query if it has one')
-  // It could not have been in a request line.
+  // White space cannot occur in a request line.
   if (/\s/.test(target)) throw invalidField('X-Forwarded-Uri', 'must not contain spaces')
   return encodeHighBytes(target)
 }
@@ -106,7 +106,7 @@ export function readEnvoyDescription(
   return { method, target: target.slice(envoyPrefix.length), host }
 }
 
-/** Whether, and how, the listener is asked. */
+/** Which way of asking a request to the listener uses. */
 type Endpoint = 'decide' | 'envoy'
 
 /** @throws GatehouseError `route-not-found`, `method-not-allowed` */
@@ -125,7 +125,7 @@ function pathOf(target: string): string {
 }
 
 /**
- * Whether refusals but 401 are to be 403. Other parameters are ignored: some proxies add those of their client.
+ * Whether every refusal but 401 becomes a 403. Other parameters are ignored, as some proxies add those of their client.
  * @param target of the request to this listener
  */
 export function asksFor403(target: string): boolean {

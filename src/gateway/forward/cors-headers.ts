@@ -4,7 +4,7 @@ export interface CorsHeaders {
   readonly origin: string | undefined
   /** Names and values for a response of the gateway itself. */
   readonly fields: readonly (readonly [name: string, value: string])[]
-  /** The same as field lines, each ended by CR LF. */
+  /** The same fields as lines, each ended by CR LF. */
   readonly lines: string
 }
 
@@ -13,6 +13,9 @@ const exposedHeaders = [
   'X-Request-Id',
   'Retry-After',
   'WWW-Authenticate',
+  'DPoP-Nonce',
+  'RateLimit',
+  'RateLimit-Policy',
   'RateLimit-Limit',
   'RateLimit-Remaining',
   'RateLimit-Reset',
@@ -56,7 +59,7 @@ export function withCorsHeaders(headers: readonly string[], { origin }: CorsHead
   return kept
 }
 
-/** The fields of an informational response, without those of CORS. */
+/** The fields of an informational response, without CORS fields. */
 export function withoutCorsHeaders(headers: readonly string[]): readonly string[] {
   return headers.filter(
     (_, index) => !headers[index - (index % 2)]?.toLowerCase().startsWith('access-control-'),

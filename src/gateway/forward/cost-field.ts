@@ -18,7 +18,7 @@ export interface CostField {
 
 const unitsMax = 1_000_000_000
 
-/** Backends have few names of fields; longer ones than any in use are compared each time. */
+/** Backends use few field names. Longer names than any in use are not kept, but compared each time. */
 const memoizeBounds = { entriesMax: 2_048, keyLengthMax: 64 }
 
 export function createCostField(fieldName: string): CostField {
@@ -51,7 +51,7 @@ function namesBut(list: string, isRemoved: (name: string) => boolean): string {
   return kept.length === names.length ? list : kept.join(',').trim()
 }
 
-/** The last of a list: several fields may have been combined into one on the way (RFC 9110 5.3). */
+/** The last value of a list: several fields may have been combined into one on the way (RFC 9110 5.3). */
 function parseUnits(value: string): number | undefined {
   const last = value.slice(value.lastIndexOf(',') + 1).trim()
   if (!/^\d{1,10}$/.test(last)) return undefined
@@ -59,7 +59,7 @@ function parseUnits(value: string): number | undefined {
   return units <= unitsMax ? units : undefined
 }
 
-/** The units of one response: those of its head, or where that says nothing, of its trailers, or else one. */
+/** The units of one response: as its head says, else as its trailers say, else one. */
 export class ResponseCost {
   readonly #field: CostField
   readonly #onUnits: (units: number) => void

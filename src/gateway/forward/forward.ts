@@ -10,9 +10,10 @@ import type { CallEvents, SentRequest, Target } from '#http/upstream/target.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { ResponseCost } from './cost-field.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
-import { forwardedResponseLines } from './forwarded-response.ts'
+import { clientResponseLines } from './forwarded-response.ts'
+import { isEventStream, mayLast } from './lasting-response.ts'
 import { OutgoingRequest, PendingBody } from './outgoing-request.ts'
-import { clientFramingOf, isEventStream, mayLast, responseTrailerLines } from './response-head.ts'
+import { clientFramingOf, responseTrailerLines } from './response-head.ts'
 import { failureError, handshakeFailure } from './upstream-failure.ts'
 
 /**
@@ -27,7 +28,10 @@ export function forward<Forwarded extends ForwardedRequest>(
   new Exchange(forwarded, events).start(target)
 }
 
-/** Goes on with a request without a body that was sent already. @returns what gets the next events of its connection */
+/**
+ * Continues a request without a body that has been sent already.
+ * @returns what gets the next events of its connection
+ */
 export function forwardSent<Forwarded extends ForwardedRequest>(
   forwarded: Forwarded,
   events: ForwardEvents<Forwarded>,
@@ -55,7 +59,7 @@ class Exchange<Forwarded extends ForwardedRequest>
   #isSettled = false
   /** Whether the client waits for a 100. */
   #awaitsContinue: boolean
-  /** Of the response: its fields are read once somebody asks for them. */
+  /** The response head, whose fields are only parsed on demand. */
   #received: ResponseHead | undefined
   #isChunked = false
 
@@ -95,7 +99,7 @@ class Exchange<Forwarded extends ForwardedRequest>
 
   onSent(target: Target, now: number): void {
     this.#target = target
-    this.#events.onSent(this.request, now)
+    this.#events.onSent(this.request, now, target)
     const pending = this.#pendingBody
     this.#pendingBody = undefined
     for (const chunk of pending?.chunks ?? []) this.#call.write(chunk)
@@ -125,7 +129,7 @@ class Exchange<Forwarded extends ForwardedRequest>
     if (framing === 'chunked' || framing === 'until-close') this.#onStreaming(received.headers)
   }
 
-  /** A response whose end is not known. */
+  /** Called for a response of unknown length. */
   #onStreaming(headers: readonly string[]): void {
     const { isFollowed, route } = this.request
     const isOfEvents = isEventStream(headers)
@@ -150,8 +154,9 @@ class Exchange<Forwarded extends ForwardedRequest>
   }
 
   #clientTrailerLines(trailers: readonly string[]): string {
-    const sent = this.request.costField?.remove(trailers) ?? trailers
-    return responseTrailerLines(sent, this.#received?.headers ?? [])
+    const { costField, route } = this.request
+    const left = costField?.remove(trailers) ?? trailers
+    return responseTrailerLines(left, this.#received?.headers ?? [], route.responseHeaders)
   }
 
   onUpgrade(received: ResponseHead, upstreamSocket: Socket, firstBytes: Buffer): void {
@@ -225,7 +230,7 @@ class Exchange<Forwarded extends ForwardedRequest>
   }
 
   #clientHeaderLines(received: ResponseHead, mayHaveTrailers: boolean): string {
-    return forwardedResponseLines(this.request, received, this.#target, mayHaveTrailers)
+    return clientResponseLines(this.request, received, this.#target, mayHaveTrailers)
   }
 
   #fail(error: GatehouseError): void {

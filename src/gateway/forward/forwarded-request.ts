@@ -1,15 +1,19 @@
 import type { Socket } from 'node:net'
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/exchange/request-head.ts'
+import type { Target } from '#http/upstream/target.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
+import type { Allowance } from '#platform/allowance.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { WorkerScopes } from '../routes/own-paths.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
+import type { Client } from './client.ts'
 import type { CorsHeaders } from './cors-headers.ts'
 import type { CostField } from './cost-field.ts'
 import type { OwnCookies } from './own-cookies.ts'
 import type { RequestWriter } from './request-head.ts'
+import type { StickyCookies } from './sticky-cookies.ts'
 import type { StrippedPrefix } from './stripped-prefix.ts'
 
 /** The parts of an arrival that forwarding needs. */
@@ -18,7 +22,7 @@ export interface ForwardedArrival {
   readonly head: RequestHead
   readonly requestId: string
   /** The client's address, and the protocol and host by which it calls the gateway: `http`, and `localhost:8080`. */
-  readonly client: { readonly address: string; readonly protocol: string; readonly host: string }
+  readonly client: Pick<Client, 'address' | 'protocol' | 'host' | 'isTrusted'>
   /** The Host header of the client, and whether an Authorization is of a scheme that authenticates the connection. */
   readonly fields: {
     readonly host: string | undefined
@@ -26,12 +30,14 @@ export interface ForwardedArrival {
   }
 }
 
-/** Terms that all requests of one config are forwarded under. */
+/** What all requests of one config are forwarded with. */
 export interface ForwardTerms {
   /** Field lines for the upstream, from name, value, name, value. */
   readonly writeTrailers: RequestWriter['writeTrailers']
   /** Cookies that the upstream may not set. */
   readonly ownCookies: OwnCookies
+  /** undefined = no upstream is sticky. */
+  readonly stickyCookies: StickyCookies | undefined
   /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
   readonly portalScopes: WorkerScopes | undefined
 }
@@ -58,6 +64,7 @@ export interface ForwardedRequest {
   readonly route: Pick<
     Route<Upstream>,
     | 'upstream'
+    | 'prefix'
     | 'rewrite'
     | 'depth'
     | 'bodyBytesMax'
@@ -65,9 +72,10 @@ export interface ForwardedRequest {
     | 'idleTimeoutMs'
     | 'passesTrailers'
     | 'caching'
+    | 'responseHeaders'
   >
   readonly terms: ForwardTerms
-  /** As the client sent it: the upstream gets what its route makes of it. */
+  /** The destination that the client named; the route decides what the upstream gets. */
   readonly destination: { readonly target: RequestTarget }
   /** undefined = the request names none. */
   readonly secondTargets: SecondTargets | undefined
@@ -84,6 +92,8 @@ export interface ForwardedRequest {
   readonly isFollowed: boolean
   /** The CORS headers of the response; undefined = those of the upstream. */
   readonly corsHeaders: CorsHeaders | undefined
+  /** What the caller has left of each limit, for the response; undefined = no limit applies. */
+  readonly allowances: readonly Allowance[] | undefined
   /** Removed from the response; undefined = the route has none. */
   readonly costField: CostField | undefined
 }
@@ -91,7 +101,7 @@ export interface ForwardedRequest {
 /** Events of a forwarded request; one of the last three is called, once, unless the client disconnects. */
 export interface ForwardEvents<Forwarded extends ForwardedRequest> {
   /** The request is being sent. @param now on the clock of performance.now() */
-  onSent(forwarded: Forwarded, now: number): void
+  onSent(forwarded: Forwarded, now: number, target: Target): void
   /** The head of the response has arrived. */
   onResponseHead(forwarded: Forwarded, status: number): void
   /** A stream of events has begun, and is followed. @returns what to call once it is over */
@@ -104,7 +114,7 @@ export interface ForwardEvents<Forwarded extends ForwardedRequest> {
   onResponseEnd(forwarded: Forwarded): void
   /** There is no response, or it cannot be forwarded completely. */
   onFailed(forwarded: Forwarded, error: GatehouseError | MalformedMessage | BodyTooSlow): void
-  /** 101: both sockets belong to a tunnel from here on. */
+  /** 101 Switching Protocols: both sockets now belong to a tunnel. */
   onUpgraded(forwarded: Forwarded, upgrade: UpgradeResponse): void
 }
 

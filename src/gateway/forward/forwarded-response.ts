@@ -2,11 +2,14 @@ import { type ResponseHead, responseMark } from '#http/client/response-head.ts'
 import { keptLines, type MarkedText } from '#http/h1/field-lines.ts'
 import { mark } from '#http/h1/name-table.ts'
 import type { Target } from '#http/upstream/target.ts'
+import { type Allowance, allowanceFields } from '#platform/allowance.ts'
 import type { ResponseCaching } from '../routes/route.ts'
 import { withGatewayCors } from './cors-headers.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
 import { isUsualConnection } from './hop-by-hop.ts'
 import { responseHeaderLines, withOwnLines } from './response-head.ts'
+import { withoutReplaced } from './response-headers.ts'
+import { atBasePath, readOuterPrefix } from './stripped-prefix.ts'
 
 /**
  * The header lines of the response to a forwarded request, for the client: mostly as they arrived, in a few slices.
@@ -16,14 +19,17 @@ import { responseHeaderLines, withOwnLines } from './response-head.ts'
 export function forwardedResponseLines(
   forwarded: ForwardedRequest,
   received: ResponseHead,
-  target: Pick<Target, 'origin'> | undefined,
+  target: Pick<Target, 'origin' | 'basePath'> | undefined,
   mayHaveTrailers: boolean,
 ): string {
-  const { arrival, route, terms, corsHeaders, costField, strippedPrefix, destination } = forwarded
+  const { arrival, route, terms, corsHeaders, costField, destination, allowances } = forwarded
+  const strippedPrefix = atBasePath(forwarded.strippedPrefix, target?.basePath ?? '')
   const { status, lines } = received
   const isAuthenticated = forwarded.accountId !== undefined
-  if (lines !== undefined && status >= 200 && corsHeaders === undefined && costField === undefined) {
-    const { caching } = route
+  const { caching, responseHeaders } = route
+  const isPlain = corsHeaders === undefined && costField === undefined && responseHeaders === undefined
+  const namesLimit = allowances !== undefined && lines !== undefined && limitField.test(lines.text)
+  if (lines !== undefined && status >= 200 && isPlain && !namesLimit) {
     const ordinary = ordinaryLines(lines, {
       status,
       mayHaveTrailers,
@@ -32,12 +38,19 @@ export function forwardedResponseLines(
       isRewritten: strippedPrefix !== undefined,
       terms,
     })
-    if (ordinary) return withOwnLines(ordinary.text, ordinary.hasDate, status, arrival.requestId)
+    if (ordinary) {
+      const text = ordinary.text + allowanceLines(allowances)
+      return withOwnLines(text, ordinary.hasDate, status, arrival.requestId)
+    }
   }
-  const headers = costField?.remove(received.headers) ?? received.headers
-  return responseHeaderLines({
+  const isLimited = allowances !== undefined && (status >= 200 || status === 101)
+  const counted = costField?.remove(received.headers) ?? received.headers
+  const headers = withoutReplaced(isLimited ? withoutLimitFields(counted) : counted, responseHeaders)
+  const lastLines = isLimited ? allowanceLines(allowances) : ''
+  const sentLines = responseHeaderLines({
     status,
     headers: corsHeaders === undefined ? headers : withGatewayCors(status, headers, corsHeaders),
+    set: responseHeaders?.set,
     mayHaveTrailers,
     targetOrigin: target?.origin ?? '',
     client: arrival.client,
@@ -45,10 +58,57 @@ export function forwardedResponseLines(
     clientPath: destination.target.path,
     portalScopes: terms.portalScopes,
     requestId: arrival.requestId,
-    caching: route.caching,
+    caching,
     ownCookies: terms.ownCookies,
     isAuthenticated,
   })
+  return sentLines + lastLines
+}
+
+/** A backend's own words about limits would contradict those of the gateway. */
+const limitField = /\nratelimit(?:-policy|-limit|-remaining|-reset)?:/i
+const limitName = /^ratelimit(?:-policy|-limit|-remaining|-reset)?$/i
+
+function withoutLimitFields(headers: readonly string[]): readonly string[] {
+  return headers.filter((_, index) => !limitName.test(headers[index - (index % 2)] ?? ''))
+}
+
+function allowanceLines(allowances: readonly Allowance[] | undefined): string {
+  if (allowances === undefined) return ''
+  let lines = ''
+  const fields = allowanceFields(allowances)
+  for (const name in fields) lines += `${name}: ${fields[name]}\r\n`
+  return lines
+}
+
+/** The same, with the cookie of a sticky client. */
+export function clientResponseLines(
+  forwarded: ForwardedRequest,
+  received: ResponseHead,
+  target: Target | undefined,
+  mayHaveTrailers: boolean,
+): string {
+  const lines = forwardedResponseLines(forwarded, received, target, mayHaveTrailers)
+  return lines + stickyCookieLine(forwarded, target, received.status)
+}
+
+/** The field line by which a client gets the ID of the target that has answered; empty = it has it already. */
+function stickyCookieLine(forwarded: ForwardedRequest, target: Target | undefined, status: number): string {
+  const { arrival, route, terms } = forwarded
+  const { name, targetIds } = route.upstream
+  const { stickyCookies } = terms
+  // A 1xx comes before the response, but for a 101, which is one.
+  const isInterim = status < 200 && status !== 101
+  if (!target || !targetIds || !stickyCookies || isInterim) return ''
+  const id = targetIds.idOf(target)
+  const isKnown = stickyCookies.read(arrival.head.rawHeaders, name).includes(id)
+  return isKnown ? '' : stickyCookies.lineFor(name, id, pathOf(forwarded))
+}
+
+/** The path of the route as the client sees it. */
+function pathOf({ route: { prefix }, arrival: { head, client } }: ForwardedRequest): string {
+  const path = (client.isTrusted ? readOuterPrefix(head.rawHeaders) : '') + prefix
+  return path === '' ? '/' : path
 }
 
 /** What the lines of a final response depend on. */
@@ -62,7 +122,7 @@ interface OrdinaryResponseInput {
   readonly terms: Pick<ForwardTerms, 'ownCookies' | 'portalScopes'>
 }
 
-/** What the head that is read at this moment depends on, and what was found out about it: one object for all heads. */
+/** What one reading of a head depends on, and what it finds. One object is shared by all heads. */
 interface Reading {
   input: OrdinaryResponseInput | undefined
   hasDate: boolean
@@ -73,8 +133,8 @@ interface Reading {
 const reading: Reading = { input: undefined, hasDate: false, hasLength: false, isCachingStated: false }
 
 /**
- * The lines of an ordinary response for the client: those that arrived, without hop-by-hop fields, in slices of the head.
- * @returns undefined where a field has to be rewritten, or more than its name decides about it (see response-head.ts)
+ * The lines of an ordinary response for the client: as received, without hop-by-hop fields, in slices of the head.
+ * @returns undefined if a field has to be rewritten, or its name alone does not decide about it (see response-head.ts)
  */
 function ordinaryLines(
   head: MarkedText,
@@ -93,7 +153,7 @@ function ordinaryLines(
   return { text: lines + (isPrivate ? caching.privateLines : caching.varyLine), hasDate }
 }
 
-/** Whether a line goes on to the client; undefined = the response is no ordinary one. */
+/** Whether a line is forwarded to the client; undefined = the response is not ordinary. */
 function passes(text: string, found: number, start: number, end: number): boolean | undefined {
   const { input } = reading
   if (input === undefined) return undefined

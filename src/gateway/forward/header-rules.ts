@@ -10,17 +10,17 @@ export type HeaderRule =
   | 'pass'
   /** Never forwarded: hop-by-hop, framing, identity, or set by the gateway. */
   | 'drop'
-  /** Forwarded only if the route says so, or (`authorization`) if the caller is anonymous. */
+  /** Forwarded only if the route says so, or (`authorization`, and the proof beside it) if the caller is anonymous. */
   | 'secret-key'
   | 'authorization'
   | 'method-override'
   /** Forwarded without the gateway's own cookies. */
   | 'cookie'
-  /** Forwarded; what it says of resources without a stripped prefix. */
+  /** Forwarded; the stripped prefix is removed from the resources that it names. */
   | 'if'
   /** Forwarded from a trusted proxy only. */
   | 'forwarding-field'
-  /** The same, but where the gateway strips a prefix it says so itself. */
+  /** Forwarded from a trusted proxy only, and replaced if the gateway strips a prefix. */
   | 'prefix'
   /** Forwarded if the route forwards trailer fields. */
   | 'trailer'
@@ -29,7 +29,7 @@ export type HeaderRule =
 
 export interface HeaderRules {
   ruleOf(name: string): HeaderRule
-  /** Marks the names that have another rule than `pass`, and those that more is read from. */
+  /** Marks the names whose rule is not `pass`, and those that the gateway reads. */
   readonly names: NameTable
   /** Whether an Authorization header carries a secret key: the backend is not to see it, whoever is calling. */
   isKeyAuthorization(value: string): boolean
@@ -37,7 +37,7 @@ export interface HeaderRules {
   foldedName(name: string): string
 }
 
-/** Marks of request fields besides those of the reading of heads. */
+/** Marks of request fields in addition to those that parsing a head needs. */
 export const requestMark = {
   dropped: firstOwnMark,
   authorization: firstOwnMark + 1,
@@ -45,9 +45,9 @@ export const requestMark = {
   methodOverride: firstOwnMark + 3,
   /** Forwarded from trusted proxies only. */
   forwarding: firstOwnMark + 4,
-  /** More than its name decides about it. */
+  /** Not decided by its name alone. */
   special: firstOwnMark + 5,
-  /** A secret key in the first place of `keys.accept`; in the next places the next numbers. */
+  /** The first header of `keys.accept`; the others follow by number. */
   key: firstOwnMark + 6,
 } as const
 
@@ -69,30 +69,30 @@ const hopByHopNames = new Set([
 const gatewayNames = ['xrequestid', 'xforwardedfor', 'xforwardedproto', 'xforwardedhost']
 
 /**
- * What a proxy tells the backend of itself: besides addresses the prefix that it strips (WSGI, Radicale), and how it takes
- * files that the backend only names (Rack::Sendfile, CVE-2025-61780).
+ * What a proxy tells the backend about itself: addresses, the prefix that it strips (WSGI, Radicale), and how it
+ * handles files that the backend only names (Rack::Sendfile, CVE-2025-61780).
  */
 const forwardingNames = new Set(['forwarded', 'xrealip', 'xscriptname', 'xsendfiletype', 'xaccelmapping'])
 
 /**
- * Frameworks took the path from these, for IIS (CVE-2018-14773): the route was matched by that of the request line. So
- * not even a trusted proxy can have them forwarded.
+ * Frameworks took the path from these, for IIS (CVE-2018-14773), while the route was matched by the request line. Not
+ * even a trusted proxy may send them.
  */
 const pathOverrides = ['xoriginalurl', 'xrewriteurl', 'xhttppathoverride']
 
 /** mod_dav reads it where there is no Destination. */
 const destinationAlias = 'New-URI'
 
-/** How the value of a field names a second target; `account` says in which account of Swift that of another field is. */
+/** How a field's value names a second target; `account` names the Swift account for the target in another field. */
 export type SecondTargetForm = 'destination' | 'url' | 'object' | 'swift' | 'account'
 
 export interface SecondTargetField {
-  /** As the gateway writes it. */
+  /** The name as the gateway writes it. */
   readonly name: string
   readonly form: SecondTargetForm
-  /** What is done to the target; absent = what the request does. */
+  /** The methods that the second target is accessed by; absent = the method of the request. */
   readonly methods?: readonly string[]
-  /** The field that says in which account of Swift it is. */
+  /** The field that names the Swift account of this target. */
   readonly accountName?: string
 }
 
@@ -122,7 +122,7 @@ export const secondTargetFields: ReadonlyMap<string, SecondTargetField> = new Ma
   ).map((field) => [field.name.toLowerCase(), field]),
 )
 
-/** Other spellings are dropped: a backend could take them for these. Reduced to letters and digits. */
+/** Other spellings are dropped, as a backend could take them for these. Reduced to letters and digits. */
 export const secondTargetNames: readonly string[] = [
   ...[...secondTargetFields.values()].map(({ name }) => name),
   destinationAlias,
@@ -144,16 +144,16 @@ export const identityNames: readonly string[] = [
   'X-Gatehouse-Assertion',
 ]
 
-/** Override the method at the backend: the route was matched by the one in the request line. */
+/** These override the method at the backend, but the route was matched by the one in the request line. */
 const methodOverrides = new Set(['xhttpmethodoverride', 'xhttpmethod', 'xmethodoverride'])
 
-/** Dropped even where it is no credential: clients that were not told send their keys in it. */
+/** Dropped even if it is not a configured carrier: clients that were not told of the change still send keys in it. */
 const secretKeyName = 'SecretKey'
 
 // CGI turns it into HTTP_PROXY, which configures a program's proxy (httpoxy, CVE-2016-5385); no field has this name.
 const proxyVariable = 'proxy'
 
-/** At most 2,048 names of up to 64 characters, longer than any in use: no more than 0.5 MiB for rules, and for names. */
+/** At most 2,048 names of up to 64 characters, longer than any in use: 0.5 MiB at most for each memo. */
 const memoizeBounds = { entriesMax: 2_048, keyLengthMax: 64 }
 
 /**
@@ -175,7 +175,7 @@ export function createHeaderRules(configured: readonly string[], carriers: Carri
   function classify(name: string): HeaderRule {
     const lower = name.toLowerCase()
     if (keyFields.has(lower)) return 'secret-key'
-    if (lower === 'authorization') return 'authorization'
+    if (lower === 'authorization' || lower === 'dpop') return 'authorization'
     if (lower === 'cookie') return 'cookie'
     if (lower === 'trailer' || lower === 'expect' || lower === 'if') return lower
     const plain = foldHeaderName(name)
@@ -210,7 +210,7 @@ function markedNames(dropped: ReadonlySet<string>, { headers }: Carriers): reado
     { name: 'xforwarded', mark: requestMark.forwarding, isPrefix: true },
     ...framingNames,
     ...exactly(requestMark.dropped, hopByHop),
-    ...exactly(requestMark.special, ['te', 'trailer', 'if', 'service-worker']),
+    ...exactly(requestMark.special, ['te', 'trailer', 'if', 'service-worker', 'dpop']),
     ...exactly(requestMark.authorization, ['authorization']),
     ...exactly(requestMark.cookie, ['cookie']),
     ...headers.map((name, index) => ({ name, mark: requestMark.key + index })),

@@ -18,7 +18,7 @@ export function connectionLines({
   minorVersion,
 }: ConnectionLinesInput): string {
   if (isUpgrade) return 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
-  // Alone: some servers compare the whole value.
+  // On its own, as some servers compare the whole value.
   if (isLast) return 'Connection: close\r\n'
   return minorVersion === 1 && acceptsTrailers(rawHeaders) ? 'Connection: TE\r\nTE: trailers\r\n' : ''
 }
@@ -55,8 +55,8 @@ const digits = /^[0-9]+$/
 /**
  * How often an OPTIONS request may still be forwarded, this time included (RFC 9110 7.6.2): 0 makes the gateway its
  * final recipient. undefined = unlimited, as for other methods, where the field has no meaning here.
- * @throws GatehouseError `request-invalid` where the field is not a number, or was sent more than once: its value could not
- *   be checked and updated, as required
+ * @throws GatehouseError `request-invalid` where the field is not a number, or was sent more than once: its value could
+ *   not be checked and updated, as required
  */
 export function readMaxForwards({
   method,
@@ -71,7 +71,10 @@ export function readMaxForwards({
   return number === undefined ? forwardsMax : Number(number)
 }
 
-/** The same fields with the number decremented. @param remaining what readMaxForwards returned, at least 1 */
+/**
+ * The fields with Max-Forwards decremented.
+ * @param remaining what readMaxForwards returned, at least 1
+ */
 export function withMaxForwards(rawHeaders: readonly string[], remaining: number): readonly string[] {
   const index = rawHeaders.findIndex((name, at) => at % 2 === 0 && isNamed(name, maxForwards))
   return index === -1 ? rawHeaders : rawHeaders.with(index + 1, String(remaining - 1))

@@ -39,12 +39,12 @@ export function createIdentityWriter(headers: IdentityHeaders): LineWriter {
   }
 }
 
-/** One configured header, and what it says of a principal; undefined = nothing. */
+/** A configured header with the value that it has for a principal; undefined = none. */
 interface IdentityField {
   readonly name: string
   /** @throws GatehouseError `store-unavailable` if the account could not be read, and it is needed */
   read(principal: Principal): string | undefined
-  /** An ID is made so that it can stand in a header: encoded again it would be another. */
+  /** IDs are valid header values as they are: encoding one would change it. */
   readonly isEncoded: boolean
 }
 
@@ -73,7 +73,7 @@ function field(
   return name === undefined ? [] : [{ name, read, isEncoded }]
 }
 
-/** A foreign issuer tells no name. */
+/** undefined for a foreign issuer, which provides no name. */
 function nameOf(principal: Principal): string | undefined {
   return principal.issuer === undefined ? fullName(profileOf(principal)) : undefined
 }
@@ -83,7 +83,7 @@ function profileOf({ profile }: Principal): Profile {
   return profile
 }
 
-/** A principal whose account could be read: only then does an absent key or plan mean that there is none. */
+/** The principal, if its account could be read: only then does an absent key or plan mean that there is none. */
 function known(principal: Principal): Principal {
   profileOf(principal)
   return principal
@@ -97,7 +97,7 @@ function createFieldWriter(field: IdentityField): LineWriter {
 }
 
 /**
- * What a header says of a principal, encoded; undefined = nothing.
+ * The encoded header value for a principal; undefined = none.
  * @throws what `read` throws
  */
 export function identityValue({ read, isEncoded }: IdentityField, principal: Principal): string | undefined {

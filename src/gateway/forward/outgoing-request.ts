@@ -7,7 +7,7 @@ import { clientNetwork } from '#platform/addresses.ts'
 import { upstreamTarget } from '../routes/route.ts'
 import type { ForwardedRequest, SecondTargets } from './forwarded-request.ts'
 
-/** A forwarded request as its upstream sees it: nothing is copied, as most of it is read once, if at all. */
+/** A forwarded request as its upstream sees it. Getters copy nothing, as most values are read once or never. */
 export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implements UpstreamRequest {
   protected abstract readonly request: Forwarded
 
@@ -45,7 +45,7 @@ export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implem
     return this.#isDirect ? this.request.arrival.connection.session : undefined
   }
 
-  /** Whether the connection is that of the client: a proxy may send the requests of many on its own. */
+  /** Whether the client itself holds the connection: a proxy may send requests of many clients on one. */
   get #isDirect(): boolean {
     const { client, connection } = this.request.arrival
     return client.address === connection.peerAddress
@@ -61,6 +61,11 @@ export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implem
 
   get clientAddress(): string {
     return this.request.arrival.client.address
+  }
+
+  get targetIds(): readonly string[] {
+    const { arrival, route, terms } = this.request
+    return terms.stickyCookies?.read(arrival.head.rawHeaders, route.upstream.name) ?? []
   }
 
   get clientNetwork(): string {
@@ -91,7 +96,7 @@ function forwardedRequestHead(
   return `${method} ${basePath}${target} HTTP/1.1\r\nHost: ${sentHost}\r\n${lines}\r\n`
 }
 
-/** @param target its origin and base path, such as `http://10.0.0.11:3000` and `/base`, and the Host that it gets */
+/** @param target its origin and base path, such as `http://10.0.0.11:3000` and `/base`, and the Host that it is sent */
 export function secondTargetLines(
   { lines, destination }: SecondTargets,
   { origin, basePath, sentHost }: Pick<Target, 'origin' | 'basePath'> & { readonly sentHost: string },
@@ -101,7 +106,7 @@ export function secondTargetLines(
   return `Destination: ${sentOrigin}${basePath}${destination.path}\r\n${lines}`
 }
 
-/** At this size the client is not slow: reading pauses until there is a connection. */
+/** Once this much has arrived the client counts as fast, and reading pauses until there is a connection. */
 const pendingBytesMax = 65_536
 
 /** The start of a body that waits for a connection to its target. */

@@ -1,25 +1,25 @@
-/** The cookies of the gateway itself, in what passes through it. */
+/** Recognises the gateway's own cookies in requests and responses. */
 export interface OwnCookies {
   /** A Cookie header without them, however they are spelled; empty where nothing is left. */
   remove(header: string): string
-  /** Whether a Cookie header may have one of them: then it is to be looked at closely. */
+  /** Whether a Cookie header may contain one of them, and so needs a closer look. */
   mayBeIn(header: string): boolean
   /** Whether a Set-Cookie of a backend would set one of them. */
   isSetBy(setCookie: string): boolean
 }
 
 interface OwnCookieNames {
-  /** Never forwarded, and never set by a backend: with this case, as browsers tell cookies apart (RFC 6265 4.1.1). */
+  /** Never forwarded, nor set by a backend. Case counts, as in browsers (RFC 6265 4.1.1). */
   readonly names: readonly string[]
-  /** More such names, in any case, as some backends ignore case. */
+  /** More such names, regardless of case, as some backends ignore it. */
   readonly anyCase?: readonly string[]
-  /** Cookies that may be a backend's, but are never forwarded with such a value. */
+  /** Cookies that may belong to a backend, but are not forwarded with a value that `isOwn`. */
   readonly others?: readonly { readonly name: string; isOwn(value: string): boolean }[]
 }
 
 /**
- * Names are compared as backends may read them: `anyCase` without case (ASP.NET), all of them decoded (PHP before 7.4.11, CVE-2020-7070),
- * quoted, after a comma as well as after a semicolon (RFC 2109).
+ * Compares names as backends may read them: `anyCase` without case (ASP.NET), all of them decoded (PHP before 7.4.11,
+ * CVE-2020-7070), quoted, and after a comma as well as a semicolon (RFC 2109).
  */
 export function createOwnCookies({ names, anyCase = [], others = [] }: OwnCookieNames): OwnCookies {
   const exact = new Set(names)
@@ -46,7 +46,7 @@ export function createOwnCookies({ names, anyCase = [], others = [] }: OwnCookie
     },
     isSetBy: (setCookie) => {
       const [pair = ''] = setCookie.split(';', 1)
-      // A browser sends a cookie without a name as its value alone: `=name=value` as `name=value`.
+      // Browsers send a cookie without a name as its value alone, so `=name=value` is sent as `name=value`.
       const named = pair.replace(/^[\s=]+/, '')
       const end = named.indexOf('=')
       return isOwnName(plainName(end === -1 ? named : named.slice(0, end)))

@@ -14,7 +14,7 @@ import { forwardedPrefix, type StrippedPrefix, withoutPrefixInIf } from './strip
 /** The part of an upstream that the head depends on. */
 export interface HeadUpstream {
   readonly name: string
-  /** The fields that it gets instead of the client's; undefined = none. */
+  /** The fields that replace the client's; undefined = none. */
   readonly headers: UpstreamHeaders | undefined
 }
 
@@ -29,7 +29,7 @@ export interface RequestHeadInput {
   /** undefined = the route replaces nothing. */
   readonly strippedPrefix: StrippedPrefix | undefined
   readonly isUpgrade: boolean
-  /** The gateway's own, which stands for a field of the client; undefined = there is none. */
+  /** Replaces the client's traceparent; undefined = the client's is forwarded. */
   readonly traceparent?: string | undefined
   readonly client: Client
   readonly requestId: string
@@ -132,7 +132,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     return headers === undefined ? lines + ownLines : lines + ownLines + headers.lines
   }
 
-  /** The traceparent of the gateway is dropped where that of the client, which it replaces, would be. */
+  /** The gateway's traceparent is omitted if the client's Connection field lists traceparent as hop-by-hop. */
   function traceLine({ route, connectionOptions }: RequestHeadInput, traceparent: string): string {
     const isPassed = ruleFor(route)('traceparent') === 'pass'
     const isHopByHop = connectionOptions !== undefined && isConnectionOption(connectionOptions, 'traceparent')
@@ -143,7 +143,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     return headers === undefined ? rules.ruleOf : rulesWith(headers)
   }
 
-  /** On a public route too, where nobody has looked at it. */
+  /** On a public route too, where credentials are not read. */
   function isKeyToDrop(authorization: string, { route }: RequestHeadInput): boolean {
     const isForwarded = route.forwardsCredentials || route.access.leavesAuthorization === true
     return !isForwarded && rules.isKeyAuthorization(authorization)
@@ -175,7 +175,7 @@ function isForwarded(rule: HeaderRule, input: RequestHeadInput): boolean {
     case 'secret-key':
       return route.forwardsCredentials
     case 'authorization':
-      // For an anonymous caller the field is meant for the upstream.
+      // For anonymous callers the field is meant for the backend.
       return route.forwardsCredentials || route.access.leavesAuthorization === true || principal === undefined
     case 'method-override':
       return route.passesMethodOverride
@@ -204,7 +204,7 @@ interface SpecialLineOptions {
   readonly strippedPrefix: StrippedPrefix | undefined
 }
 
-/** The line of a forwarded field whose rule is another than `pass`; empty where nothing is left of it. */
+/** The line of a forwarded field whose rule is not `pass`; empty if nothing of it remains. */
 function specialLine(
   rule: HeaderRule,
   name: string,

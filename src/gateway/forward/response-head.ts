@@ -7,9 +7,10 @@ import { CachingLines, cachingLengths } from '../routes/response-caching.ts'
 import type { ResponseCaching } from '../routes/route.ts'
 import type { OwnCookies } from './own-cookies.ts'
 import { pathFields, publicValue } from './public-value.ts'
+import type { ResponseHeaders } from './response-headers.ts'
 import type { LocationContext } from './stripped-prefix.ts'
 
-/** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway manages that to the client itself. */
+/** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway writes its own for the client. */
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -27,6 +28,8 @@ export interface ResponseHeadInput extends LocationContext {
   readonly status: number
   /** Name, value, name, value, as they arrived. */
   readonly headers: readonly string[]
+  /** The fields that the route sets, in the same form; undefined = none. They are in no 1xx but a 101. */
+  readonly set: readonly string[] | undefined
   /** Whether trailers can follow: they need chunks on both sides. */
   readonly mayHaveTrailers: boolean
   /** What caches are told; undefined = only what the backend says. */
@@ -51,7 +54,7 @@ export function responseHeaderLines(input: ResponseHeadInput): string {
   return withOwnLines(lines, hasDate, input.status, input.requestId)
 }
 
-/** The lines with those of the gateway's own. */
+/** Adds the gateway's own lines. */
 export function withOwnLines(lines: string, hasDate: boolean, status: number, requestId: string): string {
   const withId = hasRequestId(status) ? lines + idName + requestId + lineEnd : lines
   // RFC 9110 6.6.1.
@@ -61,12 +64,12 @@ export function withOwnLines(lines: string, hasDate: boolean, status: number, re
 const idName = 'X-Request-Id: '
 const lineEnd = '\r\n'
 
-/** A 1xx comes before the response, but for a 101, which is one. */
+/** Final responses and 101 have one; other 1xx do not. */
 function hasRequestId(status: number): boolean {
   return status >= 200 || status === 101
 }
 
-/** All but those of the gateway's own, and whether there is a Date. */
+/** All lines but the gateway's own, and whether there is a Date. */
 function readLines(input: ResponseHeadInput): { readonly lines: string; readonly hasDate: boolean } {
   const { status, headers, mayHaveTrailers } = input
   const connectionOptions = connectionOptionsOf(headers)
@@ -85,7 +88,24 @@ function readLines(input: ResponseHeadInput): { readonly lines: string; readonly
     if (lower === 'date') hasDate = true
     lines += `${name}: ${rewriteValue(lower, value, input)}\r\n`
   }
+  if (input.set !== undefined && hasRequestId(status)) lines += setLines(input.set, caching, input)
   return { lines: lines + varyingLines(input, caching), hasDate }
+}
+
+/** The fields of the route: they say what the backend might have said, in words for the client. */
+function setLines(
+  set: readonly string[],
+  caching: CachingLines | undefined,
+  input: ResponseHeadInput,
+): string {
+  let lines = ''
+  for (let index = 0; index + 1 < set.length; index += 2) {
+    const name = set[index] ?? ''
+    const value = set[index + 1] ?? ''
+    const lower = name.toLowerCase()
+    if (!caching?.take(lower, value) && !isWithheld(lower, value, input)) lines += `${name}: ${value}\r\n`
+  }
+  return lines
 }
 
 /** An interim response, or a 101, is never stored. */
@@ -93,13 +113,13 @@ function cachingLinesOf({ status, caching }: ResponseHeadInput): CachingLines | 
   return caching && status >= 200 ? new CachingLines(caching) : undefined
 }
 
-/** Whether a field of the backend's does not go on as it is. */
+/** Whether a field of the backend is not forwarded unchanged. */
 function isWithheld(lower: string, value: string, input: ResponseHeadInput): boolean {
   if (lower === 'set-cookie') return input.ownCookies?.isSetBy(value) === true
   return lower === workerAllowed && isOverPortal(value, input)
 }
 
-/** On what the response depends, and who may store it. */
+/** The lines that say what the response varies by, and who may store it. */
 function varyingLines(input: ResponseHeadInput, caching: CachingLines | undefined): string {
   const isWorker = mayBecomeWorker(input)
   if (!caching) return isWorker ? varyLine : ''
@@ -110,15 +130,22 @@ function varyingLines(input: ResponseHeadInput, caching: CachingLines | undefine
 const workerAllowed = 'service-worker-allowed'
 
 /**
- * The standard lets a browser take a script that a page has fetched from its cache as a service worker
- * (`updateViaCache: 'all'`). Where it varies, the request comes here, and is refused.
+ * With `updateViaCache: 'all'` a browser may install a script that a page has fetched as a service worker, straight
+ * from its cache. `Vary` on this field makes the browser ask here, where it is refused.
  */
 const workerField = 'Service-Worker'
 const varyLine = `Vary: ${workerField}\r\n`
 
 /** Whether browsers might take a response for the script of a service worker that reaches the portal. */
-function mayBecomeWorker({ status, headers, clientPath, portalScopes }: ResponseHeadInput): boolean {
-  return status >= 200 && portalScopes?.isReachedFrom(clientPath) === true && isScript(headers)
+function mayBecomeWorker({
+  status,
+  headers,
+  set = [],
+  clientPath,
+  portalScopes,
+}: ResponseHeadInput): boolean {
+  if (status < 200 || portalScopes?.isReachedFrom(clientPath) !== true) return false
+  return isScript(headers) || isScript(set)
 }
 
 function isOverPortal(allowed: string, { clientPath, portalScopes }: ResponseHeadInput): boolean {
@@ -133,22 +160,26 @@ interface FieldContext {
 
 function isDropped(lower: string, { status, mayHaveTrailers, hasLength }: FieldContext): boolean {
   if (lower === 'trailer') return !mayHaveTrailers
-  // Without a body there is no length (RFC 9110 8.6): a client that trusted it would wait for a body.
+  // Without a body there is no length (RFC 9110 8.6): a client that trusted it would wait for one.
   if (lower === 'content-length') return hasLength || status < 200 || status === 204
   return dropped.has(lower)
 }
 
 function rewriteValue(lower: string, value: string, context: LocationContext): string {
-  // The same length several times is one.
+  // Several equal lengths count as one.
   if (lower === 'content-length') return value.includes(',') ? value.slice(0, value.indexOf(',')) : value
   return publicValue(lower, value, context)
 }
 
 /**
  * The forwarded trailer lines: no framing, routing, credentials or control data (RFC 9110 6.5.1), nothing that is
- * removed from heads (the target's address, CORS), and nothing that the head's Connection names.
+ * removed from heads (the target's address, CORS, what the route removes), and nothing that the head's Connection names.
  */
-export function responseTrailerLines(trailers: readonly string[], headers: readonly string[]): string {
+export function responseTrailerLines(
+  trailers: readonly string[],
+  headers: readonly string[],
+  rules?: ResponseHeaders,
+): string {
   const connectionOptions = connectionOptionsOf(headers)
   let lines = ''
   for (let index = 0; index + 1 < trailers.length; index += 2) {
@@ -157,6 +188,7 @@ export function responseTrailerLines(trailers: readonly string[], headers: reado
     if (
       forbiddenInTrailers.has(lower) ||
       lower.startsWith('access-control-') ||
+      rules?.replacedNames.has(lower) ||
       connectionOptions?.has(lower)
     )
       continue
@@ -185,7 +217,7 @@ const forbiddenInTrailers = new Set([
   'vary',
 ])
 
-/** Rules for names that are not simply forwarded. */
+/** The lengths of names that are not simply forwarded. */
 const lengths = lengthsOf([...dropped, 'trailer', 'content-length', 'date', ...pathFields, workerAllowed])
 
 const lengthsWithCaching = lengths.map((isSpecial, length) => isSpecial | (cachingLengths[length] ?? 0))
@@ -196,7 +228,7 @@ function connectionOptionsOf(headers: readonly string[]): Set<string> | undefine
   for (const value of valuesOf(headers, 'connection')) {
     for (const part of value.toLowerCase().split(',')) {
       const name = part.trim()
-      // The framing of the response is already decided: the upstream cannot remove it here.
+      // The framing of the response has been decided: the upstream cannot remove its fields by naming them here.
       if (name !== 'keep-alive' && name !== 'close' && name !== 'content-length')
         names = (names ?? new Set()).add(name)
     }
@@ -204,30 +236,10 @@ function connectionOptionsOf(headers: readonly string[]): Set<string> | undefine
   return names
 }
 
-/** A body of unknown length is sent in chunks to a client of HTTP/1.1. */
+/** HTTP/1.1 clients get a body of unknown length in chunks. */
 export function clientFramingOf(framing: ResponseFraming, { minorVersion }: RequestHead): ResponseFraming {
   if (framing === 'none' || framing === 'counted') return framing
   return minorVersion === 1 ? 'chunked' : 'until-close'
-}
-
-/**
- * Whether a response is a stream of server-sent events (https://html.spec.whatwg.org/#server-sent-events), which may go
- * on for ever.
- * @param headers name, value, name, value, as they arrived
- */
-export function isEventStream(headers: readonly string[]): boolean {
-  return /^\s*text\/event-stream\s*(?:;|$)/i.test(valuesOf(headers, 'content-type')[0] ?? '')
-}
-
-/** How long a silence a route for responses that last allows. */
-const lastingIdleMs = 120_000
-
-/**
- * Whether a response of unknown length may be one that lasts, such as a stream of events: these wait for what happens rather
- * than for the backend, so they are no measure of how busy it is, and count apart from other requests.
- */
-export function mayLast(isOfEvents: boolean, idleTimeoutMs: number): boolean {
-  return isOfEvents || idleTimeoutMs >= lastingIdleMs
 }
 
 /** Whether browsers may take a response for a script (https://mimesniff.spec.whatwg.org/#javascript-mime-type). */

@@ -2,7 +2,7 @@ import { valuesOf } from '#http/h1/raw-headers.ts'
 import { parseRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 
-/** What was removed from the front of the client's path, so that the backend does not see it. */
+/** How the start of the path differs between the client and the backend. */
 export interface StrippedPrefix {
   /** By this gateway: `/orders`; empty = nothing. */
   readonly own: string
@@ -22,14 +22,21 @@ export function readStrippedPrefix(
   return { own: prefix, replacement: rewrite, outer: isTrusted ? readOuterPrefix(rawHeaders) : '' }
 }
 
-/** The value of X-Forwarded-Prefix for the backend: one path, as backends put it before their own. */
+/** The prefix at a target whose paths all begin with a base path; empty = none. */
+export function atBasePath(prefix: StrippedPrefix | undefined, basePath: string): StrippedPrefix | undefined {
+  if (basePath === '') return prefix
+  const { own, replacement, outer } = prefix ?? { own: '', replacement: '', outer: '' }
+  return { own, replacement: basePath + replacement, outer }
+}
+
+/** The value of X-Forwarded-Prefix for the backend: the one path that it has to put before its own. */
 export function forwardedPrefix({ own, outer }: StrippedPrefix): string {
   return outer + own
 }
 
 /**
- * The path for the client of a path of the backend, which begins with `/`. One that is not below what the backend sees in
- * place of the prefix stays: no request of this route leads there.
+ * The client's path for a path of the backend, which begins with `/`. A path that is not below what the backend sees in
+ * place of the prefix is left unchanged, as no request of this route leads there.
  */
 export function withPrefix(path: string, { own, replacement, outer }: StrippedPrefix): string {
   const published = outer + own
@@ -40,8 +47,9 @@ export function withPrefix(path: string, { own, replacement, outer }: StrippedPr
   return own !== '' && isBelow(path, own) ? outer + path : path
 }
 
-/** What follows a prefix may be empty, or begin with a query. */
+/** What follows a prefix may be empty, begin with a query, or with what would become a host (RFC 3986 4.2). */
 function withRoot(path: string): string {
+  if (/^\/[/\\]/.test(path)) return `/.${path}`
   return path.startsWith('/') ? path : `/${path}`
 }
 
@@ -50,8 +58,8 @@ export function isBelow(path: string, prefix: string): boolean {
   return path.startsWith(prefix) && /^(?:[/?#]|$)/.test(path.slice(prefix.length))
 }
 
-/** Each proxy of a chain adds what it stripped, as a further field or item of a list. */
-function readOuterPrefix(rawHeaders: readonly string[]): string {
+/** What trusted proxies have stripped. Each of a chain adds it, as a further field or item of a list. */
+export function readOuterPrefix(rawHeaders: readonly string[]): string {
   let outer = ''
   for (const part of valuesOf(rawHeaders, 'x-forwarded-prefix').flatMap((value) => value.split(','))) {
     const prefix = part.trim().replace(/\/$/, '')
@@ -74,7 +82,7 @@ export interface LocationContext {
   readonly targetOrigin: string
   /** As the client calls the gateway: `http`, and `localhost:8080`. */
   readonly client: { readonly protocol: string; readonly host: string }
-  /** What paths of the target lack; undefined = nothing. */
+  /** How the paths of the target differ; undefined = not at all. */
   readonly strippedPrefix: StrippedPrefix | undefined
 }
 
@@ -95,30 +103,33 @@ export function publicLocation(location: string, context: LocationContext): stri
     const publicOrigin = scheme === undefined ? `//${client.host}` : `${client.protocol}://${client.host}`
     return publicOrigin + prefixedRest(rest, strippedPrefix)
   }
-  // The scheme stays: it may be another one on purpose, as in a redirect to https.
+  // The scheme may differ on purpose, as in a redirect to https, and then stays.
   const clientScheme = `${client.protocol}:`
   const isClientHost = hostOf(scheme ?? clientScheme, authority) === hostOf(clientScheme, client.host)
   return isClientHost ? matched + prefixedRest(rest, strippedPrefix) : location
 }
 
-/** Not `//`, which begins a host. */
+/** Leaves `//` alone, which begins a host. */
 function prefixedPath(location: string, strippedPrefix: StrippedPrefix | undefined): string {
   if (strippedPrefix === undefined || !location.startsWith('/') || location.startsWith('//')) return location
   return withPrefix(location, strippedPrefix)
 }
 
-/** What follows an origin may be empty, which is the root. */
+/** The rest of a URL after its origin; empty means the root. */
 function prefixedRest(rest: string, strippedPrefix: StrippedPrefix | undefined): string {
   if (strippedPrefix === undefined) return rest
   return withPrefix(rest.startsWith('/') ? rest : `/${rest}`, strippedPrefix)
 }
 
-/** The origin as URL writes it. */
+/** The origin as URL serialises it. */
 function originOf(scheme: string, authority: string): string {
   return `${scheme.toLowerCase()}//${hostOf(scheme, authority)}`
 }
 
-/** Host and port as URL writes them: in lower case, without the port that the scheme implies. @param scheme `https:` */
+/**
+ * Host and port as URL serialises them: in lower case, without the default port.
+ * @param scheme `https:`
+ */
 export function hostOf(scheme: string, authority: string): string {
   const impliedPort = scheme.toLowerCase() === 'https:' ? /:(?:443)?$/ : /:(?:80)?$/
   return authority.toLowerCase().replace(impliedPort, '')
@@ -128,9 +139,9 @@ export function hostOf(scheme: string, authority: string): string {
 const reference = /^((?:https?:\/\/[^/?#<>]+)?)(\/.*)$/i
 
 /**
- * The value of `If` (RFC 4918 10.4) for a backend that does not see a prefix: the resources that its lists are about lose
- * it. One below another path stays as it is, and so names nothing that the backend has. Tokens and entity tags, which are
- * within parentheses, are not touched.
+ * The value of `If` (RFC 4918 10.4) for a backend that does not see a prefix: the prefix is removed from the resources
+ * that its lists name. A resource below another path is left unchanged, and so matches nothing at the backend. Tokens
+ * and entity tags, which are within parentheses, are not touched.
  */
 export function withoutPrefixInIf(
   value: string,
@@ -140,7 +151,7 @@ export function withoutPrefixInIf(
   let written = ''
   let isInList = false
   let isQuoted = false
-  // After it nothing closes: looking for it from each `<` would cost the square of their number.
+  // No `<` is closed beyond this: searching from each would take quadratic time.
   const lastEnd = value.lastIndexOf('>')
   for (let index = 0; index < value.length; index++) {
     const character = value[index] ?? ''

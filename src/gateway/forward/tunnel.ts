@@ -64,13 +64,13 @@ class RelayingTunnel implements Tunnel {
   }
 }
 
-/** What goes from one side to the other. */
+/** Relays one direction. */
 class Direction {
   readonly tunnel: RelayingTunnel
   readonly from: TunnelEnd
   readonly to: TunnelEnd
   readonly #tracker = new FrameTracker()
-  /** The last that is sent, at the end of a frame. */
+  /** The last frame to send, once the current one has ended. */
   #closeFrame: Buffer | undefined
   #isEnded = false
 
@@ -94,7 +94,7 @@ class Direction {
     else if (!isFlowing) this.from.pause()
   }
 
-  /** Sends the Close frame, and nothing after it; within a frame, only at its end. */
+  /** Sends the Close frame, after which nothing follows; within a frame it waits for its end. */
   endWith(frame: Buffer): void {
     this.#closeFrame = frame
     this.#end()
@@ -107,7 +107,7 @@ class Direction {
   }
 }
 
-/** The listeners are the same for all tunnels, to save the memory of idle WebSockets. */
+/** All tunnels share the same listeners, to save memory of idle WebSockets. */
 const directionKey = Symbol('direction')
 
 function directionFrom(side: TunnelEnd): Direction {
@@ -191,7 +191,7 @@ export class FrameTracker {
 /** Shared by all idle WebSockets. */
 const none: readonly number[] = []
 
-/** From the second byte: two bytes, a longer length of two or eight, and a mask of four. */
+/** Computed from the second byte: two bytes, an extended length of two or eight bytes, and a mask of four. */
 function headerLength(second: number): number {
   const length = second & 0x7f
   const extended = length === 126 ? 2 : length === 127 ? 8 : 0
@@ -208,6 +208,6 @@ function payloadLength(header: readonly number[]): number {
 export function closeFrame(code: number, reason: string, isMasked: boolean): Buffer {
   const payload = Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)])
   if (!isMasked) return Buffer.concat([Buffer.from([0x88, payload.length]), payload])
-  // A mask of zeros is a mask: it leaves the payload as it is.
+  // A mask of zeros leaves the payload unchanged.
   return Buffer.concat([Buffer.from([0x88, 0x80 | payload.length, 0, 0, 0, 0]), payload])
 }

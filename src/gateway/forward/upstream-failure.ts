@@ -8,7 +8,7 @@ import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { ForwardedArrival } from './forwarded-request.ts'
 
-/** The error that the client gets for a failed exchange: neither the address of the target nor the cause. */
+/** The error that the client gets for a failed request, without the address of the target or the cause. */
 export function failureError(failure: UpstreamFailure): GatehouseError {
   const detail = failure instanceof NoConnection ? shareDetails[failure.share] : undefined
   return new GatehouseError(codes[failure.reason], {
@@ -32,7 +32,7 @@ const codes = {
   'invalid-response': 'upstream-invalid-response',
 } as const satisfies Record<FailureReason, ErrorCode>
 
-/** What the client is told of a 503 for lack of a connection; undefined = the text of the code. */
+/** The detail of a 503 if no connection was free; undefined = that of the error code. */
 const shareDetails: Readonly<Record<MissingShare, string | undefined>> = {
   pool: undefined,
   network: 'Your network has as many requests in progress at the service behind this path as one may have.',
@@ -43,9 +43,9 @@ const shareDetails: Readonly<Record<MissingShare, string | undefined>> = {
 }
 
 /**
- * Why a backend's response to a WebSocket handshake is not forwarded; undefined = it is. A client of HTTP/1.1 checks it
- * itself. One of HTTP/2 would take any 2xx for an open WebSocket, and cannot check the answer to a key that it has not
- * sent (RFC 8441 5): the gateway does (RFC 6455 4.1).
+ * Why a backend's response to a WebSocket handshake is not forwarded; undefined = it is. An HTTP/1.1 client checks the
+ * response itself. An HTTP/2 client would take any 2xx for an open WebSocket, and cannot check the answer to a key that
+ * it did not send (RFC 8441 5), so the gateway does (RFC 6455 4.1).
  */
 export function handshakeFailure(
   { connection, head }: Pick<ForwardedArrival, 'connection' | 'head'>,

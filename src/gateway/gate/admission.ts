@@ -14,7 +14,7 @@ export interface AdmissionOptions<
 > {
   readonly gate: Gate<MatchedRoute, Incoming>
   readonly checkSecondTargets: CheckSecondTargets
-  /** The head that the connection got. */
+  /** The head that was received on the connection. */
   sentHead(arrival: Incoming): RequestHead
   /** @param secondTargets undefined = the request names none */
   admit(route: MatchedRoute, arrival: Incoming, secondTargets: SecondTargets | undefined): void
@@ -22,9 +22,9 @@ export interface AdmissionOptions<
 }
 
 /**
- * Passes a request through the gate, and its second targets too, if it names any: then it is admitted or refused, at once if
- * all is cached. A request whose client has disconnected in the meantime is neither.
- * @throws GatehouseError if it cannot be decided, and what `admit` throws; later both are passed to `refuse`
+ * Passes a request and its second targets through the gate, then admits or refuses it, synchronously if everything is
+ * cached. A request whose client has disconnected in the meantime is neither admitted nor refused.
+ * @throws GatehouseError if it cannot be decided, and what `admit` throws; asynchronously, both are passed to `refuse`
  */
 export function createAdmission<
   MatchedRoute extends Route<HeadUpstream | undefined>,
@@ -65,7 +65,7 @@ export function createAdmission<
     whenSettled(arrival, result, (settled) => dispatch(settled, arrival))
   }
 
-  // Hot: no function within it, which would be allocated for each request.
+  // Hot: an inner function would be allocated for each request.
   return function passGate(arrival) {
     const result = gate(arrival)
     if (result instanceof Promise) dispatchLater(result, arrival)

@@ -1,9 +1,10 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { forwardedHostError, hasNameLengths, parseHostName, withoutPort } from '../routes/host-name.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
-import { parseRequestTarget } from '../routes/request-target.ts'
+import { pathFaults } from '../routes/path-faults.ts'
+import { mergedPath, readRequestTarget } from '../routes/request-target.ts'
 import type { Arrival } from '../server/arrival.ts'
 import type { Cors, Preflight } from './cors.ts'
 import type { DecisionTrace } from './gate.ts'
@@ -17,7 +18,9 @@ import {
 } from './outcome.ts'
 import type { RequestFields } from './request-fields.ts'
 
-/** What handles a request: the server itself (`OPTIONS *`, or a preflight), the gateway's own endpoints, or the routes. */
+/**
+ * Who handles a request: the server itself (`OPTIONS *`, or a preflight), the gateway's own endpoints, or the routes.
+ */
 export type Scope = 'server' | Preflight | 'own' | 'routes'
 
 export interface ScopeOptions {
@@ -41,7 +44,7 @@ export function chooseScope(
   if (head.method === 'CONNECT' && !head.target.startsWith('/')) {
     throw new GatehouseError('method-not-allowed', { allow: [] })
   }
-  // Before anything can fail: a cross-origin page must be able to read the problem.
+  // First, as a cross-origin page must be able to read the problem if anything below fails.
   if (cors) recordCorsHeaders(outcome, cors.headersFor(head.rawHeaders))
   if (arrival.client.host === '') {
     parseHostName(fields)
@@ -65,27 +68,30 @@ export function chooseScope(
   }
   trace?.passed('cors')
   if (cors && !cors.appliesTo(path, hostName)) recordCorsHeaders(outcome, undefined)
-  // A service worker on the portal's origin could read and forge every page of it, whichever backend it is from.
+  // A service worker on the portal's origin could read and forge all of its pages, whichever backend serves the script.
   if (fields.uncommon.isWorkerScript && ownPaths.portalScopes?.isReachedFrom(path))
     throw new GatehouseError('service-worker-refused')
-  if (ownPaths.has(path, hostName)) return 'own'
-  // On the portal's own host no backend may answer, or it would share the portal's origin.
+  const isOwn = ownPaths.has(path, hostName)
+  if (destination.target.hasEmptySegment && (isOwn || ownPaths.has(mergedPath(destination.target), hostName)))
+    throw sharedError('path-ambiguous', pathFaults.emptySegment)
+  if (isOwn) return 'own'
+  // No backend may answer on the portal's own host, or it would share the portal's origin.
   if (ownPaths.isOwnHost(hostName)) throw new GatehouseError('route-not-found')
   return 'routes'
 }
 
 /** @throws GatehouseError `path-ambiguous`, `request-invalid` */
 function parseDestination(sentTarget: string, fields: RequestFields): Destination {
-  const target = parseRequestTarget(sentTarget)
-  if (!target) throw new GatehouseError('path-ambiguous')
+  const target = readRequestTarget(sentTarget)
+  if (typeof target === 'string') throw sharedError('path-ambiguous', pathFaults[target])
   return { target, hostName: parseHostName(fields) }
 }
 
 const absoluteFormWithoutPath = /^https?:\/\/([^/?#]*)$/i
 
 /**
- * Whether a request asks about the gateway as a whole, not about a path: `OPTIONS *` (RFC 9110 9.3.7), or the absolute
- * form without a path, which means the same (RFC 9112 3.2.4).
+ * Whether a request is about the gateway as a whole, not a path: `OPTIONS *` (RFC 9110 9.3.7), or the absolute form
+ * without a path, which means the same (RFC 9112 3.2.4).
  */
 function isServerWideOptions({ method, target }: Pick<RequestHead, 'method' | 'target'>): boolean {
   if (method !== 'OPTIONS') return false
@@ -94,8 +100,8 @@ function isServerWideOptions({ method, target }: Pick<RequestHead, 'method' | 't
 }
 
 /**
- * Answers an OPTIONS request as its final recipient. About the gateway as a whole no authentication is needed: the
- * response reveals nothing that is not in the public docs.
+ * Answers an OPTIONS request as its final recipient. No authentication is needed for the gateway as a whole, as the
+ * response says nothing that the public docs do not.
  * @param methods those that its target allows
  */
 export function answerOptions({ connection, outcome, requestId }: Arrival, methods: Iterable<string>): void {

@@ -2,7 +2,7 @@ import type { RequestHead } from '#http/exchange/request-head.ts'
 import { isToken } from '#http/h1/characters.ts'
 import { onlyValueOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { type CorsHeaders, createCorsHeaders } from '../forward/cors-headers.ts'
 import { ambiguousHostError } from '../routes/host-name.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
@@ -32,7 +32,7 @@ export interface Cors {
    * @throws GatehouseError where no route has the path
    */
   preflight(request: CorsRequest, destination: Destination, corsHeaders: CorsHeaders): Preflight | undefined
-  /** Whether CORS applies to a path: only the portal's own scripts may read its pages. */
+  /** Whether CORS applies to a path: not to the portal, whose pages only its own scripts may read. */
   appliesTo(path: string, hostName: string): boolean
 }
 
@@ -43,7 +43,7 @@ interface CorsOptions {
   readonly ownPaths: OwnPaths
 }
 
-/** How long a browser may cache the response, in seconds; until then it may not see a change of the config. */
+/** How long a browser may cache the response, in seconds, and so may miss a change of the config. */
 const maxAgeS = 600
 const fieldNameList = /^[A-Za-z0-9!#$%&'*+.^_`|~, \t-]*$/
 
@@ -74,7 +74,7 @@ export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | un
       case 'none':
         throw new GatehouseError('route-not-found')
       case 'ambiguous':
-        throw new GatehouseError('path-ambiguous')
+        throw sharedError('path-ambiguous', match.detail)
       default:
         return match satisfies never
     }
@@ -98,7 +98,7 @@ export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | un
   }
 }
 
-/** Answers a preflight: it carries no credentials, so nobody is authenticated. */
+/** Answers a preflight. It carries no credentials, so nobody is authenticated. */
 export function answerPreflight({ connection, outcome, requestId }: Arrival, { lines }: Preflight): void {
   recordStatus(outcome, 204)
   connection.respond(204, 'No Content', `${lines}X-Request-Id: ${requestId}\r\n${dateLine()}`, 'none')
@@ -117,7 +117,7 @@ function preflightLines(origin: string, methods: readonly string[], names: strin
   return lines.map((line) => `${line}\r\n`).join('')
 }
 
-/** All requested names are allowed, SecretKey and Authorization too: the request itself is checked as usual. */
+/** All requested names are allowed, including SecretKey and Authorization: the request itself is checked as usual. */
 function requestedFieldNames(rawHeaders: readonly string[]): string {
   const names = onlyValueOf(rawHeaders, 'access-control-request-headers') ?? ''
   return fieldNameList.test(names) ? names : ''

@@ -6,6 +6,7 @@ import type { CountAgainstPlan } from '#identity/limits/plans.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
+import type { Allowance } from '#platform/allowance.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
@@ -13,6 +14,7 @@ import type { Rate } from '#store/rates.ts'
 import { createCredentialRefusal } from '../refusals/credential-refusal.ts'
 import type { GatedRoute } from '../routes/route.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
+import { recordAllowances } from './outcome.ts'
 
 export interface DecisionEffectsOptions {
   readonly limiter: RateLimiter
@@ -29,14 +31,14 @@ export interface DecisionEffectsOptions {
 /** The admitted route, or the error. */
 export type GateResult<MatchedRoute extends GatedRoute> = MatchedRoute | GatehouseError
 
-/** A result that is there at once, or later. */
+/** A result, available at once or later. */
 export type EventualResult<MatchedRoute extends GatedRoute> =
   | GateResult<MatchedRoute>
   | Promise<GateResult<MatchedRoute>>
 
-/** What is counted once the caller of a request has been decided about. Synchronous where nothing has to be asked. */
+/** Counts decisions and takes limits. Synchronous unless the store has to be asked. */
 export interface DecisionEffects {
-  /** All effects of a decision that is final: those below, in their order. */
+  /** Applies all effects of a final decision: those below, in their order. */
   apply<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,
     arrival: Arrival<unknown>,
@@ -44,7 +46,7 @@ export interface DecisionEffects {
   ): EventualResult<MatchedRoute>
   /** Records the use of a valid secret key. */
   recordKeyUse(arrival: Arrival<unknown>, decision: AllowedDecision): void
-  /** Counts the request against its rate, plan and quota; and the decision, as allowed or as exceeding these. */
+  /** Counts the request against its rate, plan and quota, and the decision as allowed or as exceeding one of these. */
   takeLimits<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,
     arrival: Arrival<unknown>,
@@ -60,7 +62,7 @@ export interface DecisionEffects {
   countRefusal(scheme: DecisionScheme | undefined, error: GatehouseError): GatehouseError
 }
 
-/** How long the use of a key is not recorded again for the same head from the same address. */
+/** After a use of a key was recorded, further uses for the same head and address are not recorded for this long. */
 const keyUseIntervalMs = 1_000
 
 export function createDecisionEffects(options: DecisionEffectsOptions): DecisionEffects {
@@ -91,22 +93,25 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
 
   function takeRateAndPlan(
     rate: RouteRate | undefined,
-    { client, arrivedAt }: Arrival<unknown>,
+    { client, arrivedAt, outcome }: Arrival<unknown>,
     { principal }: AllowedDecision,
   ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-    if (rate === undefined) return countAgainstPlan(principal, arrivedAt)
-    const excess = takeRate(limiter, rate, { principal, address: client.address })
+    if (rate === undefined && principal?.plan === undefined) return undefined
+    const allowances = recordAllowances(outcome)
+    if (rate === undefined) return countAgainstPlan(principal, arrivedAt, allowances)
+    const excess = takeRate(limiter, rate, { principal, address: client.address }, allowances)
     return excess instanceof Promise
-      ? countAgainstPlanLater(excess, principal, arrivedAt)
-      : (excess ?? countAgainstPlan(principal, arrivedAt))
+      ? countAgainstPlanLater(excess, principal, arrivedAt, allowances)
+      : (excess ?? countAgainstPlan(principal, arrivedAt, allowances))
   }
 
   async function countAgainstPlanLater(
     excess: Promise<GatehouseError | undefined>,
     principal: Principal | undefined,
     arrivedAt: number,
+    allowances: Allowance[],
   ): Promise<GatehouseError | undefined> {
-    return (await excess) ?? countAgainstPlan(principal, arrivedAt)
+    return (await excess) ?? countAgainstPlan(principal, arrivedAt, allowances)
   }
 
   async function countLater<MatchedRoute extends GatedRoute>(

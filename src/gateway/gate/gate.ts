@@ -1,6 +1,6 @@
 import type { Authenticator } from '#identity/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
-import type { Decision, Refusal } from '#identity/decision.ts'
+import type { AllowedDecision, Decision, Refusal } from '#identity/decision.ts'
 import { createLookUpGuard } from '#identity/limits/failures.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
@@ -16,6 +16,7 @@ import {
   type GateResult,
 } from './decision-effects.ts'
 import { recordDecision, recordRoute } from './outcome.ts'
+import type { CheckPossession } from './possession.ts'
 import { type CredentialTakerOptions, createCredentialTaker } from './route-credentials.ts'
 
 export interface GateOptions<MatchedRoute extends GatedRoute, Incoming extends Arrival<unknown> = Arrival>
@@ -25,20 +26,21 @@ export interface GateOptions<MatchedRoute extends GatedRoute, Incoming extends A
   readonly findRoute: (arrival: Incoming) => GateResult<MatchedRoute>
   readonly authenticator: Authenticator
   readonly checkBasicKey: CheckBasicKey
+  readonly checkPossession: CheckPossession
   /** undefined in the gateway. */
   readonly trace?: DecisionTrace | undefined
 }
 
 /**
- * Decides about a request before a byte of its body is read: its route, the caller, access, rate and quota. Synchronous if all
- * is cached. A refusal is returned, not thrown, as most of them are frequent.
+ * Decides about a request before a byte of its body is read: its route, the caller, access, rate and quota. Synchronous
+ * if all is cached. A refusal is returned, not thrown, as most of them are frequent.
  * @throws GatehouseError `store-unavailable`, synchronously or as a rejection, if it cannot be decided
  */
 export type Gate<MatchedRoute extends GatedRoute, Incoming extends Arrival<unknown> = Arrival> = (
   arrival: Incoming,
 ) => EventualResult<MatchedRoute>
 
-/** A secret key that is not looked up. */
+/** The refusal of a secret key that is not looked up. */
 const unknownKey: Refusal = {
   kind: 'refused',
   code: countedCode,
@@ -52,7 +54,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
   options: GateOptions<MatchedRoute, Incoming>,
   effects = createDecisionEffects(options),
 ): Gate<MatchedRoute, Incoming> {
-  const { findRoute, authenticator, limiter, failures, checkBasicKey, trace } = options
+  const { findRoute, authenticator, limiter, failures, checkBasicKey, checkPossession, trace } = options
   const lookUps = createLookUpGuard(limiter, failures)
   const takeCredentials = createCredentialTaker(options)
 
@@ -70,7 +72,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
     return decide(route, arrival, arrival.arrivedAt)
   }
 
-  /** A key that may be made up: from a network that has sent too many it is not looked up. */
+  /** Looks up a key that may be invented, unless its network has sent too many invalid ones. */
   async function lookUp(route: MatchedRoute, arrival: Incoming): Promise<GateResult<MatchedRoute>> {
     const { address } = arrival.client
     if (!(await lookUps.admit(address))) return admit(route, arrival, unknownKey)
@@ -93,7 +95,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
     arrival: Incoming,
     decision: Promise<Decision>,
   ): Promise<GateResult<MatchedRoute>> {
-    // What has to be looked up is of an accepted scheme, whatever is found.
+    // A credential that has to be looked up is of an accepted scheme, whatever the result.
     trace?.passed('scheme')
     return admit(route, arrival, await decision)
   }
@@ -106,8 +108,35 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
     isConfirmed = false,
   ): EventualResult<MatchedRoute> {
     recordDecision(arrival.outcome, decision)
+    if (decision.kind === 'allowed' && decision.confirmation !== undefined && !isConfirmed)
+      return admitProven(route, arrival, decision)
     if (trace) traceDecision(trace, decision)
     if (decision.kind === 'refused') return effects.refuse(route, arrival, decision)
+    return admitCaller(route, arrival, decision, isConfirmed)
+  }
+
+  /** Once for each request: where the decision is confirmed later, the same token was proven. */
+  function admitProven(
+    route: MatchedRoute,
+    arrival: Incoming,
+    decision: AllowedDecision,
+  ): EventualResult<MatchedRoute> {
+    const settle = (unproven: GatehouseError | undefined): EventualResult<MatchedRoute> => {
+      if (unproven) return effects.countRefusal(decision.scheme, unproven)
+      if (trace) traceDecision(trace, decision)
+      return admitCaller(route, arrival, decision, false)
+    }
+    trace?.passed('scheme')
+    const checked = checkPossession(arrival, decision)
+    return checked instanceof Promise ? checked.then(settle) : settle(checked)
+  }
+
+  function admitCaller(
+    route: MatchedRoute,
+    arrival: Incoming,
+    decision: AllowedDecision,
+    isConfirmed: boolean,
+  ): EventualResult<MatchedRoute> {
     const { principal, scheme } = decision
     const misplaced = principal && refuseFrom(principal, arrival)
     if (misplaced) return effects.countRefusal(scheme, misplaced)
@@ -119,14 +148,14 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
     return effects.takeLimits(route, arrival, decision)
   }
 
-  /** Why a valid credential is refused from where it came. */
+  /** Why a valid credential is refused because of the address that it came from. */
   function refuseFrom(principal: Principal, arrival: Incoming): GatehouseError | undefined {
     return isFromAllowedAddress(principal, arrival.client.address)
       ? checkBasicKey(arrival)
       : sharedError('address-forbidden')
   }
 
-  /** A caller refused because of a cached record may have another role by now, or be verified. */
+  /** A caller who is refused because of a cached record may have got another role or been verified since. */
   async function admitConfirmed(
     route: MatchedRoute,
     arrival: Incoming,
@@ -149,11 +178,11 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
 export type DecisionStep = 'request' | 'cors' | 'route' | 'scheme' | 'principal' | 'policy' | 'limits'
 
 /**
- * Told of each step that a request has passed; what the step found is in the outcome of the request. The gateway has
- * none, and the steps cost it nothing more than to see that; `explain` has one.
+ * Is told of each step that a request has passed; the outcome of the request has the results. Only `explain` passes
+ * one.
  */
 export interface DecisionTrace {
-  /** A step may be taken again, where a decision based on the cache is confirmed: the last time counts. */
+  /** May be called again for a step if a decision based on the cache is confirmed: the last call counts. */
   passed(step: DecisionStep): void
 }
 

@@ -3,9 +3,9 @@ import type { Arrival } from '../server/arrival.ts'
 import type { WebSockets } from '../server/web-sockets.ts'
 import { recordStatus } from './outcome.ts'
 
-/** The calls of gRPC that last: they end when their credential does, like WebSockets. */
+/** Long-lived gRPC calls, which end when their credential does, like WebSockets. */
 export interface OpenCalls {
-  /** A call is forwarded: many backends begin their response only when there is something to say. */
+  /** A call was forwarded. Many backends begin their response only when they have something to say. */
   onForwarded(): void
 }
 
@@ -14,10 +14,10 @@ interface OpenCallsOptions extends Pick<WebSockets, 'followStream'> {
   openArrivals(): Iterable<Arrival>
 }
 
-/** Most calls are over sooner. A credential that was revoked in the meantime is found when following begins. */
+/** Most calls end sooner. A credential that was revoked before is noticed when the following begins. */
 const tickMs = 100
 
-/** Looks for them among the open requests now and then: a list of all calls would keep each until the next look. */
+/** Searches the open requests at intervals: a list of all calls would keep each in memory until the next search. */
 export function createOpenCalls({ followStream, openArrivals }: OpenCallsOptions): OpenCalls {
   /** The calls that are followed, and the function that stops following each. */
   const followed = new Map<Arrival, () => void>()
@@ -63,7 +63,7 @@ function isOpen({ connection, head }: Arrival): boolean {
 function end(arrival: Arrival): void {
   const { connection, outcome } = arrival
   if (!isOpen(arrival)) return
-  // First, as the response of the backend must not go on after its trailers.
+  // First, as the response of the backend must not continue after its trailers.
   connection.detach()
   if (!connection.isHeadSent) recordStatus(outcome, 401)
   endGrpcCall(arrival, revokedCallLines)

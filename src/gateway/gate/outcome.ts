@@ -1,8 +1,10 @@
+import type { Target } from '#http/upstream/target.ts'
 import type { Access } from '#identity/access.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import type { Decision } from '#identity/decision.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { Trace } from '#ops/tracing/tracer.ts'
+import type { Allowance } from '#platform/allowance.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { copyString } from '#platform/text.ts'
@@ -17,7 +19,10 @@ export interface Destination {
   readonly hostName: string
 }
 
-/** What became of a request: what was decided, and what its log line, metrics and trace say. Written only here. */
+/** What a trace says of a target. */
+export type SentTo = Pick<Target, 'origin' | 'basePath' | 'name'>
+
+/** What became of a request: the decision, and what its log line, metrics and trace say. Only written by this file. */
 export interface Outcome {
   /** undefined until it is unambiguous. */
   readonly destination: Destination | undefined
@@ -25,18 +30,20 @@ export interface Outcome {
   readonly corsHeaders: CorsHeaders | undefined
   /** Name of the route, `_gateway` or `_unmatched`. */
   readonly route: string
-  /** The place of the matched route in its table; undefined = not of one in a table. */
+  /** Index of the matched route in its table; undefined = it is in none. */
   readonly routeIndex: number | undefined
   /** Access of the matched route; undefined until it is found. */
   readonly access: Access | undefined
   /** What the matched route offers to browsers; undefined = nothing, or it is not found yet. */
   readonly browser: BrowserAccess | undefined
-  /** By which it is decided, where that need not be those of its fields: see credentialsOf. */
+  /** The credentials that decide, if they may differ from those of the fields: see credentialsOf. */
   readonly credentials: Credentials | undefined
   /** Authentication and authorisation result; undefined until it is decided. */
   readonly decision: Decision | undefined
+  /** What the caller has left of each limit that it was counted against; undefined = no limit applies. */
+  readonly allowances: Allowance[] | undefined
   readonly upstream: string | undefined
-  /** Its trace context, once it is admitted; undefined = not traced. */
+  /** The trace context, once the request is admitted; undefined = not traced. */
   readonly trace: Trace | undefined
   /** The status of the response, once there is one. */
   readonly status: number | undefined
@@ -47,12 +54,14 @@ export interface Outcome {
   readonly accountId: string | undefined
   /** An unexpected error: a bug in the gateway. */
   readonly fault: unknown
-  /** When it was sent to the upstream, and when the whole response had arrived. */
+  /** The target that it was sent to; undefined = none, or nobody asks. */
+  readonly sentTo: SentTo | undefined
+  /** When it was sent to the upstream, and when the complete response had arrived. */
   readonly sentAt: number | undefined
   readonly answeredAt: number | undefined
 }
 
-/** An outcome as this module sees it: an Outcome may be passed where one is asked for. */
+/** The mutable form, which only this module uses: an Outcome may be passed in its place. */
 type Writable = { -readonly [Name in keyof Outcome]: Outcome[Name] }
 
 /** The route name of a request that matches no route. */
@@ -63,7 +72,7 @@ export const ownRouteName = '_gateway'
 /** nginx's status for a client that disconnected before the response. Never sent. */
 export const clientClosedRequest = 499
 
-/** The outcome of a request of which nothing is decided yet. */
+/** The outcome of a request before anything has been decided. */
 export function createOutcome(): Outcome {
   return {
     destination: undefined,
@@ -74,6 +83,7 @@ export function createOutcome(): Outcome {
     browser: undefined,
     credentials: undefined,
     decision: undefined,
+    allowances: undefined,
     upstream: undefined,
     trace: undefined,
     status: undefined,
@@ -81,6 +91,7 @@ export function createOutcome(): Outcome {
     reason: undefined,
     accountId: undefined,
     fault: undefined,
+    sentTo: undefined,
     sentAt: undefined,
     answeredAt: undefined,
   }
@@ -94,7 +105,6 @@ export function recordCorsHeaders(outcome: Writable, corsHeaders: CorsHeaders | 
   outcome.corsHeaders = corsHeaders
 }
 
-/** Records the route that the path belongs to, whatever the decision. */
 export function recordRouteName(outcome: Writable, name: string): void {
   outcome.route = name
   outcome.routeIndex = undefined
@@ -107,7 +117,7 @@ export function recordRoute(outcome: Writable, { name, index, access, browser }:
   outcome.browser = browser
 }
 
-/** Records the credentials that the route looks at. */
+/** Records the credentials that the route reads. */
 export function recordCredentials(outcome: Writable, credentials: Credentials): void {
   outcome.credentials = credentials
 }
@@ -117,19 +127,26 @@ export function recordDecision(outcome: Writable, decision: Decision): void {
   if (decision.kind === 'refused') outcome.reason = decision.reason ?? outcome.reason
 }
 
-/** Records that it is sent to an upstream. @param trace undefined = not traced */
+/** Begins the list of what a caller has left. */
+export function recordAllowances(outcome: Writable): Allowance[] {
+  outcome.allowances = []
+  return outcome.allowances
+}
+
+/** @param trace undefined = not traced */
 export function recordUpstream(outcome: Writable, name: string, trace: Trace | undefined): void {
   outcome.upstream = name
   outcome.trace = trace
 }
 
-/** Records the trace of a request that another proxy sends to an upstream. */
+/** Records the trace of a request that is not forwarded here. */
 export function recordTrace(outcome: Writable, trace: Trace): void {
   outcome.trace = trace
 }
 
-/** @param now on the clock of performance.now() */
-export function recordSent(outcome: Writable, now: number): void {
+/** @param now on the clock of performance.now() @param sentTo for its span */
+export function recordSent(outcome: Writable, now: number, sentTo?: SentTo): void {
+  outcome.sentTo = sentTo
   outcome.sentAt = now
 }
 
@@ -159,20 +176,20 @@ export function recordFailure(outcome: Writable, error: GatehouseError): void {
   outcome.reason ??= cause instanceof Error ? cause.message : undefined
 }
 
-/** Forgets what is only needed until the response begins: all that is logged is kept, as copies. */
+/** Drops what is only needed until the response begins, and copies the texts that are logged. */
 export function forgetTexts(outcome: Writable): void {
   const { target } = destinationOf(outcome)
-  const { hasParameters, hasEncodedSlash } = target
+  const { hasParameters, hasEncodedSlash, hasEmptySegment } = target
   const sentPath = copyString(target.sentPath)
   outcome.destination = {
     hostName: '',
-    target: { path: sentPath, sentPath, query: '', hasParameters, hasEncodedSlash },
+    target: { path: sentPath, sentPath, query: '', hasParameters, hasEncodedSlash, hasEmptySegment },
   }
   outcome.credentials = undefined
   outcome.corsHeaders = undefined
 }
 
-/** Where a request wants to go that has been given to a scope. */
+/** The destination of a request whose scope has been chosen. */
 export function destinationOf({ destination }: Outcome): Destination {
   if (destination === undefined) throw new Error('a request without a destination')
   return destination

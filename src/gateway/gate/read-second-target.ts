@@ -2,19 +2,19 @@ import { encodeHighBytes } from '#http/h1/request-line.ts'
 import type { Client } from '../forward/client.ts'
 import type { SecondTargetForm } from '../forward/header-rules.ts'
 import { hostOf, isBelow } from '../forward/stripped-prefix.ts'
-import { parseRequestTarget, type RequestTarget } from '../routes/request-target.ts'
+import { mergedPath, type RequestTarget, readRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 
 /** A second target, and how the backend is told of it. */
 export interface SecondTarget {
-  /** As a request for it would have it. */
+  /** As if it were the target of a request. */
   readonly target: RequestTarget
   /**
    * @param forwarded path and query of the target as its route forwards them
-   * @returns the value for the backend; undefined = no value says so
+   * @returns the value for the backend; undefined = no value can express it
    */
   write(forwarded: string): string | undefined
-  /** Whether that value is a URL or path of the whole host, as in WebDAV; else one below a root that the backend has. */
+  /** Whether that value is a URL or a path of the whole host, as in WebDAV, rather than a path below some root. */
   readonly isOfHost: boolean
 }
 
@@ -22,12 +22,12 @@ interface SecondTargetContext {
   readonly client: Client
   /** The origin of `publicUrl`. */
   readonly publicOrigin: string
-  /** That of the request itself. */
+  /** The route of the request itself. */
   readonly route: Pick<Route<unknown>, 'rewrite' | 'prefix'>
   /** The path of the request itself, as its backend gets it. */
   readonly backendPath: string
   readonly method: string
-  /** The account of Swift that the target is in; undefined = that of the request. */
+  /** The Swift account of the target; undefined = that of the request. */
   readonly account: string | undefined
 }
 
@@ -42,7 +42,7 @@ export function readSecondTarget(
   if (account !== undefined && !/^[^/?#]+$/.test(account)) return 'is in an account that is no name'
   if (form === 'swift' || isCopyOfSwift(form, value, context)) {
     const root = swiftRoot(context)
-    // Without a slash, so that WebDAV cannot take it for a path of the host.
+    // Without its slash, so that WebDAV cannot take it for a path of the host.
     const path = form === 'destination' ? value.replace(/^\//, '') : value
     if (root !== undefined) return readObject(path, root, context)
     if (account !== undefined) return 'is in another account, and the path of the request is in none'
@@ -51,7 +51,7 @@ export function readSecondTarget(
   return isResourceName(value) ? 'is no path' : readObject(value, '', context)
 }
 
-/** Whether it is an ARN, in any encoding: another name of a bucket, of which no path tells which. */
+/** Whether it is an ARN, in any encoding: another name for a bucket, which no path can be derived from. */
 function isResourceName(value: string): boolean {
   const start = value.slice(0, '/arn:'.length * '%xx'.length)
   const decoded = start.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
@@ -60,7 +60,7 @@ function isResourceName(value: string): boolean {
   return /^\/?arn:/i.test(decoded)
 }
 
-// RFC 4918 8.3: an absolute URI, or a path. No user, as in a request target (RFC 9110 4.2.4).
+// RFC 4918 8.3: an absolute URI or a path. No userinfo, as in a request target (RFC 9110 4.2.4).
 const absoluteForm = /^(https?:)\/\/([^/?#\\@]+)(?=[/?]|$)/i
 
 function readUrl(sent: string, context: SecondTargetContext): SecondTarget | string {
@@ -68,12 +68,15 @@ function readUrl(sent: string, context: SecondTargetContext): SecondTarget | str
   if (origin === undefined && !sent.startsWith('/')) return 'is no URL or path'
   if (origin !== undefined && !isOwnOrigin(scheme, authority, context)) return 'is of another host'
   const rest = origin === undefined ? sent : sent.slice(origin.length)
-  const target = parseRequestTarget(rest.startsWith('/') ? rest : `/${rest}`)
-  if (!target) return 'is ambiguous'
+  const target = readRequestTarget(rest.startsWith('/') ? rest : `/${rest}`)
+  if (typeof target === 'string') return 'is ambiguous'
   return { target, write: (forwarded) => (origin ?? '') + forwarded, isOfHost: true }
 }
 
-/** Whether an origin is the one that the client called. A proxy may not say the scheme: that of `publicUrl` counts too. */
+/**
+ * Whether an origin is the one that the client called. A proxy may not report the scheme, so that of `publicUrl` counts
+ * too.
+ */
 function isOwnOrigin(
   scheme: string,
   authority: string,
@@ -88,8 +91,8 @@ function isOwnOrigin(
 }
 
 /**
- * A path below the backend's own root, with or without a slash before it: it gets the prefix that the route replaces in
- * requests, unless the client has put it there.
+ * A path below the backend's own root, with or without a leading slash. The prefix that the route replaces in requests is
+ * put before it, unless the client has done so.
  * @param root of such paths at the backend: empty, or an account of Swift
  */
 function readObject(
@@ -101,12 +104,12 @@ function readObject(
   const path = slash + withSlashes(sent)
   if (path === '/') return 'is empty'
   const isWhole = root === '' && isBelow(path, route.prefix)
-  const target = parseRequestTarget(isWhole ? path : clientPath(root + path, route))
-  if (!target) return 'is ambiguous'
+  const target = readRequestTarget(isWhole ? path : clientPath(root + path, route))
+  if (typeof target === 'string') return 'is ambiguous'
   return {
     target,
     write: (forwarded) => {
-      // A signature may cover it.
+      // Unchanged, as a signature may cover it.
       if (forwarded === root + path) return sent
       return forwarded.startsWith(`${root}/`) ? forwarded.slice(root.length + slash.length) : undefined
     },
@@ -120,21 +123,23 @@ function clientPath(path: string, { rewrite, prefix }: SecondTargetContext['rout
 }
 
 /**
- * The hosts that a bucket of S3 may have, beside or below that of the request: its name is their first label.
+ * The hosts that an S3 bucket may have, beside or below that of the request, with its name as their first label.
  * @param path of the bucket and an object in it, for the backend
  */
 export function bucketHosts(
   path: string,
   hostName: string,
 ): readonly { readonly target: RequestTarget; readonly hostName: string }[] {
-  const [, bucket = '', rest = '/'] = /^\/([^/?]+)(\/.*)?/.exec(parseRequestTarget(path)?.path ?? '') ?? []
-  const target = parseRequestTarget(rest)
-  if (bucket === '' || !target) return []
+  const whole = readRequestTarget(path)
+  if (typeof whole === 'string') return []
+  const [, bucket = '', rest = '/'] = /^\/([^/?]+)(\/.*)?/.exec(mergedPath(whole)) ?? []
+  const target = readRequestTarget(rest)
+  if (bucket === '' || typeof target === 'string') return []
   const domains = [hostName, hostName.slice(hostName.indexOf('.') + 1)]
   return domains.map((domain) => ({ target, hostName: `${bucket.toLowerCase()}.${domain}` }))
 }
 
-/** The stores decode such a value before they look for slashes: many clients encode all of it. */
+/** Stores decode such a value before they look for slashes, as many clients encode all of it. */
 function withSlashes(sent: string): string {
   const mark = sent.indexOf('?')
   const end = mark === -1 ? sent.length : mark
@@ -145,7 +150,7 @@ function withSlashes(sent: string): string {
 const swiftAccount = /^(\/(?:swift\/)?v1(?:\.0)?)(\/[^/?]+)(?=\/)/
 const cephRoot = /^\/swift\/v1(?=\/)(?!\/(?:AUTH|KEY)_)/
 
-/** Where the containers are of the account of a request; undefined = its path is none of Swift. */
+/** The path above the containers of the request's Swift account; undefined = its path is not one of Swift. */
 function swiftRoot({ backendPath, account }: SecondTargetContext): string | undefined {
   const ceph = account === undefined ? cephRoot.exec(backendPath)?.[0] : undefined
   if (ceph !== undefined) return ceph
@@ -154,8 +159,8 @@ function swiftRoot({ backendPath, account }: SecondTargetContext): string | unde
 }
 
 /**
- * Whether a Destination is read as Swift reads it: below the account, as X-Copy-From. In WebDAV it is a URL or a path of
- * the host, and so begins like that of the request.
+ * Whether a Destination is read as in Swift: below the account, like X-Copy-From. In WebDAV it is a URL or a path of
+ * the host.
  */
 function isCopyOfSwift(form: SecondTargetForm, value: string, context: SecondTargetContext): boolean {
   return form === 'destination' && context.method === 'COPY' && !/^(?:https?:|\/(?:swift\/)?v1)/i.test(value)

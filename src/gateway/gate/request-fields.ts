@@ -28,7 +28,9 @@ export interface UncommonFields {
   /** Names in Connection other than the usual ones, in lower case; undefined where there are none. */
   readonly connectionOptions: ReadonlySet<string> | undefined
   readonly requestId: string | undefined
-  /** The values of the fields that name a second target, by their names in lower case; undefined where there are none. */
+  /**
+   * The values of the fields that name a second target, by their names in lower case; undefined where there are none.
+   */
   readonly secondTargets: ReadonlyMap<string, string> | undefined
   /** All X-Forwarded-For, joined. */
   readonly forwardedFor: string | undefined
@@ -39,6 +41,8 @@ export interface UncommonFields {
   readonly bindsConnection: boolean
   /** Whether a browser fetches the script of a service worker: `Service-Worker: script`. */
   readonly isWorkerScript: boolean
+  /** The values of DPoP (RFC 9449); undefined where there are none. */
+  readonly proofs: readonly string[] | undefined
 }
 
 class ReadUncommonFields implements UncommonFields {
@@ -51,10 +55,11 @@ class ReadUncommonFields implements UncommonFields {
   forwardedFor: string | undefined = undefined
   forwardedProto: string | undefined = undefined
   forwardedHost: string | undefined = undefined
+  proofs: string[] | undefined = undefined
 }
 
 const noneFound = new ReadUncommonFields()
-/** The uncommon fields of a request without any. */
+/** Shared by all requests without uncommon fields. */
 export const noUncommonFields: UncommonFields = noneFound
 
 class ReadFields implements RequestFields {
@@ -64,7 +69,7 @@ class ReadFields implements RequestFields {
   hasAuthorization = false
 }
 
-/** The fields of a request without any. */
+/** The fields of a request that has none. */
 export const noFields: RequestFields = new ReadFields()
 
 /** Reads the fields of requests under one config. */
@@ -74,7 +79,7 @@ export interface FieldReader {
   read(head: Pick<RequestHead, 'rawHeaders'>): RequestFields
 }
 
-/** @param names marks all fields that are read here: of a head that was just read by it, no other line is looked at */
+/** @param names marks all fields that are read here: in a head that was parsed with it, only marked lines are read */
 export function createFieldReader(carriers: Carriers, names?: NameTable): FieldReader {
   const carrierNames = carriers.headers.map((name) => name.toLowerCase())
   const lengths = lengthsOf([...fieldNames, ...carrierNames])
@@ -134,6 +139,9 @@ export function createFieldReader(carriers: Carriers, names?: NameTable): FieldR
       case 'x-forwarded-host':
         uncommonOf(found).forwardedHost ??= value
         break
+      case 'dpop':
+        uncommonOf(found).proofs = [...(found.uncommon.proofs ?? []), value]
+        break
       case 'service-worker':
         uncommonOf(found).isWorkerScript = true
         break
@@ -158,13 +166,13 @@ export function createFieldReader(carriers: Carriers, names?: NameTable): FieldR
   }
 }
 
-/** Copy on write: all heads without such fields share one. */
+/** Copy on write: heads without such fields share one object. */
 function uncommonOf(found: ReadFields): ReadUncommonFields {
   if (found.uncommon === noneFound) found.uncommon = new ReadUncommonFields()
   return found.uncommon
 }
 
-/** Two of a name make a value that names no target. */
+/** Two fields of one name are joined to a value that names no target. */
 function addSecondTarget(found: ReadUncommonFields, name: string, value: string): void {
   found.secondTargets ??= new Map()
   found.secondTargets.set(name, joined(found.secondTargets.get(name), ', ', value))
@@ -183,6 +191,7 @@ const fieldNames = [
   'x-forwarded-proto',
   'x-forwarded-host',
   'service-worker',
+  'dpop',
   ...secondTargetFields.keys(),
 ]
 

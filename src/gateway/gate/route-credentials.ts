@@ -13,7 +13,7 @@ import type { GatedRoute } from '../routes/route.ts'
 import type { Arrival } from '../server/arrival.ts'
 import { recordCredentials } from './outcome.ts'
 
-/** What a request says of its caller on a route whose Authorization field is the backend's. */
+/** The credentials of a request on a route whose Authorization field belongs to the backend. */
 interface KeyHeaders {
   /** The key in a header field that `keys.accept` names: whatever Authorization has, it is no credential here. */
   readonly credentials: Credentials
@@ -51,8 +51,8 @@ export interface CredentialTakerOptions {
 type TakeCredentials = (route: GatedRoute, arrival: Arrival<unknown>) => GatehouseError | undefined
 
 /**
- * For routes whose Authorization field is the backend's, and for those that take the access cookie, which is looked at
- * where no other credential came.
+ * For routes whose Authorization field belongs to the backend, and for those that take the access cookie if there is no
+ * other credential.
  */
 export function createCredentialTaker({
   readKeyHeaders,

@@ -12,7 +12,7 @@ import type { GateResult } from './decision-effects.ts'
 import type { DecisionTrace } from './gate.ts'
 import { destinationOf, principalOf, recordReason, recordRouteName, recordUpstream } from './outcome.ts'
 
-/** Finds the route of a request, or the error it is refused with; the log line names the intended route. */
+/** Finds the route of a request, or the error that it is refused with; the log line names the intended route. */
 export function findRoute<Upstream>(
   table: RouteTable<Upstream>,
   { head, outcome }: Arrival<unknown>,
@@ -21,14 +21,16 @@ export function findRoute<Upstream>(
   const match = table.match(hostName, target, head.method)
   switch (match.kind) {
     case 'route':
-      return match.route
+      if (!match.route.isDenied) return match.route
+      recordRouteName(outcome, match.route.name)
+      return sharedError('route-denied')
     case 'none':
       return sharedError('route-not-found')
     case 'host':
       return ambiguousHostError()
     case 'ambiguous':
       recordReason(outcome, match.reason)
-      return sharedError('path-ambiguous')
+      return sharedError('path-ambiguous', match.detail)
     case 'method':
       if (match.onlyRoute) recordRouteName(outcome, match.onlyRoute.name)
       return new GatehouseError('method-not-allowed', { allow: match.allowed })
@@ -62,8 +64,8 @@ export interface UpstreamHeadOptions {
 }
 
 /**
- * What the head for the upstream is written from, once a request has passed the gate; undefined = the gateway is its
- * final recipient, and it goes no further.
+ * Reads what the upstream head is written from, once a request has passed the gate; undefined = the gateway is the
+ * final recipient, and does not forward it.
  * @throws GatehouseError `body-too-large`, `request-invalid`
  */
 type ReadUpstreamHead = (

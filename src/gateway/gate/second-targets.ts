@@ -55,6 +55,8 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
       const route = findRoute(table, arrival)
       return route instanceof GatehouseError ? route : { ...route, rateLimit: undefined }
     },
+    // It is proven once: see findAllowed.
+    checkPossession: () => undefined,
     countAgainstPlan: () => undefined,
     metrics: undefined,
     keyUses: { record: () => {} },
@@ -68,15 +70,18 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     const found = findRoute(table, second)
     if (found instanceof GatehouseError) return `is refused: ${found.code}`
     if (found.upstream !== route.upstream) return `belongs to another upstream, that of ${found.name}`
-    // A public route has looked at no credential, and its backend is told of no caller.
+    // A public route has read no credential, and its backend is told of no caller.
     if (principalOf(arrival.outcome) === undefined && !allowsAnonymous(found))
       return `is on a route that needs a caller, ${found.name}`
     const result = await gate(second)
-    if (!(result instanceof GatehouseError)) return found
+    if (!(result instanceof GatehouseError)) {
+      const isProven = jktOf(second) === undefined || jktOf(second) === jktOf(arrival)
+      return isProven ? found : `is refused by ${found.name}: the request proves no token`
+    }
     return result.code === 'too-many-failures' ? result : `is refused by ${found.name}: ${result.code}`
   }
 
-  /** As its route forwards a target; that of each method, if there are several. */
+  /** The target as its route forwards it; if there are several methods, all their routes must agree. */
   async function findForwarded(
     { target }: SecondTarget,
     methods: readonly string[],
@@ -93,7 +98,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     return paths.size === 1 ? { path } : stripsAnother
   }
 
-  /** The routes of the hosts that a bucket may have count too. */
+  /** The routes of the bucket's possible hosts count too. */
   async function refusalOfHosts(
     { methods = [] }: NamingField,
     path: string,
@@ -113,7 +118,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     return undefined
   }
 
-  /** The lines of one for the upstream. */
+  /** The lines that tell the upstream of one target. */
   async function check(field: NamingField, value: string, named: Named): Promise<SecondTargets | Refusal> {
     const { route, arrival, account } = named
     const { client, head, outcome } = arrival
@@ -162,7 +167,7 @@ const stripsAnother = 'is on a route that replaces another prefix'
 
 const noLines: SecondTargets = { lines: '', destination: undefined }
 
-/** What is wrong with a target, as text; an error is the answer itself. */
+/** What is wrong with a target, as text; an error is returned unchanged. */
 type Refusal = GatehouseError | string
 
 function isRefusal(result: unknown): result is Refusal {
@@ -171,7 +176,7 @@ function isRefusal(result: unknown): result is Refusal {
 
 /** A request that names a second target. */
 interface Named {
-  /** Its own. */
+  /** The route of the request itself. */
   readonly route: Route<HeadUpstream | undefined>
   readonly arrival: Arrival<unknown>
   /** The account of Swift that it names for the target; undefined = none. */
@@ -184,7 +189,7 @@ function namesTarget(field: SecondTargetField): field is NamingField {
   return field.form !== 'account'
 }
 
-/** As the route says: most backends refuse a Destination that is not a URL of theirs. */
+/** In the form that the route says: most backends refuse a Destination that is not one of their own URLs. */
 function davDestination(target: RequestTarget, forwarded: string, { route, arrival }: Named): SecondTargets {
   const { client, head } = arrival
   if (route.destination === 'target')
@@ -194,6 +199,11 @@ function davDestination(target: RequestTarget, forwarded: string, { route, arriv
   const outer = readStrippedPrefix(route, head.rawHeaders, client.isTrusted)?.outer ?? ''
   const line = `Destination: ${origin}${outer}${target.sentPath}${target.query}\r\n`
   return { lines: line, destination: undefined }
+}
+
+/** The key that the token of a decided request is bound to; undefined = none. */
+function jktOf({ outcome: { decision } }: Arrival<unknown>): string | undefined {
+  return decision?.kind === 'allowed' ? decision.confirmation?.jkt : undefined
 }
 
 function allowsAnonymous({ access }: Route<unknown>): boolean {

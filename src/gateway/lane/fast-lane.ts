@@ -22,13 +22,13 @@ import type { Destination } from '../gate/outcome.ts'
 import { hasUpstream } from '../gate/route-request.ts'
 import { parseHost } from '../routes/host-name.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
-import { parseRequestTarget } from '../routes/request-target.ts'
+import { readRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Forwarding, LaneDecision } from './lane-arrival.ts'
 import { LaneRequest } from './lane-request.ts'
 
-/** The lane decides by the same parts that decide about every other request. */
+/** The parts that decide about all other requests too. */
 interface FastLaneOptions {
   readonly names: NameTable
   readonly carriers: Carriers
@@ -43,10 +43,11 @@ interface FastLaneOptions {
 }
 
 /**
- * Handles the common case in one pass: HTTP/1.1, a caller who was decided about a moment ago, no cookies of the gateway, no
- * upgrade, no field whose value has to be looked at. There is no lane with CORS, assertions or tracing
+ * Handles the common case in one pass: HTTP/1.1, a caller who was decided about a moment ago, no cookies of the
+ * gateway, no upgrade, no field whose value has to be looked at. There is no lane with CORS, assertions or tracing
  * (runtime/assembly/traffic.ts).
- * @returns undefined if the request is not ordinary: the general path then takes the same steps (gateway/server/server.ts)
+ * @returns undefined if the request is not ordinary: the general path then takes the same steps
+ *   (gateway/server/server.ts)
  */
 export type FastLane = (connection: ClientExchange, head: RequestHead) => LaneRequest | undefined
 
@@ -66,15 +67,12 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     if (route === undefined) return undefined
     const now = monotonicClock()
     const caller = recallCaller(route.access, head, fields, now)
-    if (caller === undefined) return undefined
+    if (caller === undefined || !isFinal(caller, route.access, peerAddress)) return undefined
     const { decision, credential } = caller
-    const isAllowed = decision.kind === 'allowed'
-    if (isAllowed && !mayPass(route.access, decision.principal, peerAddress)) return undefined
-
     const { host } = fields
     const decided = { arrivedAt: now, host, destination, route, decision, credential, carriers, forwarding }
     const request = new LaneRequest(connection, head, decided)
-    if (isAllowed) request.headerLines = writeLines(request, decision, fields.lines)
+    if (decision.kind === 'allowed') request.headerLines = writeLines(request, decision, fields.lines)
     return request
   }
 
@@ -96,7 +94,17 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     return authenticator.recall?.(access, { text: head.text, from, to, carrier }, now)
   }
 
-  /** In the order of gateway/forward/request-head.ts: the identity comes last, so that no field of the client can follow it. */
+  /** @returns false if only the general path can decide, which then counts the look-up itself */
+  function isFinal({ decision }: Caller, access: Access, address: string): boolean {
+    if (decision.kind === 'refused' || decision.principal === undefined) return true
+    const { principal } = decision
+    if (principal.profile === undefined || !isFromAllowedAddress(principal, address)) return false
+    if (authorize(access, principal) !== undefined) return false
+    authenticator.countHit?.()
+    return true
+  }
+
+  /** In the order of gateway/forward/request-head.ts: identity last, so that no client field can follow it. */
   function writeLines(request: LaneRequest, decision: AllowedDecision, kept: string): string {
     const { head, client, requestId } = request
     return (
@@ -113,7 +121,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     )
   }
 
-  /** Written once for each decision, which may outlive the config that said how. */
+  /** Written once for each decision, which may outlive the config that defined the headers. */
   function identityLines(decision: AllowedDecision): string {
     if (decision.identityWriter !== writeIdentity) {
       const { principal } = decision
@@ -141,13 +149,13 @@ function hasOrdinaryStart({ minorVersion, upgrade, expectsContinue, method }: Pa
 }
 
 function readDestination(head: ParsedHead, host: string): Destination | undefined {
-  const target = parseRequestTarget(head.target, head.hasPlainTarget)
-  if (target === undefined || target.path !== target.sentPath) return undefined
-  const hostName = parseHost(host)
+  const target = readRequestTarget(head.target, head.hasPlainTarget)
+  if (typeof target === 'string' || target.path !== target.sentPath) return undefined
+  const hostName = target.hasEmptySegment ? undefined : parseHost(host)
   return hostName === undefined ? undefined : { target, hostName }
 }
 
-/** Whether the route needs nothing that only the general path does: no rewriting, no field or body to be looked at. */
+/** Whether the route needs nothing that only the general path does: no rewriting, no inspection of fields or bodies. */
 function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
   const { body } = head
   return (
@@ -162,18 +170,13 @@ function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
   )
 }
 
-/** @returns false also where something is needed that the store alone knows */
-function mayPass(access: Access, principal: Principal | undefined, address: string): boolean {
-  if (principal === undefined) return true
-  if (principal.profile === undefined) return false
-  return isFromAllowedAddress(principal, address) && authorize(access, principal) === undefined
-}
-
-/** The fields of an ordinary head that are not just forwarded. One object for all heads: valid until the next is read. */
+/**
+ * The fields of an ordinary head that are not simply forwarded. One object for all heads, valid until the next is read.
+ */
 interface OrdinaryFields {
   /** Empty = there is none, or it is empty. */
   host: string
-  /** Where the credential is in the text of the head; `credentialEnd` 0 = there is none. */
+  /** The position of the credential in the text of the head; `credentialEnd` 0 = there is none. */
   credentialStart: number
   credentialEnd: number
   /** The header field of a secret key; undefined = `Authorization: Bearer`. */
@@ -183,9 +186,9 @@ interface OrdinaryFields {
 }
 
 /**
- * Reads the lines of a head that need more than forwarding, and leaves out what does not go on: hop-by-hop fields,
- * credentials, every spelling of an identity header, and what only trusted proxies may say.
- * @returns undefined where more than the names of its fields decide about a head (see gateway/forward/request-head.ts)
+ * Reads the lines of a head that are not simply forwarded, and drops what no backend gets: hop-by-hop fields,
+ * credentials, all spellings of identity headers, and fields of trusted proxies.
+ * @returns undefined if the names of its fields alone do not decide (see gateway/forward/request-head.ts)
  */
 export function createOrdinaryHeadReader({
   carriers,
@@ -199,7 +202,7 @@ export function createOrdinaryHeadReader({
     lines: '',
   }
 
-  /** @returns whether a line goes on to the backend; undefined = the head is not ordinary: Upgrade, second targets … */
+  /** @returns whether a line is forwarded; undefined = the head is not ordinary: Upgrade, second targets … */
   function visitLine(text: string, fieldMark: number, start: number, end: number): boolean | undefined {
     switch (fieldMark) {
       case mark.host:
@@ -221,7 +224,9 @@ export function createOrdinaryHeadReader({
     }
   }
 
-  /** Stores the place of the credential. @returns false where the line is none, or not the first, or of an unusual form */
+  /**
+   * Notes the position of the credential. @returns false if the line is not an ordinary credential, or not the first
+   */
   function takeCredential(text: string, fieldMark: number, start: number, end: number): boolean {
     const isBearer = fieldMark === requestMark.authorization
     if (!isBearer && fieldMark < requestMark.key) return false

@@ -5,6 +5,7 @@ import type { Upstream } from '#http/upstream/upstream.ts'
 import { type Credential, type Credentials, noCredentials } from '#identity/credentials.ts'
 import type { Decision } from '#identity/decision.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
+import type { Allowance } from '#platform/allowance.ts'
 import type { Client } from '../forward/client.ts'
 import type { ForwardEvents, ForwardedRequest, ForwardTerms } from '../forward/forwarded-request.ts'
 import { OutgoingRequest } from '../forward/outgoing-request.ts'
@@ -28,7 +29,7 @@ export interface Forwarding {
   readonly events: ForwardEvents<LaneArrival>
 }
 
-/** The findings of the fast lane about a request. */
+/** What the fast lane found out about a request. */
 export interface LaneDecision {
   readonly arrivedAt: number
   /** As it was sent. */
@@ -43,9 +44,9 @@ export interface LaneDecision {
 }
 
 /**
- * One object for every part that the rest of the gateway expects of an ordinary request: arrival, fields, client, forwarded
- * and outgoing request. Its client is the peer of its connection, it has none of the uncommon fields, and nothing of it is
- * rewritten.
+ * One object for every part that the rest of the gateway expects of an ordinary request: arrival, fields, client,
+ * forwarded and outgoing request. Its client is the peer of its connection, it has none of the uncommon fields, and
+ * nothing of it is rewritten.
  */
 export abstract class LaneArrival
   extends OutgoingRequest<ForwardedRequest>
@@ -62,7 +63,7 @@ export abstract class LaneArrival
   readonly carriers: Carriers
   readonly outcome: Outcome
   protected readonly forwarding: Forwarding
-  /** For the target, without Host: set before it is forwarded. */
+  /** The lines for the target, without Host: set before the request is forwarded. */
   headerLines = ''
 
   constructor(connection: ClientExchange, head: ParsedHead, decided: LaneDecision) {
@@ -157,6 +158,10 @@ export abstract class LaneArrival
 
   get strippedPrefix(): undefined {
     return undefined
+  }
+
+  get allowances(): readonly Allowance[] | undefined {
+    return this.outcome.allowances
   }
 
   get corsHeaders(): undefined {

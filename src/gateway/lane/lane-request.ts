@@ -10,15 +10,15 @@ import { recordAnswered, recordSent, recordStatus, recordUpstream } from '../gat
 import { LaneArrival } from './lane-arrival.ts'
 
 /**
- * An ordinary request (fast-lane.ts) and its exchange with the target. It is sent on a connection that is idle; where there
- * is none, or more is to be done than passing a response of known length on, the rest of the exchange is that of any other
- * request (gateway/forward/forward.ts).
+ * An ordinary request (fast-lane.ts) and its exchange with the target. It is sent on an idle connection; if there is
+ * none, or if more has to be done than to relay a response of known length, the general path takes over
+ * (gateway/forward/forward.ts).
  */
 export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamResponseEvents {
   #target: Target | undefined
   #upstreamConnection: UpstreamConnection | undefined
 
-  /** @throws nothing: what goes wrong is an event */
+  /** @throws nothing: failures are reported as events */
   forward(): void {
     const { route, head, outcome } = this
     const { events } = this.forwarding
@@ -42,7 +42,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     recordSent(outcome, now)
   }
 
-  /** A target that needs no look goes on in the request line as it came. */
+  /** A plain target is copied from the request line as it arrived. */
   override headFor(target: Target): string {
     const { head, route } = this
     if (!head.hasPlainTarget) return super.headFor(target)
@@ -50,7 +50,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     return `${head.text.slice(0, head.fieldsStart)}Host: ${sentHost}\r\n${this.headerLines}\r\n`
   }
 
-  /** Hands the rest to the general exchange. @param isAnswered whether the head of the response was passed on */
+  /** Lets the general path take over. @param isAnswered whether the response head has been passed on */
   #handOver(isAnswered: boolean): UpstreamResponseEvents {
     const { events } = this.forwarding
     const target = this.#target

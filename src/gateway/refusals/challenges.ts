@@ -1,42 +1,53 @@
 import type { Access, SchemeName } from '#identity/access.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
+import { proofAlgorithms } from '#identity/possession/proof-keys.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 
 const realm = 'realm="gatehouse"'
 
-/** Error codes of RFC 6750 3.1; a request without credentials gets none. */
+/** Error codes of RFC 6750 3.1 and RFC 9449 7.1; a request without credentials gets none. */
 const bearerErrors: Partial<Record<ErrorCode, string>> = {
   'credentials-ambiguous': 'error="invalid_request", error_description="more than one credential"',
   'token-invalid': 'error="invalid_token", error_description="the token is not valid"',
   'token-expired': 'error="invalid_token", error_description="the token has expired"',
   'token-revoked': 'error="invalid_token", error_description="the token has been revoked"',
+  'proof-missing': 'error="invalid_token", error_description="the token is bound to a key"',
+  'proof-invalid': 'error="invalid_dpop_proof", error_description="the proof is not valid"',
+  'proof-nonce-required': 'error="use_dpop_nonce", error_description="the proof needs a nonce"',
   'role-forbidden': 'error="insufficient_scope", error_description="the role is not allowed"',
   'scope-forbidden': 'error="insufficient_scope", error_description="the token does not have all scopes"',
 }
 
 type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
 
-/** The challenges of a response depend on these. */
+/** What the challenges of a response depend on. */
 export interface ChallengeContext {
   readonly access: Access | undefined
   readonly carriers: Carriers
-  /** Whether it is about a container registry: see isRegistryPath. */
+  /** Whether the request is for a container registry: see isRegistryPath. */
   readonly isRegistry: boolean
+  /** Whether the credential came as `Authorization: DPoP`. */
+  readonly isProof: boolean
 }
 
 /**
- * Whether a path is one of a container registry (OCI distribution, whose paths are at the root of a host) that keys
- * may be sent to as passwords. Its clients take `Bearer` for the address of a token service, wherever it is in the list.
+ * Whether a path belongs to a container registry (OCI distribution, at the root of a host) that keys may be sent to as
+ * passwords. Its clients take `Bearer` for the address of a token service, wherever it is in the list.
  */
 export function isRegistryPath(path: string | undefined, { basic }: Carriers): boolean {
   return basic && path !== undefined && (path === '/v2' || path.startsWith('/v2/'))
 }
 
 /**
- * Values of WWW-Authenticate (RFC 9110 11.6.1): one for each accepted scheme. Basic is among them where keys may come in
- * it, as git and others send no password unless they are asked; and before Bearer, as some take the first one they know.
+ * Values of WWW-Authenticate (RFC 9110 11.6.1): one for each accepted scheme. Basic is included where keys may come in
+ * it, as git and others send no password unasked; and it precedes Bearer, as some clients take the first scheme that
+ * they know.
  */
-export function challenges(code: ErrorCode, { access, carriers, isRegistry }: ChallengeContext): string[] {
+export function challenges(
+  code: ErrorCode,
+  { access, carriers, isRegistry, isProof }: ChallengeContext,
+): string[] {
+  const challengeOf = isProof || proofCodes.has(code) ? proofChallengeOf : usualChallengeOf
   if (access?.kind !== 'protected') return ownSchemes(code).map((scheme) => challengeOf(scheme, code))
   const scope = code === 'scope-forbidden' && access.scopes ? `, scope="${access.scopes.join(' ')}"` : ''
   // RFC 9728 5.1: where the client may get a token.
@@ -46,30 +57,40 @@ export function challenges(code: ErrorCode, { access, carriers, isRegistry }: Ch
   return access.schemes.flatMap((scheme) => {
     if (scheme === 'secretKey')
       return isBasic ? [challengeOf(scheme, code), `Basic ${realm}`] : challengeOf(scheme, code)
-    // A client that has sent a token is not one of a registry.
+    // A client that has sent a token is not a registry client.
     const isHidden = isRegistry && isBasic && bearerErrors[code] === undefined
     return isHidden ? [] : challengeOf(scheme, code) + scope + metadata
   })
 }
 
 /**
- * Where Authorization is the backend's, no scheme of it is asked for: clients would send it the wrong credential. A 401
- * must name one (RFC 9110 15.5.2), though: that of tokens stands for the access cookie.
+ * If Authorization belongs to the backend, no challenge asks for it: clients would send the wrong credential there. A
+ * 401 must have a challenge (RFC 9110 15.5.2), though: the scheme of tokens stands for the access cookie.
  */
 function keyHeaderScheme({ schemes }: ProtectedAccess, { headers }: Carriers): SchemeName {
   return schemes.includes('secretKey') && headers.length > 0 ? 'secretKey' : 'bearer'
 }
 
-function challengeOf(scheme: SchemeName, code: ErrorCode): string {
+/** Told to a client that uses proofs, or a token that needs one: to any other, `Bearer` is what it can do. */
+function proofChallengeOf(scheme: SchemeName, code: ErrorCode): string {
+  const [, ...parameters] = usualChallengeOf(scheme, code).split(' ')
+  return scheme === 'secretKey'
+    ? usualChallengeOf(scheme, code)
+    : `DPoP ${parameters.join(' ')}, algs="${proofAlgorithms.join(' ')}"`
+}
+
+const proofCodes: ReadonlySet<ErrorCode> = new Set(['proof-missing', 'proof-invalid', 'proof-nonce-required'])
+
+function usualChallengeOf(scheme: SchemeName, code: ErrorCode): string {
   if (scheme === 'secretKey') return `SecretKey ${realm}`
   const error = bearerErrors[code]
   return error === undefined ? `Bearer ${realm}` : `Bearer ${realm}, ${error}`
 }
 
-/** Where an access token is asked for: the keys of the body are not accepted. */
+/** Refusals of endpoints that take an access token, not the keys in the body. */
 const keyCodes: ReadonlySet<ErrorCode> = new Set(['credentials-invalid', 'secret-key-expired'])
 
-/** The schemes of the built-in endpoints: the keys, or the tokens. */
+/** The schemes of built-in endpoints: keys, or tokens. */
 function ownSchemes(code: ErrorCode): readonly SchemeName[] {
   return keyCodes.has(code) ? ['secretKey'] : ['bearer']
 }

@@ -49,10 +49,10 @@ async function orError(
 
 type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
 
-/** What a route takes: keys, tokens, or both. */
+/** What a route accepts: keys, tokens, or both. */
 type Taken = SchemeName | 'both'
 
-/** The texts for one config, put together once: refusing must cost less than forwarding. */
+/** The texts for one config, built once: a refusal must cost less than forwarding. */
 interface Texts {
   /** What to send. */
   readonly ways: Readonly<Record<Taken, string>>
@@ -63,9 +63,9 @@ interface Texts {
 }
 
 /**
- * What a client is told beyond the text of the code, about a credential that is of the wrong kind or in the wrong
- * place: what it looks like, and where that belongs. It says nothing of whether it is valid.
- * @returns undefined where there is nothing to add
+ * The detail for a credential of the wrong kind or in the wrong place: what it looks like, and where it belongs. It
+ * does not say whether the credential is valid.
+ * @returns undefined if there is nothing to add
  */
 function refusalDetail(
   { code, isMalformed }: Pick<Refusal, 'code' | 'isMalformed'>,
@@ -113,7 +113,7 @@ function wayIn(
   }
 }
 
-/** Where Authorization is the backend's. */
+/** On a route whose Authorization field belongs to the backend. */
 function waysBesideAuthorization(schemes: readonly SchemeName[], { headers }: Carriers): string {
   const way =
     schemes.includes('secretKey') && headers.length > 0
@@ -131,7 +131,7 @@ function takenBy(schemes: readonly SchemeName[]): Taken {
   return second === undefined ? first : 'both'
 }
 
-/** Advice about a credential of another form than its place is for. */
+/** Advice about a credential of another form than its place expects. */
 function adviceFor({ kind, text }: Credential, texts: Texts, taken: Taken): string | undefined {
   const form = formOf(text)
   const isExpected = form === (kind === 'secretKey' ? 'secretKey' : 'jwt')
@@ -195,11 +195,11 @@ const textsOf = memoizeByObject((carriers: Carriers): Texts => {
 const credential =
   /[?&](?:(?:x[-_])?api[-_]?key|key|secret[-_]?key|access[-_]?token|auth[-_]?token|token|jwt|bearer|authorization)=/i
 /**
- * A key of the gateway, or a JWT, whatever the parameter is called. Its name has no `?`, as each of many would be read 64
- * characters far: of a name that has one, what follows the last is looked at.
+ * A key of the gateway, or a JWT, whatever the parameter is called. The name must not contain `?`, which bounds the
+ * work for a query full of them: only what follows the last is looked at.
  */
 const credentialValue = /[?&][^=&?]{0,64}=(?:eyJ|[a-z][a-z0-9]{0,15}_[sa]k_|g[sa]k_)/
-/** Of URLs that were signed for a store: those that speak S3, Google, Azure, CloudFront. */
+/** Signed URLs of stores: S3 and its dialects, Google, Azure, CloudFront. */
 const signature = /[?&](?:x-[a-z]{2,5}-signature|signature|sig|awsaccesskeyid)=/i
 
 const advice = {
@@ -210,8 +210,8 @@ const advice = {
 } as const
 
 /**
- * Why what the query holds is no credential, where it looks like one; undefined where it does not.
- * @param target of the request, as it came
+ * The advice if the query seems to hold a credential, which is not read from there; undefined if it does not.
+ * @param target of the request, as received
  */
 export function queryAdvice(target: string): string | undefined {
   const mark = target.indexOf('?')

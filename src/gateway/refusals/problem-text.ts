@@ -1,36 +1,37 @@
 import { dateLine } from '#http/h1/response-writer.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
+import { allowanceFields, wholeSeconds } from '#platform/allowance.ts'
 import { type ErrorCode, errorDefinitions } from '#platform/errors/codes.ts'
 import type { ExceededRate, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { copyString } from '#platform/text.ts'
 import { type ChallengeContext, challenges } from './challenges.ts'
 
-/** The response to a failed request. Those that differ only in their ID are built once. */
+/** The response to a failed request. Responses that differ only in the request ID are built once. */
 export function problemText(error: GatehouseError, context: ProblemContext): ProblemText {
-  const { requestId, sentStatus = error.status, extraLines, isRegistry } = context
-  const isUsual = sentStatus === error.status && !isRegistry && isPlainInJson(requestId)
+  const { requestId, sentStatus = error.status, extraLines, isRegistry, isProof } = context
+  const isUsual = sentStatus === error.status && !isRegistry && !isProof && isPlainInJson(requestId)
   const key = isUsual ? repeatedKey(error) : undefined
   return key === undefined
     ? completeText(serializeProblem(describeProblem(error, context)), extraLines)
     : repeatedProblem(key, error, context).withId(requestId, extraLines)
 }
 
-/** Whether it is written as it is: it has no control characters, as it is in a field line too. */
+/** Whether JSON and a field line can hold it unescaped. */
 function isPlainInJson(requestId: string): boolean {
   return !requestId.includes('"') && !requestId.includes('\\')
 }
 
-/** The key of responses of one route that differ only in their ID; undefined = the response is one of a kind. */
+/** The key of responses of one route that differ only in the request ID; undefined = the response is unique. */
 function repeatedKey(error: GatehouseError): ErrorCode | GatehouseError | undefined {
-  const { code, detail, errors, allow, rate, isShared } = error
+  const { code, detail, errors, allow, rate, nonce, isShared } = error
   // One object for each code and detail.
   if (isShared) return error
-  if (errors || allow || rate) return undefined
+  if (errors || allow || rate || nonce !== undefined) return undefined
   const defaults: { readonly title: string; readonly detail?: string } = errorDefinitions[code]
   return detail === defaults.detail ? code : undefined
 }
 
-/** A response without its ID, which comes last in lines and body. Refusing must cost less than forwarding. */
+/** A response without its request ID, which comes last in lines and body. Refusing must cost less than forwarding. */
 class RepeatedProblem {
   readonly #lines: string
   readonly #body: string
@@ -62,7 +63,7 @@ class RepeatedProblem {
 
 const bodyAfterId = '"}\n'
 
-/** The responses about one route; a reload may change the carriers. */
+/** The repeated responses of one route; a reload may change the carriers. */
 interface RepeatedProblems {
   readonly carriers: Carriers
   readonly byKey: Map<ErrorCode | GatehouseError, RepeatedProblem>
@@ -93,7 +94,7 @@ function startProblems(access: object, carriers: Carriers): RepeatedProblems {
   return problems
 }
 
-/** When to try again after a 503, in seconds: the outages behind it are short. */
+/** Retry-After of a 503, in seconds: the outages behind it are short. */
 const retryAfterS = 1
 
 /** Codes that have a challenge, besides every 401 (RFC 6750 3). */
@@ -116,7 +117,7 @@ export interface ProblemContext extends ChallengeContext {
 
 export function describeProblem(error: GatehouseError, context: ProblemContext): Problem {
   const { requestId, sentStatus: status = error.status } = context
-  const { code, title, detail, errors, allow, rate } = error
+  const { code, title, detail, errors, allow, rate, nonce } = error
   const isChallenge = error.status === 401 || challengedCodes.has(code)
   return {
     status,
@@ -126,6 +127,7 @@ export function describeProblem(error: GatehouseError, context: ProblemContext):
       ...(isChallenge && { 'WWW-Authenticate': challenges(code, context) }),
       ...(allow && { Allow: allow.join(', ') }),
       ...(rate && rateHeaders(rate)),
+      ...(nonce !== undefined && { 'DPoP-Nonce': nonce }),
       ...(error.status === 503 && { 'Retry-After': String(retryAfterS) }),
       'X-Request-Id': requestId,
     },
@@ -133,14 +135,8 @@ export function describeProblem(error: GatehouseError, context: ProblemContext):
   }
 }
 
-/** In whole seconds, rounded up: a client that waits that long is never too early. */
-function rateHeaders({ limit, remaining, retryMs, resetMs }: ExceededRate): Readonly<Record<string, string>> {
-  return {
-    'Retry-After': String(Math.max(1, Math.ceil(retryMs / 1_000))),
-    'RateLimit-Limit': String(limit),
-    'RateLimit-Remaining': String(remaining),
-    'RateLimit-Reset': String(Math.max(1, Math.ceil(resetMs / 1_000))),
-  }
+function rateHeaders(rate: ExceededRate): Readonly<Record<string, string>> {
+  return { 'Retry-After': String(wholeSeconds(rate.retryMs)), ...allowanceFields([rate]) }
 }
 
 export interface ProblemText {

@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
 import type { Unreadable } from '#http/exchange/request-head.ts'
 import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '#http/exchange/request-head.ts'
-import { createCarriers } from '#identity/keys/carriers.ts'
+import { createCarriers, proofCarrier } from '#identity/keys/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { STATUS_CODES } from '#platform/http.ts'
 import { recordFailure, recordStatus } from '../gate/outcome.ts'
-import { type Arrival, arrivalOf, createRequestId } from '../server/arrival.ts'
+import { type Arrival, arrivalOf, createRequestId, credentialsOf } from '../server/arrival.ts'
 import { type ChallengeContext, challenges, isRegistryPath } from './challenges.ts'
 import { renderErrorPage } from './error-page.ts'
 import { endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-status.ts'
@@ -21,12 +21,17 @@ import {
 } from './problem-text.ts'
 
 /** Builds the response to a failed request to a built-in endpoint, and records the failure for its log line. */
-export function createProblem(
-  { outcome, requestId, carriers }: Arrival<unknown>,
-  error: GatehouseError,
-): Problem {
+export function createProblem(arrival: Arrival<unknown>, error: GatehouseError): Problem {
+  const { outcome, requestId, carriers } = arrival
   recordFailure(outcome, error)
-  return describeProblem(error, { requestId, access: outcome.access, carriers, isRegistry: false })
+  const isProof = sendsProof(arrival)
+  return describeProblem(error, { requestId, access: outcome.access, carriers, isRegistry: false, isProof })
+}
+
+/** Whether the credential came as `Authorization: DPoP`. */
+function sendsProof(arrival: Arrival<unknown>): boolean {
+  const credentials = credentialsOf(arrival)
+  return credentials.kind === 'bearer' && credentials.carrier === proofCarrier
 }
 
 /** Answers a request to a built-in endpoint with a problem, or aborts a started response. */
@@ -48,8 +53,8 @@ export function applyKeepAlive(request: IncomingMessage, response: ServerRespons
 
 /**
  * Answers with a problem, or aborts a started response.
- * @param sentStatus what is sent to calls of gRPC too, whose refusals else have status 200; undefined = the status of the
- *   error, which the log has in any case
+ * @param sentStatus the status to send, also to gRPC calls, whose refusals otherwise have status 200; undefined = that
+ * of the error, which is always logged
  */
 export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatus?: number): void {
   const { connection, outcome, requestId, carriers } = arrival
@@ -66,11 +71,20 @@ export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatu
   }
   const isRegistry = isRegistryPath(outcome.destination?.target.path, carriers)
   const extraLines = corsHeaders?.lines
-  writeProblem(connection, error, { requestId, access, carriers, isRegistry, sentStatus, extraLines })
+  const isProof = sendsProof(arrival)
+  writeProblem(connection, error, {
+    requestId,
+    access,
+    carriers,
+    isRegistry,
+    isProof,
+    sentStatus,
+    extraLines,
+  })
 }
 
-/** No request, and so no route: nothing is challenged. */
-const beforeArrival = { access: undefined, carriers: createCarriers([]), isRegistry: false }
+/** Without a request there is no route, and so no challenge. */
+const beforeArrival = { access: undefined, carriers: createCarriers([]), isRegistry: false, isProof: false }
 
 /** Answers a request that could not be parsed. */
 function answerUnreadable(connection: ClientExchange, error: GatehouseError, requestId: string): void {
@@ -98,13 +112,14 @@ export function answerErrorPage(
   const { connection, outcome, requestId, carriers } = arrival
   recordFailure(arrival.outcome, error)
   recordStatus(outcome, error.status)
-  const challenge = challengeLines(error, { access: outcome.access, carriers, isRegistry: false })
+  const isProof = sendsProof(arrival)
+  const challenge = challengeLines(error, { access: outcome.access, carriers, isRegistry: false, isProof })
   const page = renderErrorPage(error, { requestId, portalPath })
   const lines = extraLines + challenge + (outcome.corsHeaders?.lines ?? '')
   writeAnswer(connection, error.status, completeText(page, lines))
 }
 
-/** A page has them too (RFC 9110 15.5.2), but for Basic: browsers would ask for a password in a window of theirs. */
+/** A page has challenges too (RFC 9110 15.5.2), except Basic, for which browsers would open a password dialog. */
 function challengeLines(error: GatehouseError, context: ChallengeContext): string {
   if (error.status !== 401 && !challengedCodes.has(error.code)) return ''
   return challenges(error.code, context)

@@ -1,4 +1,5 @@
-import { foldCase, normalizedPaths, type RequestTarget } from './request-target.ts'
+import { createHostLookup, hostsOverlap } from './host-lookup.ts'
+import { comparedPaths, foldCase, normalizedPaths, type RequestTarget } from './request-target.ts'
 import { type RouteGroup, routeFor } from './route.ts'
 
 /** A request, and the group that its literal path matches. */
@@ -12,14 +13,14 @@ interface RouteLookup<Upstream> {
 
 export interface AmbiguityIndex<Upstream> {
   /**
-   * Another group that a backend may resolve the path to (normalizedPaths in request-target.ts), case-sensitively or not; undefined if
-   * every normalized path leads to the same group. Whether the backend ignores case is decided by the route found, or
-   * without one, by that of the other group.
+   * Another group that a backend may resolve the path to (normalizedPaths in request-target.ts), case-sensitively or
+   * not; undefined if every normalized path leads to the same group. Whether the backend ignores case is decided by the
+   * route found, or without one, by that of the other group.
    */
   findConflict(lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined
-  /** Groups whose prefix normalizes to that of this one: every request to either is ambiguous. */
+  /** Groups whose prefix normalizes to that of this group: every request to any of them is ambiguous. */
   findEquivalents(group: RouteGroup<Upstream>): readonly RouteGroup<Upstream>[]
-  /** Whether a longer or an equivalent prefix exists: else every normalized path stays in this group. */
+  /** Whether there is a longer or an equivalent prefix; otherwise every normalized path stays in this group. */
   hasConflicts(group: RouteGroup<Upstream>): boolean
 }
 
@@ -27,7 +28,7 @@ export interface AmbiguityIndex<Upstream> {
 type GroupsByHost<Upstream> = Map<string | undefined, Map<string, RouteGroup<Upstream>[]>>
 
 /**
- * Built once. Paths are normalized only where their group has conflicts, and they may have another normalized form.
+ * Built once. Paths are normalized only if their group has conflicts and they may have another normalized form.
  * @param firstSegments the part of a path that a prefix can match
  */
 export function createAmbiguityIndex<Upstream>(
@@ -52,15 +53,17 @@ export function createAmbiguityIndex<Upstream>(
         : [],
     ),
   )
+  const exactOf = createHostLookup(exact)
+  const foldedOf = createHostLookup(folded)
   const arePrefixesNormalized = groups.every(({ prefix }) => foldCase(normalizePrefix(prefix)) === prefix)
 
   function findConflict(lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined {
     const { target, group } = lookup
     if (group !== undefined && !conflicting.has(group)) return undefined
     if (arePrefixesNormalized && !mayNeedNormalizing.test(target.path)) return undefined
-    for (const normalized of normalizedPaths(target.path)) {
+    for (const normalized of comparedPaths(target, group?.prefix ?? '')) {
       const path = firstSegments(normalized)
-      const other = findIn(exact, path, lookup) ?? findFolded(path, lookup)
+      const other = findIn(exactOf.valuesFor(lookup.host), path, group) ?? findFolded(path, lookup)
       if (other !== undefined) return other
     }
     return undefined
@@ -69,7 +72,7 @@ export function createAmbiguityIndex<Upstream>(
   function findFolded(path: string, lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined {
     const { group, method } = lookup
     if (group !== undefined && isCaseSensitiveFor(group, method)) return undefined
-    const other = findIn(folded, foldCase(path), lookup)
+    const other = findIn(foldedOf.valuesFor(lookup.host), foldCase(path), group)
     return group === undefined && other !== undefined && isCaseSensitiveFor(other, method) ? undefined : other
   }
 
@@ -80,7 +83,7 @@ export function createAmbiguityIndex<Upstream>(
     return equivalents.filter(
       ({ host, prefix }) =>
         prefix !== group.prefix &&
-        (host === group.host || host === undefined || group.host === undefined) &&
+        hostsOverlap(host, group.host) &&
         (!isSensitive || normalizePrefix(prefix) === normalized),
     )
   }
@@ -88,7 +91,7 @@ export function createAmbiguityIndex<Upstream>(
   return { findConflict, findEquivalents, hasConflicts: (group) => conflicting.has(group) }
 }
 
-const mayNeedNormalizing = /[A-Z%;]/
+const mayNeedNormalizing = /[A-Z%;]|\/\//
 
 /** A prefix has no parameters, and so one normalized form. */
 function normalizePrefix(prefix: string): string {
@@ -107,7 +110,7 @@ function addGroup<Upstream>(
   else equivalents.push(group)
 }
 
-/** Adds all ancestors of a prefix; an ancestor that is present has its own ancestors present too. */
+/** Adds all ancestors of a prefix, up to one that is present, whose own ancestors are present too. */
 function addAncestors(ancestors: Set<string>, prefix: string): void {
   for (let end = prefix.lastIndexOf('/'); end !== -1; end = prefix.lastIndexOf('/', end - 1)) {
     const next = prefix.slice(0, end)
@@ -117,22 +120,19 @@ function addAncestors(ancestors: Set<string>, prefix: string): void {
   }
 }
 
-/** The longest prefix of a normalized path decides: any other group that has it conflicts. */
+/** The longest prefix of a normalized path decides: any other group with that prefix conflicts. */
 function findIn<Upstream>(
-  byHost: GroupsByHost<Upstream>,
+  ofHost: readonly ReadonlyMap<string, readonly RouteGroup<Upstream>[]>[],
   path: string,
-  { host, group }: RouteLookup<Upstream>,
+  group: RouteGroup<Upstream> | undefined,
 ): RouteGroup<Upstream> | undefined {
-  const ofHost = byHost.get(host)
-  const ofAnyHost = byHost.get(undefined)
   let prefix = path
   for (;;) {
-    const hostGroups = ofHost?.get(prefix) ?? []
-    // A group for this host takes precedence over one for any host with the same prefix.
-    const anyHostGroups = (ofAnyHost?.get(prefix) ?? []).filter((any) =>
-      hostGroups.every((one) => one.prefix !== any.prefix),
-    )
-    const equivalents = [...hostGroups, ...anyHostGroups]
+    const equivalents: RouteGroup<Upstream>[] = []
+    // With the same prefix the group that comes first takes precedence.
+    for (const byNormalized of ofHost)
+      for (const one of byNormalized.get(prefix) ?? [])
+        if (equivalents.every((other) => other.prefix !== one.prefix)) equivalents.push(one)
     if (equivalents.length > 0) return equivalents.find((one) => one !== group)
     if (prefix === '') return undefined
     prefix = prefix.slice(0, Math.max(prefix.lastIndexOf('/'), 0))

@@ -1,10 +1,12 @@
 import type { Access, RateLimit, RouteRate, SchemeName } from '#identity/access.ts'
+import type { ResponseHeaders } from '../forward/response-headers.ts'
+import { isWildcard } from './host-lookup.ts'
 import { parseRequestTarget } from './request-target.ts'
 import { compileCaching, type KeyFields, type RecentCredentials } from './response-caching.ts'
 import type { BrowserAccess, DestinationForm, Route } from './route.ts'
 import { metadataUrl } from './route-urls.ts'
 
-export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
+export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none' | 'deny'
 
 /** A route as configured. */
 export interface RouteOptions {
@@ -12,7 +14,7 @@ export interface RouteOptions {
   readonly host: string | undefined
   readonly path: string
   readonly methods: readonly string[] | undefined
-  /** undefined = only the listener for other proxies uses it. */
+  /** undefined = only the listener for other proxies uses it, or nobody may. */
   readonly upstream: string | undefined
   readonly auth: AuthOption
   readonly roles: readonly string[] | undefined
@@ -20,12 +22,14 @@ export interface RouteOptions {
   readonly verifiedOnly: boolean
   /** Names of foreign issuers. */
   readonly issuers: readonly string[]
-  /** Whose the Authorization field is. */
+  /** Who the Authorization field belongs to. */
   readonly authorization: 'gateway' | 'backend'
   /** What stands in place of the path for the backend, without a trailing slash; undefined = the path itself. */
   readonly rewrite: string | undefined
+  readonly responseHeaders: ResponseHeaders | undefined
   readonly websocket: boolean
   readonly encodedSlash: 'auto' | 'reject' | 'pass'
+  readonly emptySegments: 'reject' | 'pass'
   readonly caseSensitive: boolean
   readonly methodOverride: 'drop' | 'pass'
   readonly trailers: 'drop' | 'pass'
@@ -69,20 +73,21 @@ export function compileRoutes<Upstream extends WithTimeouts>(
   keyFields: KeyFields = usualKeyFields,
   publicOrigin?: string,
 ): readonly Route<Upstream | undefined>[] {
-  // Routes with equal rules share one object: what is kept for a caller, or a head, is then kept for all of them.
+  // Routes with equal rules share one object, and so everything that is cached for a caller or a head.
   const accessOf = memoizeByContent(compileAccess)
   const cachingOf = memoizeByContent((accepted: RecentCredentials, takesCookie: boolean) =>
     compileCaching(accepted, keyFields, takesCookie),
   )
   return configs.map((config, index) => {
-    const upstream = config.upstream === undefined ? undefined : upstreams.get(config.upstream)
+    const isDenied = config.auth === 'deny'
+    const upstream = isDenied || config.upstream === undefined ? undefined : upstreams.get(config.upstream)
     const target = parseRequestTarget(config.path)
-    if ((config.upstream !== undefined && !upstream) || !target)
+    if ((config.upstream !== undefined && !upstream && !isDenied) || !target)
       throw new Error(`route ${config.name} is valid but cannot be compiled`)
     const prefix = target.path.replace(/\/$/, '')
     const access = accessOf(accessOptionsOf(config), metadataOf(config, publicOrigin))
     const rate = compileRate(config.name, config.rateLimit)
-    // Hot: first what each request reads.
+    // Hot: first the properties that each request reads.
     const route: CompiledRoute<Upstream> = {
       name: config.name,
       index,
@@ -97,6 +102,8 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       purposes: rate?.purposes ?? noPurposes,
       upstream,
       rewrite: config.rewrite === prefix ? undefined : config.rewrite,
+      isDenied,
+      responseHeaders: config.responseHeaders,
       websocket: config.websocket,
       passesTrailers: config.trailers === 'pass',
       passesMethodOverride: config.methodOverride === 'pass',
@@ -121,6 +128,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       depth: prefix.split('/').length - 1,
       methods: compileMethods(config.methods),
       passesEncodedSlash: config.encodedSlash !== 'reject',
+      passesEmptySegments: config.emptySegments === 'pass',
       isCaseSensitive: config.caseSensitive,
       destination: config.destination,
     }
@@ -129,7 +137,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
   })
 }
 
-/** Hot: a route is its own rate, not an object with another. */
+/** Hot: a route is its own rate limit, rather than holding another object. */
 interface CompiledRoute<Upstream> extends Route<Upstream | undefined>, RouteRate {
   /** Itself, if it has one. */
   rateLimit: RouteRate | undefined
@@ -144,7 +152,7 @@ export function compileRate(routeName: string, rateLimit: RateLimit | undefined)
   const purposeOf = (by: RateLimit['by']) => `route ${routeName} ${by}`
   const purposes = { account: purposeOf('account'), key: purposeOf('key'), ip: purposeOf('ip') }
   const { limit, perMs } = rateLimit
-  // One text for all routes, whose configs each have one of their own.
+  // One shared string for all routes, whose configs each have a copy.
   const by = bys[rateLimit.by]
   return { limit, perMs, by, purpose: purposes[by], recentPlace: -1, purposes }
 }
@@ -167,12 +175,17 @@ function accessOptionsOf(config: RouteOptions): AccessOptions {
   return { auth, roles, scopes, verifiedOnly, issuers, authorization }
 }
 
-/** Where clients find out about the issuers of a route; undefined = they are not told, or it takes none. */
+/**
+ * Where clients learn about a route's issuers; undefined = they are not told, or the route accepts none. With a wildcard
+ * the URL depends on the host of the request: clients look at the well-known path themselves.
+ */
 function metadataOf(config: RouteOptions, publicOrigin: string | undefined): string | undefined {
-  return publicOrigin && config.issuers.length > 0 ? metadataUrl(config, publicOrigin) : undefined
+  return publicOrigin && config.issuers.length > 0 && !isWildcard(config.host)
+    ? metadataUrl(config, publicOrigin)
+    : undefined
 }
 
-/** Who may call a route. @param metadata where clients find out about its issuers */
+/** @param metadata where clients learn about the issuers of the route */
 export function compileAccess(
   { auth, roles, scopes, verifiedOnly, issuers = [], authorization }: AccessOptions,
   metadata?: string,
@@ -200,20 +213,22 @@ function schemesOf(auth: Exclude<AuthOption, 'none'>): readonly [SchemeName, ...
       return ['bearer']
     case 'any':
     case 'optional':
+    // Nobody gets as far as that.
+    case 'deny':
       return ['secretKey', 'bearer']
     default:
       return auth satisfies never
   }
 }
 
-/** Computes a value once for arguments that are equal as JSON: they share one object. None is dropped. */
+/** Computes a value once for arguments that are equal as JSON, which then share one object. All results are kept. */
 function memoizeByContent<Args extends readonly unknown[], Value>(
   compute: (...args: Args) => Value,
 ): (...args: Args) => Value {
   const known = new Map<string, Value>()
   return (...args) => {
     const content = JSON.stringify(args)
-    // The cast is sound: it is there.
+    // The cast is sound: the key is present.
     if (known.has(content)) return known.get(content) as Value
     const computed = compute(...args)
     known.set(content, computed)

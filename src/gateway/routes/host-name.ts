@@ -34,16 +34,16 @@ export function parseHostName({
   return hostName
 }
 
-/** For a name that a trusted proxy says, and no host can have. */
+/** The error for a name from a trusted proxy that is not a valid host. */
 export function forwardedHostError(): GatehouseError {
   return invalidField('X-Forwarded-Host', 'is not well-formed')
 }
 
-/** For a name that servers read differently, where one reading has routes of its own. */
+/** The error for a name that servers read differently, where one reading has routes of its own. */
 export function ambiguousHostError(): GatehouseError {
   return new GatehouseError('request-invalid', {
     detail: 'The Host header has a name that servers read differently.',
-    errors: [{ field: 'Host', message: 'must have no dot at its end, and no escapes' }],
+    errors: [{ field: 'Host', message: 'must be a plain name: no dot at its end, no escapes and no list' }],
   })
 }
 
@@ -57,7 +57,7 @@ function hostError(host: string | undefined, isRepeated: boolean): GatehouseErro
 }
 
 /**
- * Whether a host name is short enough for DNS, and has no empty label but that of the root at its end (RFC 1034 3.1).
+ * Whether a host name is short enough for DNS, and has no empty label but the root's at its end (RFC 1034 3.1).
  * @param name without port
  */
 export function hasNameLengths(name: string): boolean {
@@ -72,8 +72,8 @@ export function withoutPort(host: string): string {
 }
 
 /**
- * The host name that some servers read a name as: without the dots at its end (RFC 1034 3.1), and with its escapes
- * decoded (RFC 3986 3.2.2); undefined = all read it in the same way.
+ * The name that some servers read a host as: without trailing dots (RFC 1034 3.1), and with its escapes decoded (RFC
+ * 3986 3.2.2); undefined = all servers read it in the same way.
  * @param host in lower case, without port
  */
 export function plainHostName(host: string): string | undefined {

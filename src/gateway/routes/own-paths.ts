@@ -13,8 +13,8 @@ type OwnMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 const adminPrefix = '/api/v1/admin/'
 
 /**
- * Every path of the gateway itself, and the methods it supports: Fastify's routes, the 405s, preflights, `explain` and the
- * OpenAPI document come from this table. The pages of the portal have one of their own (portal/page-access.ts).
+ * Every path of the gateway itself, and the methods it supports: Fastify's routes, the 405s, preflights, `explain` and
+ * the OpenAPI document come from this table. The pages of the portal have one of their own (portal/page-access.ts).
  */
 const ownOperations = {
   '/api/v1/accounts/access-token': ['POST'],
@@ -45,7 +45,7 @@ const ownOperations = {
 
 type OwnPath = keyof typeof ownOperations
 export type AdminPath = Extract<OwnPath, `${typeof adminPrefix}${string}`>
-/** What an account may ask about itself. */
+/** The paths at which an account asks about itself. */
 export type OwnAccountPath = '/api/v1/accounts/usage'
 /** The paths whose callers are authenticated before their handlers run. */
 export type GatedPath = AdminPath | OwnAccountPath
@@ -60,15 +60,15 @@ export type OAuthPath = Extract<OwnPath, `/api/v1/oauth/${string}`>
 export const accessTokenPath = '/api/v1/accounts/access-token' satisfies PublicPath
 /** The token endpoint of OAuth 2. */
 export const oauthTokenPath = '/api/v1/oauth/token' satisfies OAuthPath
-/** Where a refresh token is, which browsers send as a cookie. */
+/** The path to which browsers send a refresh token as a cookie. */
 export const refreshTokenPath = '/api/v1/accounts/refresh-token' satisfies PublicPath
 
-/** One value for each operation, so that the compiler finds the one that is missing. */
+/** A value for each operation, so that the compiler finds a missing one. */
 export type PerOperation<Value, Path extends OwnPath = OwnPath> = {
   readonly [Each in Path]: { readonly [Method in (typeof ownOperations)[Each][number]]: Value }
 }
 
-/** A method that no endpoint of the gateway supports: it stands for all methods but the usual ones. */
+/** A method that no endpoint supports: it represents all uncommon methods. */
 export const unlistedMethod = 'TRACE'
 /**
  * The methods that the endpoints distinguish: each path is registered for each of them.
@@ -82,7 +82,7 @@ const ownEntries: readonly (readonly [path: string, methods: readonly string[]])
   methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
 ])
 const methodsByPath: ReadonlyMap<string, readonly string[]> = new Map(ownEntries)
-/** Without the metadata of resources (RFC 9728), whose paths depend on the routes. */
+/** Excludes the metadata of resources (RFC 9728), whose paths depend on the routes. */
 const fixedPaths = ownEntries.filter(([path]) => !isMetadataPath(path))
 const adminPatterns = ownEntries
   .filter(([path]) => isAdminPath(path))
@@ -132,7 +132,7 @@ export function isGatedPath(path: string): boolean {
 export interface OwnPaths {
   /** @param hostName in lower case; undefined = on any host */
   has(path: string, hostName?: string): boolean
-  /** Whether a path may be one of these on any host: tells most others apart without a look-up. */
+  /** Whether a path may be one of these on any host. Rules out most other paths without a look-up. */
   mayHave(path: string): boolean
   /** Whether a host has the paths of the gateway only, and no routes. */
   isOwnHost(hostName: string): boolean
@@ -146,11 +146,14 @@ export interface OwnPaths {
 interface PortalMount {
   readonly enabled: boolean
   readonly path: string
-  /** The only host that has it; undefined = all have it. */
+  /** The only host with a portal; undefined = all hosts have it. */
   readonly host?: string | undefined
 }
 
-/** @param routes those that take bearer tokens have metadata at paths of the gateway; those with a sign-in, a way back */
+/**
+ * @param routes those that accept bearer tokens have metadata at paths of the gateway; those with `signIn` have a path
+ * to return by
+ */
 export function createOwnPaths(
   portal: PortalMount,
   routes: readonly (ResourceRoute & SignInRoute)[] = [],
@@ -194,7 +197,7 @@ export function createOwnPaths(
   }
 }
 
-/** `/api/v1/` of a path of that prefix: the first two segments, or all of a shorter one. */
+/** The start of a path, as `ownPrefixes` has them: the first two segments, `/api/v1/`, or all of a shorter path. */
 function firstSegments(path: string): string {
   const end = path.indexOf('/', path.indexOf('/', 1) + 1)
   return end <= 0 ? path : path.slice(0, end + 1)
@@ -219,11 +222,11 @@ export function createWorkerScopes(page: string): WorkerScopes {
   const isScopeOver = (scope: string) => page.startsWith(scope) || scope.startsWith(below)
 
   function isReachedBy(allowed: string, scriptPath: string): boolean {
-    // The browser resolves it against the script, and heeds it only on the same origin.
+    // The browser resolves it against the script's URL, and ignores it for another origin.
     const url = URL.parse(allowed.trim(), `http://gateway.invalid${scriptPath}`)
     if (!url) return true
     try {
-      // Pages are matched with characters decoded.
+      // Decoded, as pages are matched decoded.
       return isScopeOver(decodeURIComponent(url.pathname))
     } catch {
       return true

@@ -1,4 +1,5 @@
 import { hasNameLengths, withoutPort } from './host-name.ts'
+import type { PathFault } from './path-faults.ts'
 
 /** The path and query of a request, checked and ready for matching; the sent form is kept for forwarding. */
 export interface RequestTarget {
@@ -12,6 +13,8 @@ export interface RequestTarget {
   readonly hasParameters: boolean
   /** Whether the path holds %2F or %5C: the route decides whether it is allowed. */
   readonly hasEncodedSlash: boolean
+  /** Whether the path has two slashes in a row: the route decides whether it is allowed. */
+  readonly hasEmptySegment: boolean
 }
 
 // RFC 9110 4.2: only http and https, with a host, and without a user (4.2.4).
@@ -20,36 +23,43 @@ const brokenEscape = /%(?![0-9A-Fa-f]{2})/
 // Control characters, raw or encoded, in the path; raw ones in the query too.
 const control = /[\u0000-\u0020\u007f]|%(?:[01][0-9A-Fa-f]|7[Ff])/
 const rawControl = /[\u0000-\u0020\u007f]/
-/** Escapes that are written differently: those in lower case, and of unreserved characters (RFC 3986 2.3). */
+/** Escapes that are normalized: those in lower case, and of unreserved characters (RFC 3986 2.3). */
 const changedEscape = /%(?:[0-9A-F][a-f]|[a-f][0-9A-Fa-f]|2[DE]|3[0-9]|[46][1-9A-F]|[57][0-9A]|5F|7E)/g
 const unreserved = /[A-Za-z0-9\-._~]/
 // A segment that is `.` or `..`, or that a server may treat as one: with parameters, or next to encoded slashes.
 const dotSegment = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/
 
 /**
- * Reads a request target (RFC 9112 3.2) in origin form, or in absolute form, of which the path is used.
- * @param isPlain whether it is known to be a path that needs no look (see ParsedHead)
- * @returns undefined where servers could interpret the path differently: dot segments (encoded, with
- *   parameters, behind an encoded slash), a backslash, an empty segment (or one of parameters alone, within a path), a
- *   control character, a fragment, a broken escape, no path at all
+ * Reads a request target (RFC 9112 3.2) in origin form, or the path of one in absolute form.
+ * @param isPlain whether it is known to be a plain path (see ParsedHead)
+ * @returns a fault if servers could interpret the path differently: dot segments (encoded, with parameters, behind an
+ * encoded slash), a backslash, a segment of parameters alone (within a path), a control character, a fragment, a broken
+ * escape, no path at all
  */
-export function parseRequestTarget(sent: string, isPlain = false): RequestTarget | undefined {
-  if (isPlain) return plainTarget(sent, '')
+export function readRequestTarget(sent: string, isPlain = false): RequestTarget | PathFault {
+  if (isPlain) return plainTarget(sent, '', false)
   const origin = sent.startsWith('/') ? sent : toOriginForm(sent)
-  if (origin === undefined) return undefined
+  if (origin === undefined) return 'noPath'
   const mark = origin.indexOf('?')
   const sentPath = mark === -1 ? origin : origin.slice(0, mark)
   const query = mark === -1 ? '' : origin.slice(mark)
-  if (origin.includes('#') || rawControl.test(origin)) return undefined
-  if (sentPath.includes('\\') || sentPath.includes('//')) return undefined
+  if (origin.includes('#')) return 'fragment'
+  if (rawControl.test(origin)) return 'control'
+  if (sentPath.includes('\\')) return 'backslash'
   if (!sentPath.includes('%') && !sentPath.includes('/.') && !sentPath.includes(';')) {
-    return plainTarget(sentPath, query)
+    return plainTarget(sentPath, query, sentPath.includes('//'))
   }
-  return parseEscaped(sentPath, query)
+  return readEscaped(sentPath, query)
 }
 
-function plainTarget(path: string, query: string): RequestTarget {
-  return { path, sentPath: path, query, hasParameters: false, hasEncodedSlash: false }
+/** The same for a path without empty segments; undefined = it has one, or another fault. */
+export function parseRequestTarget(sent: string): RequestTarget | undefined {
+  const target = readRequestTarget(sent)
+  return typeof target === 'string' || target.hasEmptySegment ? undefined : target
+}
+
+function plainTarget(path: string, query: string, hasEmptySegment: boolean): RequestTarget {
+  return { path, sentPath: path, query, hasParameters: false, hasEncodedSlash: false, hasEmptySegment }
 }
 
 function toOriginForm(sent: string): string | undefined {
@@ -60,19 +70,23 @@ function toOriginForm(sent: string): string | undefined {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-function parseEscaped(sentPath: string, query: string): RequestTarget | undefined {
-  if (brokenEscape.test(sentPath) || control.test(sentPath)) return undefined
+function readEscaped(sentPath: string, query: string): RequestTarget | PathFault {
+  if (brokenEscape.test(sentPath)) return 'brokenEscape'
+  if (control.test(sentPath)) return 'control'
   const path = sentPath.replaceAll(changedEscape, decodeUnreserved)
   const lenientPath = path.replaceAll('%2F', '/').replaceAll('%5C', '\\').replaceAll('%3B', ';')
-  if (dotSegment.test(lenientPath)) return undefined
+  if (dotSegment.test(lenientPath)) return 'dotSegment'
+  const hasEmptySegment = path.includes('//')
   const bare = withoutParameters(path)
-  if (bare.includes('//')) return undefined
+  if (hasEmptySegment ? withoutParameters(mergeSlashes(path)).includes('//') : bare.includes('//'))
+    return 'parametersOnly'
   return {
     path,
     sentPath,
     query,
     hasParameters: bare !== path,
     hasEncodedSlash: /%2F|%5C/.test(path),
+    hasEmptySegment,
   }
 }
 
@@ -102,7 +116,24 @@ export function normalizedPaths(path: string): readonly string[] {
   return [...new Set([...forms, ...decodedPaths(path.replaceAll(encodedTwice, decodeOnce))])]
 }
 
-/** The forms of a path that is decoded once. */
+/**
+ * The paths of a request to compare with other routes. Where segments are empty, some servers take what follows two
+ * slashes at the start of a path for a host, as `new URL(target, base)` does: of the whole path, or of what is left of it
+ * without the prefix.
+ * @param prefix of the route that the path matches literally; empty = none
+ */
+export function comparedPaths({ path, hasEmptySegment }: RequestTarget, prefix: string): readonly string[] {
+  if (!hasEmptySegment) return normalizedPaths(path)
+  const withoutHost = prefix + path.slice(prefix.length).replace(/^\/{2,}[^/]*/, '')
+  return [...normalizedPaths(path), ...normalizedPaths(withoutHost)]
+}
+
+/** The path with one slash for several, as the routes of the gateway itself have it. */
+export function mergedPath({ path }: RequestTarget): string {
+  return path.replaceAll(/\/+/g, '/')
+}
+
+/** The forms of a path after one decoding. */
 function decodedPaths(path: string): readonly string[] {
   const decoded = decodeEscapes(path)
   const decodedFirst = mergeSlashes(decoded.replaceAll(decodedParameters, ''))
@@ -117,14 +148,14 @@ function withoutParameters(path: string): string {
 }
 
 /**
- * A text in which all characters are equal that some backend treats as equal: by the i flag of a regular expression
- * (Express, @koa/router: without Unicode, so that it folds K but not the Kelvin sign), by a lower case, an upper case
- * or a case folding of Unicode (which fold that sign too), and by normalisation (file systems).
+ * Maps characters to one form if some backend treats them as equal: by the i flag of a regular expression (Express,
+ * @koa/router: without Unicode, so that it folds K but not the Kelvin sign), by lower or upper case or Unicode case
+ * folding (which fold that sign too), and by normalisation (file systems).
  */
 export function foldCase(text: string): string {
   if (alreadyFolded.test(text)) return text
-  // Through the upper case, as a long s and the sharp s have no other way to s and ss; before it the lower case, for
-  // the capital sharp s.
+  // Through upper case, as only that turns a long s and a sharp s into s and ss; before it lower case, for the capital
+  // sharp s.
   const folded = text.toLowerCase().toUpperCase().toLowerCase()
   return ascii.test(folded) ? folded : folded.normalize('NFC')
 }
@@ -134,11 +165,11 @@ const encodedTwice = /%25([0-9A-Fa-f]{2})/g
 const decodedParameters = /;[^/\\]*/g
 const alreadyFolded = /^[a-z0-9/._-]*$/
 const ascii = /^[\0-\x7f]*$/
-/** One character of UTF-8 in percent-encoding (RFC 3629 4), or else one byte. */
+/** One percent-encoded UTF-8 character (RFC 3629 4), or else one byte. */
 const encodedCharacter =
   /%F[0-4]%[89AB][0-9A-F]%[89AB][0-9A-F]%[89AB][0-9A-F]|%E[0-9A-F]%[89AB][0-9A-F]%[89AB][0-9A-F]|%[CD][0-9A-F]%[89AB][0-9A-F]|%[0-9A-F]{2}/g
 
-/** Escapes are in upper case, as those of the path. */
+/** Escapes are in upper case, like those of the path. */
 function decodeOnce(_: string, hex: string): string {
   return `%${hex.toUpperCase()}`
 }
@@ -148,8 +179,8 @@ function decodeEscapes(path: string): string {
 }
 
 /**
- * Bytes that are not UTF-8 may be Latin-1: those of a character that is longer than it has to be, a surrogate, or beyond
- * Unicode (RFC 3629 3). decodeURIComponent() would throw for each of them, which is slow.
+ * Bytes that are not UTF-8 may be Latin-1: those of an overlong character, a surrogate, or one beyond Unicode (RFC 3629
+ * 3). decodeURIComponent() would throw for each of them, which is slow.
  * @param encoded as `encodedCharacter` matches it
  */
 function decodeEscape(encoded: string): string {
@@ -163,19 +194,19 @@ function decodeEscape(encoded: string): string {
   return String.fromCharCode(...Array.from({ length: bytes }, (_, index) => byteOf(encoded, index)))
 }
 
-/** The least character that takes so many bytes in UTF-8. */
+/** The smallest code point for each number of UTF-8 bytes. */
 const leastCodes = [0, 0, 0x80, 0x800, 0x10000]
 
 function byteOf(encoded: string, index: number): number {
   return 16 * digitOf(encoded.charCodeAt(3 * index + 1)) + digitOf(encoded.charCodeAt(3 * index + 2))
 }
 
-/** The value of a hexadecimal digit: letters have a bit that digits lack. */
+/** The value of a hexadecimal digit, either case: letters have a bit that digits lack. */
 function digitOf(code: number): number {
   return (code & 0x0f) + 9 * (code >> 6)
 }
 
-/** Backslashes become slashes, and slashes are merged; none at the end, as prefixes have none. */
+/** Turns backslashes into slashes, merges slashes, and removes the last one, as prefixes have none. */
 function mergeSlashes(path: string): string {
   return path.replaceAll(/[/\\]+/g, '/').replace(/\/$/, '')
 }

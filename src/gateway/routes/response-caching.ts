@@ -9,18 +9,18 @@ export interface KeyFields {
   readonly basic: boolean
 }
 
-/** By what the callers of a route authenticate, and whether they have to. */
+/** Which credentials a route's callers authenticate with, and whether they have to. */
 export interface RecentCredentials {
   readonly schemes: readonly SchemeName[]
   readonly isOptional: boolean
-  /** Whether the Authorization field is the backend's. */
+  /** Whether the Authorization field belongs to the backend. */
   readonly leavesAuthorization: boolean
 }
 
 /**
- * A cache keys by the URL alone (RFC 9111 2), and knows of credentials only those in `Authorization` (3.5): without
- * `Vary` it would serve what one caller got to the next.
- * @param takesCookie whether the access cookie authenticates too, by the site that the request comes from
+ * A cache uses the URL alone as key (RFC 9111 2), and of all credentials heeds only those in `Authorization` (3.5):
+ * without `Vary` it would serve one caller's response to the next.
+ * @param takesCookie whether the access cookie authenticates too, depending on the site that the request comes from
  */
 export function compileCaching(
   { schemes, isOptional, leavesAuthorization }: RecentCredentials,
@@ -31,7 +31,7 @@ export function compileCaching(
   const takesAuthorization = schemes.includes('bearer') || (takesKeys && (bearer || basic))
   const names = [
     ...(takesKeys ? headers : []),
-    // On an optional route one of another scheme is the backend's.
+    // On an optional route, an Authorization of another scheme is for the backend.
     ...(takesAuthorization || isOptional || leavesAuthorization ? ['Authorization'] : []),
     ...(takesCookie ? ['Cookie', 'Origin', 'Sec-Fetch-Site'] : []),
   ]
@@ -39,10 +39,10 @@ export function compileCaching(
   return { names, varyLine, privateLines: `${varyLine}Cache-Control: private\r\n` }
 }
 
-/** A backend that sends one of these has said who may store its response, and for how long. */
+/** A backend that sends one of these has itself said who may store its response, and for how long. */
 const statements = new Set(['cache-control', 'expires', 'pragma'])
 
-/** The lengths of the names that CachingLines has to be told of. */
+/** The lengths of the names that `CachingLines.take` handles. */
 export const cachingLengths: Uint8Array = lengthsOf(['vary', ...statements])
 
 /** Collects what the backend says about caching one response, and writes what caches are told. */
@@ -55,7 +55,10 @@ export class CachingLines {
     this.#caching = caching
   }
 
-  /** @param lower the name of a field @returns whether it is taken over: then it is not forwarded by itself */
+  /**
+   * @param lower name of a field, in lower case
+   * @returns whether it was taken: then it is not forwarded by itself
+   */
   take(lower: string, value: string): boolean {
     if (lower === 'vary') {
       if (value.trim() !== '') this.#vary = this.#vary === '' ? value : `${this.#vary}, ${value}`
@@ -79,7 +82,7 @@ export class CachingLines {
   }
 }
 
-/** The names of the backend, then those that it lacks; `*` is all there is (RFC 9110 12.5.5). */
+/** The backend's names, then those that it lacks; `*` stands for all (RFC 9110 12.5.5). */
 function mergedVary(vary: string, names: readonly string[]): string {
   const known = new Set(vary.split(',').map((name) => name.trim().toLowerCase()))
   if (known.has('*')) return '*'

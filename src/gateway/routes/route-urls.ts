@@ -1,15 +1,16 @@
+import { isWildcard } from './host-lookup.ts'
 import { parseRequestTarget } from './request-target.ts'
 
 /** Routes that take bearer tokens, as protected resources of OAuth (RFC 9728). */
 
 const wellKnown = '/.well-known/oauth-protected-resource'
 
-/** The part of a route that makes it a resource. */
+/** The part of a route that makes it a protected resource. */
 export interface ResourceRoute {
   readonly path: string
   readonly auth: string
   readonly host?: string | undefined
-  /** Whose the Authorization field is; default: the gateway's. */
+  /** Who the Authorization field belongs to; default: the gateway. */
   readonly authorization?: string | undefined
 }
 
@@ -18,7 +19,7 @@ export function takesTokens({ auth, authorization }: Pick<ResourceRoute, 'auth' 
   return authorization !== 'backend' && (auth === 'bearer' || auth === 'any' || auth === 'optional')
 }
 
-/** The paths at which the metadata of routes is published: the well-known path before that of the route (3.1). */
+/** The paths at which route metadata is published: the well-known path followed by that of the route (3.1). */
 export function metadataPathsOf(routes: readonly ResourceRoute[]): ReadonlySet<string> {
   return new Set(routes.filter(takesTokens).map(metadataPath))
 }
@@ -40,7 +41,7 @@ function prefixOf(path: string): string {
   return parseRequestTarget(path)?.path.replace(/\/$/, '') ?? ''
 }
 
-/** A route of one host is seen at that host, in other respects as `publicUrl` says. */
+/** Like `publicUrl`, but with the host of the route, if it has one. */
 function originOf({ host }: Pick<ResourceRoute, 'host'>, publicOrigin: string): string {
   if (host === undefined) return publicOrigin
   const url = new URL(publicOrigin)
@@ -55,12 +56,12 @@ export interface SignInRoute {
 }
 
 /**
- * Where a portal on a host of its own gives page visits back to, by path; for every host. It is not in the table of
- * own paths, as it exists only there.
+ * The path on every host by which a portal on its own host returns visitors. Not in the table of own paths, as it
+ * exists only with such a portal.
  */
 export const signInReturnPath = '/api/v1/accounts/sign-in'
 
-/** Whether page visits sign in on another host than that of their page. */
+/** Whether page visits sign in on another host than that of the page. */
 export function returnsToOtherHosts(
   portal: { enabled: boolean; host?: string | undefined },
   routes: readonly SignInRoute[],
@@ -69,15 +70,16 @@ export function returnsToOtherHosts(
 }
 
 /**
- * The hosts that people may be led back to, in lower case, with their origins: those that routes with `browser.signIn`
- * name, and that of `publicUrl` for those that name none.
+ * The hosts that people may be returned to, in lower case, with their origins: those of routes with `browser.signIn`,
+ * and that of `publicUrl` for routes that name none.
  */
 export function signInHostsOf(
   routes: readonly SignInRoute[],
   publicOrigin: string,
 ): ReadonlyMap<string, string> {
   const origins = routes
-    .filter(({ browser }) => browser?.signIn === true)
+    // A wildcard names no host to lead to.
+    .filter(({ host, browser }) => browser?.signIn === true && !isWildcard(host))
     .map((route) => originOf(route, publicOrigin))
   return new Map(origins.map((origin) => [new URL(origin).hostname, origin]))
 }

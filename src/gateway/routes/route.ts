@@ -1,14 +1,15 @@
 import type { Access, RouteRate } from '#identity/access.ts'
+import type { ResponseHeaders } from '../forward/response-headers.ts'
 import type { RequestTarget } from './request-target.ts'
 
 /** Who may call a route, and how often. */
 export interface GatedRoute {
   readonly name: string
-  /** Its place in the table that it is of; undefined = it is of none. */
+  /** Its index in its table; undefined = it is in none. */
   readonly index?: number | undefined
   readonly access: Access
   readonly rateLimit: RouteRate | undefined
-  /** How browsers authenticate that can set no header; absent = they cannot. */
+  /** How browsers, which can set no header, authenticate; absent = they cannot. */
   readonly browser?: BrowserAccess | undefined
 }
 
@@ -16,13 +17,13 @@ export interface GatedRoute {
 export interface BrowserAccess {
   /** Whether a page visit without a credential is sent to the portal's sign-in. */
   readonly signIn: boolean
-  /** Whether the backend may take the method from a field, so that no method is safe. */
+  /** Whether the backend may take the method from a field, which makes no method safe. */
   readonly passesMethodOverride: boolean
 }
 
 /** A compiled route: it holds everything that a matching request needs. */
 export interface Route<Upstream> extends GatedRoute {
-  /** In lower case; undefined = any. */
+  /** In lower case, or a wildcard (host-lookup.ts); undefined = any. */
   readonly host: string | undefined
   /** Without a trailing slash; empty for the catch-all route. */
   readonly prefix: string
@@ -34,7 +35,12 @@ export interface Route<Upstream> extends GatedRoute {
   readonly websocket: boolean
   /** What stands in place of the prefix for the backend, without a trailing slash; undefined = the path is as it was sent. */
   readonly rewrite: string | undefined
+  /** Whether everybody is refused: then it has no upstream. */
+  readonly isDenied: boolean
+  /** undefined = clients get the fields of the backend. */
+  readonly responseHeaders: ResponseHeaders | undefined
   readonly passesEncodedSlash: boolean
+  readonly passesEmptySegments: boolean
   /** Whether its backend treats paths as case-sensitive. */
   readonly isCaseSensitive: boolean
   readonly passesMethodOverride: boolean
@@ -42,7 +48,9 @@ export interface Route<Upstream> extends GatedRoute {
   readonly passesTrailers: boolean
   readonly forwardsCredentials: boolean
   readonly destination: DestinationForm
-  /** What caches are told about its responses; undefined = only what the backend says, as the route is public. */
+  /**
+   * What caches are told about its responses; undefined = the route is public, so only the backend's own fields apply.
+   */
   readonly caching: ResponseCaching | undefined
   /** The field of responses that says how many units a request used; undefined = each is one unit. */
   readonly costHeader: string | undefined
@@ -52,25 +60,25 @@ export interface Route<Upstream> extends GatedRoute {
 }
 
 /**
- * The Destination of WebDAV as the backend gets it: with the scheme and host of X-Forwarded-*, less what the route strips
- * (`forwarded`) or with it (`public`), or as the URL of the target itself.
+ * How the backend gets the Destination of WebDAV: with the scheme and host of X-Forwarded-*, without what the route
+ * strips (`forwarded`) or with it (`public`), or as the URL of the target itself (`target`).
  */
 export type DestinationForm = 'forwarded' | 'public' | 'target'
 
-/** What caches are told about the responses of a route whose callers are authenticated. */
+/** What caches are told about responses of a route that authenticates its callers. */
 export interface ResponseCaching {
-  /** The request fields that decide who is calling, as `Vary` names them. */
+  /** The request fields that identify the caller, as `Vary` lists them. */
   readonly names: readonly string[]
   /** `Vary` with these names, ended by CR LF. */
   readonly varyLine: string
-  /** The same and `Cache-Control: private`, for a response to an authenticated caller. */
+  /** `Vary` and `Cache-Control: private`, for a response to an authenticated caller. */
   readonly privateLines: string
 }
 
 /** The methods announced for a route that allows any: those that RFC 9110 9 defines for resources, and PATCH. */
 export const standardMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** The target that the upstream gets: as it was sent, but for the prefix where the route replaces it. */
+/** The target as the upstream gets it: as received, except for the prefix if the route replaces it. */
 export function upstreamTarget(
   { rewrite, depth }: Pick<Route<unknown>, 'rewrite' | 'depth'>,
   { sentPath, query }: RequestTarget,
@@ -91,7 +99,7 @@ function dropSegments(path: string, count: number): string {
 
 /** Routes that share a host and a prefix, and differ in the method. */
 export interface RouteGroup<Upstream> {
-  /** In lower case; undefined = any. */
+  /** In lower case, or a wildcard (host-lookup.ts); undefined = any. */
   readonly host: string | undefined
   /** Without a trailing slash. */
   readonly prefix: string

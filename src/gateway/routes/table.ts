@@ -1,22 +1,26 @@
 import { type AmbiguityIndex, createAmbiguityIndex } from './ambiguity-index.ts'
+import { createHostLookup, hostsOverlap } from './host-lookup.ts'
 import { plainHostName } from './host-name.ts'
+import { otherRouteDetail, pathFaults } from './path-faults.ts'
 import { foldCase, type RequestTarget } from './request-target.ts'
 import { groupRoutes, type Route, type RouteGroup, routeFor, standardMethods } from './route.ts'
 
 type RouteMatch<Upstream> =
   | { readonly kind: 'route'; readonly route: Route<Upstream> }
   | { readonly kind: 'none' }
-  /** Some servers would read the host as one that has routes of its own. */
+  /** Some servers would read the host as one with routes of its own. */
   | { readonly kind: 'host' }
   | {
       readonly kind: 'ambiguous'
-      /** Why; for the log. */
+      /** For the log. */
       readonly reason: string
+      /** For the client; of a closed set. */
+      readonly detail: string
     }
   | {
       readonly kind: 'method'
       readonly allowed: readonly string[]
-      /** The route of the path, if it is the only one. */
+      /** The only route of the path, if there is just one. */
       readonly onlyRoute: Route<Upstream> | undefined
     }
 
@@ -25,8 +29,8 @@ export interface RouteTable<Upstream> {
   readonly groups: readonly RouteGroup<Upstream>[]
   readonly ambiguityIndex: AmbiguityIndex<Upstream>
   /**
-   * The longest prefix of whole segments wins; for the same prefix, a route for this host before one for any; of routes
-   * that share both, one that names the method before one that allows all.
+   * The longest prefix of whole segments wins; for the same prefix, a route for this host before one with a wildcard for it,
+   * a longer wildcard before a shorter one, and last one for any; of routes that share both, one that names the method before one that allows all.
    */
   match(host: string, target: RequestTarget, method: string): RouteMatch<Upstream>
 }
@@ -34,23 +38,26 @@ export interface RouteTable<Upstream> {
 /** Built once; matching then costs one map lookup per segment of the path. */
 export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): RouteTable<Upstream> {
   const groups = groupRoutes(routes)
-  const byHost = new Map(
-    [...Map.groupBy(groups, ({ host }) => host)].map(([host, ofHost]) => [
-      host,
-      new Map(ofHost.map((group) => [group.prefix, group])),
-    ]),
+  const hosts = createHostLookup(
+    new Map(
+      [...Map.groupBy(groups, ({ host }) => host)].map(([host, ofHost]) => [
+        host,
+        new Map(ofHost.map((group) => [group.prefix, group])),
+      ]),
+    ),
   )
-  const anyHost = byHost.get(undefined) ?? new Map<string, RouteGroup<Upstream>>()
   const depthMax = routes.reduce((most, { depth }) => Math.max(most, depth), 0)
   const ambiguityIndex = createAmbiguityIndex(groups, (path) => firstSegments(path, depthMax))
 
   function match(host: string, target: RequestTarget, method: string): RouteMatch<Upstream> {
     const plainName = plainHostName(host)
-    if (plainName !== undefined && byHost.has(plainName)) return ambiguousHost
-    const group = findGroup(byHost.get(host), anyHost, firstSegments(target.path, depthMax))
-    // A path may be open as it was sent, but protected as the backend reads it.
+    if ((plainName !== undefined && hosts.isNamed(plainName)) || hosts.isMisread(host)) return ambiguousHost
+    const group = findGroup(hosts.valuesFor(host), firstSegments(target.path, depthMax))
+    // A path may be open as received, but protected as the backend reads it.
     const other = ambiguityIndex.findConflict({ host, target, method, group })
-    if (other !== undefined) return ambiguousWith(other)
+    if (target.hasEmptySegment && !group?.routes.some(({ passesEmptySegments }) => passesEmptySegments))
+      return emptySegmentRejected
+    if (other !== undefined) return ambiguousWith(other, target)
     if (group !== undefined) return matchMethod(group, target, method)
     return unsupportedMethods.has(method.toUpperCase()) ? methodNotSupported : noMatch
   }
@@ -58,7 +65,7 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
   return { routes, groups, ambiguityIndex, match }
 }
 
-/** A path that a route refuses, as a case-insensitive backend would match another route. */
+/** A path that a route refuses because a case-insensitive backend would match another route. */
 interface CaseRefusal {
   readonly route: string
   readonly path: string
@@ -73,9 +80,7 @@ export function findCaseRefusals({ groups, ambiguityIndex }: RouteTable<unknown>
     .flatMap((group) => {
       const start = `${foldCase(group.prefix)}/`
       const below = folded.find(
-        (other) =>
-          other.prefix.startsWith(start) &&
-          (other.group.host ?? group.host) === (group.host ?? other.group.host),
+        (other) => other.prefix.startsWith(start) && hostsOverlap(other.group.host, group.host),
       )?.group
       const [inner] = below?.routes ?? []
       const path = below && otherCase(below.prefix, group.prefix.length)
@@ -86,7 +91,7 @@ export function findCaseRefusals({ groups, ambiguityIndex }: RouteTable<unknown>
     })
 }
 
-/** The path with the first letter from a place on in the other case; undefined = there is none. */
+/** The path with the case of its first letter from an index on swapped; undefined = there is no letter. */
 function otherCase(path: string, from: number): string | undefined {
   const at = path.slice(from).search(/[a-z]/i)
   if (at === -1) return undefined
@@ -98,20 +103,29 @@ function otherCase(path: string, from: number): string | undefined {
 const noMatch = { kind: 'none' } as const
 const ambiguousHost = { kind: 'host' } as const
 const methodNotSupported = { kind: 'method', allowed: [], onlyRoute: undefined } as const
-const encodedSlashRejected = { kind: 'ambiguous', reason: 'the route rejects encoded slashes' } as const
+const encodedSlashRejected = {
+  kind: 'ambiguous',
+  reason: 'the route rejects encoded slashes',
+  detail: pathFaults.encodedSlash,
+} as const
+const emptySegmentRejected = {
+  kind: 'ambiguous',
+  reason: 'it has two slashes in a row, and no route passes empty segments there',
+  detail: pathFaults.emptySegment,
+} as const
 
-function ambiguousWith({ prefix, routes }: RouteGroup<unknown>) {
+function ambiguousWith({ prefix, routes }: RouteGroup<unknown>, { path }: RequestTarget) {
   const names = routes.map(({ name }) => `"${name}"`).join(', ')
-  const reason = `a backend that ignores case, decodes escapes or strips path parameters would read it as a path of ${names} (${prefix || '/'})`
-  return { kind: 'ambiguous', reason } as const
+  const reason = `a backend that ignores case, decodes escapes, strips path parameters or merges slashes would read it as a path of ${names} (${prefix || '/'})`
+  return { kind: 'ambiguous', reason, detail: otherRouteDetail(path) } as const
 }
 
-/** These methods are about the connection to the gateway itself, and are never forwarded. */
+/** These methods concern the connection to the gateway itself, and are never forwarded. */
 const unsupportedMethods = new Set(['TRACE', 'CONNECT'])
 
 /**
- * The route for a method; undefined = none takes it. Methods are case-sensitive (RFC 9110 9.1), but Flask, Django and
- * others read `delete` as DELETE: it has a route only if that is the one for DELETE.
+ * The route for a method; undefined = none allows it. Methods are case-sensitive (RFC 9110 9.1), but Flask, Django and
+ * others read `delete` as DELETE: such a method has a route only if DELETE leads to the same one.
  */
 function routeForMethod<Upstream>(group: RouteGroup<Upstream>, method: string): Route<Upstream> | undefined {
   if (method === 'GET' || method === 'POST') return routeFor(group, method)
@@ -134,10 +148,11 @@ function matchMethod<Upstream>(
     const onlyRoute = routes.length === 1 ? routes[0] : undefined
     return { kind: 'method', allowed: allowedMethods(routes), onlyRoute }
   }
+  if (target.hasEmptySegment && !route.passesEmptySegments) return emptySegmentRejected
   return target.hasEncodedSlash && !route.passesEncodedSlash ? encodedSlashRejected : { kind: 'route', route }
 }
 
-/** The part of a path that a prefix can match: thousands of segments must not cost thousands of lookups. */
+/** The part of a path that a prefix can match: a path of thousands of segments must not cost thousands of look-ups. */
 function firstSegments(path: string, count: number): string {
   let end = 0
   for (let segments = 0; segments <= count; segments++) {
@@ -147,15 +162,17 @@ function firstSegments(path: string, count: number): string {
   return path.slice(0, end)
 }
 
+/** @param ofHost the groups by prefix that apply to a host: those that come first win where the prefix is the same */
 function findGroup<Upstream>(
-  ofHost: ReadonlyMap<string, RouteGroup<Upstream>> | undefined,
-  ofAnyHost: ReadonlyMap<string, RouteGroup<Upstream>>,
+  ofHost: readonly ReadonlyMap<string, RouteGroup<Upstream>>[],
   path: string,
 ): RouteGroup<Upstream> | undefined {
   let prefix = path.endsWith('/') ? path.slice(0, -1) : path
   for (;;) {
-    const group = ofHost?.get(prefix) ?? ofAnyHost.get(prefix)
-    if (group !== undefined) return group
+    for (const byPrefix of ofHost) {
+      const group = byPrefix.get(prefix)
+      if (group !== undefined) return group
+    }
     if (prefix === '') return undefined
     prefix = prefix.slice(0, Math.max(prefix.lastIndexOf('/'), 0))
   }

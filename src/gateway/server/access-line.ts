@@ -1,4 +1,5 @@
 import type { HttpVersion } from '#http/exchange/client-exchange.ts'
+import type { Trace } from '#ops/tracing/tracer.ts'
 import { memoize, memoizeBounded } from '#platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.ts'
 import { copyString } from '#platform/text.ts'
@@ -6,12 +7,12 @@ import { clientClosedRequest, type Outcome, principalOf } from '../gate/outcome.
 import type { Arrival } from './arrival.ts'
 
 /**
- * The members of the line that a request has in the access log, each followed by a comma.
- * @param now when it was over, on the clock of performance.now()
+ * The members of a request's line in the access log, each followed by a comma.
+ * @param now when the request ended, on the clock of performance.now()
  */
 type WriteAccessLine = (arrival: Arrival, now: number, isComplete: boolean) => string
 
-/** @param listener which it is; undefined = the main one */
+/** @param listener its name; undefined = the main listener */
 export function createAccessLineWriter(listener: string | undefined): WriteAccessLine {
   const listenerMember = jsonMember('listener', listener)
   const clientMember = frequentMember('client')
@@ -23,6 +24,7 @@ export function createAccessLineWriter(listener: string | undefined): WriteAcces
     return (
       listenerMember +
       requestIdMember(arrival) +
+      traceMember(outcome.trace) +
       clientMember(client.address) +
       jsonMember('path', pathForLog(destination?.target.sentPath ?? head.target)) +
       routeMembers(route).of(head.method, connection.httpVersion, status) +
@@ -37,6 +39,11 @@ function requestIdMember({ requestId, client }: Arrival): string {
   return client.isTrusted ? jsonMember('requestId', requestId) : `"requestId":"${requestId}",`
 }
 
+/** Names of OpenTelemetry for log records in JSON. */
+function traceMember(trace: Trace | undefined): string {
+  return trace === undefined ? '' : `"trace_id":"${trace.traceId}","span_id":"${trace.spanId}",`
+}
+
 const thousandths = Array.from({ length: 1_000 }, (_, index) => `.${String(index).padStart(3, '0')},`)
 
 /** The value of the member whose name comes last in RouteMembers. Hot: written from a table. */
@@ -46,10 +53,10 @@ function millisecondsMember(duration: number): string {
   return `${whole}${thousandths[microseconds - whole * 1_000]}`
 }
 
-/** Longer methods are not kept: a client may invent one as long as a head. */
+/** Longer methods are not cached: a client may invent one as long as a head. */
 const methodLengthMax = 32
 
-/** What the lines of a route have in common, up to the name of the duration. The last text is kept. */
+/** What the lines of a route have in common, up to the name of the duration. The last text is cached. */
 class RouteMembers {
   readonly #route: string
   #method = ''
@@ -81,7 +88,7 @@ class CallerMembers {
   readonly #scheme = frequentMember('scheme')
   readonly #upstream = frequentMember('upstream')
 
-  /** Hot: the text of successful requests is kept with their decision, from its second request on. */
+  /** Hot: the text of successful requests is cached with their decision, from the second request on. */
   of(outcome: Outcome, isComplete: boolean): string {
     const { upstream, code, reason, decision } = outcome
     const isUsual = isComplete && code === undefined && reason === undefined
@@ -111,12 +118,12 @@ class CallerMembers {
   }
 }
 
-/** In one piece, so that it is not joined again for each line. IDs of foreign issuers need not be Latin-1. */
+/** One flat string, so that it is not joined again for each line. IDs of foreign issuers need not be Latin-1. */
 function flatten(text: string): string {
   return Buffer.from(text).toString()
 }
 
-/** Matches what JSON writes as it is. */
+/** Matches text that JSON does not escape. */
 const plainText = /^[ !#-[\]-~]*$/
 
 /** Enough for a config with thousands of routes. */
@@ -128,7 +135,7 @@ function jsonMember(name: string, value: string | undefined): string {
   return plainText.test(value) ? `"${name}":"${value}",` : `"${name}":${JSON.stringify(value)},`
 }
 
-/** Writes members whose values repeat, and are Latin-1, as those of requests and the names of a config are. */
+/** Writes members with recurring Latin-1 values, such as those of requests and the names in a config. */
 function frequentMember(name: string): (value: string) => string {
   return memoizeBounded(frequentBounds, (value) => copyString(jsonMember(name, value)))
 }
@@ -137,10 +144,9 @@ function frequentMember(name: string): (value: string) => string {
 const mayNeedRedaction = new RegExp(`[?#%]|${secretStartPattern.source}`)
 
 /**
- * The path without query, fragment and userinfo, which may contain anything. A key or token that is in the path by
- * mistake is redacted.
+ * The path without query, fragment and userinfo, which may contain anything. A key or token in the path is redacted.
  */
-function pathForLog(target: string): string {
+export function pathForLog(target: string): string {
   if (target.startsWith('/') && !mayNeedRedaction.test(target)) return target
   const path = target.split(/[?#]/, 1)[0]?.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1') ?? ''
   return hideSecrets(path)

@@ -30,7 +30,7 @@ const sweepMs = 500
 
 /** Options that all listeners of a gateway share. */
 export interface ListenerEvents {
-  /** How many servers each has: more than one takes many connections at once sooner. */
+  /** How many servers each listener has: several accept many simultaneous connections sooner. */
   readonly acceptQueues: number
   /** 48 bytes that seal TLS sessions, so that another worker can resume them; default: random ones. */
   readonly ticketKeys?: Buffer | undefined
@@ -38,7 +38,7 @@ export interface ListenerEvents {
   isDraining(): boolean
   /** A connection could not be accepted. */
   onAcceptError(error: Error): void
-  /** Called for each connection: whether to accept it in addition to so many. */
+  /** Called for each connection: whether to accept it, given the number of open ones. */
   mayAccept(openConnections: number): boolean
   /** A connection was closed immediately, because it was not accepted. */
   onDropped(): void
@@ -53,22 +53,22 @@ interface ListenerTraffic extends Pick<ArrivalReader, 'trusted'> {
 
 /** Handles the requests of one listener. */
 interface RequestHandler<Traffic extends ListenerTraffic, Incoming extends Arrival> {
-  /** How requests are handled under the current config. Read once for each request. */
+  /** How requests are handled under the current config. Called once for each request. */
   traffic(): Traffic
   read(connection: ClientExchange, head: RequestHead, traffic: Traffic): Incoming
-  /** The fields whose lines are marked: asked for each head. */
+  /** The fields whose lines are marked. Called for each head. */
   names(): NameTable
   /** @throws GatehouseError the request is then refused with it */
   handle(arrival: Incoming, traffic: Traffic): void
   refuse(arrival: Incoming, error: GatehouseError): void
   /** Answers an unanswered request with a problem; a started response is aborted. */
   abort(arrival: Incoming, error: GatehouseError): void
-  /** From now on responses that have not started have `Connection: close`. */
+  /** From now on, responses that have not started get `Connection: close`. */
   startDrain(): void
 }
 
 export interface ArrivalServer<Incoming = Arrival> {
-  /** All listen on the same port; the first has all connections. */
+  /** All listen on the same port; the connections are those of the first. */
   readonly servers: readonly [Server, ...Server[]]
   /** The open connections, tunnels included. */
   readonly connections: Pick<DeadlineSweep<OpenConnection>, 'size' | typeof Symbol.iterator>
@@ -79,26 +79,26 @@ export interface ArrivalServer<Incoming = Arrival> {
   /** @param withinMs how long it may take */
   startDrain(withinMs: number): void
   /**
-   * Applies new options; whether TLS is used cannot change.
-   * @throws where TLS cannot use the certificate: nothing has changed then
+   * Applies new options, except for the use of TLS, which cannot change.
+   * @throws if TLS cannot use the certificate: nothing has changed then
    */
   reconfigure(options: ServerOptions): void
 }
 
-/** The request that a connection is serving. Hot: kept with the connection, not in a map (docs/performance.md). */
+/** The request that a connection is serving. Hot: stored on the connection, not in a map (docs/performance.md). */
 interface CurrentRequest<Incoming> {
   arrival: Incoming | undefined
-  /** The observer that recorded its start. Not all of Traffic: a WebSocket would keep it past a reload. */
+  /** The observer that recorded its start. Not the whole Traffic, which a WebSocket would keep alive past a reload. */
   observer: Observer | undefined
 }
 
-/** undefined = there has been none. */
+/** undefined = there has been no request yet. */
 function currentRequestOf<Incoming>({ listenerState }: ClientExchange): CurrentRequest<Incoming> | undefined {
-  // The cast is sound: a connection has one listener, and only its onRequest writes this.
+  // The cast is sound: a connection has one listener, and only its onRequest sets this.
   return listenerState as CurrentRequest<Incoming> | undefined
 }
 
-/** Keeps no more of the current request than its end needs: a WebSocket may last for days. */
+/** Keeps only what the end of the current request needs: a WebSocket may last for days. */
 export function forgetHead(connection: ClientExchange): void {
   const current = currentRequestOf<Arrival>(connection)
   if (current?.arrival) current.arrival = withoutHead(current.arrival)

@@ -18,8 +18,8 @@ import {
 } from '../gate/request-fields.ts'
 
 /**
- * A request as it arrived: nothing of it changes.
- * @typeParam Connection `unknown` where none is needed, to decide about it
+ * A request as it arrived: immutable, apart from its outcome.
+ * @typeParam Connection `unknown` where a decision needs none
  */
 export interface Arrival<Connection = ClientExchange> {
   readonly connection: Connection
@@ -36,8 +36,8 @@ export interface Arrival<Connection = ClientExchange> {
 }
 
 /**
- * The credentials by which it is decided: those of its fields, less Authorization where that is the backend's, or else the
- * access cookie, where the route takes it.
+ * The credentials that decide about it: those of its fields, without Authorization if that belongs to the backend, or
+ * else the access cookie, if the route takes it.
  */
 export function credentialsOf({ outcome, fields }: Arrival<unknown>): Credentials {
   return outcome.credentials ?? fields.credentials
@@ -46,7 +46,7 @@ export function credentialsOf({ outcome, fields }: Arrival<unknown>): Credential
 const arrivalKey = Symbol('arrival')
 const requestIdPattern = /^[!-~]{1,128}$/
 
-/** The parts of a config by which a request is read. */
+/** The parts of a config that requests are read with. */
 export interface ArrivalReader {
   readonly trusted: AddressSet
   readonly fieldReader: FieldReader
@@ -76,8 +76,8 @@ export function createArrival<Connection extends Pick<ClientExchange, 'peerAddre
 }
 
 /**
- * What the end of a request needs of its arrival, to be logged. The texts are copied: each of them is a slice of the
- * head, and would keep all of it in memory, with its credentials; a request ID those of 255 others.
+ * What logging needs of an arrival at the end of its request. Texts are copied: each is a slice of the head, and would
+ * keep all of it in memory, with its credentials; a request ID would keep those of 255 others.
  */
 export function withoutHead(arrival: Arrival): Arrival {
   const { connection, head, client, requestId, arrivedAt, carriers, outcome } = arrival
@@ -94,13 +94,13 @@ export function withoutHead(arrival: Arrival): Arrival {
       isTrusted: client.isTrusted,
       protocol: client.protocol,
       forwardedFor: '',
-      host: '',
+      host: copyString(client.host),
     },
     fields: noFields,
   }
 }
 
-/** What the built-in endpoints need of the connection of a request. */
+/** What the built-in endpoints need of a request's connection. */
 export type EndpointConnection = Pick<
   ClientExchange,
   'peerAddress' | 'protocol' | 'bodyState' | 'canPersist' | 'abort'
@@ -141,7 +141,7 @@ export function trustedRequestId({ requestId }: UncommonFields, isTrusted: boole
 const idBytes = 16
 /** `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` (RFC 9562 4). */
 const idLength = 36
-/** Random bytes for one ID take as long as parsing a head; for many they take no longer. */
+/** One call for many random bytes takes no longer than one for a few, which would take as long as parsing a head. */
 const batchSize = 256
 const random = Buffer.alloc(idBytes * batchSize)
 const written = Buffer.alloc(idLength * batchSize)
@@ -157,7 +157,7 @@ export function createRequestId(): string {
   return batch.slice(position - idLength, position)
 }
 
-/** Writes all IDs of a batch as one text, to be sliced: building them one by one takes twice as long. */
+/** Writes all IDs of a batch as one text, and slices it: half the work of building each. */
 function refill(): void {
   randomFillSync(random)
   let end = 0
@@ -172,7 +172,7 @@ function refill(): void {
   position = 0
 }
 
-/** Version 4 and the variant of RFC 9562, at their places. */
+/** Sets the version 4 and the variant of RFC 9562 in their bytes. */
 function withVersion(byte: number, byteIndex: number): number {
   if (byteIndex === 6) return (byte & 0x0f) | 0x40
   return byteIndex === 8 ? (byte & 0x3f) | 0x80 : byte

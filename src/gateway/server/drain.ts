@@ -5,7 +5,7 @@ import type { ArrivalServer } from './arrival-server.ts'
 /** How long the last responses may take to be flushed. */
 const flushTimeoutMs = 100
 
-/** How long the accept backlog is taken, at most. */
+/** How long connections are taken from the accept backlog, at most. */
 const backlogTimeoutMs = 5_000
 
 // After one turn of the event loop without a connection the backlog was empty; with several workers, another may have
@@ -22,8 +22,7 @@ export async function drainServer(
   timeoutMs: number,
 ): Promise<boolean> {
   startDrain(timeoutMs)
-  // Idle connections, on which a request may be in transit at this moment, get their next response with
-  // Connection: close.
+  // A request may be in transit on an idle connection right now: its response gets Connection: close.
   const endsAt = performance.now() + timeoutMs
   await acceptBacklog(servers[0], Math.min(timeoutMs / 2, backlogTimeoutMs))
   for (const server of servers) server.close()
@@ -39,8 +38,8 @@ export async function drainServer(
 
 /**
  * Takes the connections that wait in the accept backlog: closing the server would reset them, although their clients
- * consider them established. To be followed by `close()` in the same turn.
- * @param withinMs under a flood the backlog is never empty: it stops at this limit
+ * consider them established. Call `close()` in the same turn after it.
+ * @param withinMs the limit, as under a flood the backlog is never empty
  */
 async function acceptBacklog(server: Server, withinMs: number): Promise<void> {
   const endsAt = performance.now() + withinMs

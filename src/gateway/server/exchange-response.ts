@@ -14,15 +14,15 @@ type FieldValue = string | number | readonly string[]
 const bodiless = new Set([204, 304])
 
 /**
- * The part of a response of node:http that Fastify uses, written to an exchange. For connections that node:http cannot write
- * to, which are those of HTTP/2.
+ * The part of a node:http response that Fastify uses, written to an exchange. For HTTP/2, whose streams node:http
+ * cannot write to.
  */
 export class ExchangeResponse extends Writable {
   readonly req: IncomingMessage
   statusCode = 200
   statusMessage = ''
   headersSent = false
-  /** Ignored: streams of HTTP/2 end one by one. */
+  /** Ignored: HTTP/2 streams end individually. */
   shouldKeepAlive = true
   readonly #exchange: ClientExchange
   readonly #onEnding: () => void

@@ -13,9 +13,9 @@ export function addressOf(host: string, port: number | string): string {
 }
 
 /**
- * How many connections the system may hold until they are accepted; it has a limit of its own (on Linux
- * net.core.somaxconn, usually 4,096). With Node's default of 511, some of a thousand clients that connect at once would
- * wait a second for their second SYN.
+ * The number of connections that wait to be accepted; the system has a limit of its own (on Linux net.core.somaxconn,
+ * usually 4,096). With Node's default of 511, some of a thousand clients that connect at once would wait a second to
+ * retry their SYN.
  */
 const backlog = 4_096
 
@@ -34,7 +34,7 @@ export function listen(server: Server, address: Address, optionNames: string): P
   return listenWith(server, address, optionNames, false)
 }
 
-/** Starts several servers on one port. Where a port cannot be shared, only the first listens. */
+/** Starts several servers on one port. If a port cannot be shared, only the first listens. */
 export async function listenOnAll(
   servers: readonly [Server, ...Server[]],
   { host, port }: Address,
@@ -42,7 +42,7 @@ export async function listenOnAll(
 ): Promise<number> {
   const [first, ...others] = servers
   if (others.length === 0 || !canShare) return listen(first, { host, port }, optionNames)
-  // A port that is shared is not in use for those who share it: another gateway there must be found out before.
+  // A shared port never counts as in use to those who share it, so another gateway on it has to be detected first.
   if (port !== 0) await assertFree({ host, port }, optionNames)
   try {
     const shared = await listenWith(first, { host, port }, optionNames, true)
@@ -54,7 +54,7 @@ export async function listenOnAll(
   }
 }
 
-/** Other systems have no such option, or do not spread connections over those who share. */
+/** Other systems lack the option, or do not spread connections over the listeners. */
 const canShare = process.platform === 'linux'
 
 async function assertFree(address: Address, optionNames: string): Promise<void> {
@@ -71,7 +71,7 @@ function listenWith(
 ): Promise<number> {
   return new Promise<number>((resolve, reject) => {
     function onError(cause: Error): void {
-      // A port below 1024, for another user than root.
+      // A port below 1024, as another user than root.
       const grant = hasErrorCode(cause, 'EACCES') ? ', or grant CAP_NET_BIND_SERVICE' : ''
       reject(
         new OperatorError(`cannot listen on ${host}:${port}: ${errorMessage(cause)}`, {

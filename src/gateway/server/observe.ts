@@ -1,7 +1,5 @@
 import type { CounterSeries } from '#ops/metrics/instrument.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
-import type { Exporter } from '#ops/tracing/exporter.ts'
-import type { Tracer } from '#ops/tracing/tracer.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { METHODS } from '#platform/http.ts'
 import type { Log } from '#platform/log/log.ts'
@@ -10,6 +8,7 @@ import { clientClosedRequest, unmatchedRouteName } from '../gate/outcome.ts'
 import type { UnreadableRefusal } from '../refusals/problem.ts'
 import { createAccessLineWriter } from './access-line.ts'
 import type { Arrival } from './arrival.ts'
+import type { RecordTrace } from './trace-recorder.ts'
 
 export interface Observer {
   /** A request has arrived. */
@@ -25,12 +24,12 @@ interface ObserverOptions {
   readonly log: Log
   /** Whether access logging is on. */
   readonly logsAccess: boolean
-  /** Which listener it is of, in logs and metrics; undefined = the main one. */
+  /** Name of the listener, in logs and metrics; undefined = the main one. */
   readonly listener?: 'decide'
   /** How many routes the table has. */
   readonly routeCount: number
-  /** Sends the spans of a request; undefined = tracing is off. */
-  readonly recordTrace: ((arrival: Arrival, now: number) => void) | undefined
+  /** undefined = tracing is off. */
+  readonly recordTrace: RecordTrace | undefined
 }
 
 /** Registered methods: unregistered names come from clients, and never become a label. */
@@ -70,7 +69,7 @@ export function createObserver(options: ObserverOptions): Observer {
 
   function count({ head, outcome, arrivedAt, connection }: Arrival, now: number): void {
     const { route, routeIndex, upstream, sentAt, answeredAt, status = clientClosedRequest } = outcome
-    // How long a WebSocket stays open is not its latency.
+    // The time that a WebSocket stays open is not its latency.
     const endedAt = status === switchingProtocols ? (answeredAt ?? now) : now
     const series = seriesOf(route, routeIndex)
     metrics.requestDuration.observeAt(series.durationStart, (endedAt - arrivedAt) / 1_000)
@@ -83,7 +82,7 @@ export function createObserver(options: ObserverOptions): Observer {
     if (answeredAt !== undefined) overhead.observe((sentAt - arrivedAt + endedAt - answeredAt) / 1_000)
   }
 
-  /** Hot: by the index of the route, not by its name. */
+  /** Hot: by index of the route, not by name. */
   function seriesOf(route: string, index: number | undefined): RouteSeries {
     if (index === undefined) return seriesNamed(route)
     const known = seriesByIndex[index]
@@ -95,8 +94,11 @@ export function createObserver(options: ObserverOptions): Observer {
 
   /** Logged even when access logging is off: the stack is needed to fix it. */
   function logFault({ requestId, outcome }: Arrival): void {
-    const { route, fault: err } = outcome
-    log.error({ requestId, route, err }, 'internal error: the request was answered 500')
+    const { route, fault: err, trace } = outcome
+    log.error(
+      { requestId, ...(trace && { trace_id: trace.traceId, span_id: trace.spanId }), route, err },
+      'internal error: the request was answered 500',
+    )
   }
 
   function recordUnreadable(client: string, { requestId, error }: UnreadableRefusal): void {
@@ -124,7 +126,7 @@ export function createObserver(options: ObserverOptions): Observer {
 
 /** The series of one route. */
 class RouteSeries {
-  /** The place of the series of its durations. */
+  /** Index in the durations metric. */
   readonly durationStart: number
   readonly #countOf: (method: string) => (status: number) => CounterSeries
   #lastMethod = ''
@@ -139,7 +141,7 @@ class RouteSeries {
     )
   }
 
-  /** The place of the series that counts its requests with this method and status. */
+  /** The index of the series that counts its requests with this method and status. */
   countPlace(method: string, status: number): number {
     if (this.#lastMethod === method && this.#lastStatus === status) return this.#lastPlace
     const label = methodLabel(method)
@@ -155,65 +157,4 @@ class RouteSeries {
 /** Clients can invent methods, but must not create label values. */
 function methodLabel(method: string): string {
   return registeredMethods.has(method) ? method : otherMethod
-}
-
-/** OpenTelemetry's name for a method that it does not know. */
-const unknownSpanMethod = '_OTHER'
-
-/**
- * Creates the function that sends the spans of a request that is over, if its trace is sampled: one for the request,
- * and one for its upstream call. Like metrics, they contain no path, key or address.
- */
-export function createTraceRecorder(
-  tracer: Tracer,
-  exporter: Pick<Exporter, 'add'>,
-): (arrival: Arrival, now: number) => void {
-  return function recordTrace(arrival, now) {
-    const { head, outcome, arrivedAt, requestId } = arrival
-    // A request that went to no upstream has no trace yet.
-    const trace = outcome.trace ?? tracer.startTrace(head.rawHeaders)
-    if (!trace.isSampled) return
-    const { route, decision, upstream, status, code, sentAt, answeredAt } = outcome
-    const method = registeredMethods.has(head.method) ? head.method : unknownSpanMethod
-    const { traceId, parentId, spanId, upstreamSpanId } = trace
-    const isServerError = status !== undefined && status >= 500
-    exporter.add({
-      traceId,
-      spanId,
-      parentSpanId: parentId,
-      kind: 'server',
-      startMs: arrivedAt,
-      endMs: now,
-      name: `${method} ${route}`,
-      isError: isServerError,
-      attributes: {
-        'http.request.method': method,
-        'http.response.status_code': status,
-        'error.type': code ?? (isServerError ? String(status) : undefined),
-        'gatehouse.route': route,
-        'gatehouse.scheme': decision?.scheme,
-        'gatehouse.request_id': requestId,
-      },
-    })
-    if (upstream === undefined || sentAt === undefined) return
-    // The status of a problem sent by the gateway instead is not the upstream's.
-    const upstreamStatus = code === undefined ? status : undefined
-    const isError = code !== undefined || (upstreamStatus !== undefined && upstreamStatus >= 400)
-    exporter.add({
-      traceId,
-      spanId: upstreamSpanId,
-      parentSpanId: spanId,
-      kind: 'client',
-      startMs: sentAt,
-      endMs: answeredAt ?? now,
-      name: `${method} ${upstream}`,
-      isError,
-      attributes: {
-        'http.request.method': method,
-        'http.response.status_code': upstreamStatus,
-        'error.type': code ?? (isError ? String(upstreamStatus) : undefined),
-        'gatehouse.upstream': upstream,
-      },
-    })
-  }
 }

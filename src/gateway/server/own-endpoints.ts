@@ -17,23 +17,20 @@ export interface EndpointRouter {
 
 /** The built-in endpoints. */
 interface OwnEndpoints {
-  /** Carries out a request to one of them, by the routes of its config. */
+  /** Answers a request to one of them, using the routes of its config. */
   handle(arrival: Arrival, router: EndpointRouter): void
   /** From now on responses that have not started have `Connection: close`. */
   startDrain(): void
   /**
    * Answers with a problem if this request has not been answered; a started response is aborted.
-   * @returns false where the request is not for these endpoints
+   * @returns false if the request is not for these endpoints
    */
   abort(arrival: Arrival, error: GatehouseError): boolean
 }
 
 const ownMethodSet: ReadonlySet<string> = new Set(ownMethods)
 
-/**
- * Hands the connection of a request to Fastify, which needs the objects of node:http: they are created only for these
- * few requests.
- */
+/** Passes requests to Fastify, which needs the objects of node:http: they are created for these few requests only. */
 export function createOwnEndpoints(): OwnEndpoints {
   const responses = new Map<Arrival, ServerResponse>()
 
@@ -72,7 +69,7 @@ export function createOwnEndpoints(): OwnEndpoints {
       const response = responses.get(arrival)
       if (!response) return false
       if (response.headersSent) recordStatus(arrival.outcome, response.statusCode)
-      // A handler still at work on the request may write after the end.
+      // A handler that is still working on the request may write after the end.
       response.on('error', () => {})
       sendProblem(response.req, response, error)
       return true
@@ -86,7 +83,7 @@ function openResponse(
   connection: ClientExchange,
   onEnding: () => void,
 ): ServerResponse {
-  // The cast is sound: it has what Fastify and the code here use of a response.
+  // The cast is sound: ExchangeResponse has everything that Fastify and this file use of a response.
   if (connection.socket === undefined)
     return new ExchangeResponse(request, connection, onEnding) as unknown as ServerResponse
   const response = new ServerResponse(request)
@@ -94,7 +91,7 @@ function openResponse(
   return response
 }
 
-/** Whether its head has `Connection: close`, whichever code set it: node:http keeps it only there. */
+/** Whether its head has `Connection: close`, whoever set it: node:http records it only there. */
 function hasConnectionClose(response: ServerResponse): boolean {
   // The cast is sound: a missing property is undefined.
   return (response as { readonly _last?: boolean })._last === true
@@ -143,11 +140,11 @@ function createIncomingMessage({ connection, head }: Arrival): IncomingMessage {
   const { method, target, minorVersion, rawHeaders } = head
   // No endpoint uses it.
   const request = new IncomingMessage(connection.socket ?? new Socket())
-  // Methods that no endpoint supports, such as CONNECT, need no distinction: each refuses them in the same way.
+  // Unsupported methods, such as CONNECT, need not be told apart: all are refused in the same way.
   const isListed = ownMethodSet.has(method) && !isExtendedConnect(connection, head)
   request.method = isListed ? method : unlistedMethod
   request.url = target
-  // Fastify sets Connection only where it is not 2, whose responses have no such field.
+  // Fastify sets Connection unless the version is 2, whose responses have no such field.
   const isHttp2 = connection.httpVersion === '2'
   request.httpVersionMajor = isHttp2 ? 2 : 1
   request.httpVersionMinor = isHttp2 ? 0 : minorVersion
@@ -161,7 +158,7 @@ function createIncomingMessage({ connection, head }: Arrival): IncomingMessage {
   return request
 }
 
-/** Names of which only the first field counts, as in Node. */
+/** Only the first field of these names counts, as in Node. */
 const singletonFields = new Set([
   'age',
   'authorization',

@@ -2,6 +2,7 @@ import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
 import { changedHead } from '#http/exchange/request-head.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import { monotonicClock } from '#platform/clock.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
 import type { RedirectToSignIn } from '../browser/sign-in.ts'
@@ -10,6 +11,7 @@ import { forward } from '../forward/forward.ts'
 import type { ForwardEvents, ForwardedRequest, SecondTargets } from '../forward/forwarded-request.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
 import type { RequestWriter } from '../forward/request-head.ts'
+import type { StickyCookies } from '../forward/sticky-cookies.ts'
 import { createAdmission } from '../gate/admission.ts'
 import { answerOptions } from '../gate/choose-scope.ts'
 import type { GateResult } from '../gate/decision-effects.ts'
@@ -60,6 +62,8 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
   readonly portalScopes: WorkerScopes | undefined
   /** Cookies that no upstream may set. */
   readonly ownCookies: OwnCookies
+  /** undefined = no upstream is sticky. */
+  readonly stickyCookies: StickyCookies | undefined
   /** undefined = no route leads page visits to the sign-in. */
   readonly redirectToSignIn: RedirectToSignIn | undefined
 }
@@ -70,11 +74,14 @@ export interface RequestProxy {
    * @throws GatehouseError if it cannot be decided or forwarded
    */
   handle(arrival: Arrival): void
-  /** Proxies one that the fast lane has decided about. @throws the same */
+  /**
+   * Proxies a request that the fast lane has decided about.
+   * @throws as `handle` does
+   */
   handleOrdinary(request: LaneRequest): void
 }
 
-/** A proxy, and what the fast lane forwards by. */
+/** A proxy, with what the fast lane needs for forwarding. */
 interface LaneProxy extends RequestProxy {
   readonly forwarding: Forwarding
 }
@@ -85,21 +92,21 @@ interface LaneProxy extends RequestProxy {
  */
 export function createProxy(options: ProxyOptions): LaneProxy {
   const { table, writer, usageMeter, onIgnoredUpgrade, checkSecondTargets, redirectToSignIn } = options
-  const { ownCookies, portalScopes, openCalls } = options
-  const terms = { writeTrailers: writer.writeTrailers, ownCookies, portalScopes }
+  const { ownCookies, stickyCookies, portalScopes, openCalls } = options
+  const terms = { writeTrailers: writer.writeTrailers, ownCookies, stickyCookies, portalScopes }
   const readUpstreamHead = createUpstreamHeadReader(options)
   const findRoute = (arrival: Arrival) => {
     const route = findForwardingRoute(table, arrival)
     if (route instanceof GatehouseError || arrival.head.upgrade === undefined) return route
     return checkUpgrade(table, route, arrival)
   }
-  // One for both lanes.
+  // Shared by both lanes.
   const effects = createDecisionEffects(options)
   const gate = createGate<Route<Upstream>>({ ...options, findRoute }, effects)
   const events = createEvents(options)
   const costFieldOf = memoize(createCostField)
 
-  /** @param secondTargets once they are checked; undefined = the request names none */
+  /** @param secondTargets after their check; undefined = the request names none */
   function forwardToUpstream(
     route: Route<Upstream>,
     arrival: Arrival,
@@ -129,6 +136,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
         isUpgrade,
         isFollowed: route.browser !== undefined && principal !== undefined,
         corsHeaders: outcome.corsHeaders,
+        allowances: outcome.allowances,
         costField: route.costHeader === undefined ? undefined : costFieldOf(route.costHeader),
       },
       events,
@@ -138,7 +146,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   /** A person in a browser gets an HTML page. */
   function refuse(arrival: Arrival, error: GatehouseError): void {
     if (redirectToSignIn?.(arrival, error)) return
-    const isPage = error.code === 'route-not-found' || arrival.outcome.browser?.signIn === true
+    const isPage = pageCodes.has(error.code) || arrival.outcome.browser?.signIn === true
     const wantsPage = isPage && prefersHtml(arrival.head)
     if (wantsPage) answerErrorPage(arrival, error, options.portalPath)
     else answerProblem(arrival, error)
@@ -165,7 +173,10 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   return { handle, handleOrdinary, forwarding: { terms, events } }
 }
 
-/** Finds out whether the route of an upgrade takes it, or as what. */
+/** Refusals that do not depend on the caller: people get a page on any route. */
+const pageCodes: ReadonlySet<ErrorCode> = new Set(['route-not-found', 'route-denied'])
+
+/** Checks whether the route accepts an upgrade, and how it is forwarded otherwise. */
 function checkUpgrade(
   table: ProxyOptions['table'],
   route: Route<Upstream>,
@@ -173,12 +184,12 @@ function checkUpgrade(
 ): GateResult<Route<Upstream>> {
   const { connection, head, outcome } = arrival
   if (route.websocket) {
-    // Before the decision: what follows a refused upgrade is not a request.
+    // Before the decision, as the bytes after a refused upgrade are not a request.
     if (isWebSocketUpgrade(head)) connection.closeAfterAnswer()
     return route
   }
   if (!isExtendedConnect(connection, head)) return route
-  // A backend might answer it with 2xx as an ordinary request: it is refused like any other CONNECT.
+  // A backend might answer it with 2xx like an ordinary request, so it is refused like any other CONNECT.
   recordReason(outcome, 'a WebSocket over HTTP/2: the route lacks websocket: true')
   return findForwardingRoute(table, { ...arrival, head: changedHead(head, { method: 'CONNECT' }) })
 }
@@ -194,8 +205,8 @@ function createEvents({
   usageMeter,
 }: Pick<ProxyOptions, 'onUpgraded' | 'followStream' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
   return {
-    onSent: ({ arrival }, now) => {
-      recordSent(arrival.outcome, now)
+    onSent: ({ arrival }, now, target) => {
+      recordSent(arrival.outcome, now, target)
     },
     onResponseHead: ({ arrival }, status) => {
       recordStatus(arrival.outcome, status)

@@ -22,9 +22,9 @@ export interface Traffic extends ScopeOptions, ArrivalReader {
   /** The built-in endpoints. */
   readonly api: EndpointRouter
   readonly proxy: RequestProxy
-  /** undefined = all requests need more than it does. */
+  /** undefined = no request of this config is ordinary. */
   readonly fastLane: FastLane | undefined
-  /** The fields of requests that more is done with than forwarding them. */
+  /** The request fields that are not simply forwarded. */
   readonly names: NameTable
 }
 

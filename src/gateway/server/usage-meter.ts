@@ -6,16 +6,16 @@ import { monotonicClock } from '#platform/clock.ts'
 /** Counts what accounts, and principals of foreign issuers, use of routes. */
 export interface UsageMeter {
   /**
-   * A request of a caller is forwarded: it counts whatever becomes of it.
+   * Called when a request is forwarded: it counts whatever becomes of it.
    * @param now its time on the monotonic clock
    */
   onForwarded(route: MeteredRoute, caller: Principal, now: number): void
   /**
-   * The units of a forwarded request are known: on a route with `costHeader` by the response, once for each request,
-   * when its head or its trailers have arrived or it has ended without.
+   * Called once the units of a forwarded request are known, on a route with `costHeader`: when the head or the trailers
+   * of its response have arrived, or it has ended without them.
    */
   onUnits(route: MeteredRoute, caller: Principal, units: number): void
-  /** A request of a caller is allowed, and another proxy forwards it: it is one unit, as its response is not seen. */
+  /** Called when a request is allowed and another proxy forwards it: one unit, as its response is not seen. */
   onDecided(route: MeteredRoute, caller: Principal, now: number): void
 }
 

@@ -13,17 +13,20 @@ import { principalOf, recordStatus } from '../gate/outcome.ts'
 import { type Arrival, credentialsOf } from './arrival.ts'
 import { forgetHead } from './arrival-server.ts'
 
-/** All open WebSockets, and the streams of events that are followed like them. */
+/** All open WebSockets, and the event streams that are followed in the same way. */
 export interface WebSockets {
   accept(upgrade: AcceptedUpgrade): void
-  /** Follows the credential of a WebSocket that another part opens. @param open is told what to call once it has closed */
+  /**
+   * Follows the credential of a WebSocket that another part opens.
+   * @param open gets the function to call once it has closed
+   */
   watch(arrival: Arrival<unknown>, open: (onClosed: () => void) => Tunnel): void
   /**
-   * Follows the credential of a stream of events in the same way: the stream ends with it.
-   * @returns what to call once the stream is over
+   * Follows the credential of an event stream in the same way: the stream ends with it.
+   * @returns what to call once the stream has ended
    */
   followStream(arrival: Arrival<unknown>, end: () => void): () => void
-  /** Closes those whose credential a change has revoked; undefined = any of them may be affected. */
+  /** Closes those whose credential a change has revoked; undefined = all may be affected. */
   revalidate(change: Change | undefined): void
   /** Closes all WebSockets, and those that are opened from now on, with a code of RFC 6455 7.4. */
   closeAll(code: number, reason: string): void
@@ -32,7 +35,7 @@ export interface WebSockets {
 interface WebSocketsOptions {
   readonly metrics: Metrics
   readonly clock: Clock
-  /** A function, since the directory is opened after the source of changes, which needs the WebSockets. */
+  /** A function, as the directory is opened after the source of changes, which needs the WebSockets. */
   authState(): AuthState
 }
 
@@ -59,7 +62,7 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
   const all = new Set<OpenWebSocket>()
   /** The WebSockets by the IDs that changes name: those of accounts, sessions and foreign principals. */
   const bySubject = new Map<string, Set<OpenWebSocket>>()
-  /** Set once all are closed: the backend may still accept one that was asked for before. */
+  /** Set once all are closed: the backend may still accept one that was requested before. */
   let closing: Parameters<Tunnel['close']> | undefined
 
   function watch(arrival: Arrival<unknown>, openTunnel: (onClosed: () => void) => Tunnel): void {
@@ -92,7 +95,7 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
     for (const subject of subjectsOf(open)) {
       bySubject.set(subject, (bySubject.get(subject) ?? new Set()).add(open))
     }
-    // The credential may have been revoked between the decision and the upstream's response.
+    // The credential may have been revoked while the upstream was answering.
     check(open)
   }
 
@@ -111,10 +114,10 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
     if (!caller || !all.has(open)) return
     admittedUntil(caller, authState(), clock())
       .then((until) => {
-        // It may be over by now: its connection can already carry another request.
+        // It may have closed by now: its connection can already carry another request.
         if (!all.has(open)) return
         if (until === 0) tunnel.close(revokedCode, 'revoked')
-        // No change is announced when a key expires, or an overlap ends.
+        // The expiry of a key, or the end of an overlap, is not announced as a change.
         else if (until < Number.POSITIVE_INFINITY) {
           checkLater(open, Math.min(Math.max(0, until - clock()), recheckMaxMs))
         }
@@ -190,12 +193,12 @@ function subjectsOf({ caller }: OpenWebSocket): string[] {
   return sessionId === undefined ? [accountId] : [accountId, sessionId]
 }
 
-/** How long nothing more is said about a route: clients of a WebSocket try again and again. */
+/** How long a route's message is not repeated: WebSocket clients retry again and again. */
 const intervalMs = 60_000
 
 /**
  * Creates the function that logs a WebSocket upgrade on a route without `websocket`, which is forwarded as an ordinary
- * request: its client sees only that it failed. Once a minute for each route.
+ * request: its client only sees it fail. Once a minute for each route.
  */
 export function createIgnoredUpgradeLog(log: Pick<Log, 'warn'>, clock: Clock): (route: string) => void {
   const loggedAt = new Map<string, number>()

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net'
 import { DirectSocketReader, type SocketReader } from '../h1/socket-reader.ts'
 import type { ConnectionPersistence } from './response-head.ts'
 
-/** How long an idle connection is kept where the upstream does not announce it: less than servers usually do. */
+/** How long an idle connection is kept if the upstream announces no limit: less than servers usually do. */
 const defaultKeepAliveMs = 4_000
-/** A connection is closed this long before the upstream announced to close it. */
+/** A connection is closed this long before the upstream will close it, as announced. */
 const keepAliveMarginMs = 1_000
 
 /** How long to wait for stray bytes after a chunked request; they close the connection. */
@@ -16,8 +16,8 @@ export function reusableMs({ keepAliveMs }: ConnectionPersistence): number {
 }
 
 /**
- * Closes a connection that is not reused. Where the target does not expect it, by a reset: the side that closes first
- * otherwise holds its port for a minute, and clients who request only such responses could use up the ports.
+ * Closes a connection that is not reused. Unless the target expects it, with a reset: the side that closes first
+ * otherwise holds its port for a minute, and clients who only request such responses could use up all ports.
  */
 export function closeConnection(socket: Socket, { isExpected }: { readonly isExpected: boolean }): void {
   // A Unix socket has no port to hold, and no reset.
@@ -26,15 +26,15 @@ export function closeConnection(socket: Socket, { isExpected }: { readonly isExp
   else socket.resetAndDestroy()
 }
 
-/** How long to read on for a response that the target sent before it stopped reading. */
+/** How long to continue reading a response that the target sent before it stopped reading. */
 export const drainGraceMs = 1_000
 
 type Done = (error?: Error | null) => void
 
 /**
- * Keeps a socket open after a failed write: Node would destroy it, with the data that were received but not read yet.
- * Each write costs a little more then. Does nothing the second time.
- * @param mayStillAnswer asked before each write: whether there could be something to read if it failed
+ * Keeps a socket open after a failed write, as Node would destroy it with the data that was received but not yet read.
+ * Each write then costs a little more. Idempotent.
+ * @param mayStillAnswer called before each write: whether there could be something to read if it failed
  * @param onWriteError called for each such failure; returns whether there is something to read
  */
 export function catchWriteErrors(
@@ -52,16 +52,16 @@ export function catchWriteErrors(
   if (writev) socket._writev = (chunks, done) => writev.call(socket, chunks, guarded(done))
 }
 
-/** Takes off all that a connection has put on its socket, for a new owner. */
+/** Removes everything that a connection has installed on its socket, for a new owner. */
 export function handOverSocket(socket: Socket, reader: SocketReader): void {
   // A connection made with a PooledSocketReader never carries an upgrade.
   if (reader instanceof DirectSocketReader) reader.release()
   socket.removeAllListeners()
-  // What catchWriteErrors has put there would keep the connection, and all that it knows of the request. The cast is
-  // sound: it is the prototype of a socket.
+  // The methods that catchWriteErrors installed would keep the connection alive, and all that it knows of the request.
+  // The cast is sound: this is the prototype of a socket.
   const { _write: write, _writev: writev } = Object.getPrototypeOf(socket) as Socket
   socket._write = write
   if (writev) socket._writev = writev
-  // The new owner adds listeners of its own; until then an error must not be fatal.
+  // The new owner adds its own listeners; until then an error must not be fatal.
   socket.on('error', () => {})
 }

@@ -32,7 +32,7 @@ export class Connection implements UpstreamConnection {
   isBound = false
   #events: UpstreamResponseEvents | undefined
   readonly #parser: ResponseParser
-  /** Of the last request: not all of its options, which may be the request itself, with all that it holds. */
+  /** The body option of the last request: not the options as a whole, which may be the request itself. */
   #body: RequestOptions['body'] = 'none'
   #isLast = false
   #persistence: ConnectionPersistence | undefined
@@ -45,7 +45,10 @@ export class Connection implements UpstreamConnection {
   /** Whether it has carried a request before. */
   isReused = false
   readonly mayRefuse = false
-  /** Not reused before: some targets still answer chunks that they left unread. On the clock of performance.now(). */
+  /**
+   * Reuse waits until this time, as some targets still answer chunks that they left unread. On the clock of
+   * performance.now().
+   */
   reusableFrom = 0
 
   /** @param reader given if the socket was created with it */
@@ -111,7 +114,7 @@ export class Connection implements UpstreamConnection {
     this.#reader.resume()
   }
 
-  /** Cancels the request and closes the connection; no more events follow. */
+  /** Cancels the request and closes the connection, without further events. */
   destroy(): void {
     this.#events = undefined
     this.#clearDeadline()
@@ -125,7 +128,7 @@ export class Connection implements UpstreamConnection {
     },
     onHead: (head, persistence, framing) => {
       this.#deadline.onHead()
-      // The rest of the request may stay unread.
+      // The rest of the request may never be read.
       this.#isEarlyResponse =
         !this.#deadline.isRequestSent || this.#sender.isWriting || this.socket.writableLength > 0
       this.#persistence = persistence
@@ -137,10 +140,10 @@ export class Connection implements UpstreamConnection {
     onUpgrade: (head, rest) => this.#handOver(head, rest),
   }
 
-  /** The events that this calls may destroy the connection. @returns whether the chunk is released */
+  /** The events may destroy the connection. @returns whether the chunk is released */
   readonly #receive = (chunk: Buffer): boolean => {
     const parser = this.#parser
-    // There was no request: this response must never become the response to the next one.
+    // An unsolicited response must never become the response to the next request.
     if (!this.#events) {
       this.destroy()
       return false
@@ -166,7 +169,7 @@ export class Connection implements UpstreamConnection {
 
   readonly #onEnd = (): void => {
     try {
-      // After a failed write the end may come from a reset: it does not complete a response that lasts until close.
+      // After a failed write, the end may be due to a reset: it does not complete a response that lasts until close.
       if (this.#drainTimer)
         throw new UpstreamFailure('closed-early', 'the target stopped reading the request body')
       if (this.#events) this.#parser.finish()
@@ -186,7 +189,10 @@ export class Connection implements UpstreamConnection {
     this.holder.onFree(false)
   }
 
-  /** The response is complete. Another request may follow only if nothing of this exchange can be taken for its own. */
+  /**
+   * Completes the response. Another request may follow only if nothing of this exchange can be mistaken for its
+   * response.
+   */
   #complete(isClean: boolean): void {
     this.#clearDeadline()
     this.#events = undefined
@@ -214,7 +220,9 @@ export class Connection implements UpstreamConnection {
     events?.onUpgrade(head, this.socket, ownedCopy(rest))
   }
 
-  /** A target that closes within the request's body may have sent a reason, such as 413, which is still to be read. */
+  /**
+   * A target that closes during the request's body may have sent the reason, such as 413, which is still to be read.
+   */
   readonly #mayStillAnswer = (): boolean => this.#body !== 'none'
 
   readonly #onWriteError = (error: Error): boolean => {

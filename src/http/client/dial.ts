@@ -15,13 +15,13 @@ export interface DialOptions {
   readonly protocol: UpstreamProtocol
 }
 
-/** What is spoken with a target: over TLS by ALPN, else by prior knowledge. */
+/** The protocol of a target: negotiated by ALPN over TLS, otherwise by prior knowledge. */
 export type UpstreamProtocol = 'http1' | 'http2'
 
 interface TargetTls {
   readonly verify: boolean
   readonly context: SecureContext | undefined
-  /** The last TLS session with this target: the next connection resumes it, which saves most of the handshake. */
+  /** The last TLS session with this target, which the next connection resumes to save most of the handshake. */
   session: Buffer | undefined
 }
 
@@ -34,8 +34,8 @@ const keepAliveDelayMs = 30_000
 
 /**
  * Connects to a target.
- * @param onread the memory that a plain socket is to read into
- * @returns cancels: true if no event was reported yet, and none will be
+ * @param onread the memory that a plain socket reads into
+ * @returns cancels: true if no event has been reported, and none will be
  */
 export function dial(
   { address, connectTimeoutMs, tls, protocol }: DialOptions,
@@ -96,7 +96,7 @@ function openTls(
     ALPNProtocols: [protocol === 'http2' ? 'h2' : 'http/1.1'],
     ...(session && { session }),
   })
-  // Only the session of a verified server is kept: when it is resumed, the server's name is not checked again.
+  // Only the session of a verified server is kept, as the server's name is not checked again when it is resumed.
   socket.on('session', (next) => {
     if (socket.authorized || !verify) tls.session = next
   })
@@ -116,15 +116,15 @@ const localResourceCodes = new Set([
 
 /** Whether the failure is local, so that it must not count against the target. */
 function isLocalResourceError(error: Error): boolean {
-  // A name with several addresses: one that refused is evidence against the target.
+  // If a name has several addresses, one that refused counts against the target.
   if (error instanceof AggregateError)
     return error.errors.length > 0 && error.errors.every(isLocalResourceError)
   return 'code' in error && localResourceCodes.has(String(error.code))
 }
 
-/** OpenSSL's codes where the response to a handshake is not TLS but, for example, HTTP. */
+/** OpenSSL's codes if the response to a handshake is not TLS but, for example, HTTP. */
 const plainAnswer = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$/
-/** OpenSSL's codes for a certificate whose authority it does not know. */
+/** OpenSSL's codes for a certificate of an unknown authority. */
 const unknownAuthority = /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/
 
 /** What the codes of a connection to a Unix socket mean. */
@@ -136,7 +136,7 @@ const socketHints: Readonly<Record<string, string>> = {
   ENOTSOCK: 'this is no socket',
 }
 
-/** A text that tells the operator what to do: Node's own advice is for programmers. */
+/** Tells the operator what to do, as Node's own message is for programmers. */
 function describe(error: Error, endpoint: TargetAddress['endpoint']): string {
   const code = 'code' in error ? String(error.code) : ''
   const hint = 'path' in endpoint ? socketHints[code] : undefined
@@ -145,11 +145,11 @@ function describe(error: Error, endpoint: TargetAddress['endpoint']): string {
   if (unknownAuthority.test(code)) {
     return `${error.message.split(';', 1)[0]}; set tls.ca of the upstream to its CA certificate`
   }
-  // When several addresses all failed Node gives one error without a message of its own.
+  // If several addresses have failed, Node's error has no message of its own.
   return error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message
 }
 
-/** Opens a connection of HTTP/1.1 each time. */
+/** Opens a new HTTP/1.1 connection each time. */
 export function createHttp1Opener(options: DialOptions): ConnectionOpener {
   return {
     open: (events, use) => {

@@ -2,7 +2,7 @@
 export type FailureReason =
   | 'connect-failed'
   | 'connect-timeout'
-  /** This machine has no descriptor, port or memory left for a connection. */
+  /** This machine has run out of descriptors, ports or memory for a connection. */
   | 'no-resources'
   /** No target is healthy. */
   | 'no-target'
@@ -11,16 +11,16 @@ export type FailureReason =
   | 'response-timeout'
   /** No data from the target for `timeouts.idle`. */
   | 'idle-timeout'
-  /** The client has not read its response, while others waited for a connection. */
+  /** The client has not read its response while others waited for a connection. */
   | 'response-stalled'
   /** No data from the client for `timeouts.idle`. */
   | 'body-stalled'
   | 'closed-early'
-  /** The target has not begun with the request, and says so. */
+  /** The target has not begun to process the request, and says so. */
   | 'not-processed'
   | 'invalid-response'
 
-/** A failed exchange with an upstream. Its message is only for the log. */
+/** A failed call to an upstream. Its message is only for the log. */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure'
   readonly reason: FailureReason

@@ -5,24 +5,24 @@ import type { UpstreamFailure } from './failure.ts'
 import { SentBody, Unsent } from './sent-body.ts'
 
 /**
- * Writes one request after the other to a socket, at the end of the turn of the event loop. Small pieces of a body are
- * copied, together with the text around them, as a second write costs far more.
+ * Writes one request after another to a socket, at the end of the turn of the event loop. Small pieces of a body are
+ * copied together with the text around them, as a second write costs far more.
  */
 export class RequestSender implements DeferredWrite {
   readonly #socket: Socket
   readonly #isEncrypted: boolean
   #framing: 'none' | 'counted' | 'chunked' = 'none'
-  /** A head that waits for the part of its body that follows at once, or for other writes. */
+  /** A head that waits for the part of its body that follows immediately, or for other writes. */
   #bufferedHead = ''
   /** A piece of a body that waits for other writes, with the text around it. */
   #bufferedPiece: Buffer | undefined
-  /** Where the piece of the body begins in it, and how long it is. */
+  /** Where the piece of the body begins in it, and its length. */
   #pieceStart = 0
   #pieceBytes = 0
   isDeferred = false
-  /** Whether nothing of the request was written yet: so nothing can be an answer to it. */
+  /** Whether nothing of the request has been written, so that nothing can be a response to it. */
   isPending = false
-  /** Whether a head is still to be passed to the system, past the stream of the socket. */
+  /** Whether a head still has to be passed to the system, bypassing the socket's stream. */
   isWriting = false
 
   constructor(socket: Socket) {
@@ -40,9 +40,9 @@ export class RequestSender implements DeferredWrite {
   }
 
   /**
-   * A piece of the body.
-   * @param chunk up to 16 KiB: valid until this returns; a longer one is not to be changed before it is written
-   * @returns false where more should wait for the socket's drain
+   * Writes a piece of the body.
+   * @param chunk up to 16 KiB: valid until this returns; a longer one must not change before it is written
+   * @returns false if more should wait for the socket's drain
    */
   write(chunk: Buffer): boolean {
     if (chunk.length === 0) return true
@@ -63,14 +63,17 @@ export class RequestSender implements DeferredWrite {
     this.#socket.write(`0\r\n${trailers}\r\n`, 'latin1')
   }
 
-  /** @param isComplete whether the body is complete @returns undefined where something of the request was written */
+  /**
+   * @param isComplete whether the body is complete
+   * @returns undefined if something of the request was written
+   */
   unsent(cause: UpstreamFailure, isComplete: boolean): Unsent | undefined {
     if (!this.isPending) return undefined
     if (this.#framing === 'none') return new Unsent(cause, undefined)
     const body = new SentBody()
     const start = this.#pieceStart
     const taken = this.#bufferedPiece?.subarray(start, start + this.#pieceBytes)
-    // Its memory is used again.
+    // A copy, as its memory is reused.
     if (taken) body.add(Buffer.from(taken))
     if (isComplete) body.finish('')
     return new Unsent(cause, body)
@@ -78,7 +81,7 @@ export class RequestSender implements DeferredWrite {
 
   #writeJoined(before: string, chunk: Buffer, after: string): boolean {
     const bytes = before.length + chunk.length + after.length
-    // A socket that cannot write at once keeps the memory; with TLS it always does for a while.
+    // A socket that cannot write at once holds on to the memory; with TLS it always does for a while.
     const isShared = this.#socket.writableLength === 0 && !this.#isEncrypted
     const piece = isShared ? takeMemory(bytes) : Buffer.allocUnsafe(bytes)
     let end = piece.write(before, 0, 'latin1')
@@ -116,7 +119,7 @@ export class RequestSender implements DeferredWrite {
     return isFlowing
   }
 
-  /** Writes what was put off: before anything else happens on the connection. */
+  /** Writes what was deferred, before anything else happens on the connection. */
   writeNow(): void {
     this.isDeferred = false
     const head = this.#bufferedHead
@@ -131,7 +134,7 @@ export class RequestSender implements DeferredWrite {
   }
 
   #writeHead(head: string): void {
-    // The stream is told of failed writes while a body is sent (catchWriteErrors).
+    // While a body is sent, failed writes have to reach the stream (catchWriteErrors).
     const isWritten =
       this.#framing === 'none' ? writeDirectly(this.#socket, head, this.#onWritten) : undefined
     if (isWritten === undefined) this.#socket.write(head, 'latin1')
@@ -142,7 +145,7 @@ export class RequestSender implements DeferredWrite {
     this.isWriting = false
   }
 
-  /** The connection is lost, which it is about to report: one piece can be sent on another, several cannot. */
+  /** The connection is lost, and about to report it: one piece can be sent on another connection, several cannot. */
   #keep(chunk: Buffer): false {
     if (this.#bufferedPiece !== undefined) this.isPending = false
     else {
@@ -153,7 +156,7 @@ export class RequestSender implements DeferredWrite {
     return false
   }
 
-  /** The connection is lost: what is pending stays so, in memory of its own. */
+  /** The connection is lost: pending data is moved to memory of its own. */
   #keepPiece(): void {
     const piece = this.#bufferedPiece
     if (piece === undefined) return
@@ -162,14 +165,14 @@ export class RequestSender implements DeferredWrite {
   }
 }
 
-/** Room for the small parts of one turn of the event loop: where it is used up, a part gets memory of its own. */
+/** Room for the small parts of one turn of the event loop; once it is used up, a part gets memory of its own. */
 const sharedBytes = 32 * smallChunkBytesMax
 
 let shared = Buffer.allocUnsafeSlow(sharedBytes)
 let usedBytes = 0
 let partsInUse = 0
 
-/** Memory for a part of a request until it is written, nearly always a part of what all connections share. */
+/** Memory for a part of a request until it is written, nearly always from the block that all connections share. */
 function takeMemory(bytes: number): Buffer {
   if (usedBytes + bytes > sharedBytes) return Buffer.allocUnsafe(bytes)
   const part = shared.subarray(usedBytes, usedBytes + bytes)
@@ -179,8 +182,8 @@ function takeMemory(bytes: number): Buffer {
 }
 
 /**
- * The part was written. Once all of them are, their memory is used again.
- * @param isKept whether the socket still needs it, as the system did not take all of it
+ * Releases a part that was written. Once all parts are, their memory is reused.
+ * @param isKept whether the socket still needs it, as the system did not accept all of it
  */
 function releaseMemory(part: Buffer, isKept: boolean): void {
   if (part.buffer !== shared.buffer) return

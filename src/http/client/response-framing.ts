@@ -6,7 +6,7 @@ import { InvalidResponse } from './failure.ts'
 import { responseMark } from './response-head.ts'
 import { bindsConnection } from './upstream-connection.ts'
 
-/** What the fields of a response say about its end and its connection. */
+/** What the fields of a response say about where it ends, and about its connection. */
 export interface Framing {
   contentLength: number | undefined
   isChunked: boolean
@@ -18,7 +18,7 @@ export interface Framing {
 
 const challengeNames = new Set(['www-authenticate', 'proxy-authenticate'])
 
-/** RFC 9112 6 and 9.3. @throws InvalidResponse where the end could be understood in two ways */
+/** RFC 9112 6 and 9.3. @throws InvalidResponse if the end is ambiguous */
 export function readResponseFraming(
   { text, marked: { at, end } }: MarkedText,
   isHttp10: boolean,
@@ -72,7 +72,7 @@ function readFramingField(framing: Framing, found: number, value: string): void 
   }
 }
 
-/** Repeated, in one field or more, it is one length (RFC 9110 8.6). */
+/** A length that is repeated, in one field or more, counts once (RFC 9110 8.6). */
 function readLengths(framing: Pick<Framing, 'contentLength'>, value: string): void {
   for (const part of value.includes(',') ? value.split(',') : [value])
     readLength(framing, sliceValue(part, 0, part.length))
@@ -84,7 +84,7 @@ function readLength(framing: Pick<Framing, 'contentLength'>, value: string): voi
   framing.contentLength = length
 }
 
-/** The length that the fields of a head of HTTP/2 say. @throws InvalidResponse where they say two */
+/** The content length of an HTTP/2 head. @throws InvalidResponse if there are two */
 export function readContentLength(headers: readonly string[]): number | undefined {
   const framing: Pick<Framing, 'contentLength'> = { contentLength: undefined }
   for (let index = 0; index + 1 < headers.length; index += 2)
@@ -92,7 +92,7 @@ export function readContentLength(headers: readonly string[]): number | undefine
   return framing.contentLength
 }
 
-/** Whether a 101 says that it begins a WebSocket (RFC 6455 4.2.2). */
+/** Whether a 101 opens a WebSocket (RFC 6455 4.2.2). */
 export function isWebSocket(headers: readonly string[]): boolean {
   let isUpgrade = false
   let isNamed = false
@@ -110,7 +110,7 @@ function wrongLength(): InvalidResponse {
 }
 
 const closes = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i
-/** The usual spelling, which needs no regular expression. */
+/** The usual spelling, without a regular expression. */
 const usualTimeout = 'timeout='
 
 function keepAliveTimeoutMs(value: string): number | undefined {

@@ -5,30 +5,32 @@ import { headBlock, skip } from '../h1/head-block.ts'
 import { type MarkedName, mark, NameTable } from '../h1/name-table.ts'
 import { InvalidResponse } from './failure.ts'
 
-/** The head of a response, as it was sent. */
+/** The head of a response, as received. */
 export interface ResponseHead {
   readonly status: number
   readonly reason: string
-  /** Name, value, name, value: in their order and case. */
+  /** Name, value, name, value: in the received order and case. */
   readonly headers: readonly string[]
-  /** The lines that were marked while they were read: valid until the event ends. undefined = they were sent in HTTP/2. */
+  /** The lines that were marked during parsing: valid until the event ends. undefined = an HTTP/2 response. */
   readonly lines?: MarkedText | undefined
 }
 
-/** Marks of the fields of responses that are not simply forwarded, besides those that tell where a response ends. */
+/**
+ * Marks of response fields that are not simply forwarded, in addition to those that determine where a response ends.
+ */
 export const responseMark = {
   /** Hop-by-hop, or replaced. */
   dropped: 16,
   date: 17,
   contentType: 18,
-  /** `Cache-Control` and its kin: what the backend says about caching. */
+  /** `Cache-Control`, `Expires` and `Pragma`: what the backend says about caching. */
   caching: 19,
   vary: 20,
   setCookie: 21,
   trailer: 22,
   /** Rewritten, or withheld. */
   special: 23,
-  /** It may say that the connection is authenticated. */
+  /** May authenticate the connection. */
   challenge: 24,
   /** It may name paths and URLs of the backend. */
   link: 25,
@@ -64,7 +66,7 @@ export class ParsedResponseHead implements ResponseHead, MarkedText {
   readonly marked: MarkedLines
   #headers: readonly string[] | undefined = undefined
 
-  /** @param end where it has ended in the text */
+  /** @param end index in the text at which the head ends */
   constructor(line: StatusLine, text: string, end: number, marked: MarkedLines) {
     this.status = line.status
     this.reason = reasonOf(text, line)
@@ -84,7 +86,7 @@ export class ParsedResponseHead implements ResponseHead, MarkedText {
   }
 }
 
-/** One text for nearly all. */
+/** One shared string for nearly all responses. */
 function reasonOf(text: string, { status, reasonStart, end }: StatusLine): string {
   if (status === 200 && end - reasonStart === 4 && text.startsWith('OK', reasonStart)) return 'OK'
   return reasonStart < end - 2 ? text.slice(reasonStart, end - 2) : ''
@@ -94,7 +96,7 @@ export interface StatusLine {
   readonly status: number
   readonly isHttp10: boolean
   readonly reasonStart: number
-  /** The index behind its LF. */
+  /** The index after its LF. */
   readonly end: number
 }
 
@@ -110,8 +112,10 @@ const space = 0x20
 const zero = 0x30
 
 /**
- * Reads the status line in the head block (RFC 9112 4): HTTP/1.1 or HTTP/1.0, one space, three digits; then a space and a reason, or nothing.
- * @returns undefined where it is incomplete @throws InvalidResponse at once where it cannot become one
+ * Reads the status line in the head block (RFC 9112 4): HTTP/1.1 or HTTP/1.0, one space, three digits; then a space and
+ * a reason, or nothing.
+ * @returns undefined if it is incomplete
+ * @throws InvalidResponse as soon as it cannot become one
  */
 export function readStatusLine(): StatusLine | undefined {
   const { bytes, length } = headBlock
@@ -136,7 +140,7 @@ export function readStatusLine(): StatusLine | undefined {
   return { status, isHttp10: minorVersion === 0, reasonStart: statusEnd + 1, end: end + 2 }
 }
 
-/** Three digits; -1 = they are none. */
+/** The number of three digits; -1 = not all of them are digits. */
 function numberAt(bytes: Uint8Array, from: number): number {
   let number = 0
   for (let at = from; at < from + 3; at++) {
@@ -157,19 +161,21 @@ export interface ResponseEvents {
   onInformation(head: ResponseHead): void
   onHead(head: ResponseHead, connection: ConnectionPersistence, framing: ResponseFraming): void
   onData(chunk: Buffer): void
-  /** @param trailers name, value, name, value @param last the rest of a counted body, in Latin-1; absent = it was data */
+  /**
+   * @param trailers name, value, name, value @param last the rest of a counted body, in Latin-1; absent = it was data
+   */
   onEnd(trailers: readonly string[], last?: string): void
   /** 101: what follows is no longer HTTP. */
   onUpgrade(head: ResponseHead, rest: Buffer): void
 }
 
-/** What the upstream says about its connection. */
+/** What the upstream says about reuse of its connection. */
 export interface ConnectionPersistence {
   readonly isPersistent: boolean
-  /** Whether a body may follow where none is allowed: the connection is not to be reused. absent = it may not */
+  /** Whether a body may follow where none is allowed, so that the connection must not be reused. absent = it may not */
   readonly mayHaveStrayBody?: boolean
   /** `Keep-Alive: timeout=…`; undefined = not sent. */
   readonly keepAliveMs: number | undefined
-  /** Whether the upstream authenticates connections (see bindsConnection). absent = it does not say so */
+  /** Whether the upstream authenticates connections (see bindsConnection). absent = not as far as is known */
   readonly bindsConnection?: boolean
 }

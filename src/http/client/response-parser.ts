@@ -18,17 +18,17 @@ import {
 const headBytesMax = 65_536
 const cr = 0x0d
 
-/** A body that has arrived with its head is text, as the head is, up to this size. */
+/** A body that arrives with its head is passed on as text, like the head, up to this size. */
 const textBytesMax = 4_096
 const noTrailers: readonly string[] = []
 
-/** The marked lines of the head that is read at this moment, if it has arrived at once, as nearly all do. */
+/** The marked lines of a head that arrived all at once, as nearly all do, while it is parsed. */
 const sharedLines = new MarkedLines()
 
 type State = 'head' | 'counted' | 'chunked' | 'until-close' | 'complete'
 
 /**
- * Parses one response after the other (RFC 9112), strictly: a message that two parsers could understand differently is
+ * Parses one response after another (RFC 9112), strictly: a message that two parsers could understand differently is
  * rejected (bare LF, folded lines, two lengths, a length with chunks).
  */
 export class ResponseParser {
@@ -36,7 +36,7 @@ export class ResponseParser {
   #isHead = false
   #isUpgrade = false
   #state: State = 'complete'
-  /** What has arrived of an incomplete head; what is read of it, and where the rest begins. */
+  /** The received part of an incomplete head; what of it has been parsed, and where the rest begins. */
   #pending: Buffer | undefined
   #statusLine: StatusLine | undefined
   #marked = sharedLines
@@ -48,7 +48,7 @@ export class ResponseParser {
     this.#events = events
   }
 
-  /** What follows is the response to this request. */
+  /** The next response belongs to this request. */
   begin({ method, isUpgrade }: { readonly method: string; readonly isUpgrade: boolean }): void {
     this.#isHead = method === 'HEAD'
     this.#isUpgrade = isUpgrade
@@ -117,7 +117,7 @@ export class ResponseParser {
     return this.#acceptHead(bytes, line, at + 2)
   }
 
-  /** Reads on from where it stopped. @returns where the empty line is; undefined = the head is incomplete */
+  /** Continues parsing where it stopped. @returns the index of the empty line; undefined = the head is incomplete */
   #readLines({ end }: StatusLine): number | undefined {
     const isNew = this.#statusLine === undefined
     if (isNew) {
@@ -131,7 +131,7 @@ export class ResponseParser {
     return at + 1 < length && bytes[at] === cr ? at : undefined
   }
 
-  /** Copies what is incomplete: the fed chunk is valid only during the call. */
+  /** Copies the incomplete part, as the fed chunk is only valid during the call. */
   #keep(bytes: Buffer, line: StatusLine | undefined): void {
     if (line && this.#marked === sharedLines) this.#marked = sharedLines.copy()
     this.#statusLine = line
@@ -187,15 +187,15 @@ export class ResponseParser {
     return contentLength === 0 ? 'complete' : 'counted'
   }
 
-  /** Mostly what the framing says already: one object less for each response. */
+  /** Usually the framing itself, which saves one object per response. */
   #persistenceOf(framing: Readonly<Framing>): ConnectionPersistence {
     if (this.#state === 'until-close') return { ...framing, isPersistent: false }
     return this.#mayHaveStrayBody(framing) ? { ...framing, mayHaveStrayBody: true } : framing
   }
 
   /**
-   * Whether a body is announced where there is none (RFC 9112 6.3): several servers send it nevertheless after a HEAD
-   * or a 304, in a packet of its own, which must not become the response to the next request.
+   * Whether a body is announced where there is none (RFC 9112 6.3): some servers nevertheless send it after a HEAD or a
+   * 304, in a packet of its own, which must not become the response to the next request.
    */
   #mayHaveStrayBody({ contentLength, isChunked }: Framing): boolean {
     return this.#state === 'complete' && (isChunked || (contentLength ?? 0) > 0)

@@ -2,10 +2,10 @@ import { ownedCopy } from '../h1/read-buffers.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { UpstreamConnection } from './upstream-connection.ts'
 
-/** As much as a target must take before it can say that it refuses the request (RFC 9113 6.9.2), and one more. */
+/** The amount that a target must accept before it can say that it refuses the request (RFC 9113 6.9.2), plus one. */
 const keptBytesMax = 65_536
 
-/** What was sent of a body, kept so that it can be sent again to a target that has not begun with the request. */
+/** The sent part of a body, kept so that it can be sent again to a target that has not begun to process the request. */
 export class SentBody {
   readonly #chunks: Buffer[] = []
   /** Set once the body is complete. */
@@ -17,7 +17,7 @@ export class SentBody {
     return this.#bytes > keptBytesMax
   }
 
-  /** @returns the same bytes, valid for good */
+  /** @returns the same bytes, permanently valid */
   add(chunk: Buffer): Buffer {
     const kept = ownedCopy(chunk)
     this.#chunks.push(kept)
@@ -36,9 +36,9 @@ export class SentBody {
   }
 }
 
-/** The connection was lost before anything of the request was written to it, so that the target knows nothing of it. */
+/** The connection was lost before anything of the request was written, so the target does not know of it. */
 export class Unsent extends UpstreamFailure {
-  /** What had been taken of the body; undefined = the request has none. */
+  /** The part of the body that had been accepted; undefined = the request has none. */
   readonly body: SentBody | undefined
 
   constructor(cause: UpstreamFailure, body: SentBody | undefined) {

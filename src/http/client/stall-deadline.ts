@@ -8,8 +8,8 @@ export const stallSweep = new DeadlineSweep(50)
 const never = Number.POSITIVE_INFINITY
 
 /**
- * How long a request to a target may stand still: the response timeout while the target has to answer, which is until
- * its head, and before the body of a client that waits for a `100`; else the idle timeout, within bodies.
+ * How long a request to a target may make no progress: the response timeout while the target has to answer (until its
+ * head, and before the body of a client that waits for a `100`), otherwise, within bodies, the idle timeout.
  */
 export class StallDeadline implements Expiring {
   deadline = never
@@ -19,14 +19,14 @@ export class StallDeadline implements Expiring {
   /** Since when it has been paused; Infinity = it is not. */
   pausedAt = never
   readonly #onExpired: (isForHead: boolean) => void
-  /** undefined = it is not postponed any more. */
+  /** undefined = it is no longer postponed. */
   #options: RequestOptions | undefined
   /** Whether the client sends no body before the target says so (RFC 9110 10.1.1). */
   #awaitsContinue = false
   #isHeadReceived = false
   #isForHead = false
 
-  /** @param onExpired told whether the target had to answer */
+  /** @param onExpired called with whether the target had to answer */
   constructor(onExpired: (isForHead: boolean) => void) {
     this.#onExpired = onExpired
   }
@@ -35,7 +35,7 @@ export class StallDeadline implements Expiring {
     return this.pausedAt !== never
   }
 
-  /** The head of a request is sent. @param now on the clock of performance.now() */
+  /** The head of a request has been sent. @param now on the clock of performance.now() */
   start(options: RequestOptions, now: number): void {
     this.#options = options
     this.isRequestSent = options.body === 'none'
@@ -46,13 +46,13 @@ export class StallDeadline implements Expiring {
     this.postpone(now)
   }
 
-  /** A piece of the body is sent. */
+  /** A piece of the body has been sent. */
   onRequestData(): void {
     this.#awaitsContinue = false
     this.postpone()
   }
 
-  /** The body is complete: from now on the target has all of its time. */
+  /** The body is complete: the target now has its full time. */
   onRequestEnd(): void {
     this.isRequestSent = true
     if (this.#awaitsContinue) this.#isForHead = false
@@ -60,17 +60,17 @@ export class StallDeadline implements Expiring {
     this.postpone()
   }
 
-  /** A 1xx. After a `100` it is the client's turn. */
+  /** A 1xx has arrived. After a `100` the client is expected to send. */
   onInformation(status: number): void {
     if (status === 100 && this.#awaitsContinue) this.onRequestData()
   }
 
-  /** To be postponed once all that came with it is read. */
+  /** The head has arrived; call `postpone` once everything that came with it has been read. */
   onHead(): void {
     this.#isHeadReceived = true
   }
 
-  /** What is not read cannot be known to stand still. */
+  /** Stops the deadline: without reading, it is unknown whether there is progress. */
   pause(): void {
     if (!this.isPaused) this.pausedAt = monotonicClock()
     this.postpone()
@@ -81,19 +81,19 @@ export class StallDeadline implements Expiring {
     this.postpone()
   }
 
-  /** Data has moved, in either direction. */
+  /** Data has been transferred, in either direction. */
   postpone(now = monotonicClock()): void {
     const options = this.#options
     if (!options) return
     const isForHead = (this.isRequestSent || this.#awaitsContinue) && !this.#isHeadReceived
-    // The whole head must arrive in time: a 1xx does not extend the deadline.
+    // The complete head must arrive in time: a 1xx does not extend the deadline.
     if (isForHead && this.#isForHead && this.deadline !== never) return
     this.#isForHead = isForHead
     const timeoutMs = isForHead ? options.responseTimeoutMs : options.idleTimeoutMs
     this.deadline = this.isPaused ? never : now + timeoutMs
   }
 
-  /** It stays as it is, whatever moves. */
+  /** Keeps the deadline as it is, whatever is transferred. */
   freeze(): void {
     this.#options = undefined
   }

@@ -3,49 +3,49 @@ import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { ResponseHead } from './response-head.ts'
 
-/** Who has opened a connection, and learns what becomes of it. */
+/** The opener of a connection, which learns what becomes of it. */
 export interface ConnectionHolder {
-  /** Called once for each request, when it can take the next one, or is gone. */
+  /** Called once for each request, when the connection is free for the next one, or gone. */
   onFree(isReusable: boolean): void
-  /** To be called when its response is one that lasts. */
+  /** To be called when its response is long-lived. */
   onLasting(): void
 }
 
-/** What carries one request at a time to a target: a connection of HTTP/1.1, or a stream of HTTP/2. */
+/** Carries one request at a time to a target: an HTTP/1.1 connection, or an HTTP/2 stream. */
 export interface UpstreamConnection {
   holder: ConnectionHolder
   /** Whether a client may have authenticated it (see bindsConnection): no other client may use it. */
   readonly isBound: boolean
-  /** Whether its failure may be that of a connection which the target closed at the same moment. */
+  /** Whether a failure may mean that the target closed the connection at the same moment. */
   readonly isReused: boolean
-  /** Whether its failure may be `not-processed`: what was sent is then to be kept. */
+  /** Whether a failure may be `not-processed`, so that what was sent has to be kept. */
   readonly mayRefuse: boolean
   readonly isOpen: boolean
-  /** From when, and until when, it may be reused, on the clock of performance.now(). */
+  /** The period in which it may be reused, on the clock of performance.now(). */
   readonly reusableFrom: number
   readonly reusableUntil: number
   /** Whether all memory that was written is released. */
   readonly hasWrittenAll: boolean
   /**
-   * Begins a request; its head is sent together with the part of the body that follows at once.
+   * Begins a request; its head is sent together with the part of the body that follows immediately.
    * @param head as HTTP/1.1 writes it, with the empty line at its end, in Latin-1
    * @param now on the clock of performance.now()
    */
   start(head: string, options: RequestOptions, events: UpstreamResponseEvents, now: number): void
-  /** From now on somebody else gets the events of the request that is on its way, if there are to be any. */
+  /** Passes further events of the request in progress to another receiver. */
   redirect(events: UpstreamResponseEvents): void
   /** @param chunk see RequestEvents @returns false where more should wait for onDrain */
   write(chunk: Buffer): boolean
   /** The body is complete. @param trailers field lines, each ended by CR LF; only chunks can carry them */
   finish(trailers: string): void
-  /** Stops reading and the idle timeout: a target that is not read cannot be known to be idle. */
+  /** Stops reading and the idle timeout, as it is unknown whether a target that is not read is idle. */
   pause(): void
   resume(): void
   /** Since when it has been paused, on the clock of performance.now(); Infinity = it is not. */
   readonly pausedAt: number
   /** Ends the request with this failure. */
   fail(failure: UpstreamFailure): void
-  /** Cancels the request and closes what carries it; no more events follow. */
+  /** Cancels the request and closes its connection or stream, without further events. */
   destroy(): void
 }
 
@@ -55,33 +55,34 @@ export interface OpenEvents {
 }
 
 /**
- * What a connection is for: any request, one that authenticates its connection, or one whose socket may be handed over.
+ * The purpose of a connection: any request, one that authenticates its connection, or one whose socket may be handed
+ * over.
  */
 export type ConnectionUse = 'request' | 'bound' | 'upgrade'
 
-/** The holder of a connection that none has yet. */
+/** Stands in until a connection has a holder. */
 export const noHolder: ConnectionHolder = { onFree: () => {}, onLasting: () => {} }
 
 /** Opens connections to one target. */
 export interface ConnectionOpener {
   /**
-   * @param isNew whether none is taken that is open already: it may be about to end as the one before did
-   * @returns cancels: true if no event was reported yet, and none will be
+   * @param isNew whether to use no existing connection, as it may be about to end like the one before
+   * @returns cancels: true if no event has been reported, and none will be
    */
   open(events: OpenEvents, use: ConnectionUse, isNew: boolean): () => boolean
-  /** Opens no more, and closes what is not in use. */
+  /** Opens no more connections, and closes those not in use. */
   close(): void
 }
 
-/** What is known of a request before its body. */
+/** What is known of a request before its body arrives. */
 export interface RequestOptions {
   readonly method: string
   readonly isUpgrade: boolean
-  /** `counted` = as long as its Content-Length says, which the caller has to match. */
+  /** `counted`: the length is its Content-Length, which the caller has to match. */
   readonly body: 'none' | 'counted' | 'chunked'
-  /** Whether no request may follow it on its connection, as its head says. */
+  /** Whether no request may follow on its connection, as its head says. */
   readonly isLast: boolean
-  /** Whether it authenticates the connection that it is sent on (see bindsConnection). */
+  /** Whether it authenticates the connection on which it is sent (see bindsConnection). */
   readonly bindsConnection: boolean
   /** Whether its client may wait for a `100` before it sends the body. */
   readonly expectsContinue: boolean
@@ -89,7 +90,7 @@ export interface RequestOptions {
   readonly idleTimeoutMs: number
 }
 
-/** What happens to a request; after onEnd, onUpgrade or onFailure there are no more events. */
+/** The events of a request; none follows onEnd, onUpgrade or onFailure. */
 export interface UpstreamResponseEvents {
   onInformation(head: ResponseHead): void
   onHead(head: ResponseHead, framing: ResponseFraming): void
@@ -105,19 +106,19 @@ export interface UpstreamResponseEvents {
   onDrain(): void
 }
 
-/** At the beginning of a field, or of an element of a list: `Nego2` was the name of a draft of Negotiate. */
+/** At the beginning of a field or a list element: `Nego2` was the name of a draft of Negotiate. */
 const scheme = /(?:^|[ \t,])(?:ntlm|nego)/i
 const upperN = 0x4e
 const lowerN = 0x6e
 
 /**
- * Whether the value of Authorization, WWW-Authenticate or of their Proxy forms names NTLM or Negotiate. These
- * authenticate a connection instead of a request (RFC 4559 6): whatever comes on it later has the same user. So the
- * connection to the upstream serves nobody but the client connection from which it came.
+ * Whether the value of Authorization, WWW-Authenticate or their Proxy forms names NTLM or Negotiate. These authenticate
+ * a connection instead of a request (RFC 4559 6): everything that follows on it belongs to the same user. So the
+ * connection to the upstream only serves the client connection that the request came from.
  */
 export function bindsConnection(value: string): boolean {
   const first = value.charCodeAt(0)
-  // Nearly always it is one credential of another scheme, and a long one.
+  // Nearly always it is a single, long credential of another scheme.
   if (first !== upperN && first !== lowerN && !value.includes(',')) return false
   return scheme.test(value)
 }

@@ -4,8 +4,8 @@ import type { Expiring } from '#platform/deadline.ts'
 import type { BodyTooSlow, MalformedMessage, RequestHead } from './request-head.ts'
 
 /**
- * How much of the request's body has arrived: `buffered` means that a part of it is held back until `resumeBody`, which
- * shows once `onHead` has returned. A request without a body is `complete`.
+ * How much of the request's body has arrived. `buffered`: a part of it is held back until `resumeBody`, which is known
+ * once `onHead` has returned. A request without a body is `complete`.
  */
 export type BodyState = 'complete' | 'buffered' | 'pending'
 
@@ -16,16 +16,16 @@ export type ResponseFraming =
   /** By its Content-Length, which the caller has to match. */
   | 'counted'
   | 'chunked'
-  /** By the end of the connection: the only way in HTTP/1.0 where the length is not known. */
+  /** By the end of the connection: the only way in HTTP/1.0 if the length is unknown. */
   | 'until-close'
 
-/** A client's connection, whatever the HTTP version. Its deadline is watched as long as it is open. */
+/** A client's connection, whatever the HTTP version. Its deadline is watched while it is open. */
 export interface OpenConnection extends Expiring {
   readonly socket: Socket
-  /** Those that it serves at this moment. */
+  /** The exchanges in progress. */
   exchanges(): Iterable<ClientExchange>
   /**
-   * No more requests are to come, as far as the client can be told without a response.
+   * Tells the client, as far as that is possible without a response, to send no more requests.
    * @param withinMs when the connection will be cut off
    */
   startDrain(withinMs: number): void
@@ -34,8 +34,8 @@ export interface OpenConnection extends Expiring {
 export type HttpVersion = '1.0' | '1.1' | '2'
 
 /**
- * The client's side of an exchange: where its request came from, and where its response goes. A connection of HTTP/1.1
- * has one after the other, and is this for each of them; in HTTP/2 each stream is one.
+ * The client's side of an exchange: where its request came from, and where its response goes. An HTTP/1.1 connection
+ * has one after another, and implements all of them; in HTTP/2 each stream is one.
  */
 export interface ClientExchange {
   /** The IP address of the other end, as text. */
@@ -43,9 +43,7 @@ export interface ClientExchange {
   readonly protocol: 'http' | 'https'
   /** The current request. Asynchronous code compares it to see whether its own request is over. */
   readonly head: RequestHead | undefined
-  /**
-   * What its listener keeps with it, and nobody else looks at. Not in a map, which would change with every request.
-   */
+  /** State of its listener, and of nobody else. Not in a map, which would change with every request. */
   listenerState: object | undefined
   readonly httpVersion: HttpVersion
   readonly bodyState: BodyState
@@ -53,9 +51,9 @@ export interface ClientExchange {
   readonly isHeadSent: boolean
   /** Whether everything written has been passed to the system, so that none of its memory is in use. */
   readonly hasWrittenAll: boolean
-  /** What stands for the connection that it shares with others of its client; undefined = it has its own. */
+  /** Represents the connection that it shares with other exchanges of its client; undefined = it has its own. */
   readonly session: object | undefined
-  /** Its own connection, which code that does not use this interface may write to; undefined = it shares one. */
+  /** The socket of its own connection, which code without this interface may write to; undefined = it shares one. */
   readonly socket: Socket | undefined
   /** Sets the handler of the request; the body is held back until `resumeBody`. undefined = no handler. */
   attach(events: RequestEvents | undefined): void
@@ -63,28 +61,32 @@ export interface ClientExchange {
   detach(): void
   resumeBody(): void
   pauseBody(): void
-  /** Whether another request may follow on the connection after this response, as far as is known now. */
+  /** Whether another request may follow on the connection after this response, as far as known now. */
   canPersist(): boolean
-  /** Closes the connection after this response, where it serves one exchange at a time. */
+  /** Closes the connection after this response, if it serves one exchange at a time. */
   closeAfterAnswer(): void
-  /** A 1xx. @param lines field lines, each ended by CR LF @returns false where more should wait for onClientDrain */
+  /**
+   * Sends a 1xx.
+   * @param lines field lines, each ended by CR LF
+   * @returns false if more should wait for onClientDrain
+   */
   writeInformation(status: number, reason: string, lines: string): boolean
   /**
-   * Begins the response. A 2xx to an extended CONNECT aborts it: its client would take the tunnel for open.
-   * @param lines field lines, each ended by CR LF, without those of the connection
+   * Begins the response. A 2xx to an extended CONNECT aborts it, as its client would take the tunnel for open.
+   * @param lines field lines, each ended by CR LF, without those about the connection
    */
   respond(status: number, reason: string, lines: string, framing: ResponseFraming): void
   /** @returns false where more should wait for onClientDrain */
   write(chunk: Buffer): boolean
   /** Sends what is buffered. @returns false where more should wait for onClientDrain */
   flush(): boolean
-  /** The response is complete. @param last the rest of a counted body, as text, or the trailer lines after chunks */
+  /** Completes the response. @param last the rest of a counted body, as text, or the trailer lines after chunks */
   end(last?: string): void
   /** Aborts the response, so that no client takes it for complete. */
   abort(): void
-  /** Starts the timeout for the client to read what was written. @returns false: write no more for now */
+  /** Starts the timeout for the client to read what was written. @returns false, which tells writers to stop for now */
   startSendTimeout(): false
-  /** The response has been written to the socket. */
+  /** Other code has written the response to the socket. */
   endExternally(how: { readonly closes: boolean }): void
   /**
    * Accepts the upgrade of the request; the exchange ends when the stream closes.
@@ -93,23 +95,23 @@ export interface ClientExchange {
   acceptUpgrade(reason: string, lines: string): UpgradedStream
 }
 
-/** What is left of an exchange after an upgrade: its bytes belong to the caller. */
+/** What remains of an exchange after an upgrade: its bytes belong to the caller. */
 export interface UpgradedStream {
   readonly stream: TimedDuplex
   /** What the client has already sent; undefined = nothing. */
   readonly firstBytes: Buffer | undefined
 }
 
-/** A stream that can tell when nothing has passed for a while, as sockets do. */
+/** A stream that reports when nothing has passed for a while, as sockets do. */
 interface TimedDuplex extends Duplex {
   setTimeout(ms: number, onTimeout?: () => void): unknown
 }
 
 /** The handler of a request: it gets the body, and learns what happens to the client. */
 export interface RequestEvents {
-  /** Whether the response is written directly to the socket: then the connection must not write. */
+  /** Whether the response is written directly to the socket, so that the connection must not write. */
   readonly writesToSocket?: boolean
-  /** @param chunk valid until this returns: whatever keeps it makes a copy (see `ownedCopy`) */
+  /** @param chunk valid until this returns; make a copy to keep it (see `ownedCopy`) */
   onBodyData(chunk: Buffer): void
   /** Whether every chunk passed to `onBodyData` has been released. */
   isChunkReleased(): boolean
@@ -119,13 +121,13 @@ export interface RequestEvents {
   onBodyError(error: MalformedMessage | BodyTooSlow): void
   /** More of the response may be written. */
   onClientDrain(): void
-  /** The client disconnected before the whole response was sent. */
+  /** The client disconnected before the response was completely sent. */
   onAbort(): void
 }
 
 /**
- * Whether a request with the form of an upgrade is an extended CONNECT of HTTP/2 (RFC 8441). To CONNECT any 2xx says
- * that the tunnel is open (RFC 9110 9.3.6): it gets none, unless a backend has accepted its WebSocket.
+ * Whether a request in the form of an upgrade is an extended CONNECT of HTTP/2 (RFC 8441). After CONNECT any 2xx means
+ * that the tunnel is open (RFC 9110 9.3.6), so it gets none unless a backend has accepted its WebSocket.
  */
 export function isExtendedConnect(
   { httpVersion }: Pick<ClientExchange, 'httpVersion'>,

@@ -4,7 +4,7 @@ export type RequestBody =
   | { readonly kind: 'counted'; readonly length: number }
   | { readonly kind: 'chunked' }
 
-/** The head of a request, as it was sent. */
+/** The head of a request, as received. */
 export interface RequestHead {
   /** Any token. */
   readonly method: string
@@ -12,17 +12,17 @@ export interface RequestHead {
   readonly target: string
   /** 0 or 1: the y in HTTP/1.y. */
   readonly minorVersion: number
-  /** Name, value, name, value: in their order and case. */
+  /** Name, value, name, value: in the received order and case. */
   readonly rawHeaders: readonly string[]
   readonly body: RequestBody
   /** Whether the client may send another request on this connection (RFC 9112 9.3). */
   readonly isPersistent: boolean
   readonly expectsContinue: boolean
-  /** Value of Upgrade, in lower case, where Connection names it. */
+  /** Value of Upgrade, in lower case, if Connection names it. */
   readonly upgrade: string | undefined
 }
 
-/** The head with other values. A head is not spread: its fields may be read only once somebody asks for them. */
+/** A copy of the head with some values changed. Not a spread, as the fields may only be parsed on demand. */
 export function changedHead(head: RequestHead, changes: Partial<RequestHead>): RequestHead {
   const { method, target, minorVersion, body, isPersistent, expectsContinue, upgrade } = head
   const rawHeaders = changes.rawHeaders ?? head.rawHeaders
@@ -39,15 +39,17 @@ export function changedHead(head: RequestHead, changes: Partial<RequestHead>): R
   }
 }
 
-/** The head without what the client chose, for a request that lasts: each text of a head keeps all of it in memory. */
+/**
+ * The head without the client's own texts, for a long-lived request: any of them would keep the whole head in memory.
+ */
 export function withoutTexts(head: RequestHead): RequestHead {
   return changedHead(head, { target: '', rawHeaders: [] })
 }
 
-/** The message is not HTTP/1.1, or one that two parsers could understand differently. */
+/** The message is not HTTP/1.1, or two parsers could understand it differently. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage'
-  /** Which part it is: the name of a field, or `request-line`, `field-line`, `chunk`, `trailer`. */
+  /** The malformed part: the name of a field, or `request-line`, `field-line`, `chunk`, `trailer`. */
   readonly field: string
 
   constructor(field: string, message: string) {
@@ -56,7 +58,7 @@ export class MalformedMessage extends Error {
   }
 }
 
-/** The body arrives more slowly than clients have to send it. */
+/** The body arrives more slowly than clients are required to send it. */
 export class BodyTooSlow extends Error {
   override readonly name = 'BodyTooSlow'
 }

@@ -1,11 +1,11 @@
 import type { RequestBody } from '../exchange/request-head.ts'
 import { ChunkExtensions, ChunkedDecoder } from './chunked-decoder.ts'
 
-/** How many bytes of chunk extensions there may be beyond the size of the body: no other limit counts them. */
+/** How many bytes of chunk extensions are allowed beyond the size of the body, as no other limit counts them. */
 const extensionBytesMax = 16_384
 const noTrailers: readonly string[] = []
 
-/** Finds the end of a request's body among the bytes after its head (RFC 9112 6). */
+/** Finds the end of a request's body in the bytes after its head (RFC 9112 6). */
 export class BodyReader {
   readonly #chunks: ChunkedDecoder | undefined
   readonly #onData: (chunk: Buffer) => void

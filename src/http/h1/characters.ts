@@ -1,4 +1,4 @@
-/** 1 at the codes of the Latin-1 characters that are allowed. */
+/** 1 at the code of each allowed Latin-1 character. */
 type Table = Uint8Array
 
 function tableOf(pattern: RegExp): Table {
@@ -7,7 +7,7 @@ function tableOf(pattern: RegExp): Table {
 
 /** RFC 9110 5.6.2. */
 export const tokenCharacters = tableOf(/[!#$%&'*+.^_`|~0-9A-Za-z-]/)
-/** RFC 9110 5.5, with the space and tab within a value; beyond ASCII every character. */
+/** RFC 9110 5.5, including space and tab within a value; all characters beyond ASCII. */
 export const valueCharacters = tableOf(/[\t\x20-\x7e\x80-\xff]/)
 
 export function isToken(text: string): boolean {
@@ -17,10 +17,10 @@ export function isToken(text: string): boolean {
   return text.length > 0
 }
 
-/** Digits allowed: enough for any body, and exact as a number. */
+/** The maximum number of digits: enough for any body, and exact as a number. */
 export const digitsMax = 15
 
-/** A decimal number, exact up to `digitsMax` digits; undefined where the text is empty or holds anything but digits. */
+/** A decimal number, exact up to `digitsMax` digits; undefined if the text is empty or contains anything but digits. */
 export function parseDigits(text: string): number | undefined {
   let number = 0
   for (let index = 0; index < text.length; index++) {

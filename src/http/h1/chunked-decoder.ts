@@ -2,7 +2,7 @@ import { MalformedMessage } from '../exchange/request-head.ts'
 import { isTooLong, parseFieldLines } from './field-lines.ts'
 import { smallChunkBytesMax } from './response-writer.ts'
 
-/** Any size of so many hexadecimal digits is exact as a number. */
+/** With this many hexadecimal digits, any size is exact as a number. */
 const sizeDigitsMax = 13
 const trailerBytesMax = 16_384
 /** After this many chunks in one read the connection yields to others. */
@@ -11,7 +11,7 @@ const sectionEnd = '\r\n\r\n'
 const cr = 0x0d
 const lf = 0x0a
 
-/** The value of a hexadecimal digit; 255 = none. */
+/** The value of a hexadecimal digit; 255 = not a digit. */
 const digitValues = new Uint8Array(256).fill(255)
 for (const [value, digits] of [...'0123456789abcdef'].entries())
   for (const digit of [digits, digits.toUpperCase()]) digitValues[digit.charCodeAt(0)] = value
@@ -19,8 +19,8 @@ for (const [value, digits] of [...'0123456789abcdef'].entries())
 type State = 'size' | 'data' | 'data-end' | 'trailers'
 
 /**
- * Decodes a chunked body (RFC 9112 7.1), strictly. Small chunks that arrived together are delivered together: to
- * deliver each of them would cost a thousand times as much as a byte.
+ * Decodes a chunked body (RFC 9112 7.1), strictly. Small chunks that arrive together are delivered together, as
+ * delivering each would cost a thousand times as much as a byte.
  */
 export class ChunkedDecoder {
   readonly #onData: (chunk: Buffer) => void
@@ -28,7 +28,7 @@ export class ChunkedDecoder {
   #state: State = 'size'
   #remaining = 0
   #pending: Buffer | undefined
-  /** Index of the first data of this read that were not delivered yet. */
+  /** Index of the first data of this read that has not been delivered. */
   #from = 0
   #to = 0
   #joined: Buffer | undefined
@@ -38,7 +38,7 @@ export class ChunkedDecoder {
   /** Set once the body is complete. */
   trailers: readonly string[] | undefined
 
-  /** @param extensions default: no limit on all of them together, as in responses */
+  /** @param extensions default: no limit on their total, as in responses */
   constructor(onData: (chunk: Buffer) => void, extensions = new ChunkExtensions(Number.POSITIVE_INFINITY)) {
     this.#onData = onData
     this.#extensions = extensions
@@ -53,18 +53,18 @@ export class ChunkedDecoder {
     try {
       while (at < bytes.length && this.trailers === undefined) {
         const next = this.#step(bytes, at)
-        // Only the start of a line has arrived. Kept as a copy, since the chunk's memory may be overwritten.
+        // Only the start of a line has arrived. Copied, as the chunk's memory may be overwritten.
         if (next === at) this.#pending = Buffer.from(bytes.subarray(at))
         at = next === at ? bytes.length : next
       }
     } finally {
       this.#deliver(bytes)
     }
-    // Nearly always nothing, and an empty part would be one more object.
+    // Nearly always empty, and an empty view would be one more object.
     return at === bytes.length ? nothing : bytes.subarray(at)
   }
 
-  /** @returns where the next step begins; `at` where more must arrive */
+  /** @returns where the next step begins; `at` if more has to arrive */
   #step(bytes: Buffer, at: number): number {
     switch (this.#state) {
       case 'size':
@@ -88,7 +88,7 @@ export class ChunkedDecoder {
       end++
       value = digitValues[bytes[end] ?? 0] ?? 255
     }
-    // A part of a line is checked too: a client that sends anything else is refused at once.
+    // A partial line is checked too, so that a client that sends anything else is refused at once.
     if (end - at > sizeDigitsMax || (end === at && end < bytes.length)) throw malformedSize()
     const next = bytes[end] === cr ? end + 1 : this.#extensions.skip(bytes, end)
     if (next >= bytes.length) return at
@@ -152,7 +152,7 @@ export class ChunkedDecoder {
   }
 }
 
-/** A loop, as most are a few bytes. @returns how many bytes that were */
+/** A loop, as most chunks have a few bytes. @returns the number of bytes copied */
 function copy(
   bytes: Buffer,
   { from, to }: { readonly from: number; readonly to: number },
@@ -179,12 +179,12 @@ const beginning = /^[\t -~\x80-\xff]*$/
 
 /**
  * Skips chunk extensions, which no part of the gateway uses (RFC 9112 7.1.1). They are parsed strictly, so that no two
- * parsers can disagree about where they end, and are never forwarded: chunks are encoded again.
+ * parsers can disagree about where they end. They are never forwarded, as chunks are encoded again.
  */
 export class ChunkExtensions {
   #bytesLeft: number
 
-  /** @param bytesMax how many bytes of extensions there may be beyond those of data */
+  /** @param bytesMax how many bytes of extensions are allowed beyond those of data */
   constructor(bytesMax: number) {
     this.#bytesLeft = bytesMax
   }
@@ -195,7 +195,7 @@ export class ChunkExtensions {
 
   /**
    * @param at where they begin, right after the size
-   * @returns the index after the CR that ends them; the number of bytes where more must arrive
+   * @returns the index after the CR that ends them; the number of bytes if more has to arrive
    * @throws MalformedMessage
    */
   skip(bytes: Buffer, at: number): number {
@@ -209,7 +209,7 @@ export class ChunkExtensions {
       return bytes.length
     }
     if (!wellFormed.test(text)) throw malformed()
-    // Counted once the line is complete: then it is not read again.
+    // Counted once the line is complete, as it is not read again then.
     if (end + 1 < bytes.length) this.#bytesLeft -= length
     if (this.#bytesLeft < 0) throw malformed()
     return end + 1

@@ -31,7 +31,7 @@ export class ClientConnection
   readonly #requestReader: RequestReader
   readonly #lingering = new LingeringClose()
   #events: RequestEvents | undefined
-  /** undefined = it is known to speak HTTP/1.1. */
+  /** undefined = it is known to be HTTP/1.1. */
   #preface: PrefaceReader | undefined
   #isAnswering = false
   #isClosing = false
@@ -87,7 +87,7 @@ export class ClientConnection
   canPersist(): boolean {
     if (!this.head?.isPersistent || this.#isClosing || this.options.isDraining()) return false
     if (this.#requestReader.isBodyWhole) return true
-    // A client that waits for a 100 may send the body after all, or not: what arrives next could be either.
+    // A client that waits for a 100 may or may not send the body after all, so the next bytes are ambiguous.
     return !this.head.expectsContinue && (this.#requestReader.bodyRemaining ?? 0) <= discardedBytesMax
   }
 
@@ -108,7 +108,7 @@ export class ClientConnection
     return upgraded
   }
 
-  /** Gives the socket away: the exchange ends when it closes. @returns what the client has already sent */
+  /** Gives up the socket: the exchange ends when it closes. @returns what the client has already sent */
   release(): Buffer | undefined {
     this.deadline = Number.POSITIVE_INFINITY
     this.#stopHalfClosedWatch?.()
@@ -178,7 +178,7 @@ export class ClientConnection
     this.#discardedBytes += bytes
     if (this.#lingering.isActive) {
       const deadline = this.#lingering.discard(bytes, this.options.connections.sweptAt)
-      // No more is read: TCP slows the client down, and it can still read the response.
+      // Reading stops: TCP slows the client down, and it can still read the response.
       if (deadline === undefined) this.#socketReader.pause()
       else this.deadline = deadline
     } else if (!this.#isAnswering && this.#discardedBytes > discardedBytesMax) this.#linger()
@@ -215,7 +215,7 @@ export class ClientConnection
     this.#requestReader.nextRequest()
   }
 
-  /** Closes without a reset, so that the client sees the response: what it still sends is discarded (RFC 9112 9.6). */
+  /** Closes without a reset, so that the client sees the response; further input is discarded (RFC 9112 9.6). */
   #linger(): void {
     if (this.#lingering.isActive) return
     this.deadline = this.#lingering.begin(performance.now())
@@ -237,7 +237,7 @@ export class ClientConnection
   }
 
   readonly #onClose = (): void => {
-    // Whoever its socket belongs to by now.
+    // Whoever owns its socket by now.
     this.options.connections.remove(this)
     this.bodyRate.stop()
     this.#requestReader.close()

@@ -6,7 +6,7 @@ import type { KeepAlive } from './response-writer.ts'
 
 /** The limits of a connection. */
 export interface ConnectionLimits {
-  /** From the first byte of a head to its last, and from the opening of the connection to the first byte. */
+  /** From the first byte of a head to its last, and from opening the connection to the first byte. */
   readonly requestTimeoutMs: number
   readonly keepAliveTimeoutMs: number
   readonly headBytesMax: number
@@ -17,22 +17,22 @@ export interface ConnectionLimits {
 /** The settings of a connection, and the callbacks for what its client sends. */
 export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'keepAliveTimeoutMs'> {
   readonly keepAlive: KeepAlive
-  /** The fields whose lines are marked: asked for each head. */
+  /** The fields whose lines are marked: called for each head. */
   names(): NameTable
-  /** It watches the deadlines of all connections. */
+  /** Watches the deadlines of all connections. */
   readonly connections: Pick<DeadlineSweep<OpenConnection>, 'sweptAt' | 'remove'>
-  /** It watches those of bodies. */
+  /** Watches the deadlines of bodies. */
   readonly bodies: Pick<DeadlineSweep, 'add' | 'remove'>
   /**
-   * The connection begins with the preface of HTTP/2: it is no longer this connection's. undefined = HTTP/2 is not
-   * spoken here.
+   * The connection begins with the preface of HTTP/2, and no longer belongs to this object. undefined = HTTP/2 is not
+   * enabled here.
    */
   readonly onPreface: ((connection: OpenConnection, bytes: Buffer) => void) | undefined
-  /** Whether responses are to announce that the connection ends: asked for each response. */
+  /** Whether responses announce that the connection ends: called for each response. */
   isDraining(): boolean
   onRequest(connection: Connection, head: RequestHead): void
-  /** The client is to get a response nevertheless; the connection ends with it. */
+  /** The client gets a response nevertheless, with which the connection ends. */
   onUnreadable(connection: Connection, what: Unreadable): void
-  /** The exchange of a request is over. @param isComplete whether the whole response was sent */
+  /** The exchange of a request has ended. @param isComplete whether the complete response was sent */
   onEnd(connection: Connection, isComplete: boolean): void
 }

@@ -9,13 +9,13 @@ const space = 0x20
 const colon = 0x3a
 
 /**
- * The lines of a head whose names have a mark, in their order. Of each: its mark, and where the line begins, its value
- * begins and ends, and the next line begins.
+ * The marked lines of a head, in their order. For each: its mark, the indexes where the line begins and where its value
+ * begins and ends, and where the next line begins.
  */
 export class MarkedLines {
-  /** Five numbers for each line. */
+  /** Five numbers per line. */
   at: Int32Array = new Int32Array(5 * 64)
-  /** How many of them are used. */
+  /** How many numbers are used. */
   end = 0
   /** Whether all lines of the head, marked or not, have one space before their value, and none after it. */
   isSpacedUsually = true
@@ -51,19 +51,24 @@ export class MarkedLines {
   }
 }
 
-/** The text of a head, in Latin-1, and which of its lines were marked while it was read. */
+/** The text of a head, in Latin-1, and the lines that were marked during parsing. */
 export interface MarkedText {
   readonly text: string
-  /** Where its field lines begin, and where they have ended: before the empty line. */
+  /** Where its field lines begin and end: the end is before the empty line. */
   readonly fieldsStart: number
   readonly fieldsEnd: number
   readonly marked: MarkedLines
 }
 
-/** Whether a line is kept, by its mark and where its value is; undefined = the head cannot be passed on in slices. */
+/**
+ * Whether a line is kept, given its mark and the position of its value; undefined = the head cannot be forwarded in
+ * slices.
+ */
 type IsKept = (text: string, mark: number, start: number, end: number) => boolean | undefined
 
-/** The lines of a head without the marked ones that are not kept, in slices of its text; undefined as `isKept` says. */
+/**
+ * The lines of a head without the marked ones that are not kept, in slices of its text; undefined if `isKept` says so.
+ */
 export function keptLines(
   { text, fieldsStart, fieldsEnd, marked }: MarkedText,
   isKept: IsKept,
@@ -84,12 +89,12 @@ export function keptLines(
 }
 
 /**
- * Reads the header or trailer fields in the head block, strictly and once: names are tokens (RFC 9110 5.1), no space before
- * the colon, no folding, no control character, every line ended by CR LF (RFC 9112 5).
+ * Parses the header or trailer fields in the head block, strictly and in one pass: names are tokens (RFC 9110 5.1), no
+ * space before the colon, no folding, no control character, every line ended by CR LF (RFC 9112 5).
  * @param start where the first line begins
  * @param marked gets the lines whose names have a mark
- * @returns where the empty line begins, or the first incomplete line; -1 where a line, or as much of it as has
- *   arrived, is malformed
+ * @returns where the empty line begins, or the first incomplete line; -1 if a line, or the received part of it, is
+ * malformed
  */
 export function readFieldLines(start: number, names: NameTable, marked: MarkedLines): number {
   const { bytes, length } = headBlock
@@ -99,7 +104,7 @@ export function readFieldLines(start: number, names: NameTable, marked: MarkedLi
     if (next < 0) return next === incomplete ? line : malformed
     line = next
   }
-  // The empty line, or as much of it as has arrived.
+  // The empty line, or the received part of it.
   return line + 1 >= length || bytes[line + 1] === lf ? line : malformed
 }
 
@@ -138,8 +143,8 @@ function foldedAt(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * The index of the first byte that no value may have: a control character other than the tab. Of four bytes at a time it is
- * found out whether one may be among them: (x - 0x20) and (x ^ 0x7f) - 1 borrow from the highest bit of a byte.
+ * The index of the first byte that no value may contain: a control character other than the tab. Four bytes are tested
+ * at a time: (x - 0x20) and (x ^ 0x7f) - 1 borrow from the highest bit of a byte.
  */
 function valueEnd(start: number): number {
   const { bytes, words } = headBlock
@@ -158,7 +163,7 @@ function mayHaveControl(word: number): boolean {
   return ((((word - 0x20202020) & ~word) | ((deleted - 0x01010101) & ~deleted)) & 0x80808080) !== 0
 }
 
-/** The value is without the spaces and tabs around it (RFC 9110 5.6.3). */
+/** The value excludes the spaces and tabs around it (RFC 9110 5.6.3). */
 function addLine(
   bytes: Uint8Array,
   marked: MarkedLines,
@@ -179,10 +184,11 @@ function isSpace(byte: number | undefined): boolean {
 }
 
 /**
- * The fields of lines that were read already.
- * @param text the lines, and what is around them, in Latin-1
- * @param from where the first line begins @param to where the last one has ended
- * @returns name, value, name, value: as they were sent, without the space around values
+ * The fields of lines that were parsed already.
+ * @param text contains the lines, in Latin-1
+ * @param from where the first line begins
+ * @param to where the last one ends
+ * @returns name, value, name, value: as received, without the space around values
  */
 export function fieldsOf(text: string, from: number, to: number): string[] {
   const fields: string[] = []
@@ -206,7 +212,7 @@ export function sliceValue(text: string, from: number, to: number): string {
 
 /**
  * Header or trailer fields from their lines, each ended by CR LF.
- * @returns name, value, name, value; undefined where a line is malformed
+ * @returns name, value, name, value; undefined if a line is malformed
  */
 export function parseFieldLines(bytes: Buffer): string[] | undefined {
   if (bytes.length === 0) return []
@@ -219,8 +225,8 @@ const noNames = new NameTable([])
 const noLines = new MarkedLines()
 
 /**
- * Whether a part that ends with this delimiter is longer than allowed, the delimiter not counted.
- * @param end where the delimiter begins; -1 where it is not complete yet
+ * Whether a part that ends with this delimiter is too long, not counting the delimiter.
+ * @param end where the delimiter begins; -1 if it is still incomplete
  */
 export function isTooLong(bytes: Buffer, end: number, mark: string, bytesMax: number): boolean {
   return end === -1 ? bytes.length >= bytesMax + mark.length : end > bytesMax

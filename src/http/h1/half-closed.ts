@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { RequestHead } from '../exchange/request-head.ts'
 
-/** A connection that its client has half-closed. */
+/** A connection whose client has closed its side. */
 interface HalfClosedConnection {
   readonly socket: Socket
   readonly head: RequestHead | undefined
@@ -11,18 +11,18 @@ interface HalfClosedConnection {
 }
 
 const tickMs = 100
-/** The silent ticks at which a client is probed: at growing intervals, for clients with a long round trip. */
+/** The silent ticks after which a client is probed: at growing intervals, for clients with a long round trip. */
 const probeTicks: readonly number[] = [5, 6, 8, 12]
-/** After so many silent ticks a client that cannot be probed counts as gone. */
+/** After this many silent ticks, a client that cannot be probed counts as gone. */
 const silentTicksMax = 7
 
 /**
- * A client that has half-closed its connection may wait for its response, or may be gone: that shows only when
- * something is written to it. So after half a second of silence it is sent a few `102`, which a client has to accept
- * (RFC 9110 15.2); one that is gone responds to the first with a reset, which a later one meets. If none of them meets
- * a reset, the client may wait for as long as the target may take. Where no `102` may be sent, 0.7 s of silence mean
- * that the client is gone: with HTTP/1.0, and within a response, since a client that abandons a stream half-closes
- * first. Nothing is written while other code writes to the socket.
+ * A client that has half-closed its connection may wait for its response, or be gone, which only shows when something
+ * is written to it. So after half a second of silence it is sent a few `102`, which a client has to accept (RFC 9110
+ * 15.2); one that is gone answers the first with a reset, which a later one meets. If none of them meets a reset, the
+ * client may wait as long as the target may take. If no `102` may be sent, 0.7 s of silence mean that the client is
+ * gone: in HTTP/1.0, and within a response, as a client that abandons a stream half-closes first. Nothing is written
+ * while other code writes to the socket.
  * @returns stops watching before the connection has closed
  */
 export function watchHalfClosed(
@@ -34,13 +34,13 @@ export function watchHalfClosed(
   let silent = 0
 
   function tick(): void {
-    // While the client has data left to read, TCP itself notices if it is gone: a slow reader is not silent.
+    // While the client has data left to read, TCP itself detects that it is gone: a slow reader is not silent.
     const isSilent = socket.bytesWritten === written && socket.writableLength === 0 && !writesToSocket()
     if (isSilent) {
       silent++
       onSilence()
     } else silent = 0
-    // After a probe, which does not end the silence.
+    // Excludes the probe, which does not end the silence.
     written = socket.bytesWritten
   }
 

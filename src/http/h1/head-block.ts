@@ -1,12 +1,12 @@
 /**
- * The block of memory that all heads are read in: those that arrive in pieces, or in memory of another kind, are read no
- * differently from the others, and values can be read four bytes at a time.
+ * The block of memory in which all heads are parsed: heads that arrive in pieces, or in memory of another kind, are
+ * parsed like all others, and values can be read four bytes at a time.
  */
 class HeadBlock {
   bytes: Uint8Array = new Uint8Array(0)
   /** The same memory, in words of four bytes. */
   words: Int32Array = new Int32Array(0)
-  /** How many bytes are of the head that is read now; the byte after them is 0, which ends whatever is read. */
+  /** The length of the current head in bytes; the byte after it is 0, which ends all reading. */
   length = 0
 
   constructor(bytes: number) {
@@ -27,10 +27,10 @@ class HeadBlock {
   }
 }
 
-/** What is in it is valid until another head is loaded: within a call of a parser. */
+/** Its contents are valid until another head is loaded: within a call of a parser. */
 export const headBlock: HeadBlock = new HeadBlock(16_384)
 
-/** @returns the index of the first byte from `start` on that is none of these characters */
+/** @returns the index of the first byte from `start` on that is not one of these characters */
 export function skip(start: number, characters: Uint8Array): number {
   const { bytes } = headBlock
   let at = start

@@ -7,7 +7,7 @@ import { ClientConnection } from './client-connection.ts'
 import type { ConnectionLimits, ConnectionOptions } from './connection-events.ts'
 import { keepAliveOf } from './response-writer.ts'
 
-/** What may change while it listens. */
+/** The options that may change while it listens. */
 export interface ReloadableListenerOptions extends ConnectionLimits {
   /** undefined = plain HTTP. Whether there is TLS cannot change. */
   readonly tls: TlsOptions | undefined
@@ -21,13 +21,13 @@ interface ListenerOptions
   /** How many servers there are. */
   readonly acceptQueues: number
   /**
-   * Takes a connection over that the client has opened with HTTP/2. undefined = it is not spoken here.
+   * Takes over a connection that the client has opened with HTTP/2. undefined = it is not enabled here.
    * @param first what has been read from it already
    */
   readonly openSession: ((socket: Socket, first: Buffer | undefined) => OpenConnection) | undefined
-  /** A connection could not be accepted, for example without free file descriptors; the next one may be. */
+  /** A connection could not be accepted, for example for lack of file descriptors; the next one may be. */
   onAcceptError(error: Error): void
-  /** Asked for each connection: whether it may be accepted with so many open. */
+  /** Called for each connection: whether it may be accepted, given the number of open ones. */
   mayAccept(openConnections: number): boolean
   /** A connection was closed at once, as it was not accepted. */
   onDropped(): void
@@ -36,22 +36,22 @@ interface ListenerOptions
 }
 
 interface Listener {
-  /** They are to listen on the same port. */
+  /** All are to listen on the same port. */
   readonly servers: readonly [Server, ...Server[]]
   /**
    * Applies changed options: the limits to every connection, the certificate to new ones.
-   * @throws where TLS cannot use the certificate: then nothing has changed
+   * @throws if TLS cannot use the certificate: then nothing has changed
    */
   adapt(options: ReloadableListenerOptions): void
 }
 
 const keepAliveDelayMs = 30_000
 
-/** A server for HTTP/1.1: it accepts connections and passes on their requests, and hands over those of HTTP/2. */
+/** A server for HTTP/1.1 that accepts connections, passes on their requests, and hands over HTTP/2 connections. */
 export function createListener(options: ListenerOptions): Listener {
   const keepAlive = keepAliveOf(options.keepAliveTimeoutMs)
   const { connections, openSession } = options
-  // With TLS the version is what was negotiated (RFC 9113 3.2, 3.3).
+  // With TLS, ALPN has decided about the version (RFC 9113 3.2, 3.3).
   const onPreface =
     openSession && options.tls === undefined
       ? (connection: OpenConnection, bytes: Buffer) => handOver(connection, bytes)
@@ -60,7 +60,7 @@ export function createListener(options: ListenerOptions): Listener {
   const currentOptions = { ...options, keepAlive, onPreface }
   // A client that has half-closed its connection may still wait for its response.
   const socketOptions = {
-    // With TLS this is set in `accept`, after the handshake: a client that disconnects before that waits for nothing.
+    // With TLS this is set in `accept`, after the handshake: a client that disconnects before it waits for nothing.
     allowHalfOpen: options.tls === undefined,
     noDelay: true,
     keepAlive: true,
@@ -68,7 +68,7 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   function accept(socket: Socket): void {
-    // The client has reset the connection: what it sent could still be read, but from an unknown address.
+    // The client has reset the connection: its data could still be read, but its address is unknown.
     if (socket.remoteAddress === undefined) {
       socket.destroy()
       return
@@ -91,7 +91,7 @@ export function createListener(options: ListenerOptions): Listener {
   function handOver(connection: OpenConnection, bytes: Buffer): void {
     const { socket } = connection
     connections.remove(connection)
-    // Half of a connection is of no use in HTTP/2: a client that ends it waits for nothing.
+    // A half-closed connection is useless in HTTP/2: a client that ends its side waits for nothing.
     socket.allowHalfOpen = false
     if (openSession) keepSession(openSession(socket, bytes))
   }
@@ -102,7 +102,7 @@ export function createListener(options: ListenerOptions): Listener {
   const tlsServer = tls && createTlsServer({ ...socketOptions, ...tls, ...handshake })
   const server = tlsServer ?? createServer(socketOptions)
   server.on(tlsServer ? 'secureConnection' : 'connection', accept)
-  // The client failed the handshake, or was too slow.
+  // The client failed the handshake, or took too long.
   tlsServer?.on('tlsClientError', (error, socket) => {
     if (isPlainHttp(error))
       sendUnencrypted(socket, options.answerPlainHttp(unmappedAddress(socket.remoteAddress ?? '')))
@@ -115,21 +115,21 @@ export function createListener(options: ListenerOptions): Listener {
   for (const each of servers) limitAccepting(each)
 
   function limitAccepting(each: Server): void {
-    // In a worker, too (Node 23.1; its type does not know it yet).
+    // Also in a worker (since Node 23.1; the type does not have it yet).
     Object.assign(each, { dropMaxConnection: true })
     Object.defineProperty(each, 'maxConnections', {
-      // Node asks for each connection.
+      // Node reads this for each connection.
       get: () => (options.mayAccept(connections.size) ? Number.POSITIVE_INFINITY : 0),
     })
     each.on('drop', () => options.onDropped())
     each.on('error', (error) => {
-      // An error before it listens is handled by the code that starts it.
+      // An error before listening is handled by the code that starts it.
       if (each.listening) options.onAcceptError(error)
     })
   }
 
   function adapt(changed: ReloadableListenerOptions): void {
-    // First: where TLS cannot use its certificate, nothing must have changed.
+    // First, so that nothing has changed if TLS cannot use its certificate.
     if (changed.tls) tlsServer?.setSecureContext(changed.tls)
     Object.assign(currentOptions, changed, { keepAlive: keepAliveOf(changed.keepAliveTimeoutMs) })
   }
@@ -137,7 +137,7 @@ export function createListener(options: ListenerOptions): Listener {
   return { servers, adapt }
 }
 
-/** OpenSSL's codes where the first bytes are not TLS: the first two for a few methods only. */
+/** OpenSSL's codes if the first bytes are not TLS; the first two occur for a few methods only. */
 const notTlsCodes = new Set([
   'ERR_SSL_HTTP_REQUEST',
   'ERR_SSL_HTTPS_PROXY_REQUEST',
@@ -156,8 +156,8 @@ function sendUnencrypted(socket: object, text: string): void {
 }
 
 /**
- * How many sockets listen on a port. libuv accepts one connection from each in a turn of the event loop, and under load
- * a turn takes milliseconds: with one socket, the last of 600 clients that connected at once waited two seconds.
+ * How many sockets listen on a port. libuv accepts one connection from each in a turn of the event loop, and a turn
+ * takes milliseconds under load: with one socket, the last of 600 clients that connected at once waited two seconds.
  */
 export const acceptQueuesMax = 16
 

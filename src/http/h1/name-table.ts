@@ -1,6 +1,6 @@
 import { foldHeaderName } from '#platform/text.ts'
 
-/** Marks of the fields that the reading of a head itself depends on. Those of others begin at `firstOwnMark`; 0 = none. */
+/** Marks of the fields that parsing a head itself needs. Other marks begin at `firstOwnMark`; 0 = no mark. */
 export const mark = {
   host: 1,
   contentLength: 2,
@@ -12,20 +12,20 @@ export const mark = {
 } as const
 export const firstOwnMark = 16
 
-/** What a field name is marked with. */
+/** A field name and its mark. */
 export interface MarkedName {
   readonly name: string
   readonly mark: number
   /**
-   * Matches every name with the same letters and digits, as servers do that make variables of names. A name as it is
-   * spelled wins over a folded one; among folded ones the last that was added.
+   * Matches every name with the same letters and digits, as servers do that turn names into variables. A name as
+   * spelled takes precedence over a folded one; of folded ones, the last that was added.
    */
   readonly isFolded?: boolean
   /** Matches every name that begins with these letters and digits and has no mark of its own. */
   readonly isPrefix?: boolean
 }
 
-/** From one index to the one before another. */
+/** A range of indexes; `to` is exclusive. */
 interface Range {
   readonly from: number
   readonly to: number
@@ -41,7 +41,9 @@ interface Entry {
 
 const bucketCount = 4_096
 
-/** 0 = no character of a token (RFC 9110 5.6.2), 1 = neither a letter nor a digit, else the character in lower case. */
+/**
+ * 0 = not a token character (RFC 9110 5.6.2), 1 = neither a letter nor a digit, otherwise the character in lower case.
+ */
 export const foldedCharacters: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) => {
   const character = String.fromCharCode(code)
   if (/[0-9A-Za-z]/.test(character)) return character.toLowerCase().charCodeAt(0)
@@ -53,10 +55,10 @@ export function hashStep(hash: number, folded: number): number {
   return (Math.imul(hash, 33) + folded) | 0
 }
 
-/** Finds the marks of field names by a hash that is made while a name is read. */
+/** Finds the marks of field names by a hash that is computed while a name is parsed. */
 export class NameTable {
   readonly #buckets: (Entry | undefined)[] = Array.from({ length: bucketCount }, () => undefined)
-  /** 1 where there is something in a bucket. */
+  /** 1 if a bucket has entries. */
   readonly #isTaken = new Uint8Array(bucketCount)
   readonly #prefix: Uint8Array
   /** The hash of the prefix; 0 = there is none. */
@@ -78,8 +80,9 @@ export class NameTable {
   }
 
   /**
-   * @param hash of its letters and digits @param mayHavePrefix whether the hash was that of the prefix on the way
-   * @returns the mark of the name between two indices
+   * @param hash of its letters and digits
+   * @param mayHavePrefix whether some beginning of the name had the hash of the prefix
+   * @returns the mark of the name in a range
    */
   markAt(bytes: Uint8Array, { from, to }: Range, hash: number, mayHavePrefix: boolean): number {
     let folded = 0
@@ -92,7 +95,7 @@ export class NameTable {
     return beginsWithLetters(bytes, from, to, this.#prefix) ? this.#prefixMark : 0
   }
 
-  /** The mark of a name that was sent in another way than as bytes of a head. */
+  /** The mark of a name that was not received in the bytes of an HTTP/1.1 head. */
   markOf(name: string): number {
     const bytes = Buffer.from(name, 'latin1')
     const letters = lettersOf(name)
@@ -108,7 +111,7 @@ export class NameTable {
   }
 }
 
-/** The fields that the reading of a head itself depends on. */
+/** The fields that parsing a head itself needs. */
 export const framingNames: readonly MarkedName[] = [
   { name: 'host', mark: mark.host },
   { name: 'content-length', mark: mark.contentLength },
@@ -138,7 +141,10 @@ function beginsWithLetters(bytes: Uint8Array, from: number, to: number, letters:
   return lettersRead(bytes, from, to, letters) >= letters.length
 }
 
-/** How many letters and digits the name has, if it begins with these; more than these are counted as one more; else -1. */
+/**
+ * The number of letters and digits in a name that begins with the given ones, capped at one more than these; -1 if it
+ * does not begin with them.
+ */
 function lettersRead(bytes: Uint8Array, from: number, to: number, letters: Uint8Array): number {
   let count = 0
   for (let at = from; at < to; at++) {

@@ -3,16 +3,16 @@ import { fieldsOf, type MarkedLines, type MarkedText } from './field-lines.ts'
 import type { NameTable } from './name-table.ts'
 import type { RequestFraming } from './request-framing.ts'
 
-/** The head of a request of HTTP/1.1. Its fields are sliced from its text once somebody asks for all of them. */
+/** A request head of HTTP/1.1. Its fields are sliced from its text on demand. */
 export class ParsedHead implements RequestHead, MarkedText {
   /** In Latin-1, with the request line and the empty line at its end. */
   readonly text: string
-  /** Where its field lines begin. */
+  /** The index of its field lines. */
   readonly fieldsStart: number
   readonly method: string
   readonly target: string
   /**
-   * Whether the target is a path that every server reads alike: it begins with a slash, and has no query, escapes,
+   * Whether the target is a path that all servers read alike: it begins with a slash, and has no query, escapes,
    * parameters, empty segments, backslashes, or segments that begin with a dot.
    */
   readonly hasPlainTarget: boolean
@@ -21,9 +21,9 @@ export class ParsedHead implements RequestHead, MarkedText {
   readonly isPersistent: boolean
   readonly expectsContinue: boolean
   readonly upgrade: string | undefined
-  /** Its marked lines: valid until another head is read. */
+  /** Its marked lines: valid until another head is parsed. */
   readonly marked: MarkedLines
-  /** What they are marked by. */
+  /** The table that they are marked by. */
   readonly names: NameTable
   #rawHeaders: readonly string[] | undefined
 

@@ -1,17 +1,22 @@
-/** What begins HTTP/2 (RFC 9113 3.4): a request line without fields, which no client of HTTP/1.1 sends. */
+/**
+ * The beginning of an HTTP/2 connection (RFC 9113 3.4): a request line without fields, which no HTTP/1.1 client sends.
+ */
 export const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
-/** So much of it is read as HTTP/1.1 too, so that an unfinished preface is an unfinished head: no method is refused. */
+/**
+ * This much of it is also parsed as HTTP/1.1, so that an unfinished preface is treated like an unfinished head, but no
+ * method is refused.
+ */
 const methodBytes = 3
 
-/** Looks for the preface where a connection begins, in whatever pieces it comes. */
+/** Looks for the preface at the beginning of a connection, in whatever pieces it arrives. */
 export class PrefaceReader {
-  /** How much of it has come. */
+  /** How much of it has arrived. */
   #length = 0
   isFound = false
   /** Whether the connection begins with something else. */
   isAbsent = false
 
-  /** @returns what is to be read as HTTP/1.1; once the preface is found, what is to be read as HTTP/2 */
+  /** @returns what has to be parsed as HTTP/1.1; once the preface is found, what has to be parsed as HTTP/2 */
   read(chunk: Buffer): Buffer {
     const before = this.#length
     let end = 0

@@ -1,5 +1,5 @@
 /**
- * The lengths of names: most names in a head have another one, and cost no more than this look-up.
+ * The lengths of names: most names in a head have another length, and cost only this look-up.
  * @returns 1 at the index of each length; lengths from 256 on are not in it, and read as undefined
  */
 export function lengthsOf(names: Iterable<string>): Uint8Array {
@@ -8,14 +8,14 @@ export function lengthsOf(names: Iterable<string>): Uint8Array {
   return lengths
 }
 
-/** Whether a name, as it arrived, is this one. @param wanted in lower case */
+/** Whether a name, as received, is this one. @param wanted in lower case */
 export function isNamed(name: string | undefined, wanted: string): boolean {
   return name?.length === wanted.length && name.toLowerCase() === wanted
 }
 
 /**
- * The value of a field that was sent once; undefined where it is missing, or was sent more often, which is ambiguous.
- * @param rawHeaders name, value, name, value, as they arrived
+ * The value of a field that was sent once; undefined if it is missing, or was sent more often and so is ambiguous.
+ * @param rawHeaders name, value, name, value, as received
  * @param name in lower case
  */
 export function onlyValueOf(rawHeaders: readonly string[], name: string): string | undefined {
@@ -30,7 +30,7 @@ export function onlyValueOf(rawHeaders: readonly string[], name: string): string
 
 /**
  * The values of all fields of a name, in their order.
- * @param rawHeaders name, value, name, value, as they arrived
+ * @param rawHeaders name, value, name, value, as received
  * @param name in lower case
  */
 export function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {

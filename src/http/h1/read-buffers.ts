@@ -1,15 +1,17 @@
 import type { Socket } from 'node:net'
 import { smallChunkBytesMax } from './response-writer.ts'
 
-/** As large as a socket's usual read. All sockets share it: each delivers what it has read before another reads. */
+/** The size of a socket's usual read. All sockets share it: each delivers what it has read before another reads. */
 export const sharedBuffer = Buffer.allocUnsafeSlow(65_536)
 
-/** Up to this length views of the shared memory are kept, which take 0.2 MiB at most. */
+/** Views of the shared memory are kept up to this length, which takes 0.2 MiB at most. */
 const keptViewBytesMax = 2_048
-/** By length: the lengths of messages repeat. */
+/** By length, as the lengths of messages repeat. */
 const keptViews: (Buffer | undefined)[] = Array.from({ length: keptViewBytesMax + 1 }, () => undefined)
 
-/** What was just read: valid until the caller returns. Long data, which others would not copy, are a copy already. */
+/**
+ * The data of the last read: valid until the caller returns. Long data, which receivers would not copy, is copied here.
+ */
 export function receivedChunk(length: number): Buffer {
   if (length > smallChunkBytesMax) return copyOfShared(length)
   return length > keptViewBytesMax ? sharedBuffer.subarray(0, length) : keptView(length)
@@ -21,14 +23,14 @@ function keptView(length: number): Buffer {
   return view
 }
 
-/** A copy with memory of its own, so that `releaseBuffer` can free it. */
+/** A copy in memory of its own, so that `releaseBuffer` can free it. */
 function copyOfShared(length: number): Buffer {
   const copy = Buffer.allocUnsafeSlow(length)
   sharedBuffer.copy(copy, 0, 0, length)
   return copy
 }
 
-/** The same bytes, valid for good: code that keeps what was read has to call this. */
+/** The same bytes, permanently valid: code that keeps what was read has to call this. */
 export function ownedCopy(bytes: Buffer): Buffer {
   return bytes.buffer === sharedBuffer.buffer ? Buffer.from(bytes) : bytes
 }
@@ -36,10 +38,10 @@ export function ownedCopy(bytes: Buffer): Buffer {
 type OnRead = (length: number) => boolean
 
 /**
- * Makes a socket read into the shared memory, as the option `onread` of net.connect does: sockets that a server
- * accepts do not have that option, so the fields that Node keeps it in are set here.
- * @param onRead gets the number of bytes read; returns whether the socket is to read on
- * @returns whether that is possible: not with TLS, nor with a Node version that keeps it elsewhere
+ * Makes a socket read into the shared memory, as the option `onread` of net.connect does. Accepted sockets do not have
+ * that option, so the fields in which Node stores it are set here.
+ * @param onRead gets the number of bytes read; returns whether the socket continues reading
+ * @returns whether that is possible: not with TLS, nor with a Node version that stores it elsewhere
  */
 export function readIntoSharedBuffer(socket: Socket, onRead: OnRead): boolean {
   // The cast is sound: each part is checked before it is used.
@@ -66,8 +68,8 @@ function findReadSymbols(socket: Socket): ReadSymbols | undefined {
 }
 
 /**
- * Frees the memory of a chunk that nothing uses any longer: collecting the pieces of a large body as garbage costs as
- * much as forwarding them. Small pieces are not worth the call.
+ * Frees the memory of a chunk that is no longer used: collecting the pieces of a large body as garbage costs as much as
+ * forwarding them. Small pieces are not worth the call.
  */
 export function releaseBuffer(chunk: Buffer): void {
   const { buffer, byteLength } = chunk

@@ -27,9 +27,10 @@ const emptyBody: RequestBody = { kind: 'none', isEmpty: true }
 const chunkedBody: RequestBody = { kind: 'chunked' }
 
 /**
- * What the fields say about where a request ends, and about its connection. A request that could be read in two ways
- * is rejected: two lengths, a length with chunks, a coding other than chunked, chunks in HTTP/1.0 (RFC 9112 6).
- * @param text the head that the lines are of @throws MalformedMessage
+ * What the fields say about where a request ends, and about its connection. An ambiguous request is rejected: two
+ * lengths, a length with chunks, a coding other than chunked, chunks in HTTP/1.0 (RFC 9112 6).
+ * @param text the head that contains the lines
+ * @throws MalformedMessage
  */
 export function readMarkedFraming(
   { at, end }: MarkedLines,
@@ -48,7 +49,7 @@ export function readMarkedFraming(
   return seen === undefined ? plainFraming(minorVersion) : framingOf(seen, minorVersion)
 }
 
-/** The same for fields that were not sent in a head of HTTP/1.1. @throws MalformedMessage */
+/** The framing by fields that were not sent in a head of HTTP/1.1. @throws MalformedMessage */
 export function readRequestFraming(rawHeaders: readonly string[], minorVersion: number): RequestFraming {
   const seen = nothingSeen()
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -64,7 +65,7 @@ const plainFramings = [
   { body: noBody, isPersistent: true, expectsContinue: false, upgrade: undefined },
 ] as const satisfies readonly RequestFraming[]
 
-/** That of a request without any of these fields. */
+/** The framing of a request without any of these fields. */
 function plainFraming(minorVersion: number): RequestFraming {
   return minorVersion === 1 ? plainFramings[1] : plainFramings[0]
 }
@@ -98,7 +99,10 @@ function framingOf(seen: FramingFields, minorVersion: number): RequestFraming {
   }
 }
 
-/** @param contentLength undefined = there is no such field @param isChunked whether a body of unknown length follows */
+/**
+ * @param contentLength undefined = there is none
+ * @param isChunked whether a body of unknown length follows
+ */
 export function bodyOf(contentLength: number | undefined, isChunked: boolean): RequestBody {
   if (isChunked) return chunkedBody
   if (contentLength === undefined) return noBody
@@ -128,7 +132,7 @@ function readField(seen: FramingFields, found: number, value: string): void {
       seen.expects = true
       break
     case mark.upgrade:
-      // Two Upgrade fields offer a choice of protocols, which matches none that is served here.
+      // Two Upgrade fields offer a choice of protocols, which matches none that is supported here.
       seen.upgrade = seen.upgrade === undefined ? value.toLowerCase() : `${seen.upgrade}, ${value}`
       break
   }

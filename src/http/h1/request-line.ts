@@ -2,17 +2,17 @@ import { MalformedMessage } from '../exchange/request-head.ts'
 import { tokenCharacters } from './characters.ts'
 import { headBlock, skip } from './head-block.ts'
 
-/** Where the parts of the first line of a request are (RFC 9112 3). */
+/** The positions of the parts of a request line (RFC 9112 3). */
 export interface RequestLine {
   readonly methodEnd: number
   readonly targetEnd: number
   /** The y in HTTP/1.y: 0 or 1. */
   readonly minorVersion: number
-  /** Whether the target is a path that every server reads alike: see ParsedHead. */
+  /** Whether the target is a path that all servers read alike: see ParsedHead. */
   readonly hasPlainTarget: boolean
   /** Whether the target has bytes above 0x7F. */
   readonly hasHighBytes: boolean
-  /** The index behind its LF. */
+  /** The index after its LF. */
   readonly end: number
 }
 
@@ -21,14 +21,16 @@ const cr = 0x0d
 const space = 0x20
 const zero = 0x30
 const slash = 0x2f
-/** Of the y any digit is here, of which 0 and 1 are right. */
+/** The form of a version. Any digit y is accepted here, of which 0 and 1 are valid. */
 const versionForm = Buffer.from(' HTTP/1.y\r\n', 'latin1')
 const minorAt = versionForm.indexOf('y')
 
 /**
- * Reads, in the head block, a method, one space, a target, one space and the version. Some servers accept a lone CR as the
- * end of the line, or a space as the end of the target; other control characters make the target ambiguous, but not the line.
- * @returns undefined where it is incomplete and may still become a request line @throws MalformedMessage
+ * Parses, in the head block, a method, one space, a target, one space and the version. Some servers accept a lone CR as
+ * the end of the line, or a space as the end of the target; other control characters make the target ambiguous, but not
+ * the line.
+ * @returns undefined if it is incomplete and may still become a request line
+ * @throws MalformedMessage
  */
 export function readRequestLine(): RequestLine | undefined {
   const { bytes, length } = headBlock
@@ -74,7 +76,10 @@ function endsTarget(byte: number | undefined): boolean {
   return byte === space || byte === cr || byte === lf
 }
 
-/** @param from where the version begins, with the space before it @returns undefined where it is incomplete */
+/**
+ * @param from where the version begins, including the space before it
+ * @returns undefined if it is incomplete
+ */
 function readVersion(from: number): number | undefined {
   const { bytes, length } = headBlock
   for (let index = 0; index < versionForm.length; index++) {
@@ -91,13 +96,13 @@ function malformedLine(): MalformedMessage {
 }
 
 /**
- * Percent-encodes the bytes above 0x7F of a target: a target is ASCII (RFC 9112 3.2), but many clients send such bytes
- * as they are, and servers disagree about them, to the point of closing the connection.
+ * Percent-encodes the bytes above 0x7F of a target. A target is ASCII (RFC 9112 3.2), but many clients send such bytes
+ * unencoded, and servers disagree about them, to the point of closing the connection.
  * @param target one character for each byte
  */
 export function encodeHighBytes(target: string): string {
   if (!highByte.test(target)) return target
-  // Not by a replacement: a call for each of thousands of bytes takes 20 times as long.
+  // Not a regular expression: a callback for each of thousands of bytes takes 20 times as long.
   const sent = Buffer.from(target, 'latin1')
   const encoded = Buffer.allocUnsafe(3 * sent.length)
   let length = 0

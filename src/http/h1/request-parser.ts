@@ -8,40 +8,40 @@ import { readMarkedFraming } from './request-framing.ts'
 import { encodeHighBytes, type RequestLine, readRequestLine } from './request-line.ts'
 
 export interface ParserOptions {
-  /** The size of a complete head, with the empty line at its end. */
+  /** The size of a complete head, including the empty line at its end. */
   readonly headBytesMax: number
-  /** The fields whose lines are marked: asked for each head. */
+  /** The fields whose lines are marked: called for each head. */
   names(): NameTable
 }
 
 const cr = 0x0d
 const lf = 0x0a
 
-/** The marked lines of the head that is read at this moment, if it has arrived at once, as nearly all do. */
+/** The marked lines of a head that arrived all at once, as nearly all do, while it is parsed. */
 const sharedLines = new MarkedLines()
 
 /**
  * Parses the heads of requests (RFC 9112), strictly: a message that two parsers could understand differently is
  * rejected. The result does not depend on how the bytes are split into chunks. The request line is checked first, then
  * the fields in their order, then the size, then what the fields say together. Bytes that can no longer become a head
- * are rejected at once, not only when the request timeout ends.
+ * are rejected at once, not only when the request timeout expires.
  */
 export class RequestParser {
   readonly #options: ParserOptions
-  /** What has arrived of an incomplete head. */
+  /** The received part of an incomplete head. */
   #partial: Buffer | undefined
   #line: RequestLine | undefined
   #marked = sharedLines
-  /** By which the lines of this head are marked. */
+  /** The table that the lines of this head are marked by. */
   #names: NameTable
-  /** Where the next line begins in what has arrived. */
+  /** Where the next line begins in the received part. */
   #at = 0
-  /** The bytes of the empty lines before the head: they count towards its size. */
+  /** The bytes of empty lines before the head, which count towards its size. */
   #skipped = 0
-  /** Once there is a head: where the body begins in the chunk that was fed last. */
+  /** Once there is a head: where its body begins in the last chunk. */
   end = 0
 
-  /** @param options read again for each head */
+  /** @param options read anew for each head */
   constructor(options: ParserOptions) {
     this.#options = options
     this.#names = options.names()
@@ -79,7 +79,7 @@ export class RequestParser {
     this.#at = 0
   }
 
-  /** Reads on from where it stopped. @returns whether the head is complete */
+  /** Continues parsing where it stopped. @returns whether the head is complete */
   #readLines(bytes: Buffer): boolean {
     headBlock.load(bytes)
     this.#line ??= readRequestLine()
@@ -96,7 +96,7 @@ export class RequestParser {
     return bytes[at] === cr && at + 2 <= bytes.length
   }
 
-  /** Keeps what has been read of a head that is incomplete. */
+  /** Keeps the parsed part of an incomplete head. */
   #keep(all: Buffer, start: number): void {
     this.#skipped += start
     this.#partial = all.length === start ? undefined : ownedCopy(all.subarray(start))
@@ -135,7 +135,7 @@ function skipEmptyLines(bytes: Buffer): number {
 const get = Buffer.from('GET', 'latin1')
 const post = Buffer.from('POST', 'latin1')
 
-/** One text for all requests with it. */
+/** One shared string for all requests with it. */
 function usualMethodOf(bytes: Uint8Array, end: number): string | undefined {
   if (end === 3 && isText(bytes, get)) return 'GET'
   return end === 4 && isText(bytes, post) ? 'POST' : undefined

@@ -7,7 +7,7 @@ import { type ParserOptions, RequestParser } from './request-parser.ts'
 
 /** The events of a request reader. */
 export interface RequestReaderEvents {
-  /** The first bytes of a head have arrived, but not all of it: called once for each head. */
+  /** The first bytes of a head have arrived, but not all: called once for each head. */
   onHeadStart(): void
   onHead(head: RequestHead): void
   /** @param chunk valid until this returns (see `ownedCopy`) */
@@ -24,21 +24,21 @@ export interface RequestReaderEvents {
 
 /** Where the bytes come from. */
 interface InputSource {
-  /** A little may still arrive after this. */
+  /** A little may still arrive afterwards. */
   pause(): void
   resume(): void
   /** Pauses until the next turn of the event loop, so that other connections are served. */
   yieldTurn(): void
 }
 
-/** How much may be buffered behind a request in flight; then reading stops. */
+/** How much may be buffered behind a request in flight before reading stops. */
 const bufferedBytesMax = 65_536
-/** After this many requests of one connection in a turn of the event loop it yields to other connections. */
+/** After this many requests in a turn of the event loop, a connection yields to others. */
 export const requestsPerTurnMax = 100
 
 /**
  * Splits a client's input into requests, one at a time: what follows a request is buffered until `nextRequest`, and its
- * body until `resumeBody`. Reading from the socket stops soon while nothing can be consumed.
+ * body until `resumeBody`. Reading from the socket soon stops while nothing can be consumed.
  */
 export class RequestReader {
   readonly #source: InputSource
@@ -47,7 +47,7 @@ export class RequestReader {
   #body: BodyReader | undefined
   #buffered: Buffer | undefined
   #hasHeadStarted = false
-  /** Since it last yielded: a client that sends no request before the response to the last loses nothing by that. */
+  /** Counted since it last yielded, which costs nothing to a client that waits for each response. */
   #requestsSinceYield = 0
   #isYielding = false
   #isRequestInFlight = false
@@ -80,12 +80,12 @@ export class RequestReader {
     return this.#body === undefined ? 0 : this.#body.remaining
   }
 
-  /** Input that has not been consumed. */
+  /** Input that has not been consumed yet. */
   get buffered(): Buffer | undefined {
     return this.#buffered
   }
 
-  /** @returns whether nothing of the chunk is kept here for later */
+  /** @returns whether nothing of the chunk is kept for later */
   feed(chunk: Buffer): boolean {
     const buffered = this.#buffered
     this.#buffered = undefined
@@ -104,11 +104,11 @@ export class RequestReader {
     this.#source.pause()
   }
 
-  /** The request has been answered: the rest of its body is discarded, and the next request may follow. */
+  /** The request has been answered: the rest of its body is discarded, and the next request may begin. */
   nextRequest(): void {
     this.#isRequestInFlight = false
     if (this.#body !== undefined || this.#buffered !== undefined || this.#hasEnded) this.#continueReading()
-    // The source may have been paused since the last piece of a body.
+    // The source may have been paused since the last piece of the body.
     else this.#source.resume()
   }
 
@@ -155,7 +155,7 @@ export class RequestReader {
   #checkEnd(): void {
     const left = this.#buffered?.length ?? 0
     const isInputOver = left === 0 || (this.#body?.remaining ?? 0) > left
-    // After `discardInput` a response is still being sent: do not report the end of input.
+    // After `discardInput` a response is still being sent, so the end of input is not reported.
     if (isInputOver && !this.#isDiscarding) this.#events.onInputEnd()
   }
 

@@ -11,7 +11,7 @@ interface ResponseStart {
   readonly framing: ResponseFraming
 }
 
-/** How long a connection is kept for another request, and how that is announced to the client. */
+/** How long a connection is kept for another request, and how the client is told. */
 export interface KeepAlive {
   readonly timeoutMs: number
   /** The lines that announce it, and the empty line after them. */
@@ -23,25 +23,25 @@ export function keepAliveOf(timeoutMs: number): KeepAlive {
   return { timeoutMs, lines: `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n` }
 }
 
-/** Data up to this size are copied to save a write; longer data are written without a copy. */
+/** Data up to this size is copied to save a write; longer data is written without a copy. */
 export const smallChunkBytesMax = 16_384
 
 /**
- * Writes one response after the other to a socket. Small data are buffered until `flush`, so that head and data are
- * sent in one piece: as Latin-1 text, which costs less to join than buffers.
+ * Writes one response after another to a socket. Small data is buffered until `flush`, so that head and data are sent
+ * together: as Latin-1 text, which is cheaper to join than buffers.
  */
 export class ResponseWriter implements DeferredWrite {
   readonly #socket: Socket
   readonly #isEncrypted: boolean
   #buffered = ''
   #framing: ResponseFraming = 'none'
-  /** Whether what is buffered is to be written at the end of this turn of the event loop. */
+  /** Whether the buffered text will be written at the end of this turn of the event loop. */
   isDeferred = false
-  /** Set where the end of the response is still to be written. */
+  /** Set while the end of the response is still to be written. */
   #onWritten: (() => void) | undefined
   /** Whether a part of the current response was sent; the owner resets it when all of it was. */
   hasBegun = false
-  /** The keep-alive last announced to the client: it holds even if the setting has changed. */
+  /** The keep-alive last announced to the client, which holds even if the setting has changed. */
   announcedKeepAlive: KeepAlive
 
   /** @param keepAlive holds until one is announced to the client */
@@ -52,9 +52,9 @@ export class ResponseWriter implements DeferredWrite {
   }
 
   /**
-   * A 1xx, which is sent at once.
+   * Sends a 1xx immediately.
    * @param lines field lines, each ended by CR LF, in Latin-1
-   * @returns false where more should wait until the socket has drained
+   * @returns false if more should wait until the socket has drained
    */
   writeInformation(status: number, reason: string, lines: string): boolean {
     return this.#socket.write(`HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`, 'latin1')
@@ -66,14 +66,14 @@ export class ResponseWriter implements DeferredWrite {
   }
 
   /**
-   * Begins a response, or replaces one of which nothing was sent.
+   * Begins a response, or replaces one of which nothing has been sent.
    * @param keepAlive undefined = the connection ends with it
    */
   begin({ status, reason, lines, framing }: ResponseStart, keepAlive: KeepAlive | undefined): void {
     const coding = framing === 'chunked' ? 'Transfer-Encoding: chunked\r\n' : ''
     const ending = keepAlive?.lines ?? 'Connection: close\r\n\r\n'
     this.announcedKeepAlive = keepAlive ?? this.announcedKeepAlive
-    // Hot: not in a template, which makes a text of each number first.
+    // Hot: not a template literal, which first makes a string of each number.
     this.#buffered = statusLine(status, reason) + lines + coding + ending
     this.#framing = framing
   }
@@ -108,10 +108,11 @@ export class ResponseWriter implements DeferredWrite {
   }
 
   /**
-   * The response is complete; its end is written at the end of this turn of the event loop.
-   * @param last the rest of a counted body as text in Latin-1, or the trailers after chunks: field lines, each ended
-   *   by CR LF
-   * @param onWritten called once everything was passed to the system, or cannot be; not if the socket is destroyed before
+   * Completes the response; its end is written at the end of this turn of the event loop.
+   * @param last the rest of a counted body as text in Latin-1, or the trailers after chunks: field lines, each ended by
+   * CR LF
+   * @param onWritten called once everything was passed to the system, or cannot be; not if the socket is destroyed
+   * first
    */
   end(last: string, onWritten: () => void): void {
     if (this.#framing === 'chunked') this.#buffered += `0\r\n${last}\r\n`
@@ -122,12 +123,12 @@ export class ResponseWriter implements DeferredWrite {
     deferWrite(this)
   }
 
-  /** Writes the parts of the response that were put off, if its end is not among them: before it is aborted. */
+  /** Writes the deferred parts of the response, unless its end is among them: called before it is aborted. */
   writeParts(): void {
     if (this.#onWritten === undefined) this.writeNow()
   }
 
-  /** Writes what was put off: before anything else happens on the connection. */
+  /** Writes what was deferred, before anything else happens on the connection. */
   writeNow(): void {
     if (!this.isDeferred) return
     this.isDeferred = false
@@ -140,7 +141,7 @@ export class ResponseWriter implements DeferredWrite {
       if (buffered !== '') this.#socket.write(buffered, 'latin1')
       return
     }
-    // Not where it is empty: within a read, TLS would deliver the next record before this one is handled.
+    // Not if it is empty: within a read, TLS would deliver the next record before this one is handled.
     if (this.#isEncrypted && buffered !== '') this.#socket.write(buffered, 'latin1', onWritten)
     else this.#writeLast(buffered, onWritten)
   }
@@ -173,7 +174,7 @@ export class ResponseWriter implements DeferredWrite {
 
 const last = { status: 0, reason: '', line: '' }
 
-/** Most responses have that of the one before. */
+/** Most responses have the same status line as the one before. */
 function statusLine(status: number, reason: string): string {
   if (status !== last.status || reason !== last.reason) {
     last.status = status
@@ -186,7 +187,7 @@ function statusLine(status: number, reason: string): string {
 let second = 0
 let line = ''
 
-/** The Date line of a response of the gateway's own (RFC 9110 6.6.1), created once a second. */
+/** The Date line of the gateway's own responses (RFC 9110 6.6.1), created once a second. */
 export function dateLine(): string {
   const now = Date.now()
   if (now >= second + 1_000 || now < second) {

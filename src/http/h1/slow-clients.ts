@@ -1,27 +1,27 @@
 import type { DeadlineSweep, Expiring } from '#platform/deadline.ts'
 
-/** How much of a body is read after its response to keep the connection usable; beyond that the connection ends. */
+/** How much of a body is read after its response to keep the connection usable; beyond that, the connection ends. */
 export const discardedBytesMax = 1_048_576
 /** How long a client may take for the rest of such a body. */
 export const discardTimeoutMs = 2_000
 /**
- * How much, how long, and with what pauses a client may go on sending after a response that ends the connection (as
- * nginx's lingering_close): many clients read nothing before they have sent all.
+ * How much, how long, and with what pauses a client may continue to send after a response that ends the connection (as
+ * nginx's lingering_close): many clients read nothing before they have sent everything.
  */
 const lingeringBytesMax = 1_073_741_824
 const lingeringTimeMs = 30_000
 const lingeringTimeoutMs = 2_000
 /** How long a client may go without reading any of its response (as nginx's send_timeout). */
 export const sendTimeoutMs = 60_000
-/** An idle connection is kept longer than announced, so that a client which relies on it is never cut off. */
+/** An idle connection is kept longer than announced, so that a client that relies on it is never cut off. */
 export const keepAliveMarginMs = 1_000
 
 /** The window over which the rate of a body is measured. */
 const bodyRateWindowMs = 10_000
 
-/** Sends the body that is watched. */
+/** Whoever sends the watched body. */
 export interface BodySender {
-  /** Whether the response has begun: then both sides may pause, and the timeouts of the target apply. */
+  /** Whether the response has begun: then both sides may pause, and the target's timeouts apply. */
   readonly isHeadSent: boolean
   /** The body arrived too slowly; called once. */
   onBodyTooSlow(): void
@@ -49,7 +49,7 @@ export class BodyRate implements Expiring {
     this.#sender = sender
   }
 
-  /** A new request. @param expectsContinue whether its client may wait for a `100` */
+  /** A new request begins. @param expectsContinue whether its client may wait for a `100` */
   begin(expectsContinue: boolean): void {
     this.#awaitsContinue = expectsContinue
   }
@@ -60,7 +60,7 @@ export class BodyRate implements Expiring {
     this.#restart(performance.now())
   }
 
-  /** The gateway waits for the client from now on. */
+  /** The gateway begins to wait for the client. */
   start(): void {
     if (this.#isWatching) return
     this.#isWatching = true
@@ -73,7 +73,7 @@ export class BodyRate implements Expiring {
     this.#bytes += bytes
   }
 
-  /** The gateway does not wait for the client: the body is complete, or is not being read. */
+  /** The gateway no longer waits for the client: the body is complete, or is not being read. */
   stop(): void {
     if (!this.#isWatching) return
     this.#isWatching = false
@@ -98,8 +98,8 @@ export class BodyRate implements Expiring {
 }
 
 /**
- * Reads on from a client whose connection ends, or whose stream does: closing while it sends would reset it, and the
- * client might lose the response before reading it (RFC 9112 9.6). Bounded in time, silence and bytes.
+ * Continues to read from a client whose connection or stream is ending: closing it while it sends would reset it, and
+ * the client might lose the response before reading it (RFC 9112 9.6). Limited in time, silence and bytes.
  */
 export class LingeringClose {
   #endsAt: number | undefined

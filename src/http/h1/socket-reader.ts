@@ -7,10 +7,10 @@ import {
   sharedBuffer,
 } from './read-buffers.ts'
 
-/** What a socket reads at once; Node only checks whether it is 0. */
+/** The size of a read; Node only checks whether it is 0. */
 const readSize = 65_536
 
-/** Delivers what a socket receives, and lets the socket read on once `resume` is called. */
+/** Delivers what a socket receives, and continues after `resume`. */
 export class SocketReader {
   readonly #socket: Socket
   #onData: (chunk: Buffer) => boolean
@@ -24,14 +24,14 @@ export class SocketReader {
     this.#onData = onData
   }
 
-  /** @returns whether the socket is to read on */
+  /** @returns whether the socket continues reading */
   deliver(chunk: Buffer): boolean {
     if (this.#onData(chunk)) releaseBuffer(chunk)
     this.#isStopped = this.#isPaused || this.#hasYielded
     return !this.#isStopped
   }
 
-  /** What has already been read is still delivered: at most one chunk. */
+  /** Data that has been read is still delivered: at most one chunk. */
   pause(): void {
     this.#isPaused = true
   }
@@ -46,7 +46,7 @@ export class SocketReader {
     })
   }
 
-  /** Nothing is delivered any more: a socket with a new owner would keep whoever got it until now. */
+  /** Stops delivering: a socket with a new owner would otherwise keep the previous one alive. */
   protected stopDelivering(): void {
     this.#onData = ignore
   }
@@ -64,9 +64,9 @@ function ignore(): boolean {
 }
 
 /**
- * Delivers what a socket receives as it arrives, bypassing the stream's buffer and its events, which cost as much as
- * the read itself. Where possible it reads into memory that all sockets share: a new buffer for each read makes the
- * pauses of garbage collection three times as long. The end, errors and writes stay with the stream.
+ * Delivers what a socket receives as it arrives, bypassing the stream's buffer and events, which cost as much as the
+ * read itself. If possible, the socket reads into memory that all sockets share: a new buffer for each read makes the
+ * pauses of garbage collection three times as long. The end, errors and writes remain with the stream.
  */
 export class DirectSocketReader extends SocketReader {
   readonly #socket: Socket
@@ -86,11 +86,11 @@ export class DirectSocketReader extends SocketReader {
     socket.resume()
   }
 
-  /** From now on the socket is a stream like any other. */
+  /** Turns the socket back into an ordinary stream. */
   release(): void {
     this.#isReleased = true
     this.stopDelivering()
-    // The cast is sound: this deletes the `push` set below, so that the prototype's is used again.
+    // The cast is sound: this deletes the `push` that was set below, which uncovers the prototype's.
     if (!this.#isShared) delete (this.#socket as { push?: unknown }).push
     this.resume()
   }
@@ -103,15 +103,15 @@ export class DirectSocketReader extends SocketReader {
   #overridePush(): void {
     const socket = this.#socket
     const push = socket.push
-    // The stream's source calls this for each chunk (Readable.push), and reads on if it returns true.
+    // The stream's source calls this for each chunk (Readable.push), and continues reading if it returns true.
     socket.push = (chunk: Buffer | null, encoding?: BufferEncoding) =>
       chunk === null ? push.call(socket, chunk, encoding) : this.deliver(chunk)
   }
 }
 
 /**
- * Delivers what a socket receives, as DirectSocketReader does, but for a socket that is yet to be created: it reads
- * into the shared memory from the start. Such a socket cannot be handed over.
+ * Like DirectSocketReader, but for a socket that has yet to be created: it reads into the shared memory from the start.
+ * Such a socket cannot be handed over.
  */
 export class PooledSocketReader {
   /** The option that the socket has to be created with (net.connect). */
@@ -121,10 +121,7 @@ export class PooledSocketReader {
   }
   #flow: SocketReader | undefined
 
-  /**
-   * To be called before anything can have arrived.
-   * @param onData returns whether the chunk is released
-   */
+  /** To be called before anything can have arrived. @param onData returns whether the chunk is released */
   attach(socket: Socket, onData: (chunk: Buffer) => boolean): SocketReader {
     this.#flow = new SocketReader(socket, onData)
     return this.#flow

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 
-/** Something whose next write can be put off. */
+/** Something whose next write can be deferred. */
 export interface DeferredWrite {
-  /** Set while it waits: by `deferWrite`, until it writes. */
+  /** True while it waits: set by `deferWrite`, cleared when it writes. */
   isDeferred: boolean
-  /** Called at least once after it was put off: it may have been written in the meantime. */
+  /** Called at least once after it was deferred: it may have been written in the meantime. */
   writeNow(): void
 }
 
@@ -15,8 +15,8 @@ let batch: DeferredWrite[] = []
 let isScheduled = false
 
 /**
- * Puts a write off until the end of this turn of the event loop, so that the writes of a turn follow each other: a request
- * costs a tenth less then (docs/performance.md).
+ * Defers a write until the end of this turn of the event loop, so that all writes of a turn follow each other: this
+ * makes a request a tenth cheaper (docs/performance.md).
  */
 export function deferWrite(write: DeferredWrite): void {
   if (write.isDeferred) return
@@ -28,7 +28,7 @@ export function deferWrite(write: DeferredWrite): void {
   setImmediate(endTurn)
 }
 
-/** Whether a write would fill the buffer: a socket emits `drain` only after a write that it has answered with false. */
+/** Whether a write would fill the buffer: a socket emits `drain` only after a write that returned false. */
 export function mustWriteNow({ writableLength, writableHighWaterMark }: Socket, bytes: number): boolean {
   return writableLength + bytes >= writableHighWaterMark
 }
@@ -45,11 +45,12 @@ function writeBatch(): void {
 }
 
 /**
- * Writing to the handle of a socket, past its stream, which takes as much time as reading a head does. It is an internal of
- * Node: where it is not there as expected, or the stream has something to write, the stream writes, and nothing else changes.
+ * Writes to the handle of a socket, bypassing its stream, which takes as much time as parsing a head. The handle is
+ * internal to Node: if it is not as expected, or the stream has something to write, the stream writes, and nothing else
+ * changes.
  */
 
-/** What a write that the system does not take at once is known by. */
+/** Identifies a write that the system did not accept at once. */
 interface WriteRequest {
   oncomplete?: (status: number) => void
 }
@@ -65,16 +66,17 @@ interface StreamBinding {
   readonly kLastWriteWasAsync: number
 }
 
-/** What is longer is rarely taken at once. */
+/** Longer text is rarely accepted at once. */
 const textLengthMax = 16_384
 const binding = findBinding()
-/** Used again until the system does not take a write at once, as it nearly always does. */
+/** Reused until the system does not accept a write at once, which is rare. */
 let spare: WriteRequest | undefined
 
 /**
  * Writes text in Latin-1.
- * @param onWritten called once it was passed to the system, if it was not at once; never if the socket is closed before
- * @returns whether it was passed to the system at once; undefined = the stream is to write it
+ * @param onWritten called once it was passed to the system, unless that happened at once; never if the socket is closed
+ * first
+ * @returns whether it was passed to the system at once; undefined = the stream has to write it
  */
 export function writeDirectly(socket: Socket, text: string, onWritten: () => void): boolean | undefined {
   if (binding === undefined || text.length > textLengthMax) return undefined
@@ -83,7 +85,7 @@ export function writeDirectly(socket: Socket, text: string, onWritten: () => voi
   const { _handle: handle } = socket as { readonly _handle?: Partial<Handle> | null }
   if (handle?.writeLatin1String === undefined || 'encrypted' in socket) return undefined
   spare ??= new binding.WriteWrap()
-  // The stream meets the same error, and deals with it.
+  // The stream will meet the same error, and handle it.
   if (handle.writeLatin1String(spare, text) !== 0) return undefined
   if (binding.streamBaseState[binding.kLastWriteWasAsync] === 0) return true
   spare.oncomplete = (status) => {

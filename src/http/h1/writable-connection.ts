@@ -8,7 +8,7 @@ import { ResponseWriter } from './response-writer.ts'
 import * as timeouts from './slow-clients.ts'
 import { BodyRate } from './slow-clients.ts'
 
-/** The part of a client's connection that writes: what is sent, and how long the client may take to read it. */
+/** The writing half of a client's connection: what is sent, and how long the client may take to read it. */
 export abstract class WritableConnection<Connection> {
   readonly socket: Socket
   /** The IP address of the other end, as text. */
@@ -41,10 +41,10 @@ export abstract class WritableConnection<Connection> {
     return hasWrittenAll(this.socket)
   }
 
-  /** Each response says whether it is the last. */
+  /** Nothing to do: each response says whether it is the last. */
   startDrain(): void {}
 
-  /** All of the response was passed to the system, or cannot be. */
+  /** The complete response was passed to the system, or cannot be. */
   protected abstract readonly onAnswerWritten: (error?: Error | null) => void
 
   /** The body of the request arrives more slowly than `limits.bodyRate`. */
@@ -55,7 +55,11 @@ export abstract class WritableConnection<Connection> {
     return this.writer.hasBegun
   }
 
-  /** A 1xx. @param lines field lines, each ended by CR LF @returns false where more should wait for onClientDrain */
+  /**
+   * Sends a 1xx.
+   * @param lines field lines, each ended by CR LF
+   * @returns false if more should wait for onClientDrain
+   */
   writeInformation(status: number, reason: string, lines: string): boolean {
     if (status === 100) this.bodyRate.onContinue()
     return this.writer.writeInformation(status, reason, lines) || this.startSendTimeout()
@@ -80,7 +84,7 @@ export abstract class WritableConnection<Connection> {
   /** Aborts the response, so that no client takes it for complete. */
   abort(): void {
     this.writer.writeParts()
-    // To a client of HTTP/1.0 the end of the connection is the end of the body: only a reset shows that it was cut.
+    // To an HTTP/1.0 client the end of the connection is the end of the body: only a reset shows that it was cut off.
     if (this.head?.minorVersion === 0 && this.protocol === 'http') this.socket.resetAndDestroy()
     else this.socket.destroy()
   }
@@ -91,7 +95,7 @@ export abstract class WritableConnection<Connection> {
     if (this.head) this.head = withoutTexts(this.head)
   }
 
-  /** Starts the timeout for the client to read what was written. @returns false: write no more for now */
+  /** Starts the timeout for the client to read what was written. @returns false, which tells writers to stop for now */
   startSendTimeout(): false {
     this.deadline = this.options.connections.sweptAt + timeouts.sendTimeoutMs
     return false

@@ -16,11 +16,11 @@ export type SessionLimits = Pick<
   'keepAliveTimeoutMs' | 'requestTimeoutMs' | 'headBytesMax' | 'bodyRateMin' | 'streamsMax'
 >
 
-/** Takes over the connections that clients open with HTTP/2. */
+/** Takes over connections that clients open with HTTP/2. */
 interface SessionOpener {
   /** @param first what has been read from the socket already */
   open(socket: Socket, first: Buffer | undefined): OpenConnection
-  /** Applies changed limits to what is received from now on; the number of streams to new connections. */
+  /** Applies changed limits to what is received from now on; the number of streams to new connections only. */
   adapt(limits: SessionLimits): void
 }
 
@@ -39,13 +39,13 @@ export function createSessionOpener(options: SessionOptions): SessionOpener {
 
 interface SessionOptions extends StreamOptions {
   readonly keepAliveTimeoutMs: number
-  /** How long a head may take to arrive, and the first frames after the connection was made. */
+  /** How long a head may take to arrive, and the first frames after the connection was opened. */
   readonly requestTimeoutMs: number
   readonly headBytesMax: number
   /** How many requests a client may have open on one connection. */
   readonly streamsMax: number
   isDraining(): boolean
-  /** Whether it may have taken TLS off, or put it on. */
+  /** Whether this proxy may have terminated TLS, or added it. */
   isTrustedProxy(address: string): boolean
   /** A client was cut off for what it did to its connection, such as a flood of frames. */
   onSessionError(peerAddress: string, error: Error): void
@@ -55,16 +55,16 @@ interface SessionOptions extends StreamOptions {
 const streamWindowBytes = 262_144
 const connectionWindowBytes = 1_048_576
 
-/** A client's connection in HTTP/2. */
+/** A client's HTTP/2 connection. */
 class ClientSession implements OpenConnection, StreamOwner {
   readonly socket: Socket
   readonly options: SessionOptions
   readonly peer: Peer
-  /** Passed: each sweep looks at the connection and its streams. */
+  /** Always expired, so that each sweep looks at the connection and its streams. */
   readonly deadline = 0
   place = -1
   readonly #connection: FrameConnection
-  /** undefined = it takes requests. */
+  /** undefined = it accepts requests. */
   #drain: SessionDrain | undefined
   /** Since when it has had no streams and no PINGs. */
   #idleSince: number
@@ -92,7 +92,7 @@ class ClientSession implements OpenConnection, StreamOwner {
         },
         windowBytes: connectionWindowBytes,
         streamsMax,
-        // Twice as much, as each field counts 32 bytes more than in HTTP/1.1 (RFC 9113 6.5.2).
+        // Doubled, as each field counts 32 bytes more than in HTTP/1.1 (RFC 9113 6.5.2).
         headSizeMax: () => 2 * options.headBytesMax,
       },
       {
@@ -109,7 +109,7 @@ class ClientSession implements OpenConnection, StreamOwner {
   }
 
   *exchanges(): Generator<ClientStream> {
-    // The cast is sound: only #onStream writes it.
+    // The cast is sound: only #onStream sets it.
     for (const { holder } of this.#connection.streams) yield holder as ClientStream
   }
 
@@ -140,7 +140,7 @@ class ClientSession implements OpenConnection, StreamOwner {
     }
   }
 
-  /** It is the connection's, unless a trusted proxy has another with its client (RFC 9110 7.4). */
+  /** The scheme must be the connection's, unless a trusted proxy has another with its client (RFC 9110 7.4). */
   #assertScheme(fields: readonly string[]): void {
     const { peerAddress, protocol } = this.peer
     const scheme = pseudoField(fields, ':scheme')
@@ -175,7 +175,7 @@ class ClientSession implements OpenConnection, StreamOwner {
   }
 }
 
-/** undefined = it has none. */
+/** undefined = there is none. */
 function pseudoField(fields: readonly string[], name: string): string | undefined {
   for (let index = 0; fields[index]?.[0] === ':'; index += 2)
     if (fields[index] === name) return fields[index + 1]

@@ -15,27 +15,27 @@ import type { StreamEvents } from './framing/stream-connection.ts'
 import { StreamDuplex } from './stream-duplex.ts'
 import type { StreamOptions, StreamOwner } from './stream-options.ts'
 
-/** The client's side of an exchange in HTTP/2: one stream. */
+/** The client's side of an exchange in HTTP/2, which is a stream. */
 export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   readonly httpVersion = '2'
   readonly socket = undefined
   head: RequestHead | undefined
   listenerState: object | undefined
-  /** Whether its responses have no body: known here of requests whose head cannot be read. */
+  /** Whether its responses have no body: kept here, as the head of the request may be unreadable. */
   isBodiless = false
-  /** On the clock of performance.now(): its connection looks at it in each sweep. */
+  /** On the clock of performance.now(): checked by its connection in each sweep. */
   deadline = Number.POSITIVE_INFINITY
   readonly #stream: FrameStream
   readonly session: StreamOwner
   #events: RequestEvents | undefined
   /** undefined = the request has no body. */
   #bodyRate: BodyRate | undefined
-  /** undefined = the response was not sent, or nothing is to come after it. */
+  /** undefined = the response has not been sent, or nothing is expected after it. */
   #lingering: LingeringClose | undefined
   #hasBegun = false
   #isAnswering = true
   #framing: ResponseFraming = 'none'
-  /** The head of the response until it is sent; 0 = there is none. */
+  /** The status of the response until its head is sent; 0 = there is none. */
   #status = 0
   #lines = ''
 
@@ -116,7 +116,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   }
 
   respond(status: number, _reason: string, lines: string, framing: ResponseFraming): void {
-    // Only acceptUpgrade opens a tunnel.
+    // Only acceptUpgrade may open a tunnel.
     if (status < 300 && this.head && isExtendedConnect(this, this.head)) {
       this.abort()
       return
@@ -148,7 +148,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     } else this.#sendHead(true)
   }
 
-  /** Other code writes to sockets only. */
+  /** Never called: other code only writes to sockets. */
   endExternally(): void {}
 
   acceptUpgrade(_reason: string, lines: string): UpgradedStream {
@@ -178,7 +178,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     this.#events?.onBodyError(new BodyTooSlow('the body arrives more slowly than limits.bodyRate'))
   }
 
-  /** Only streams that this side has opened have a further head. */
+  /** Never called: only streams that this side has opened receive a head. */
   onHead(): void {}
 
   onData(chunk: Buffer): void {
@@ -211,7 +211,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     if (!this.#isAnswering) return
     const events = this.#events
     this.#finish(false)
-    // As with a socket, which is closed later: whoever aborts an exchange is not called back within.
+    // Later, as with a socket: aborting an exchange must not call back synchronously.
     if (events) process.nextTick(() => events.onAbort())
   }
 
@@ -223,7 +223,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     this.#stream.sendHead(headWriter(status, this.#lines), isLast)
   }
 
-  /** The exchange is over; what the client still sends is not needed. */
+  /** Ends the exchange; whatever the client still sends is not needed. */
   #finish(isComplete: boolean): void {
     if (!this.#isAnswering) return
     this.#isAnswering = false
@@ -232,8 +232,8 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     this.options.onEnd(this, isComplete)
     this.head = undefined
     if (!isComplete || !this.#stream.discardRest()) return
-    // It is read on: RFC 9113 8.1 allows a reset after the response, but curl and others that are still sending lose the
-    // response by it. The stream stays one of those that the client may have open.
+    // Reading continues: RFC 9113 8.1 allows a reset after the response, but curl and other clients that are still
+    // sending would lose the response. The stream still counts as open.
     this.#lingering = new LingeringClose()
     this.deadline = this.#lingering.begin(performance.now())
   }

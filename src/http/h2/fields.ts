@@ -4,14 +4,15 @@ import { MalformedStream } from './framing/protocol.ts'
 import type { FieldWriter } from './framing/stream-connection.ts'
 import type { HpackEncoder } from './hpack/encoder.ts'
 
-/** Fields of connections of HTTP/1.1, which make a message of HTTP/2 malformed (RFC 9113 8.2.2). */
+/** Fields of HTTP/1.1 connections, which make an HTTP/2 message malformed (RFC 9113 8.2.2). */
 const connectionFields = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'],
 ])
 
 /**
- * Checks a field that is no pseudo-header field (RFC 9113 8.2).
- * @throws MalformedStream where its client does not speak HTTP/2 @throws MalformedMessage for other characters
+ * Checks a field that is not a pseudo-header field (RFC 9113 8.2).
+ * @throws MalformedStream if its client does not speak HTTP/2
+ * @throws MalformedMessage for other characters
  */
 export function checkField(name: string, value: string): void {
   if (connectionFields.has(name)) throw new MalformedStream(`there is no ${name} in HTTP/2`)
@@ -45,7 +46,7 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09
 }
 
-/** Whether they may follow a body. Of a server they are checked as those of its head are (http/client/http2). */
+/** Whether the fields may follow a body. A server's are checked like those of its head (http/client/h2). */
 export function areTrailers(fields: readonly string[], isServer: boolean): boolean {
   for (let index = 0; index < fields.length; index += 2) {
     const name = fields[index] ?? ''
@@ -67,7 +68,7 @@ function isField(name: string, value: string): boolean {
 interface LineOptions {
   /** The index of the first line. */
   readonly from?: number
-  /** Tells which names, as they are in the lines, are not sent. */
+  /** Whether a name, as spelled in the lines, is left out. */
   readonly isLeftOut?: (name: string) => boolean
 }
 
@@ -80,8 +81,8 @@ export function headWriter(status: number, lines: string, options?: LineOptions)
 }
 
 /**
- * Adds field lines as the gateway writes them to a field block, up to their end or an empty line.
- * @param lines field lines, each ended by CR LF
+ * Adds field lines to a field block, up to their end or an empty line.
+ * @param lines field lines as the gateway writes them, each ended by CR LF
  */
 export function addLines(
   encoder: HpackEncoder,
@@ -97,7 +98,7 @@ export function addLines(
   }
 }
 
-/** The key that the client did not send has no answer (RFC 8441 5). */
+/** The client did not send a key, and so expects no answer to it (RFC 8441 5). */
 export function isAcceptOfKey(name: string): boolean {
   return name.toLowerCase() === 'sec-websocket-accept'
 }

@@ -7,16 +7,17 @@ import { checkField, checkValue } from './fields.ts'
 import { MalformedStream } from './framing/protocol.ts'
 
 const webSocket = 'websocket'
-/** Superseded by `:protocol`: what a client sends in them means nothing (RFC 8441 5). */
+/** Superseded by `:protocol`: their values mean nothing (RFC 8441 5). */
 const supersededFields = new Set(['sec-websocket-key', 'sec-websocket-accept'])
 
 /**
- * The head of a request in the form of HTTP/1.1, so that routes, credentials and identity are decided by the same code:
+ * A request head in the form of HTTP/1.1, so that the same code decides about routes, credentials and identity:
  * `:authority` is Host, the crumbs of Cookie are one field (RFC 9113 8.2.3), and the WebSocket handshake of RFC 8441 is
  * an upgrade.
- * @param raw name, value, name, value, as they were sent
+ * @param raw name, value, name, value, as received
  * @param isEnded whether no body follows
- * @throws MalformedStream where its client does not speak HTTP/2 @throws MalformedMessage
+ * @throws MalformedStream if its client does not speak HTTP/2
+ * @throws MalformedMessage
  */
 export function readRequestHead(raw: readonly string[], isEnded: boolean): RequestHead {
   const { pseudo, end } = readPseudoFields(raw)
@@ -83,7 +84,7 @@ function targetOf(
   return { method, target: method === 'CONNECT' ? authority : readPath(path), upgrade: undefined }
 }
 
-/** A backend of HTTP/1.1 wants a key, and one only (RFC 6455 11.3.1). */
+/** An HTTP/1.1 backend requires exactly one key (RFC 6455 11.3.1). */
 function writeKey(rawHeaders: string[]): void {
   for (let index = rawHeaders.length - 2; index >= 0; index -= 2)
     if (supersededFields.has(rawHeaders[index] ?? '')) rawHeaders.splice(index, 2)
@@ -92,8 +93,9 @@ function writeKey(rawHeaders: string[]): void {
 
 /**
  * The target of a request, from its `:path`. Other control characters make it ambiguous, but not the request line that
- * is made of it.
- * @throws MalformedStream where it is empty @throws MalformedMessage
+ * it is written into.
+ * @throws MalformedStream if it is empty
+ * @throws MalformedMessage
  */
 function readPath(path: string): string {
   if (path === '') throw new MalformedStream('the :path is empty')
@@ -103,7 +105,7 @@ function readPath(path: string): string {
 }
 
 function readBody(length: string | undefined, isEnded: boolean, { protocol }: PseudoFields): RequestBody {
-  // What follows a WebSocket handshake is its frames.
+  // A WebSocket handshake is followed by frames.
   if (protocol === webSocket) return bodyOf(undefined, false)
   if (length === undefined) return bodyOf(undefined, !isEnded)
   const bytes = parseContentLength(length)
@@ -123,10 +125,11 @@ interface PseudoFields {
 }
 
 /**
- * Reads them, and checks that those are there which a request needs, and no others.
+ * Reads the pseudo-header fields, and checks that exactly those are present that a request needs.
  * @param raw name, value, name, value: they come first
  * @returns also the index of the first field after them
- * @throws MalformedStream @throws MalformedMessage
+ * @throws MalformedStream
+ * @throws MalformedMessage
  */
 function readPseudoFields(raw: readonly string[]): {
   readonly pseudo: PseudoFields

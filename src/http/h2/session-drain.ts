@@ -1,15 +1,15 @@
 import type { FrameConnection } from './framing/connection.ts'
 import { errorCode, windowMax } from './framing/protocol.ts'
 
-/** How long a client may take to answer a PING before it is believed to have read what came before. */
+/** How long a client may take to answer a PING before it is assumed to have read what came before. */
 const roundTripMsMax = 250
 
 /**
- * Ends a connection so that no request is lost (RFC 9113 6.8): a first GOAWAY names no last stream, so that what is in
- * transit is still served. A round trip later the last one is known, and named; the connection ends with its response.
+ * Ends a connection without losing a request (RFC 9113 6.8): a first GOAWAY names no last stream, so that requests in
+ * transit are still served. A round trip later the last one is known, and named; the connection ends with its response.
  *
  * Clients built on nghttp2 fail the requests that they make on reading a response if a GOAWAY is read along with it. So
- * no response ends in the round trip before the first GOAWAY: those that would are ended right after it.
+ * no response ends in the round trip before the first GOAWAY; those that would are ended right after it.
  */
 export class SessionDrain {
   readonly #connection: FrameConnection

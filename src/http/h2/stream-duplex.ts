@@ -3,7 +3,7 @@ import { errorCode } from './framing/protocol.ts'
 import type { FrameStream } from './framing/stream.ts'
 import type { StreamEvents } from './framing/stream-connection.ts'
 
-/** A stream of HTTP/2 as Node has streams: for a tunnel, after the head of the response. */
+/** An HTTP/2 stream as a Node stream: for a tunnel, after the head of the response. */
 export class StreamDuplex extends Duplex implements StreamEvents {
   readonly #stream: FrameStream
   readonly #onClosed: () => void
@@ -17,7 +17,7 @@ export class StreamDuplex extends Duplex implements StreamEvents {
     stream.events = this
   }
 
-  /** Calls back once nothing has been read or written for so long; 0 = never. */
+  /** Calls back once nothing has been read or written for this long; 0 = never. */
   setTimeout(ms: number, onTimeout?: () => void): this {
     clearTimeout(this.#timer)
     this.#timer = ms === 0 || onTimeout === undefined ? undefined : setTimeout(onTimeout, ms).unref()
@@ -47,12 +47,12 @@ export class StreamDuplex extends Duplex implements StreamEvents {
     onDestroyed(error)
   }
 
-  /** Only streams that this side has opened have a further head. */
+  /** Never called: only streams that this side has opened receive a head. */
   onHead(): void {}
 
   onData(chunk: Buffer): void {
     this.#timer?.refresh()
-    // A copy: it is read later.
+    // A copy, as it is read later.
     if (!this.push(Buffer.from(chunk))) this.#stream.body.pause()
   }
 
@@ -74,7 +74,7 @@ export class StreamDuplex extends Duplex implements StreamEvents {
 
   onClose(code: number): void {
     this.#onClosed()
-    // What was read to its end is still passed on.
+    // Data that was read to its end is still passed on.
     if (code !== errorCode.noError) this.destroy()
   }
 }

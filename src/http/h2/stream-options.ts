@@ -6,14 +6,14 @@ import type { HeadTooLarge, MalformedMessage, RequestHead } from '../exchange/re
 export interface StreamOptions {
   /** Minimum rate of a request's body while the gateway waits for it, in bytes a second over 10 s; from 1. */
   readonly bodyRateMin: number
-  /** It watches the deadlines of all connections. */
+  /** Watches the deadlines of all connections. */
   readonly connections: Pick<DeadlineSweep, 'sweptAt'>
-  /** It watches those of bodies. */
+  /** Watches the deadlines of bodies. */
   readonly bodies: Pick<DeadlineSweep, 'add' | 'remove'>
   onRequest(exchange: ClientExchange, head: RequestHead): void
-  /** The client is to get a response nevertheless. */
+  /** The client gets a response nevertheless. */
   onUnreadable(exchange: ClientExchange, what: MalformedMessage | HeadTooLarge): void
-  /** The exchange of a request is over. @param isComplete whether the whole response was sent */
+  /** The exchange of a request has ended. @param isComplete whether the complete response was sent */
   onEnd(exchange: ClientExchange, isComplete: boolean): void
 }
 

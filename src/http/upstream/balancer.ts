@@ -1,25 +1,28 @@
 import { type Candidate, isEligible, type Target, type UpstreamRequest } from './target.ts'
+import type { TargetIds } from './target-ids.ts'
 
-export type Balancing = 'roundRobin' | 'leastRequests' | 'ipHash'
+export type Balancing = 'roundRobin' | 'leastRequests' | 'ipHash' | 'sticky'
 
 /**
  * Chooses the target of a request.
- * @param tried the targets that it has failed at; empty = the first attempt
- * @returns undefined where none is healthy, or all healthy ones were tried
+ * @param tried the targets at which it has failed; empty = the first attempt
+ * @returns undefined if none is healthy, or all healthy ones have been tried
  */
 type Balancer<Some> = (
-  caller: Pick<UpstreamRequest, 'clientAddress'>,
+  caller: Pick<UpstreamRequest, 'clientAddress' | 'targetIds'>,
   tried: readonly Some[],
 ) => Some | undefined
 
+/** @param targetIds needed where balancing is `sticky` */
 export function createBalancer<Some extends Candidate>(
   balancing: Balancing,
   targets: readonly [Some, ...Some[]],
+  targetIds?: TargetIds,
 ): Balancer<Some> {
   const [only] = targets
-  // Most upstreams have one target without health checks: there is nothing to choose.
+  // Most upstreams have one target without health checks, which leaves no choice.
   if (targets.length === 1 && !only.health) return (_caller, tried) => (tried.length === 0 ? only : undefined)
-  const pick = createStrategy(balancing, targets)
+  const pick = createStrategy(balancing, targets, targetIds)
   return function choose(caller, tried) {
     const target = pick(caller, tried)
     if (target?.health?.isEjected) target.health.beginTrial()
@@ -30,6 +33,7 @@ export function createBalancer<Some extends Candidate>(
 function createStrategy<Some extends Candidate>(
   balancing: Balancing,
   targets: readonly Some[],
+  targetIds: TargetIds | undefined,
 ): Balancer<Some> {
   switch (balancing) {
     case 'roundRobin': {
@@ -45,6 +49,14 @@ function createStrategy<Some extends Candidate>(
       const targetOf = createIpHash(targets)
       return ({ clientAddress }, tried) => targetOf(clientAddress, tried)
     }
+    case 'sticky': {
+      const nextTarget = createWeightedRoundRobin(targets)
+      return (caller, tried) => {
+        const ids = caller.targetIds
+        const own = targets.find((target) => targetIds?.isNamed(target, ids) && isEligible(target, tried))
+        return own ?? nextTarget(tried, Number.POSITIVE_INFINITY)
+      }
+    }
     default:
       return balancing satisfies never
   }
@@ -52,7 +64,7 @@ function createStrategy<Some extends Candidate>(
 
 /**
  * Smooth weighted round-robin, as in nginx: 2 to 1 gives A B A, not A A B.
- * @returns chooses the next target among those that are eligible and whose load is at most `loadMax`; undefined = none
+ * @returns chooses the next of the eligible targets whose load is at most `loadMax`; undefined = none
  */
 function createWeightedRoundRobin<Some extends Candidate>(targets: readonly Some[]) {
   const entries = targets.map((target) => ({ target, credit: 0 }))
@@ -85,8 +97,9 @@ function loadOf({ inFlight, weight }: Candidate): number {
 }
 
 /**
- * Gives each client address a fixed target, by weight (weighted rendezvous hashing): a target that drops out moves only
- * its own clients, and they return when it does. All processes agree, since only addresses and names of targets count.
+ * Assigns a fixed target to each client address, by weight (weighted rendezvous hashing): a target that drops out moves
+ * only its own clients, and they return when it does. All processes agree, as only addresses and names of targets
+ * count.
  */
 function createIpHash<Some extends Candidate>(targets: readonly Some[]) {
   const seeded = targets.map((target, index) => ({
@@ -122,7 +135,7 @@ function hashOf(text: string): number {
   return hash
 }
 
-/** Lets every bit depend on every other (the finalizer of MurmurHash3). */
+/** Makes every bit depend on every other (the finalizer of MurmurHash3). */
 function mix(hash: number): number {
   let mixed = hash
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)
@@ -135,13 +148,16 @@ function toFraction(hash: number): number {
   return ((hash >>> 0) + 0.5) / 2 ** 32
 }
 
-/** @param tried the targets that the request has failed at @returns undefined where none is left */
+/**
+ * @param tried the targets at which the request has failed
+ * @returns undefined if none is left
+ */
 export type ChooseTarget = (
-  request: Pick<UpstreamRequest, 'clientAddress' | 'clientSocket'>,
+  request: Pick<UpstreamRequest, 'clientAddress' | 'clientSocket' | 'targetIds'>,
   tried: readonly Target[],
 ) => Target | undefined
 
-/** Chooses first the target at which a connection waits for the client alone: a handshake goes on where it has begun. */
+/** Prefers the target at which a connection is reserved for the client: a handshake continues where it began. */
 export function preferBound(targets: readonly Target[], chooseTarget: Balancer<Target>): ChooseTarget {
   if (targets.length === 1) return chooseTarget
   return function choose(request, tried) {

@@ -25,9 +25,9 @@ const none: readonly Target[] = []
 
 /**
  * One request to an upstream. If it fails before any byte of a response has arrived, it is retried at another healthy
- * target, provided that no connection was made, the target has not begun with it, or it is safe to repeat. A reused
- * connection that the target closed at the same moment is not a failure of the target, nor is a request that it did not
- * begin with (RFC 9113 6.8, 8.7): these are repeated once at the same target.
+ * target, provided that no connection was made, the target has not begun to process it, or it is safe to repeat. A
+ * reused connection that the target closed at the same moment is not a failure of the target, nor is a request that it
+ * did not begin to process (RFC 9113 6.8, 8.7): these are repeated once at the same target.
  */
 export class Call implements UpstreamResponseEvents, Waiter {
   readonly request: UpstreamRequest
@@ -35,14 +35,14 @@ export class Call implements UpstreamResponseEvents, Waiter {
   readonly #options: CallOptions
   /** The targets tried before the current one. */
   #tried = none
-  /** undefined before it starts and after it is over. */
+  /** undefined before it has started and after it has ended. */
   #target: Target | undefined
   #connection: UpstreamConnection | undefined
   #acquisition: Acquisition | undefined
   #isAnswered = false
   /** Whether the request is repeated at the current target. */
   #isRepeated = false
-  /** What can be sent again of the body; undefined = there is no body, or it is gone, or no need for it. */
+  /** The part of the body that can be sent again; undefined = there is no body, it is gone, or it is not needed. */
   #sentBody: SentBody | undefined
   /** Whether it is the trial of an ejected target. */
   #isTrial = false
@@ -59,7 +59,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
     else this.#events.onFailure(new UpstreamFailure('no-target', 'no target is healthy'))
   }
 
-  /** Goes on with it: its events are those of the call from now on. */
+  /** Takes over a request in progress, whose events now go to the call. */
   adopt({ target, connection, isAnswered }: SentRequest): void {
     this.#target = target
     this.#connection = connection
@@ -72,13 +72,13 @@ export class Call implements UpstreamResponseEvents, Waiter {
     const sentBody = this.#sentBody
     if (!sentBody) return this.#connection?.write(chunk) ?? false
     const kept = sentBody.add(chunk)
-    // Before it is repeated, what arrives waits.
+    // Before it is repeated, further data waits.
     if (!this.#connection) return false
     if (sentBody.isTooLarge) this.#sentBody = undefined
     return this.#connection.write(kept)
   }
 
-  /** Whether all memory that was written is released: what may be sent again is not. */
+  /** Whether all written memory is released, which excludes what may be sent again. */
   get hasWrittenAll(): boolean {
     return this.#sentBody === undefined && this.#connection?.hasWrittenAll === true
   }
@@ -101,12 +101,12 @@ export class Call implements UpstreamResponseEvents, Waiter {
     this.#connection?.resume()
   }
 
-  /** To be called when its response is one that lasts: it counts apart from the connections of the pool. */
+  /** To be called when its response is long-lived: it is counted apart from the connections of the pool. */
   onLasting(): void {
     this.#connection?.holder.onLasting()
   }
 
-  /** Cancels the request; no more events follow. */
+  /** Cancels the request, without further events. */
   cancel(): void {
     this.#releaseTarget()
     this.#acquisition?.cancel()
@@ -159,7 +159,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
     const mayRetry = !this.#isAnswered && mayBeSentAgain(this.request, failure.reason, isBodyGone)
     if (mayRetry && isConnectionFault && this.#repeat(true)) return
     const next = mayRetry ? this.#nextTarget() : undefined
-    // Nobody else can take what the target refused: it may now.
+    // No other target can take what this one refused: it may accept it now.
     if (mayRetry && !next && failure.reason === 'not-processed' && this.#repeat(false)) return
     this.#releaseTarget()
     if (next) this.#sendTo(next)
@@ -181,7 +181,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
     this.#events.onSent(target, now)
   }
 
-  /** The first time there is nothing to send, and keeping begins. */
+  /** The first time, there is nothing to send, and keeping begins. */
   #sendBodyAgain(connection: UpstreamConnection): void {
     this.#sentBody ??= new SentBody()
     this.#sentBody.sendOn(connection)
@@ -196,13 +196,13 @@ export class Call implements UpstreamResponseEvents, Waiter {
     this.#acquire(false)
   }
 
-  /** @param isNew what ended one connection may have ended all that were open */
+  /** @param isNew set after a failure, as what ended one connection may have ended all open ones */
   #acquire(isNew: boolean): void {
     const pool = this.#target?.pool
     this.#acquisition = this.request.isUpgrade ? pool?.open(this) : pool?.acquire(this, isNew)
   }
 
-  /** At the same target, once. @returns false where it was done already */
+  /** Repeats the request once at the same target. @returns false if that was done already */
   #repeat(isNew: boolean): boolean {
     if (this.#isRepeated) return false
     this.#isRepeated = true
@@ -210,7 +210,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
     return true
   }
 
-  /** It is not repeated any more. */
+  /** The target has answered, so the request is not repeated any more. */
   #noteAnswer(): void {
     this.#isAnswered = true
     this.#sentBody = undefined
@@ -236,7 +236,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
     )
   }
 
-  /** Another target for a request that may be retried; undefined where no target or no attempt is left. */
+  /** Another target for a request that may be retried; undefined if no target or no attempt is left. */
   #nextTarget(): Target | undefined {
     if (!this.#target || this.#tried.length >= this.#options.retryAttempts) return undefined
     this.#tried = [...this.#tried, this.#target]

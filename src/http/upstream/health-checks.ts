@@ -10,8 +10,8 @@ import type { Target } from './target.ts'
 import type { UpstreamHeaders } from './upstream-headers.ts'
 
 /**
- * Checks targets periodically: each once an interval, spread over the interval, never with two checks at a time.
- * @param headers what the upstream gets; it is also in the checks
+ * Checks targets periodically: each once per interval, spread over the interval, never with two checks at a time.
+ * @param headers the upstream's configured headers, which checks have too
  * @returns stops the checks
  */
 export function openHealthChecks(
@@ -40,7 +40,7 @@ function checkRepeatedly(
 
   function begin(): void {
     const begunAt = performance.now()
-    // The result may be known with the head: a slow body may still be arriving.
+    // The result may be known from the head, while a slow body is still arriving.
     check?.cancel()
     check = new HealthCheck(target, options, (result) => {
       if (result !== 'unknown') target.health?.recordCheck(result === 'healthy' ? undefined : result.failure)
@@ -56,14 +56,14 @@ function checkRepeatedly(
   }
 }
 
-/** No more of a body is read: if it matters, it is far shorter. */
+/** How much of a body is read: one that matters is far shorter. */
 const bodyBytesMax = 65_536
 
 interface CheckOptions extends Pick<ActiveCheckOptions, 'timeoutMs'> {
   readonly probe: HealthProbe
 }
 
-/** One health check of a target, whose answer must arrive in time; in HTTP/1.1 on a connection of its own. */
+/** One health check of a target, which must be answered in time; in HTTP/1.1 on a connection of its own. */
 class HealthCheck implements UpstreamResponseEvents, ConnectionReceiver {
   readonly #target: Target
   readonly #options: CheckOptions
@@ -73,7 +73,7 @@ class HealthCheck implements UpstreamResponseEvents, ConnectionReceiver {
   #deadline: Deadline | undefined
   #hasResult = false
   #head: ResponseHead | undefined
-  /** As long as it matters. */
+  /** The body, while it matters. */
   readonly #body: Buffer[] = []
   #bodyBytes = 0
 
@@ -103,7 +103,7 @@ class HealthCheck implements UpstreamResponseEvents, ConnectionReceiver {
     const { probe, timeoutMs } = this.#options
     const { method, path, headerLines, body } = probe
     const { authority, basePath } = this.#target
-    // Longer than the check may take: of two that end at once, either could say why it failed.
+    // Longer than the check may take: if both timeouts expired together, either could determine the reason.
     const timeouts = { responseTimeoutMs: 2 * timeoutMs, idleTimeoutMs: 2 * timeoutMs }
     const framing = body === undefined ? 'none' : 'chunked'
     this.#connection = connection
@@ -155,7 +155,7 @@ class HealthCheck implements UpstreamResponseEvents, ConnectionReceiver {
     this.#report(reason === 'no-resources' ? 'unknown' : { failure: `${reason}: ${message}` })
   }
 
-  /** These never happen: nothing asks for them. */
+  /** Never called, as nothing requests these. */
   onUpgrade(): void {}
   onInformation(): void {}
   onDrain(): void {}

@@ -6,19 +6,19 @@ import type { UpstreamHeaders } from './upstream-headers.ts'
 /** The state of the target, with the reason for the log if it is unhealthy; `unknown` = it could not be asked. */
 export type CheckResult = 'healthy' | 'unknown' | { readonly failure: string }
 
-/** What a health check asks, and what the answer means. */
+/** What a health check requests, and what the answer means. */
 export interface HealthProbe {
   readonly method: string
   readonly path: string
-  /** All but Host, each ended by CR LF. */
+  /** All lines but Host, each ended by CR LF. */
   readonly headerLines: string
   readonly body: Buffer | undefined
-  /** @returns undefined where the rest of the answer decides */
+  /** @returns undefined if the rest of the answer decides */
   readHead(head: ResponseHead): CheckResult | undefined
   readAnswer(head: ResponseHead, body: Buffer, trailers: readonly string[]): CheckResult
 }
 
-/** @param headers what the upstream gets; it is also in the checks */
+/** @param headers the upstream's configured headers, which checks have too */
 export function createHealthProbe(
   options: ActiveCheckOptions,
   headers: UpstreamHeaders | undefined,
@@ -70,27 +70,30 @@ function checkHeaderLines(lines: readonly string[], headers: UpstreamHeaders | u
   return [...kept, 'Connection: close', headers?.lines ?? ''].join('\r\n')
 }
 
-/** The protocol of health checks of gRPC: github.com/grpc/grpc/blob/master/doc/health-checking.md. */
+/** The gRPC health checking protocol: github.com/grpc/grpc/blob/master/doc/health-checking.md. */
 
 const grpcHealthPath = '/grpc.health.v1.Health/Check'
 
 /** The values of HealthCheckResponse.ServingStatus. */
 const statusNames = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN']
 const serving = 1
-/** Of a message: a flag (1 = compressed), and its length in four bytes. */
+/** The prefix of a message: a flag (1 = compressed), and its length in four bytes. */
 const prefixBytes = 5
 
 /** A HealthCheckRequest as one message of gRPC. @param service '' = the server as a whole */
 function grpcHealthRequest(service: string): Buffer {
   const name = Buffer.from(service)
-  // Field 1, a string; an empty one is left out.
+  // Field 1, a string; omitted if it is empty.
   const message = service === '' ? name : Buffer.concat([Buffer.from([0x0a, ...varint(name.length)]), name])
   const prefix = Buffer.alloc(prefixBytes)
   prefix.writeUInt32BE(message.length, 1)
   return Buffer.concat([prefix, message])
 }
 
-/** Why the answer does not say that the service is served; undefined = it does. @param fields the trailers, or the head */
+/**
+ * Why the answer does not say that the service is serving; undefined = it does.
+ * @param fields the trailers, or the head
+ */
 function grpcHealthFailure(fields: readonly string[], body: Buffer): string | undefined {
   const at = fields.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'grpc-status')
   if (at === -1) return 'the answer has no grpc-status'
@@ -102,19 +105,19 @@ function grpcHealthFailure(fields: readonly string[], body: Buffer): string | un
     : (statusNames[status] ?? `status ${status}`)
 }
 
-/** The field `status` of a HealthCheckResponse; undefined where it is not one. */
+/** The field `status` of a HealthCheckResponse; undefined if it is not one. */
 function readStatus(body: Buffer): number | undefined {
   if (body.length < prefixBytes || body[0] !== 0) return undefined
   const message = body.subarray(prefixBytes)
   if (message.length !== body.readUInt32BE(1)) return undefined
-  // Left out where it is 0.
+  // Omitted if it is 0.
   if (message.length === 0) return 0
-  // Field 1, a varint: all that the message has.
+  // Field 1, a varint, is all that the message has.
   const [tag, status, ...rest] = message
   return tag === 0x08 && status !== undefined && status < 0x80 && rest.length === 0 ? status : undefined
 }
 
-/** As Protocol Buffers write numbers: seven bits a byte, the lowest first. */
+/** The encoding of Protocol Buffers: seven bits a byte, the lowest first. */
 function varint(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)]
 }

@@ -1,13 +1,15 @@
 /** Active checks: requests of the gateway's own to see whether a target works. */
 export type ActiveCheckOptions = ActiveCheckRequest & ActiveCheckTimes
 
-/** What is asked: a GET of a path and query, or gRPC's health service about a service, '' = the server as a whole. */
+/**
+ * What is requested: a GET of a path and query, or gRPC's health service about a service, '' = the server as a whole.
+ */
 type ActiveCheckRequest = { readonly path: string } | { readonly grpcService: string }
 
 interface ActiveCheckTimes {
   /** From the start of one check to the start of the next. */
   readonly intervalMs: number
-  /** Until the head of the response, with gRPC until its end. */
+  /** Until the head of the response, or for gRPC until its end. */
   readonly timeoutMs: number
   /** Consecutive failures that mark a target unhealthy. */
   readonly unhealthyAfter: number
@@ -32,7 +34,7 @@ export interface HealthOptions {
 }
 
 interface TargetHealthOptions extends Pick<HealthOptions, 'passive'> {
-  /** Needed where there are checks. */
+  /** Required if there are checks. */
   readonly active: Pick<ActiveCheckTimes, 'unhealthyAfter' | 'healthyAfter'> | undefined
   /** Milliseconds on a monotonic clock. */
   clock(): number
@@ -41,16 +43,16 @@ interface TargetHealthOptions extends Pick<HealthOptions, 'passive'> {
 }
 
 /**
- * Whether one target is to get requests. It starts healthy. Checks mark it unhealthy and healthy again; failed
- * requests eject it for a time, after which one request at a time is its trial: a response ends the ejection.
+ * Whether one target gets requests. It starts healthy. Checks mark it unhealthy and healthy again; failed requests
+ * eject it for a time, after which one request at a time is its trial: a response ends the ejection.
  */
 export class TargetHealth {
-  /** Whether it gets no requests but trials: unhealthy by checks, or ejected. */
+  /** Whether it gets no requests except trials: unhealthy by checks, or ejected. */
   isEjected = false
   readonly #options: TargetHealthOptions
   /** Whether the checks found it unhealthy. */
   #isUnhealthy = false
-  /** Consecutive checks that contradict that. */
+  /** The number of consecutive checks that contradict that. */
   #streak = 0
   readonly #failures: FailedRequests
   /** When a trial is due; undefined = it is not ejected. */
@@ -83,8 +85,8 @@ export class TargetHealth {
   }
 
   /**
-   * A request to it failed.
-   * @param client undefined = it does not matter, as the request was never sent
+   * A request to the target has failed.
+   * @param client undefined = irrelevant, as the request was never sent
    * @param isTrial whether the request was a trial of the target
    */
   recordFailure(failure: string, client: FailedClient | undefined, isTrial: boolean): void {
@@ -92,7 +94,7 @@ export class TargetHealth {
     if (!passive || this.#isUnhealthy) return
     const now = clock()
     if (this.#trialAt !== undefined) {
-      // Requests in flight when it was ejected say nothing new.
+      // Requests that were in flight when it was ejected say nothing new.
       if (isTrial) this.#trialAt = now + passive.ejectForMs
       return
     }
@@ -106,7 +108,7 @@ export class TargetHealth {
     )
   }
 
-  /** The trial request has been answered. */
+  /** A trial request has been answered. */
   recordTrialAnswer(): void {
     if (this.#trialAt === undefined) return
     this.#trialAt = undefined
@@ -118,7 +120,7 @@ export class TargetHealth {
     return !this.#isUnhealthy && this.#trialAt !== undefined && this.#options.clock() >= this.#trialAt
   }
 
-  /** One request is its trial; if that leads to no result, another is due after the same time. */
+  /** Makes one request its trial; if that has no result, another is due after the same time. */
   beginTrial(): void {
     const { passive, clock } = this.#options
     if (passive && this.#trialAt !== undefined) this.#trialAt = clock() + passive.ejectForMs
@@ -150,22 +152,22 @@ interface Failure {
 
 /**
  * Failed requests to a target, as evidence against it. A request that was never sent, for lack of a connection, is
- * evidence by itself. The failure of a request that was sent may be due to the request: so at most half of the failures
- * that count may come from one client network or one account.
+ * evidence by itself. The failure of a request that was sent may be due to the request, so at most half of the counted
+ * failures may come from one client network or one account.
  */
 export class FailedRequests {
   readonly #threshold: number
   /** The oldest first. */
   #failures: Failure[] = []
 
-  /** @param threshold how many have to count, from 1 */
+  /** @param threshold how many failures have to count, from 1 */
   constructor(threshold: number) {
     this.#threshold = threshold
   }
 
   /** @param client undefined = the request was never sent */
   add(at: number, client: FailedClient | undefined): void {
-    // More of one client add nothing, and must not fill the memory.
+    // Further failures of one client add nothing, and must not fill the memory.
     if (client && this.#countOf(client) >= this.#threshold) {
       const oldest = this.#failures.findIndex((failure) => isSame(failure.client, client))
       this.#failures.splice(oldest, 1)
@@ -210,7 +212,7 @@ function mostOf(names: readonly string[]): number {
   return most
 }
 
-/** One client may have several accounts, and one account several networks. */
+/** A client may have several accounts, and an account several networks. */
 function isSame(one: FailedClient | undefined, other: FailedClient): boolean {
   if (one === undefined) return false
   if (one.clientNetwork === other.clientNetwork) return true

@@ -4,9 +4,8 @@ import type { RequestOptions } from '../client/upstream-connection.ts'
 /** Safe methods, which may be retried (RFC 9110 9.2.1, 9.2.2; QUERY: RFC 10008). */
 const retryableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY'])
 /**
- * Failures that are not the target's fault: all our connections to it are in use, the client stopped sending or reading,
- * this
- * machine has run out of descriptors, ports or memory, or the target ends a connection in order.
+ * Failures that are not the target's fault: all our connections to it are in use, the client stopped sending or
+ * reading, this machine has run out of descriptors, ports or memory, or the target ends a connection in an orderly way.
  */
 const notTargetFault = new Set<FailureReason>([
   'no-connection',
@@ -27,8 +26,8 @@ export function wasUnsent(reason: FailureReason): boolean {
 }
 
 /**
- * Whether a request of which no answer has arrived may be sent again.
- * @param isBodyGone whether bytes of its body were sent that nobody has kept
+ * Whether a request that has not been answered may be sent again.
+ * @param isBodyGone whether a part of its body was sent that has not been kept
  */
 export function mayBeSentAgain(
   { body, method }: Pick<RequestOptions, 'body' | 'method'>,

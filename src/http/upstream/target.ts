@@ -9,17 +9,17 @@ import type { TargetHealth } from './health.ts'
 import type { PoolUser } from './pool/claim.ts'
 import type { Pool } from './pool/pool.ts'
 
-/** One backend server and the connections to it. */
+/** A backend server and the connections to it. */
 export interface Target extends Pick<TargetAddress, 'authority' | 'origin' | 'basePath' | 'name'> {
   readonly weight: number
   readonly pool: Pool
-  /** undefined = not watched: it counts as healthy. */
+  /** undefined = not checked: it counts as healthy. */
   readonly health: TargetHealth | undefined
   /** Requests and WebSockets in flight. */
   inFlight: number
 }
 
-/** The parts of a target that the choice among several depends on. */
+/** The parts of a target that balancing depends on. */
 export interface Candidate extends Pick<Target, 'name' | 'weight' | 'inFlight'> {
   readonly health:
     | Pick<NonNullable<Target['health']>, 'isEjected' | 'isDueForTrial' | 'beginTrial'>
@@ -28,7 +28,7 @@ export interface Candidate extends Pick<Target, 'name' | 'weight' | 'inFlight'> 
 
 /**
  * Whether the target may get a request: not if the request has failed there, nor if the target is ejected. A retry
- * never goes to an ejected target, even one that is due for a trial.
+ * never goes to an ejected target, even if it is due for a trial.
  */
 export function isEligible<Some extends Candidate>(target: Some, tried: readonly Some[]): boolean {
   const { health } = target
@@ -36,7 +36,7 @@ export function isEligible<Some extends Candidate>(target: Some, tried: readonly
   return health?.isEjected !== true || health.isDueForTrial()
 }
 
-/** The target is busy with a WebSocket as long as it is open. Apart from its call, which would be kept as long. */
+/** The target is busy as long as a WebSocket to it is open. Separate from its call, which would be kept for as long. */
 export function releaseOnClose(target: Target, socket: Socket): void {
   socket.once('close', () => {
     target.inFlight--
@@ -44,23 +44,25 @@ export function releaseOnClose(target: Target, socket: Socket): void {
 }
 
 export interface UpstreamRequest extends RequestOptions, PoolUser {
-  /** Chooses the target where balancing is `ipHash`. */
+  /** Determines the target if balancing is `ipHash`. */
   readonly clientAddress: string
-  /** The whole head for a target, with the empty line at its end. */
+  /** The IDs of targets that the client names, where balancing is `sticky` (see TargetIds). */
+  readonly targetIds: readonly string[]
+  /** The complete head for a target, including the empty line at its end. */
   headFor(target: Target): string
 }
 
 export interface CallEvents extends UpstreamResponseEvents {
   /**
-   * The head was sent to a target: now the body may follow, or go on if the request is sent again.
+   * The head was sent to a target: the body may now follow, or continue if the request is sent again.
    * @param now on the clock of performance.now()
    */
   onSent(target: Target, now: number): void
 }
 
-/** A request that is on its way, on a connection that was idle. */
+/** A request in progress, on a connection that was idle. */
 export interface SentRequest {
-  /** It counts as one in flight there. */
+  /** The target, where it counts as in flight. */
   readonly target: Target
   readonly connection: UpstreamConnection
   /** Whether the head of its response has arrived. */

@@ -10,18 +10,18 @@ interface SetHeader {
 }
 
 /**
- * What an upstream gets instead of fields of the client's request. Names are folded (foldHeaderName). Plain data: of two
- * configs with the same fields, the values are deeply equal.
+ * The fields that replace those of the client's request. Names are folded (foldHeaderName). Plain data: two configs
+ * with the same fields have deeply equal values.
  */
 export interface UpstreamHeaders {
-  /** The fields that are set, as header lines, each ended by CR LF. */
+  /** The fields to set, as header lines, each ended by CR LF. */
   readonly lines: string
-  /** Names of the fields that are set or removed: those of the client are dropped. */
+  /** Names of the fields that are set or removed: the client's are dropped. */
   readonly replacedNames: ReadonlySet<string>
   readonly secretNames: ReadonlySet<string>
 }
 
-/** @returns undefined where nothing is set or removed */
+/** @returns undefined if nothing is set or removed */
 export function createUpstreamHeaders(
   set: readonly SetHeader[],
   removedNames: readonly string[],

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '#platform/clock.ts'
+import type { Keys } from '#platform/secrets/sealing.ts'
 import { readTargetAddress } from '../client/target-address.ts'
 import { type ChooseTarget, createBalancer, preferBound } from './balancer.ts'
 import { Call, type CallOptions } from './call.ts'
 import { openHealthChecks } from './health-checks.ts'
 import { createTargetOpener, type HealthChange } from './open-target.ts'
 import type { CallEvents, Target, UpstreamRequest } from './target.ts'
+import { createTargetIds, type TargetIds } from './target-ids.ts'
 import type { UpstreamConfig } from './upstream-config.ts'
 import type { UpstreamHeaders } from './upstream-headers.ts'
 
@@ -13,6 +15,8 @@ export interface UpstreamOptions {
   onHealthChange(change: HealthChange): void
   /** The upstream that this one replaces: a target in both, with equal health options, keeps its health. */
   readonly previous?: Upstream | undefined
+  /** Needed where balancing is `sticky`: keys that all processes have. */
+  readonly targetKeys?: () => Keys
   /** Default: performance.now(). */
   readonly clock?: Clock
 }
@@ -24,11 +28,13 @@ export interface Upstream {
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly headers: UpstreamHeaders | undefined
-  /** Which Host header the backend gets. */
+  /** Which Host header the backend receives. */
   readonly host: 'client' | 'target'
-  /** Whether its requests need nothing that only the general path does: no fields or paths of its own. */
+  /** Whether its requests need nothing that only the general path does: no fields, paths or cookies of its own. */
   readonly isOrdinary: boolean
   readonly targets: readonly Target[]
+  /** undefined = clients name no target. */
+  readonly targetIds: TargetIds | undefined
   readonly chooseTarget: ChooseTarget
   /** Creates a call; once it is started, `events` are called. */
   createCall(request: UpstreamRequest, events: CallEvents): Call
@@ -40,7 +46,9 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
   const targets = openTargets(config, options)
   const [first, ...others] = targets
   if (!first) throw new Error(`the upstream ${name} has no target`)
-  const chooseTarget = preferBound(targets, createBalancer(config.balancing, [first, ...others]))
+  const targetIds = config.balancing === 'sticky' ? createConfiguredIds(name, options) : undefined
+  const balancer = createBalancer(config.balancing, [first, ...others], targetIds)
+  const chooseTarget = preferBound(targets, balancer)
   const callOptions: CallOptions = { chooseTarget, retryAttempts }
   const stopChecks = health.active && openHealthChecks(distinctByName(targets), health.active, headers)
 
@@ -51,8 +59,10 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
     idleTimeoutMs,
     headers,
     host,
-    isOrdinary: headers === undefined && targets.every(({ basePath }) => basePath === ''),
+    isOrdinary:
+      headers === undefined && targetIds === undefined && targets.every(({ basePath }) => basePath === ''),
     targets,
+    targetIds,
     chooseTarget,
     createCall: (request, events) => new Call(request, events, callOptions),
     close: () => {
@@ -60,6 +70,11 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
       for (const { pool } of targets) pool.close()
     },
   }
+}
+
+function createConfiguredIds(name: string, { targetKeys }: UpstreamOptions): TargetIds {
+  if (targetKeys === undefined) throw new Error(`no keys for the IDs of targets of ${name}`)
+  return createTargetIds(targetKeys, name)
 }
 
 function openTargets(config: UpstreamConfig, options: UpstreamOptions): readonly Target[] {

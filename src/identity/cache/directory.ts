@@ -28,7 +28,7 @@ import { isCurrent, type StoreConnectionState } from './store-connection.ts'
 interface CacheLimits {
   readonly entriesMax: number
   readonly ttlMs: number
-  /** The same for what does not exist. */
+  /** How long the absence of something is cached. */
   readonly negativeTtlMs: number
   /** How long cached data is used while the store is unreachable. */
   readonly maxStaleMs: number
@@ -41,27 +41,27 @@ export interface DirectoryOptions extends CacheLimits {
   readonly storeConnection: Readonly<StoreConnectionState>
   /** How long an access token can be valid here: changes are kept for that long. */
   readonly tokenLifetimeMs: number
-  /** How far the clock of a token's issuer may be ahead of ours or behind it. */
+  /** How far the clock of a token's issuer may be ahead of ours, or behind. */
   readonly clockToleranceMs: number
   /** Milliseconds since 1970. */
   readonly clock: Clock
-  /** For spans. */
+  /** For time spans. */
   readonly monotonic: Clock
   /** Called for every look-up of an account, or of a principal of a foreign issuer. */
   report(result: LookUpResult): void
   /** Applies every change made so far. @throws GatehouseError `store-unavailable` */
   confirm(): Promise<void>
-  /** Reads what changed while this process stalled. */
+  /** Reads what has changed while this process was stalled. */
   catchUp(): Promise<void>
-  /** Reads the change log soon: called at a use from `storeConnection.refreshAt` on. */
+  /** Reads the change log soon: called when data is used after `storeConnection.refreshAt`. */
   refresh(): void
   /** Shared with other workers; undefined = there are none. */
   readonly memory?: InstanceMemory | undefined
 }
 
-/** How many IDs without an account are cached at most: enough for a burst, too few to matter. */
+/** How many IDs without an account are cached at most: enough for a burst, few enough not to matter. */
 const absentEntriesMax = 10_000
-/** How many former states of accounts, and how many wrong keys, are kept at most. */
+/** How many earlier states of accounts, and how many wrong keys, are kept at most. */
 const formerEntriesMax = 10_000
 /** The time of an access token is in whole seconds, rounded down (RFC 7519 2). */
 const issuedWithinMs = 1_000
@@ -70,7 +70,7 @@ const issuedWithinMs = 1_000
 export interface CachedDirectory extends Directory {
   /** Drops the entries that a change affects. */
   apply(change: LoggedChange): void
-  /** Invalidates earlier decisions: something else that they depend on has changed. */
+  /** Invalidates earlier decisions, as something else that they depend on has changed. */
   invalidateDecisions(): void
   clear(): void
 }
@@ -165,7 +165,7 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     accounts.clear()
     sessions.clear()
     subjects.clear()
-    // A change log that started again may have lost a reset: a key that was wrong may be valid again.
+    // A change log that was restarted may have lost a reset: a key that was wrong may be valid again.
     formerAccounts.clear()
     revokedKeys.clear()
   }
@@ -189,7 +189,7 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
   return {
     account: accounts.get,
     session: sessions.get,
-    // The cast is sound: each load has a value.
+    // The cast is sound: every load returns a value.
     subject: subjects.get as Directory['subject'],
     isUnchangedSince,
     isAccountNewerThan,

@@ -9,24 +9,24 @@ import type { BlockedSubject } from '#store/subjects.ts'
 import type { CachedAccount, CachedKey, CachedSession, CachedSubject, Profile } from '../principal.ts'
 
 /**
- * What the workers of an instance have looked up, kept in the process that started them: a worker that is replaced
- * while the store is unreachable, or has never seen some caller, still serves callers the instance has cached. Values
- * are plain JSON. Used only while the store is unreachable.
+ * What the workers of an instance have looked up, kept in their parent process: a worker that is replaced while the
+ * store is unreachable, or has never seen some caller, can still serve the callers that the instance has cached. Values
+ * are plain JSON. Only used while the store is unreachable.
  */
 export interface InstanceMemory {
-  /** Resolves to undefined where nothing is cached, or there is no response in time. Never rejects. */
+  /** Resolves to undefined if nothing is cached, or there is no answer in time. Never rejects. */
   recall(key: string): Promise<unknown>
-  /** @param startedAt when the look-up began, on the clock of performance.now(): what changed since is newer */
+  /** @param startedAt when the look-up began, on the clock of performance.now(): changes since then are newer */
   learn(key: string, value: unknown, startedAt: number): void
   /** To be called as soon as a change is known. */
   forget(key: string): void
-  /** From now on this process drops what changes: where no other did so until now, everything is outdated. */
+  /** From now on this process drops what changes; if no other did so until now, everything is outdated. */
   watch(): void
-  /** Changes may have been missed: everything is outdated. */
+  /** Drops everything, as changes may have been missed. */
   clear(): void
 }
 
-/** The memory as a worker gets it at its start. */
+/** The memory as a starting worker gets it. */
 export interface WorkerMemory extends InstanceMemory {
   /** When a worker last read the change log, on the clock of performance.now(); undefined = never. */
   readonly lastReadAt: number | undefined
@@ -68,7 +68,7 @@ export function deserializeAccount(value: unknown): CachedAccount | undefined {
   }
 }
 
-/** The signing keys of the store; while it is unreachable, those that any worker has cached. */
+/** The signing keys of the store, or while it is unreachable, those that any worker has cached. */
 export function withCachedSigningKeys(
   store: SigningKeyStore,
   memory: InstanceMemory,
@@ -148,7 +148,7 @@ export function toCachedSession(session: Session | undefined): CachedSession | u
   return end === undefined ? { accountId, sessionEpoch, keyId, isEnded: false } : endedSession
 }
 
-/** Two objects for all of them: there may be many principals. */
+/** Two shared objects, as there may be many principals. */
 const blocked: CachedSubject = { isBlocked: true }
 const notBlocked: CachedSubject = { isBlocked: false }
 

@@ -8,11 +8,11 @@ interface InvalidationOptions {
   readonly storeConnection: StoreConnectionState
   /** How often the change log is read. */
   readonly pollMs: number
-  /** The same while the store announces the changes of others, and no request uses what is cached. */
+  /** How often it is read while the store announces changes of other instances, and no request uses cached data. */
   readonly idlePollMs: number
   /** Milliseconds since 1970. */
   readonly clock: Clock
-  /** For spans; default: performance.now(). */
+  /** For time spans; default: performance.now(). */
   readonly monotonic?: Clock
   /** Drops the entries that a change affects. If it throws, the change counts as a gap: everything is dropped. */
   apply(change: LoggedChange): void
@@ -21,32 +21,32 @@ interface InvalidationOptions {
    * @param reason `start`: this is the first reading
    */
   clear(reason: 'start' | 'gap'): void
-  /** The store has responded, or has not. */
+  /** Called when the store has answered, or has failed to. */
   onStoreAnswer(error?: unknown): void
   /** The delay between a change and its application here. */
   onDelay(delayMs: number): void
-  /** A fault: a listener threw. The store has responded nevertheless. */
+  /** Called when a listener threw, which is a bug. The store has answered nevertheless. */
   onFault(error: unknown): void
 }
 
 export interface Invalidation {
   /**
-   * Reads the change log now; resolves whether or not the store responded.
+   * Reads the change log now; resolves whether or not the store answered.
    * @throws what `clear` or `onStoreAnswer` throws: then nothing counts as read, and it is read again
    */
   poll(): Promise<void>
   /**
    * Resolves once a reading that began after this call has been applied. All callers share it.
-   * @throws GatehouseError `store-unavailable`; what `poll` throws
+   * @throws GatehouseError `store-unavailable`, and what `poll` throws
    */
   confirm(): Promise<void>
   /**
-   * To be called where `storeConnection` is not current: resolves once a reading that began after this call has been
+   * To be called if `storeConnection` is not current: resolves once a reading that began after this call has been
    * applied, or the store is unreachable, so that `cache.maxStale` applies.
    * @throws what `poll` throws
    */
   catchUp(): Promise<void>
-  /** To be called where cached data is used from `storeConnection.refreshAt` on: reads the change log soon. */
+  /** To be called if cached data is used after `storeConnection.refreshAt`: reads the change log soon. */
   refresh(): void
   close(): void
 }
@@ -58,9 +58,9 @@ export interface Invalidation {
 const confirmGapMs = 5
 
 /**
- * Keeps the caches consistent with the store: what this process changes is dropped before the change is answered, what
- * others change when it is announced, and at the latest when the log is read next. A gap in the log drops everything,
- * and so does a change that cannot be applied.
+ * Keeps the caches consistent with the store. What this process changes is dropped before the change is answered; what
+ * others change, when it is announced, and at the latest with the next reading of the log. A gap in the log, or a
+ * change that cannot be applied, drops everything.
  */
 export function openInvalidation(options: InvalidationOptions): Invalidation {
   const {
@@ -77,7 +77,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   const { onFault } = options
   const currency = createCurrency(storeConnection, clock, monotonic)
   let position: number | undefined
-  /** When a change could not be applied. */
+  /** When a change last failed to be applied. */
   let missedAt = 0
   /** Entries after the position that were already announced. */
   const announced = new Set<number>()
@@ -87,7 +87,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   /** Repeats every `pollMs`, or fires once after `idlePollMs`. */
   let timer = setInterval(pollAgain, pollMs).unref()
   let isClosed = false
-  /** The reading that has not begun yet. */
+  /** The reading that is due, but has not begun. */
   let next: Promise<void> | undefined
 
   function onChange(logged: LoggedChange): void {
@@ -96,7 +96,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     applyAndMeasure(logged)
   }
 
-  /** An announced change is applied again: after a failover another change may have taken its position. */
+  /** Announced changes are applied again: after a failover, another change may have taken the position. */
   function reapply(logged: LoggedChange): void {
     if (announced.has(logged.position)) apply(logged)
     else applyAndMeasure(logged)
@@ -107,7 +107,10 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     onDelay(Math.max(0, clock() - logged.at))
   }
 
-  /** An entry that may not have been dropped must not be used: a change that fails here is a gap in the log. */
+  /**
+   * An entry that may not have been dropped must not be used: a change that fails to apply is treated as a gap in the
+   * log.
+   */
   function apply(logged: LoggedChange): void {
     try {
       options.apply(logged)
@@ -123,7 +126,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     const begun = currency.begin()
     const reading = await readChangeLog(begun)
     if (!reading) return
-    // First: what has changed meanwhile can be looked up again now.
+    // First, as what has changed can be looked up again now.
     storeConnection.isUp = true
     const { head, changes, completeSince } = reading
     // What was looked up before the first reading may have changed since.
@@ -161,7 +164,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     if (!running) {
       startedAt = performance.now()
       const wasIdle = isIdle
-      // Unless this reading shows otherwise: that the store is reachable, and announces changes.
+      // Assumed until this reading shows that the store is reachable and announces changes.
       isIdle = false
       storeConnection.refreshAt = Number.POSITIVE_INFINITY
       running = read().finally(() => {
@@ -186,7 +189,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
 
   function refresh(): void {
     storeConnection.refreshAt = Number.POSITIVE_INFINITY
-    // After the request that asks for it.
+    // After the request that asked for it.
     setImmediate(pollAgain)
   }
 
@@ -205,7 +208,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     assertUp()
   }
 
-  /** Waits until no reading is in flight, which may have begun too early, and the last began long enough ago. */
+  /** Waits until no reading is in flight, as it may have begun too early, and until the last began long enough ago. */
   async function waitForSlot(): Promise<void> {
     for (;;) {
       assertUp()

@@ -1,14 +1,14 @@
 import type { Clock } from '#platform/clock.ts'
 import { createLru } from './lru.ts'
 
-/** When subjects changed, as far back as needed. */
+/** When subjects have changed, as far back as needed. */
 interface RecentChanges {
   record(subject: string, at: number): void
   /** Whether a subject is known to have changed. */
   hasChanged(subject: string): boolean
   /** Whether a subject is known to have changed at or after a time. */
   hasChangedSince(subject: string, time: number): boolean
-  /** Changes up to this time may have been dropped, as there were too many; 0 = none was. */
+  /** Changes up to this time may have been dropped because there were too many; 0 = none was. */
   forgottenUntil(): number
 }
 
@@ -17,13 +17,13 @@ const subjectsMax = 100_000
 interface RecentChange {
   /** When it was made, in milliseconds since 1970. */
   readonly at: number
-  /** When it was recorded, on the monotonic clock: the system's may be set meanwhile. */
+  /** When it was recorded, on the monotonic clock, as the system's clock may be set. */
   readonly recordedAt: number
 }
 
 /** @param windowMs how long a change is kept after it was recorded */
 export function createRecentChanges(windowMs: number, monotonic: Clock): RecentChanges {
-  /** In the order of recording. */
+  /** In recording order. */
   const changes = new Map<string, RecentChange>()
   let forgottenUntil = 0
 
@@ -48,9 +48,9 @@ export function createRecentChanges(windowMs: number, monotonic: Clock): RecentC
   }
 }
 
-/** Secret keys that are known to be invalid for good: a key never becomes valid again. */
+/** Secret keys that are known to be invalid for good. */
 interface RevokedKeys {
-  /** @param digest of a key that was reset, or rejected by what the store has just returned */
+  /** @param digest of a key that was reset, or that the store has just shown to be wrong */
   add(digest: Uint8Array): void
   has(digest: Uint8Array): boolean
   clear(): void

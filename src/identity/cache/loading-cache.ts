@@ -12,18 +12,18 @@ export interface LoadingCacheOptions<Value> {
   readonly ttlMs: number
   /** How long an entry is used without confirmation from the store; 0 = not at all. */
   readonly maxStaleMs: number
-  /** Absent keys are kept apart, so that made-up keys cannot evict known ones. */
+  /** Absent keys are cached separately, so that invented keys cannot evict known ones. */
   readonly absentEntriesMax: number
   readonly absentTtlMs: number
   readonly storeConnection: Readonly<StoreConnectionState>
   load(key: string): Promise<Value | undefined>
   /** What other processes have cached, for when the store is unreachable; undefined = there are none. */
   readonly recall?: ((key: string) => Promise<Value | undefined>) | undefined
-  /** Called with what was loaded, and when the load began. */
+  /** Called with the loaded value, and the time at which the load began. */
   readonly onLoaded?: ((key: string, value: Value, begunAt: number) => void) | undefined
-  /** Whether a key is known to have existed: then its absence is final. */
+  /** Whether a key is known to have existed; if so, its absence is final. */
   hasChanged(key: string): boolean
-  /** For spans. */
+  /** For time spans. */
   readonly monotonic: Clock
   /** Called for every look-up. */
   report(result: LookUpResult): void
@@ -32,14 +32,14 @@ export interface LoadingCacheOptions<Value> {
 /** Caches what was loaded; concurrent callers of the same key share one load. */
 interface LoadingCache<Value> {
   /**
-   * The value at once where it is cached, or known to be absent; else a promise.
-   * @throws GatehouseError `store-unavailable` where the key is not cached and the store is unreachable
+   * The value, synchronously if it is cached or known to be absent.
+   * @throws GatehouseError `store-unavailable` if the key is not cached and the store is unreachable
    */
   get(key: string): Value | undefined | Promise<Value | undefined>
-  /** Drops a key: the result of a load that began before is discarded. */
+  /** Drops a key, and discards the result of a load that has begun. */
   drop(key: string): void
   /**
-   * Drops a key that has changed, and if it was cached loads it again in the background: a revocation is then known
+   * Drops a key that has changed, and if it was cached, loads it again in the background: a revocation is then known
    * even if the store becomes unreachable.
    * @returns what was cached
    */
@@ -56,7 +56,7 @@ interface Entry<Value> {
 
 interface Absence {
   readonly loadedAt: number
-  /** The key existed once: an ID is never reused. */
+  /** The key once existed: an ID is never reused. */
   readonly isGone: boolean
 }
 
@@ -64,7 +64,7 @@ interface Load<Value> {
   readonly promise: Promise<Value | undefined>
 }
 
-/** How many entries are loaded in the background at the same time: after an outage all of them are due at once. */
+/** How many entries are loaded in the background at the same time: after an outage all of them are due together. */
 const refreshesMax = 64
 
 export function createLoadingCache<Value extends object>(
@@ -85,7 +85,7 @@ export function createLoadingCache<Value extends object>(
   const entries = createLru<Entry<Value>>(options.entriesMax)
   const absences = createLru<Absence>(options.absentEntriesMax)
   const loads = new Map<string, Load<Value>>()
-  /** Keys that were cached and have changed, to be loaded in the background. */
+  /** Cached keys that have changed, to be loaded in the background. */
   const due = new Set<string>()
   let refreshes = 0
 
@@ -97,12 +97,12 @@ export function createLoadingCache<Value extends object>(
       report('hit')
       return entry.value
     }
-    // The change log confirms what it has not dropped: as long as it is read, and for maxStaleMs after.
+    // Each reading of the change log confirms what it does not drop, so the age counts from the last one.
     const isWithinMaxStale = now - Math.max(entry.loadedAt, storeConnection.readAt) < maxStaleMs
     return isWithinMaxStale ? serveAndRefresh(key, entry) : getAbsent(key, now)
   }
 
-  /** A key without an entry, or with one that is too old. */
+  /** For a key without an entry, or whose entry is too old. */
   function getAbsent(key: string, now: number): undefined | Promise<Value | undefined> {
     const absence = absences.get(key)
     if (absence !== undefined && isKnownAbsent(absence, now)) {
@@ -136,7 +136,7 @@ export function createLoadingCache<Value extends object>(
   }
 
   function refreshDue(): void {
-    // A key that is requested later is loaded then.
+    // Keys that are requested later are loaded then.
     if (!storeConnection.isUp) due.clear()
     for (const key of due) {
       if (refreshes >= refreshesMax) return
@@ -153,7 +153,7 @@ export function createLoadingCache<Value extends object>(
     return current
 
     function acceptLoaded(value: Value | undefined): Value | undefined | Promise<Value | undefined> {
-      // The key was dropped during this load: the value may be outdated. Load it again.
+      // The key was dropped during this load, so the value may be outdated: load it again.
       if (loads.get(key) !== current) return (loads.get(key) ?? startLoad(key)).promise
       loads.delete(key)
       const loadedAt = monotonic()
@@ -167,7 +167,7 @@ export function createLoadingCache<Value extends object>(
       return value
     }
 
-    /** What other processes have cached is at least as old as the last reading of the change log. */
+    /** What other processes have cached is no newer than the last reading of the change log. */
     async function recallOnOutage(error: unknown): Promise<Value> {
       const loadedAt = storeConnection.readAt
       const isTooOld = monotonic() - loadedAt >= maxStaleMs

@@ -9,15 +9,15 @@ interface Lru<Value extends object> {
 }
 
 interface LruBytes<Value extends object> {
-  /** Of all entries together; one that is larger by itself is not kept. */
+  /** For all entries together; one that is larger than this is not kept. */
   readonly bytesMax: number
   /** At least 1. */
   sizeOf(value: Value): number
 }
 
 /**
- * The cache is allocated with its first entry: room for 100,000 takes 15 ms, which a start should not wait for.
- * @param bytes to be set where entries differ in length
+ * A cache that is allocated with its first entry, so that a start does not wait for it.
+ * @param bytes needed if entries differ in length
  */
 export function createLru<Value extends object>(entriesMax: number, bytes?: LruBytes<Value>): Lru<Value> {
   const limits = bytes && { maxSize: bytes.bytesMax, sizeCalculation: bytes.sizeOf }

@@ -2,9 +2,11 @@ import { isSameSlice } from '#platform/secrets/constant-time.ts'
 import { copyString } from '#platform/text.ts'
 import type { Credential } from '../credentials.ts'
 
-/** A credential that is not used is dropped after one to two of these: secrets stay in memory no longer than needed. */
+/** An unused credential is dropped after one to two of these, so that secrets stay in memory no longer than needed. */
 const generationMs = 1_000
-/** A credential is found by its last characters, which are those of a signature or a checksum, and then compared. */
+/**
+ * A credential is hashed by its last characters, which belong to a signature or a checksum, and then compared in full.
+ */
 const sampledCharacters = 24
 
 /** How many are kept at most, and how many characters they have together: some issuers' tokens have several KiB. */
@@ -14,8 +16,8 @@ interface KnownBounds {
 }
 
 /**
- * The credentials that were decided about a moment ago, with the decisions about them. They are found by a hash of their
- * text: a map of texts would make V8 intern each new one.
+ * The credentials of recent decisions. They are found by a hash of a part of their text: a map keyed by text would make
+ * V8 intern each new one.
  */
 export class RecentCredentials {
   readonly #bounds: KnownBounds
@@ -28,7 +30,7 @@ export class RecentCredentials {
     this.#bounds = bounds
   }
 
-  /** The one whose text is a part of another text, if it is known. */
+  /** The credential with a part of a text as its text, if it is known. */
   find(text: string, from: number, to: number): Credential | undefined {
     const hash = hashOf(text, from, to)
     const credential = this.#current.get(hash) ?? this.#fromPrevious(hash)
@@ -40,7 +42,7 @@ export class RecentCredentials {
     return isKnown ? credential : undefined
   }
 
-  /** @returns the one that is kept instead of this one, with a text of its own; this one where there is no room */
+  /** @returns the credential that is kept in its place, with a copy of the text; the given one if there is no room */
   keep(credential: Credential): Credential {
     const { length } = credential.text
     const { credentialsMax, charactersMax } = this.#bounds
@@ -72,7 +74,7 @@ export class RecentCredentials {
   }
 }
 
-/** A number of 30 bits. */
+/** A hash of 30 bits. */
 function hashOf(text: string, from: number, to: number): number {
   let hash = to - from
   for (let at = Math.max(from, to - sampledCharacters); at < to; at++)

@@ -18,8 +18,8 @@ export interface StoreConnectionState {
   /** The same in milliseconds since 1970: the monotonic clock may stand still while the machine is suspended. */
   currentUntilTime: number
   /**
-   * From when on a use of cached data makes the change log be read again, as it is read less often while nobody uses
-   * it; Infinity = it is read often enough, or now. On the monotonic clock.
+   * From when on a use of cached data triggers a reading of the change log, which is read less often while nobody uses
+   * it; Infinity = it is read often enough, or right now. On the monotonic clock.
    */
   refreshAt: number
 }
@@ -50,8 +50,8 @@ export function isCurrent(
 export type StoreHealth = 'ok' | 'degraded' | 'store-unavailable'
 
 /**
- * The health of all workers together. A worker started while the store is unreachable has no accounts; as long as
- * another worker does, requests are served: `degraded`.
+ * The combined health of all workers. A worker that was started while the store is unreachable has no accounts;
+ * requests are served as long as another worker has some: `degraded`.
  */
 export function mergeHealth(healths: readonly StoreHealth[]): StoreHealth {
   const [first, ...others] = healths
@@ -59,7 +59,7 @@ export function mergeHealth(healths: readonly StoreHealth[]): StoreHealth {
   return others.every((health) => health === first) ? first : 'degraded'
 }
 
-/** One moment on both clocks. */
+/** The same moment on both clocks. */
 export interface Moment {
   /** On the monotonic clock. */
   readonly now: number
@@ -67,9 +67,9 @@ export interface Moment {
   readonly time: number
 }
 
-/** How long cached data is used: for a moment after each reading of the change log, and through an outage. */
+/** Decides how long cached data is used: for a moment after each reading of the change log, and through an outage. */
 interface Currency {
-  /** A reading begins; there is one at a time. */
+  /** A reading begins; only one is in flight at a time. */
   begin(): Moment
   /** The reading that began then has succeeded. */
   onRead(begun: Moment): void
@@ -77,21 +77,21 @@ interface Currency {
   onFailure(begun: Moment): void
   /** The reading is over, however it went. */
   end(): void
-  /** A request has found the data too old, or the log could not be applied since. */
+  /** A request has found the data too old, or the log could not be applied. */
   onLapse(): void
-  /** Whether this process has tried for long enough since it stalled. */
+  /** Whether this process has tried long enough since it stalled. */
   hasTried(): boolean
-  /** Whether the store counts as unreachable: cached data is used as it is. */
+  /** Whether the store counts as unreachable, so that cached data is used without confirmation. */
   isOutage(): boolean
 }
 
 /**
  * How long after the start of a reading cached data is used. In an ordinary outage a reading is sent within 150 ms
- * after the last, and has failed within 250 ms: nobody waits then. An idle process sends it within 400 ms: requests that
- * come 450 ms after the last wait for the failure, 200 ms at most. If more time has passed, this process stalled.
+ * after the last, and has failed within 250 ms: nobody waits then. An idle process sends it within 400 ms: requests
+ * that come 450 ms after the last wait for the failure, 200 ms at most. If more time has passed, this process stalled.
  */
 const currentForMs = 450
-/** Within what time a reading fails while this process runs: the timeout of the store, and what a timer may be late. */
+/** Within what time a reading fails in a running process: the timeout of the store, and how late a timer may be. */
 const failsWithinMs = 300
 /** How long a process that stalled tries to read the change log before it considers the store unreachable. */
 const catchUpMs = 400
@@ -103,7 +103,7 @@ export function createCurrency(
 ): Currency {
   /** When the reading in flight began. */
   let inFlight: Moment | undefined
-  /** When this process was found to have stalled, if it has not read the change log since. */
+  /** When this process was found to have stalled; undefined once it has read the change log. */
   let stalledAt: number | undefined
 
   function begin(): Moment {
@@ -120,8 +120,8 @@ export function createCurrency(
   }
 
   /**
-   * What was current until now is served for maxStale; but a process that stalled has to try for a while, as its
-   * connections may just have been closed meanwhile.
+   * What was current so far is served for maxStale; but a process that stalled first tries for a while, as its
+   * connections may just have been closed.
    */
   function onFailure(begun: Moment): void {
     if (isOutage()) return
@@ -133,11 +133,11 @@ export function createCurrency(
   }
 
   function onLapse(): void {
-    // A punctual reading in flight will show in a moment whether the store responds.
+    // A punctual reading in flight will soon show whether the store answers.
     if (inFlight === undefined || !isPunctual(inFlight)) stalledAt ??= monotonic()
   }
 
-  /** Whether a reading began while cached data was current, and is not overdue: this process has not stalled. */
+  /** Whether a reading began while cached data was current, and is not overdue; if so, this process has not stalled. */
   function isPunctual({ now, time }: Moment): boolean {
     return (
       isCurrent(storeConnection, now, time) &&
@@ -191,7 +191,7 @@ export function createCatchUp({ storeConnection, currency, monotonic, poll }: Ca
     }
   }
 
-  /** A fault, not an outage: then the cache is not used, however long it lasts. */
+  /** Throws a fault, as it is no outage: the cache is not used, however long the fault lasts. */
   async function throwIfLate(fault: unknown): Promise<void> {
     currency.onLapse()
     if (currency.hasTried()) throw fault

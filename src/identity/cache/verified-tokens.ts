@@ -6,32 +6,35 @@ import type { VerifiedTokens } from '../tokens/access-token.ts'
 import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
 import { createLru } from './lru.ts'
 
-/** What a verified token takes: long IDs and scopes count in addition. */
+/** The size of an entry for a verified token; long IDs and scopes are added. */
 const verifiedBytesEach = 512
-/** What an entry takes besides the texts of its claims: digest, objects, numbers, and its slots in the cache. */
+/** The size of an entry without the texts of its claims: digest, objects, numbers, and slots in the cache. */
 const entryBytes = 384
-/** What a scope takes besides its text. */
+/** The size of a scope without its text. */
 const scopeBytes = 32
-/** How many of those used last are kept with their text, and how many bytes they take together. */
+/** The size of a thumbprint, with its object. */
+const confirmationBytesEach = 96
+/** How many recently used tokens are kept with their text, and how many bytes they take together. */
 const recentMax = 8_192
 const recentBytesMax = 8 * 1_024 * 1_024
-/** How many rejected tokens are cached at most, and of what length: together no more than 9 MiB. */
+/** How many rejected tokens are cached at most, and of what length: at most 9 MiB together. */
 const refusedMax = 4_096
 const refusedLengthMax = 2_048
-/** Texts are looked up by their last characters, 72 bits of the signature, as hashing a long text takes longer. */
+/** Texts are looked up by their last characters, 72 bits of the signature, which is cheaper than hashing all. */
 const tailLength = 12
 
 /** The result for one token. */
 interface CachedFinding<Finding> {
-  /** The whole token: two tokens may end alike. */
+  /** The whole token, as two tokens may end alike. */
   readonly token: string
   readonly finding: Finding
 }
 
 /**
- * Tokens whose signature was verified. Cleared when keys change. They are kept by their SHA-256, to save memory; those
- * used last by their text too, to save digesting it. Rejected tokens are kept apart, so that made-up ones evict no valid ones.
- * @param entriesMax of valid tokens, of 512 bytes each: fewer where their claims are longer
+ * Tokens whose signature was verified. Cleared when keys change. They are kept by SHA-256, to save memory; recently
+ * used ones by text too, to save digesting it. Rejected tokens are kept separately, so that invented ones evict no
+ * valid ones.
+ * @param entriesMax of valid tokens, of 512 bytes each: fewer if their claims are longer
  */
 export function createVerifiedTokens(entriesMax: number): VerifiedTokens & { clear(): void } {
   const verified = createLru<AccessTokenClaims>(entriesMax, {
@@ -68,9 +71,10 @@ export function createVerifiedTokens(entriesMax: number): VerifiedTokens & { cle
   }
 }
 
-function bytesOf({ accountId, sessionId, role, scopes }: AccessTokenClaims): number {
+function bytesOf({ accountId, sessionId, role, scopes, confirmation }: AccessTokenClaims): number {
   const scopesBytes = scopes.reduce((sum, scope) => sum + scopeBytes + scope.length, 0)
-  return entryBytes + accountId.length + sessionId.length + role.length + scopesBytes
+  const confirmationBytes = confirmation ? confirmationBytesEach : 0
+  return entryBytes + accountId.length + sessionId.length + role.length + scopesBytes + confirmationBytes
 }
 
 function digestOf(token: string): string {
@@ -94,13 +98,13 @@ function findingOf<Finding>(known: CachedFinding<Finding> | undefined, token: st
   return known?.token === token ? known.finding : undefined
 }
 
-/** How many rejected tokens are cached at most, in some 1 MiB. */
+/** How many rejected tokens are cached at most, in about 1 MiB. */
 const refusedForeignMax = 4_096
 
 /**
- * Tokens of foreign issuers whose signature was verified. They are kept by their digest, as tokens of some issuers
- * have several KiB: 100,000 take some 50 MB, however long they are. Rejected ones are kept apart, so that made-up
- * tokens evict no valid ones.
+ * Tokens of foreign issuers whose signature was verified. They are kept by digest, as tokens of some issuers have
+ * several KiB: 100,000 take about 50 MB, whatever their length. Rejected tokens are kept separately, so that invented
+ * ones evict no valid ones.
  */
 export function createVerifiedForeignTokens(entriesMax: number): VerifiedForeignTokens & {
   clear(): void

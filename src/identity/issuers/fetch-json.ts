@@ -2,21 +2,21 @@ import { trustSystemAuthorities } from '#platform/certificate-authorities.ts'
 import { signalAtDeadline } from '#platform/deadline.ts'
 import { parseJson } from '#platform/json.ts'
 
-/** The body of a response may not be longer: the largest key sets have some 20 KiB. */
+/** The maximum length of a response: the largest key sets have about 20 KiB. */
 export const responseBytesMax = 256 * 1_024
 /** For the whole exchange. */
 export const fetchTimeoutMs = 5_000
 
-/** A response that was received whole. */
+/** A response that was read completely. */
 interface JsonResponse {
   readonly status: number
-  /** undefined = the body is no JSON. */
+  /** undefined = the body is not JSON. */
   readonly json: unknown
 }
 
 /**
- * Gets a small JSON document. No redirect is followed: the URL in the config is the one that was checked.
- * @throws Error, in words for the log, where there is no response in time, or it is too long
+ * Gets a small JSON document. Redirects are not followed, as only the URL in the config was checked.
+ * @throws Error, in words for the log, if there is no response in time or it is too long
  */
 export async function fetchJson(url: string, aborted: AbortSignal): Promise<JsonResponse> {
   if (url.startsWith('https:')) trustSystemAuthorities()
@@ -52,14 +52,14 @@ export async function readText({ body }: Response): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** `fetch` only says that it failed: its cause has the reason. */
+/** The reason of a failed `fetch`, which is only in its cause. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unreachable'
   if (error.name === 'TimeoutError') return `no complete response within ${fetchTimeoutMs / 1_000} s`
   return error.cause instanceof Error ? error.cause.message || error.message : error.message
 }
 
-/** The provider cannot be asked, or not now: nothing is said about the person. */
+/** The provider could not be asked, or not now: this says nothing about the person. */
 export class ProviderUnreachable extends Error {
   override readonly name = 'ProviderUnreachable'
 }
@@ -75,8 +75,9 @@ interface FetchOptions {
 const bodiless: ReadonlySet<number> = new Set([101, 103, 204, 205, 304])
 
 /**
- * Asks the provider; a response is read whole, up to `responseBytesMax`, and no redirect is followed.
- * @throws ProviderUnreachable where there is no response in time, it is too long, or the provider fails (5xx)
+ * Sends a request to the provider. The response is read completely, up to `responseBytesMax`; redirects are not
+ * followed.
+ * @throws ProviderUnreachable if there is no response in time, it is too long, or the provider fails (5xx)
  */
 export async function providerFetch(url: string, options: FetchOptions): Promise<Response> {
   if (url.startsWith('https:')) trustSystemAuthorities()
@@ -93,7 +94,7 @@ export async function providerFetch(url: string, options: FetchOptions): Promise
     if (response.status >= 500) throw new Error(`status ${response.status}`)
     return new Response(bodiless.has(response.status) ? null : text, response)
   } catch (error) {
-    // Without its query, which may have secrets.
+    // Without the query, which may contain secrets.
     throw new ProviderUnreachable(`${url.split('?', 1)[0]}: ${reasonOf(error)}`, { cause: error })
   }
 }

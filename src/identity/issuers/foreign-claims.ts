@@ -1,9 +1,10 @@
 import { memoizeBounded } from '#platform/memoize.ts'
+import { type Confirmation, parseConfirmation } from '../possession/confirmation.ts'
 import { includesAudience } from '../tokens/access-token-claims.ts'
 import { type ClaimPath, claimAt, findMissingClaim, type IssuerOptions, type RoleMapping } from './issuer.ts'
 import { isSubject, principalId } from './subjects.ts'
 
-/** What a token of an issuer says, as far as the gateway uses it. Times are in milliseconds. */
+/** The claims of an issuer's token that the gateway uses. Times are in milliseconds. */
 export interface ForeignClaims {
   /** The name of the issuer in the config. */
   readonly issuer: string
@@ -14,21 +15,23 @@ export interface ForeignClaims {
   readonly scopes: readonly string[]
   readonly email: string | undefined
   readonly isEmailVerified: boolean
-  /** That of all users of the issuer; undefined = none. */
+  /** The plan of all users of the issuer; undefined = none. */
   readonly plan: string | undefined
+  /** What whoever sends it has to prove; undefined = nothing. */
+  readonly confirmation: Confirmation | undefined
   /** From the later of `iat` and `nbf` up to `exp`, with the clock tolerance on both sides. */
   readonly validFrom: number
   readonly validUntil: number
 }
 
-/** A claim that keeps a token from being accepted, in words for the log. */
+/** Why a claim keeps a token from being accepted, in words for the log. */
 interface WrongClaim {
   readonly wrong: string
 }
 
 type Payload = Readonly<Record<string, unknown>>
 
-/** Like those of scopes of keys: anything longer is no name. */
+/** As for scopes of keys: anything longer is not a name. */
 const scopeLengthMax = 128
 const scopesMax = 100
 const emailLengthMax = 254
@@ -41,13 +44,15 @@ export function parseForeignClaims(
   issuer: IssuerOptions,
   clockToleranceMs: number,
 ): ForeignClaims | WrongClaim {
-  const { iss, aud, iat, nbf, exp } = payload
+  const { iss, aud, iat, nbf, exp, cnf } = payload
   if (iss !== issuer.issuer) return { wrong: 'iss' }
   if (!isForUs(aud, issuer)) return { wrong: 'aud' }
   const missing = findMissingClaim(payload, issuer.require)
   if (missing !== undefined) return { wrong: `${missing} (require)` }
   const purpose = wrongPurpose(payload)
   if (purpose !== undefined) return { wrong: purpose }
+  const confirmation = parseConfirmation(cnf)
+  if (confirmation === 'unsupported') return { wrong: 'cnf: bound in a way that is not known here' }
   if (!isTime(exp)) return { wrong: 'exp' }
   if (iat !== undefined && !isTime(iat)) return { wrong: 'iat' }
   if (nbf !== undefined && !isTime(nbf)) return { wrong: 'nbf' }
@@ -63,6 +68,7 @@ export function parseForeignClaims(
     email: issuer.email && readEmail(payload, issuer.email),
     isEmailVerified: payload.email_verified === true,
     plan: issuer.plan,
+    confirmation,
     validFrom: Math.max(iat ?? 0, nbf ?? 0) * 1_000 - clockToleranceMs,
     validUntil: exp * 1_000 + clockToleranceMs,
   }
@@ -78,28 +84,29 @@ function isForUs(aud: unknown, { audiences }: IssuerOptions): boolean {
  * name in claims of their own.
  */
 function wrongPurpose(payload: Payload): string | undefined {
-  const { typ, token_use: use, at_hash, c_hash, nonce, auth_time, events, cnf } = payload
+  const { typ, token_use: use, at_hash, c_hash, nonce, auth_time, events } = payload
   if (events !== undefined) return 'events: a security event, no access token'
   if (at_hash !== undefined || c_hash !== undefined) return 'at_hash or c_hash: an ID token'
-  // What the client sent to the provider for its ID token, which may well come without any hash (Core 1.0, 3.1.3.6).
+  // The nonce that the client sent for its ID token, which need not have any hash (Core 1.0, 3.1.3.6).
   if (nonce !== undefined) return 'nonce: an ID token'
   if (auth_time !== undefined && !accessClaims.some((name) => isNamed(payload[name])))
     return `auth_time without ${accessClaims.join(', ')}: an ID token`
   if (use !== undefined && use !== 'access') return 'token_use: no access token'
   if (typ !== undefined && typ !== 'Bearer') return 'the claim typ: no access token'
-  // Whoever sends it has to prove that it has the key (RFC 8705 3, RFC 9449 7.1), which is not checked here.
-  if (cnf !== undefined) return 'cnf: bound to a key'
   return undefined
 }
 
-/** What only access tokens say: whom they were issued to and for what (RFC 9068 2.2), with the names of Entra and Okta. */
+/**
+ * Claims that only access tokens have: whom they were issued to and for what (RFC 9068 2.2), with the names that Entra
+ * and Okta use.
+ */
 const accessClaims = ['client_id', 'scope', 'cid', 'scp'] as const
 
 function isNamed(value: unknown): boolean {
   return (typeof value === 'string' || Array.isArray(value)) && value.length > 0
 }
 
-/** By the map only: a role of that name in the token means nothing by itself. */
+/** Roles come from the map only: a role of the same name in the token means nothing by itself. */
 function roleOf(payload: Payload, { claim, map, default: fallback }: RoleMapping): string {
   const value = claim && claimAt(payload, claim)
   const values: readonly unknown[] = Array.isArray(value) ? value : [value]
@@ -108,7 +115,7 @@ function roleOf(payload: Payload, { claim, map, default: fallback }: RoleMapping
 
 const noScopes: readonly string[] = []
 
-/** Most tokens of an issuer have the same scopes: one list for all of them. */
+/** Most tokens of an issuer have the same scopes, and share one list. */
 const splitScopes = memoizeBounded({ entriesMax: 1_000, keyLengthMax: 1_024 }, (text) => [
   ...new Set(text.split(' ').filter((scope) => scope !== '')),
 ])
@@ -124,7 +131,7 @@ function isScope(value: unknown): value is string {
   return typeof value === 'string' && value.length <= scopeLengthMax && scopeCharacters.test(value)
 }
 
-/** An e-mail is only told to upstreams: one that cannot be told is left out. */
+/** The e-mail is only passed to upstreams; one that cannot be passed is left out. */
 function readEmail(payload: Payload, path: ClaimPath): string | undefined {
   const value = claimAt(payload, path)
   const isEmail =

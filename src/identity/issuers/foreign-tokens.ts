@@ -1,8 +1,8 @@
-import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
-import { duplicateMember, isRecord, parseJsonObject } from '#platform/json.ts'
-import { accessTokenType, isCanonical } from '../tokens/jwt.ts'
+import { isRecord } from '#platform/json.ts'
+import { accessTokenType } from '../tokens/jwt.ts'
+import { isType, type ReadJwt, readJwt } from '../tokens/read-jwt.ts'
 import { type ForeignClaims, parseForeignClaims } from './foreign-claims.ts'
 import {
   type IssuerAlgorithm,
@@ -15,7 +15,7 @@ import {
 import type { ForeignIssuer } from './issuer-keys.ts'
 import type { PublicKey } from './public-keys.ts'
 
-/** `undecided`: the keys that it would have to be checked with are not known. */
+/** `undecided`: the keys that it has to be checked with are not known. */
 export type ForeignVerdict =
   | { readonly kind: 'valid'; readonly claims: ForeignClaims }
   | { readonly kind: 'expired' }
@@ -23,18 +23,18 @@ export type ForeignVerdict =
       readonly kind: 'invalid'
       /** In words for the log. */
       readonly reason: string
-      /** Only another set of keys could make the token valid. */
-      readonly isFinal: boolean
+      /** Whether only another set of keys could make the token valid, so that the verdict may be cached. */
+      readonly isCacheable: boolean
     }
   | { readonly kind: 'undecided'; readonly reason: string }
 
-/** Tokens of foreign issuers. */
+/** Verifies tokens of foreign issuers. */
 export interface ForeignTokens {
   /**
-   * Checks signature, header, claims and time (RFC 8725). A promise only where keys have to be fetched.
+   * Checks signature, header, claims and time (RFC 8725). Returns a promise only if keys have to be fetched.
    * @param accepted names of issuers
-   * @returns undefined where the token is not of any of these: its `iss` is another, or cannot be read. Where `iss` is
-   *   one of them in another spelling, that is the reason of an invalid one
+   * @returns undefined if the token belongs to none of these: its `iss` is another, or cannot be read. A different
+   * spelling of an accepted `iss` makes it invalid
    */
   verify(token: string, accepted: ReadonlySet<string>): ForeignVerdict | undefined | Promise<ForeignVerdict>
 }
@@ -43,14 +43,14 @@ export interface ForeignTokens {
 export interface VerifiedForeignTokens {
   get(digest: string): ForeignClaims | undefined
   set(digest: string, claims: ForeignClaims): void
-  /** Caches why a token is invalid that only other keys could make valid. */
+  /** Caches the reason why a token is invalid that only other keys could make valid. */
   setRefused(digest: string, reason: string): void
   refusalReason(digest: string): string | undefined
 }
 
 interface ForeignTokensOptions {
   readonly issuers: readonly ForeignIssuer[]
-  /** The issuer of the gateway's own tokens, which may be spelled almost like a foreign one. */
+  /** The issuer of the gateway's own tokens, whose spelling may resemble a foreign one. */
   readonly ownIssuer: string
   readonly verified: VerifiedForeignTokens
   readonly clockToleranceMs: number
@@ -69,23 +69,23 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
     const digest = digestOf(token)
     const claims = verified.get(digest)
     if (claims) return accepted.has(claims.issuer) ? verifyTimes(claims) : undefined
-    const read = readToken(token)
+    const read = readJwt(token)
     const issuer = read && findIssuer(read.payload, accepted)
     if (!issuer) return read && misspelt(read.payload, accepted)
     const reason = verified.refusalReason(digest)
     return reason === undefined ? verifyUncached(digest, read, issuer) : invalid(reason)
   }
 
-  function findIssuer({ iss }: ReadToken['payload'], accepted: ReadonlySet<string>) {
+  function findIssuer({ iss }: ReadJwt['payload'], accepted: ReadonlySet<string>) {
     const issuer = typeof iss === 'string' ? byIss.get(iss) : undefined
     return issuer && accepted.has(issuer.options.name) ? issuer : undefined
   }
 
-  /** `iss` is compared as it is (RFC 7519 4.1.1), so nobody would see why a token with another slash is refused. */
-  function misspelt(
-    { iss }: ReadToken['payload'],
-    accepted: ReadonlySet<string>,
-  ): ForeignVerdict | undefined {
+  /**
+   * `iss` is compared exactly (RFC 7519 4.1.1), so without this nobody would see why a token with another slash is
+   * refused.
+   */
+  function misspelt({ iss }: ReadJwt['payload'], accepted: ReadonlySet<string>): ForeignVerdict | undefined {
     if (typeof iss !== 'string' || iss === ownIssuer) return undefined
     const meant = bySpelling.get(plainSpelling(iss))?.find(({ options: { name } }) => accepted.has(name))
     return meant && invalid(`issuer ${meant.options.name}: ${spellingDifference(iss, meant.options.issuer)}`)
@@ -93,15 +93,15 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
 
   function verifyTimes(claims: ForeignClaims): ForeignVerdict {
     const now = clock()
-    // At the time of exp it has expired (RFC 7519 4.1.4).
+    // A token has expired once the time of exp is reached (RFC 7519 4.1.4).
     if (now >= claims.validUntil) return expired
     if (now >= claims.validFrom) return { kind: 'valid', claims }
-    return { kind: 'invalid', reason: 'iat or nbf is in the future', isFinal: false }
+    return { kind: 'invalid', reason: 'iat or nbf is in the future', isCacheable: false }
   }
 
   function verifyUncached(
     digest: string,
-    read: ReadToken,
+    read: ReadJwt,
     issuer: ForeignIssuer,
   ): ForeignVerdict | Promise<ForeignVerdict> {
     const algorithm = algorithmOf(read, issuer.options)
@@ -114,7 +114,7 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
       const latest = issuer.keys.find(kid, algorithm)
       if (latest === 'never-had') return { kind: 'undecided', reason: 'the keys of the issuer are not known' }
       if (latest !== 'unknown') return verifyWithKey(digest, latest, { read, issuer, algorithm })
-      if (isCurrent) return { kind: 'invalid', reason: 'unknown kid', isFinal: false }
+      if (isCurrent) return { kind: 'invalid', reason: 'unknown kid', isCacheable: false }
       return { kind: 'undecided', reason: 'unknown kid, and the keys of the issuer cannot be fetched' }
     })
   }
@@ -143,77 +143,29 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
 }
 
 interface VerifiedBy {
-  readonly read: ReadToken
+  readonly read: ReadJwt
   readonly issuer: ForeignIssuer
   readonly algorithm: IssuerAlgorithm
 }
 
-/** What a token's text says, unverified. */
-interface ReadToken {
-  readonly token: string
-  readonly header: Readonly<Record<string, unknown>>
-  readonly payload: Readonly<Record<string, unknown>>
-  readonly kid: string | undefined
-  /** Why no token of any issuer is like that. */
-  readonly wrong: string | undefined
-}
-
 function invalid(reason: string): ForeignVerdict {
-  return { kind: 'invalid', reason, isFinal: true }
+  return { kind: 'invalid', reason, isCacheable: true }
 }
 
-/** Half of SHA-256 would be enough to find a token, but not to tell it from one that somebody made to look like it. */
+/** Half of SHA-256 would be enough to find a token, but not to rule out one that was crafted to match it. */
 function digestOf(token: string): string {
   return hash('sha256', token, 'base64url')
 }
 
-/** @returns undefined where it is no JWT with an object as its payload */
-function readToken(token: string): ReadToken | undefined {
-  const parts = token.split('.', 4)
-  const [headerText, payloadText] = parts.map(decodeText)
-  const header = headerText === undefined ? undefined : parseJsonObject(headerText)
-  const payload = payloadText === undefined ? undefined : parseJsonObject(payloadText)
-  if (parts.length !== 3 || !header || !payload || headerText === undefined || payloadText === undefined)
-    return undefined
-  const { kid } = header
-  return {
-    token,
-    header,
-    payload,
-    kid: typeof kid === 'string' ? kid : undefined,
-    wrong: wrongForm(token, header, `[${headerText},${payloadText}]`),
-  }
-}
-
-function decodeText(part: string): string | undefined {
-  const bytes = Buffer.from(part, 'base64url')
-  // Otherwise different bytes would become the same text.
-  return isUtf8(bytes) ? bytes.toString() : undefined
-}
-
-function wrongForm(token: string, { kid, crit }: ReadToken['header'], json: string): string | undefined {
-  if (kid !== undefined && typeof kid !== 'string') return 'kid is no text'
-  // No extension is understood here (RFC 7515 4.1.11).
-  if (crit !== undefined) return 'crit'
-  if (!isCanonical(token)) return 'the signature is not canonical base64url'
-  return duplicateMember(json) === undefined ? undefined : 'a member appears twice'
-}
-
-/** `typ` is a media type: case does not matter, and `application/` may be left out (RFC 7515 4.1.9). */
-function isType(typ: unknown, type: string): boolean {
-  const name = typeof typ === 'string' ? typ.toLowerCase() : ''
-  return name === type || name === `application/${type}`
-}
-
-/** Explicit typing (RFC 8725 3.11), as far as the issuer does it. */
-function isTypeAccepted({ header: { typ } }: ReadToken, tokenType: TokenType): boolean {
+/** Explicit typing (RFC 8725 3.11), if the issuer uses it. */
+function isTypeAccepted({ header: { typ } }: ReadJwt, tokenType: TokenType): boolean {
   if (isType(typ, accessTokenType)) return true
   return tokenType === 'any' && (typ === undefined || isType(typ, 'jwt'))
 }
 
-/** The algorithm of the token, where the issuer may use it (RFC 8725 3.1). */
+/** The algorithm of the token, if the issuer may use it (RFC 8725 3.1). */
 function algorithmOf(
-  read: ReadToken,
+  read: ReadJwt,
   { algorithms, tokenType }: IssuerOptions,
 ): IssuerAlgorithm | { readonly wrong: string } {
   const { wrong } = read
@@ -225,7 +177,7 @@ function algorithmOf(
   return algorithm
 }
 
-/** Whatever makes the verifier throw, the token is not of the issuer. */
+/** If the verifier throws, for whatever reason, the token is not the issuer's. */
 function isSignedBy(token: string, key: PublicKey, algorithm: IssuerAlgorithm): boolean {
   try {
     return isRecord(key.verifierOf(algorithm)(token))

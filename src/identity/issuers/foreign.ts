@@ -4,12 +4,12 @@ import type { CachedSubject, Directory, Principal } from '../principal.ts'
 import type { ForeignClaims } from './foreign-claims.ts'
 import type { ForeignTokens, ForeignVerdict } from './foreign-tokens.ts'
 
-/** `Authorization: Bearer <JWT>` of foreign issuers. */
+/** Access tokens of foreign issuers, by `Authorization: Bearer` or `DPoP`. */
 export interface ForeignScheme {
   /**
    * @param issuers names of those that are accepted
-   * @returns undefined where the token is of none of them: it may be one of ours
-   * @throws GatehouseError `store-unavailable`, also as a rejection, where it is not known whether the subject is blocked
+   * @returns undefined if the token is from none of them, and may be one of ours
+   * @throws GatehouseError `store-unavailable`, also as a rejection, if it is not known whether the subject is blocked
    */
   authenticate(
     token: string,
@@ -20,14 +20,14 @@ export interface ForeignScheme {
 interface ForeignSchemeOptions {
   readonly tokens: ForeignTokens
   readonly directory: Pick<Directory, 'subject' | 'confirm'>
-  /** Whether a token is known to be one of ours: then it need not be read here. */
+  /** Whether a token is known to be ours, so that it need not be parsed here. */
   isOwn(token: string): boolean
 }
 
 const expired = rejected('token-expired')
 const blocked = rejected('subject-blocked')
 
-/** A subject is refused as blocked only after the cache was brought up to date: it may have been unblocked since. */
+/** A subject is refused as blocked only once the cache is up to date, as it may have been unblocked since. */
 export function createForeignScheme({ tokens, directory, isOwn }: ForeignSchemeOptions): ForeignScheme {
   function authenticate(
     token: string,
@@ -63,7 +63,7 @@ export function createForeignScheme({ tokens, directory, isOwn }: ForeignSchemeO
         const { isBlocked } = await directory.subject(claims.principalId)
         return isBlocked ? blocked : authenticated(claims)
       },
-      // What is known to be blocked stays refused while the store is unreachable.
+      // A subject that is known to be blocked stays refused while the store is unreachable.
       () => blocked,
     )
   }
@@ -76,8 +76,8 @@ function toRejection(verdict: Exclude<ForeignVerdict, { readonly kind: 'valid' }
     case 'expired':
       return expired
     case 'invalid': {
-      const { isFinal, reason } = verdict
-      return rejected('token-invalid', { holdsUntil: isFinal ? Number.POSITIVE_INFINITY : 0, reason })
+      const { isCacheable, reason } = verdict
+      return rejected('token-invalid', { holdsUntil: isCacheable ? Number.POSITIVE_INFINITY : 0, reason })
     }
     case 'undecided':
       return rejected('issuer-unavailable', { reason: verdict.reason })
@@ -87,7 +87,7 @@ function toRejection(verdict: Exclude<ForeignVerdict, { readonly kind: 'valid' }
 }
 
 function authenticated(claims: ForeignClaims): Authentication {
-  const { issuer, principalId, role, scopes, email, isEmailVerified, plan, validUntil } = claims
+  const { issuer, principalId, role, scopes, email, isEmailVerified, plan, confirmation, validUntil } = claims
   const principal: Principal = {
     accountId: principalId,
     key: undefined,
@@ -100,5 +100,5 @@ function authenticated(claims: ForeignClaims): Authentication {
     sessionId: undefined,
     profile: { email, firstName: '', lastName: '', isVerified: isEmailVerified },
   }
-  return { kind: 'authenticated', principal, holdsUntil: validUntil }
+  return { kind: 'authenticated', principal, confirmation, holdsUntil: validUntil }
 }

@@ -16,14 +16,14 @@ import { type PublicKey, parsePublicKeys } from './public-keys.ts'
 
 /** The public keys of one issuer, fetched in the background. */
 interface IssuerKeys {
-  /** `never-had`: no keys could be fetched yet. `several`: the ID is not unique, or there is none. */
+  /** `never-had`: no keys could be fetched yet. `several`: the ID is missing or not unique. */
   find(kid: string | undefined, algorithm: IssuerAlgorithm): PublicKey | 'never-had' | 'unknown' | 'several'
   /**
    * Fetches the keys again for an unknown ID, at most once in `refetchGapMs` (key-set-fetches.ts), whoever asks.
-   * @returns once the keys are as new as may be, or after `waitMs`: whether they are those that the issuer has now
+   * @returns once the keys are as new as possible, or after `waitMs`: whether they are the issuer's current ones
    */
   refetch(): Promise<boolean>
-  /** Resolves once a fetch that is under way has ended, or after `waitMs`. */
+  /** Resolves once a fetch in progress has ended, or after `waitMs`. */
   settled(): Promise<void>
   state(): IssuerState
   close(): void
@@ -43,18 +43,18 @@ interface IssuerKeysOptions {
   readonly log: Pick<Log, 'info' | 'error'>
   /** Monotonic. */
   readonly monotonic: Clock
-  /** Called when keys were fetched: `removed` = one that was known is none any more, or another. */
+  /** Called when keys were fetched. `removed`: a known key has disappeared or changed. */
   onReplaced(change: 'added' | 'removed'): void
-  /** Called for each fetch that was made for these keys; not for what a fetch for other workers has brought. */
+  /** Called for each fetch that was made for these keys; not for results that are shared with other workers. */
   onFetched(isSuccess: boolean): void
   readonly fetches: Pick<KeySetFetches, 'fetch'>
   /** Whether the keys are fetched at once and refreshed; false = only by `refetch`. Default true. */
   readonly isRefreshed?: boolean
 }
 
-/** How often keys are fetched anyway: a key that the issuer withdraws is refused after this time at the latest. */
+/** How often keys are refreshed: a key that the issuer withdraws is refused after this time at the latest. */
 const refreshMs = 5 * 60_000
-/** How soon a failed fetch is repeated: first, and at most, doubled in between. */
+/** The delay before a failed fetch is repeated: the first, doubled each time up to the maximum. */
 const retryMs = { first: 1_000, max: 30_000 }
 /** How long a request waits for a fetch. */
 const waitMs = 1_000
@@ -63,7 +63,7 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { issuer, log, monotonic, onReplaced, onFetched, fetches, isRefreshed = true } = options
   let keys: readonly PublicKey[] = []
   let isUp = false
-  /** What was logged last. */
+  /** The state that was logged last. */
   let reported: 'up' | 'down' | undefined
   let fetching: Promise<void> | undefined
   /** Until then keys are not fetched again for an unknown ID. */
@@ -135,7 +135,7 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     reported = 'down'
   }
 
-  /** @param ageMs of what is known: a withdrawn key is refused no later because another worker has fetched */
+  /** @param ageMs of the known keys: a withdrawn key is refused just as soon if another worker has fetched them */
   function schedule(ageMs: number): void {
     clearTimeout(timer)
     if (!isRefreshed || issuer.keys.kind === 'file') return
@@ -146,7 +146,7 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   async function refetch(): Promise<boolean> {
     if (issuer.keys.kind === 'file' && isUp) return true
     if (!fetching && monotonic() < pausedUntil) return isUp
-    // Without refreshing there is one request, which has time.
+    // Without refreshing there is only one request, which can wait.
     const isInTime = await withTimeout(fetchOnce('unknown-key'), isRefreshed ? waitMs : 2 * fetchTimeoutMs)
     return isInTime && isUp
   }
@@ -175,7 +175,7 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   }
 }
 
-/** Resolves to false where the work, which never rejects, takes too long; it goes on nevertheless. */
+/** Resolves to false if the work, which never rejects, takes too long; it continues nevertheless. */
 function withTimeout(work: Promise<void>, timeoutMs: number): Promise<boolean> {
   return inTime(work, timeoutMs, () => new Error('late')).then(
     () => true,
@@ -188,7 +188,7 @@ export interface Issuers {
   readonly all: readonly ForeignIssuer[]
   has(name: string): boolean
   states(): readonly IssuerState[]
-  /** Resolves once the keys of each were fetched, or could not be, or after a second. Never rejects. */
+  /** Resolves once the keys of each issuer were fetched or failed to be, or after a second. Never rejects. */
   settled(): Promise<void>
   /** Stops fetching keys. */
   close(): void
@@ -201,7 +201,7 @@ export interface IssuersOptions extends Pick<IssuerKeysOptions, 'log' | 'monoton
   readonly isRefreshed: boolean
   /** Shared with other workers; undefined = there are none. */
   readonly fetches?: Pick<KeySetFetches, 'fetch'> | undefined
-  /** Earlier decisions about tokens do not hold any more. */
+  /** Called when earlier decisions about tokens are no longer valid. */
   onReplaced(): void
   onFetched(issuer: string, isSuccess: boolean): void
 }

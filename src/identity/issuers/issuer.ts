@@ -14,12 +14,12 @@ export const issuerAlgorithms = [
 
 export type IssuerAlgorithm = (typeof issuerAlgorithms)[number]
 
-/** `at+jwt`: only tokens that call themselves access tokens (RFC 9068 2.1). `any`: also `JWT`, or none. */
+/** `at+jwt`: only tokens that declare themselves access tokens (RFC 9068 2.1). `any`: also `JWT`, or no type. */
 export const tokenTypes = ['any', 'at+jwt'] as const
 
 export type TokenType = (typeof tokenTypes)[number]
 
-/** The name of a claim, or the names that lead to a member of one: `['realm_access', 'roles']`. */
+/** The name of a claim, or the path to a member within one: `['realm_access', 'roles']`. */
 export type ClaimPath = readonly string[]
 
 /** A claim that a token must have, with one of these values. */
@@ -31,9 +31,9 @@ export interface IssuerOptions {
   readonly name: string
   /** The value of `iss`, exactly. */
   readonly issuer: string
-  /** What `aud` may be or contain; empty = it is not looked at: then `require` names a claim. */
+  /** What `aud` may be or contain; empty = it is not checked, and `require` names a claim instead. */
   readonly audiences: readonly string[]
-  /** What its tokens must say besides. */
+  /** Claims that its tokens must have in addition. */
   readonly require: readonly RequiredClaim[]
   readonly algorithms: readonly IssuerAlgorithm[]
   /** Which `typ` its tokens may have. */
@@ -59,7 +59,7 @@ export type KeySource =
 export interface RoleMapping {
   /** undefined = everybody has the default role. */
   readonly claim: ClaimPath | undefined
-  /** Roles by value of the claim: the first that a token has counts. */
+  /** Roles by value of the claim: the first value that a token has counts. */
   readonly map: readonly (readonly [value: string, role: string])[]
   readonly default: string
 }
@@ -69,16 +69,16 @@ export function claimAt(payload: Readonly<Record<string, unknown>>, path: ClaimP
   let value: unknown = payload
   for (const name of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
-    // The cast is sound: it has a member of that name.
+    // The cast is sound: the member exists.
     value = (value as Readonly<Record<string, unknown>>)[name]
   }
   return value
 }
 
-/** Stands for any text within a value. */
+/** Matches any text within a value. */
 export const anyText = '*'
 
-/** The first of the required claims that a token lacks, or has with none of the values; undefined = it has them all. */
+/** The first required claim that a token lacks, or has without any of the values; undefined = it has them all. */
 export function findMissingClaim(
   payload: Readonly<Record<string, unknown>>,
   required: readonly RequiredClaim[],
@@ -86,7 +86,7 @@ export function findMissingClaim(
   return required.find(([name, values]) => !hasOneOf(claimAt(payload, [name]), values))?.[0]
 }
 
-/** A text, a number, true or false, or a list that has one of the values. */
+/** Whether a text, a number, a boolean, or one of a list, is one of the values. */
 function hasOneOf(claim: unknown, values: readonly string[]): boolean {
   const texts = (Array.isArray(claim) ? claim : [claim]).filter(isPlain).map(String)
   return texts.some((text) => values.some((value) => matches(text, value)))
@@ -96,7 +96,9 @@ function isPlain(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }
 
-/** Case counts. Each part between asterisks is looked for once: the first place is as good as any other. */
+/**
+ * Case-sensitive. Each part between asterisks is searched for once, as its first occurrence is as good as any other.
+ */
 function matches(text: string, value: string): boolean {
   const [start = '', ...others] = value.split(anyText)
   const end = others.pop()
@@ -111,16 +113,19 @@ function matches(text: string, value: string): boolean {
   return text.length - end.length >= position && text.endsWith(end)
 }
 
-/** No URL of an issuer is longer: anything else is not looked at any further. */
+/** No issuer has a longer URL: anything longer is not examined. */
 const issLengthMax = 2_048
 
-/** One spelling for all URLs that differ only in case, a default port and slashes at the end. */
+/** The same for all URLs that differ only in case, a default port and slashes at the end. */
 export function plainSpelling(issuer: string): string {
   if (issuer.length > issLengthMax) return issuer
   return withoutSlashes(URL.parse(issuer)?.href ?? issuer).toLowerCase()
 }
 
-/** How `iss` of a token differs from the URL of the issuer that it means. @param iss of the same plain spelling */
+/**
+ * How the `iss` of a token differs from the issuer's URL that it stands for.
+ * @param iss with the same plain spelling
+ */
 export function spellingDifference(iss: string, configured: string): string {
   if (withoutSlashes(iss) !== withoutSlashes(configured)) return 'iss is another spelling of its URL'
   return `iss ends with ${iss.length > configured.length ? 'more' : 'fewer'} slashes than in the config`
@@ -132,7 +137,7 @@ function withoutSlashes(text: string): string {
   return text.slice(0, end)
 }
 
-/** Whether what is fetched from a URL cannot be changed on the way: https, or this machine. */
+/** Whether a response from a URL cannot be changed on the way: https, or this machine. */
 export function isSecureUrl(text: string): boolean {
   const url = URL.parse(text)
   if (!url || url.username || url.password) return false

@@ -4,7 +4,7 @@ import { isRecord } from '#platform/json.ts'
 import { fetchJson } from './fetch-json.ts'
 import { isSecureUrl } from './issuer.ts'
 
-/** What a fetch has brought: a document, or why there is none, in words for the log. */
+/** The result of a fetch: a document, or the reason why there is none, in words for the log. */
 export type KeySetOutcome = KeySet | { readonly failure: string }
 
 /** The answer to a request for keys. */
@@ -12,29 +12,29 @@ export interface FetchedKeySet {
   readonly outcome: KeySetOutcome
   /** How long ago the fetch began, in milliseconds. */
   readonly ageMs: number
-  /** How long keys are not fetched again for an unknown ID; 0 = they would be now. */
+  /** How long keys are not fetched again for an unknown ID; 0 = another fetch may begin now. */
   readonly pauseMs: number
-  /** Whether the fetch was begun for another request. */
+  /** Whether the fetch was made for another request. */
   readonly isShared: boolean
 }
 
-/** Why keys are fetched: because it is time to, or because a token names an unknown one. */
+/** Why keys are fetched: because it is time to, or because a token names an unknown key. */
 export type FetchReason = 'refresh' | 'unknown-key'
 
-/** Fetches key sets of issuers, for whoever needs them. */
+/** Fetches key sets of issuers, for all workers. */
 export interface KeySetFetches {
   /**
-   * Requests at the same time share one fetch; for unknown keys one is made at most once in `refetchGapMs`, and
-   * requests in between get what the last fetch has brought. Never rejects.
+   * Simultaneous requests share one fetch. For unknown keys there is at most one in `refetchGapMs`, and requests in
+   * between get its result. Never rejects.
    */
   fetch(location: KeySetLocation, reason: FetchReason): Promise<FetchedKeySet>
-  /** Aborts what is under way. */
+  /** Aborts all fetches in progress. */
   close(): void
 }
 
-/** The least time between two fetches for unknown IDs, which anybody can make up. */
+/** The minimum time between two fetches for unknown IDs, which anybody can invent. */
 export const refetchGapMs = 10_000
-/** How old what is shared with a refresh may be: workers of an instance refresh at about the same time. */
+/** How old a shared result of a refresh may be: the workers of an instance refresh at about the same time. */
 const sharedForMs = 500
 
 interface Fetch {
@@ -65,7 +65,7 @@ export function openKeySetFetches(monotonic: Clock): KeySetFetches {
     return begun
   }
 
-  /** Locations that have left the config are not kept. */
+  /** Locations that are no longer in the config are dropped. */
   function prune(now: number): void {
     for (const [key, { latest }] of states)
       if (latest.isOver && now - latest.beganAt > refetchGapMs) states.delete(key)
@@ -123,7 +123,7 @@ export async function fetchKeySet(
   return { url, document: json }
 }
 
-/** By OpenID Connect Discovery 1.0, or by RFC 8414 where the issuer is only an OAuth server. */
+/** Uses OpenID Connect Discovery 1.0, or RFC 8414 if the issuer is only an OAuth server. */
 async function discoverKeysUrl(issuer: string, aborted: AbortSignal): Promise<string> {
   const [first, second] = discoveryUrls(issuer)
   const found = await fetchJson(first, aborted)
@@ -133,7 +133,9 @@ async function discoverKeysUrl(issuer: string, aborted: AbortSignal): Promise<st
   throw new Error(`${first}: status ${found.status}, and ${second}: status ${other.status}`)
 }
 
-/** OpenID Connect adds its path to that of the issuer (Discovery 1.0, 4); RFC 8414 puts its own before (3.1). */
+/**
+ * OpenID Connect appends its path to that of the issuer (Discovery 1.0, 4); RFC 8414 inserts its own before it (3.1).
+ */
 export function discoveryUrls(issuer: string): readonly [string, string] {
   const { origin, pathname } = new URL(issuer)
   const path = pathname.replace(/\/$/, '')
@@ -145,7 +147,7 @@ export function discoveryUrls(issuer: string): readonly [string, string] {
 
 function keysUrlOf(metadata: unknown, issuer: string, url: string): string {
   if (!isRecord(metadata)) throw new Error(`${url}: it is no JSON object`)
-  // Otherwise one issuer could hand out the keys of another (Discovery 1.0, 4.3; RFC 8414 3.3).
+  // Otherwise one issuer could serve the keys of another (Discovery 1.0, 4.3; RFC 8414 3.3).
   if (metadata.issuer !== issuer) throw new Error(`${url}: its issuer is not exactly ${issuer}`)
   const { jwks_uri: keysUrl } = metadata
   if (typeof keysUrl !== 'string' || !isSecureUrl(keysUrl))

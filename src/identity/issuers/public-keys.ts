@@ -6,11 +6,11 @@ import type { IssuerAlgorithm } from './issuer.ts'
 
 /** A public key of an issuer. */
 export interface PublicKey {
-  /** undefined = it has no ID. */
+  /** undefined = it has none. */
   readonly kid: string | undefined
-  /** Those that its type and its `alg` allow, and that are accepted of the issuer; at least one. */
+  /** The algorithms that its type and its `alg` allow, and that the issuer may use; at least one. */
   readonly algorithms: readonly IssuerAlgorithm[]
-  /** The same for the same key with the same ID and algorithms. */
+  /** Equal for equal keys with the same ID and algorithms. */
   readonly fingerprint: string
   /** Verifies signatures, and nothing else. */
   verifierOf(algorithm: IssuerAlgorithm): (token: string) => unknown
@@ -18,7 +18,7 @@ export interface PublicKey {
 
 /** How many keys a set may have: issuers publish a handful, and each token is matched against all. */
 export const publicKeysMax = 100
-/** Fewer bits can be factored; more take so long to verify that tokens could keep the process busy. */
+/** Smaller keys can be factored; larger ones take so long to verify that tokens could keep the process busy. */
 const rsaBits = { min: 2_048, max: 8_192 }
 /** A smaller exponent makes signatures easy to forge, with 1 trivial (FIPS 186-5 A.1.1). */
 const rsaExponentMin = 65_537n
@@ -31,9 +31,9 @@ const curveAlgorithms: Readonly<Record<string, IssuerAlgorithm>> = {
 }
 
 /**
- * Reads a JSON Web Key Set (RFC 7517). Keys that cannot verify tokens of the issuer are passed over: those of other
- * types, for encryption, too weak, symmetric or private.
- * @throws Error, in words for the log, if it is no key set, has too many keys, or none can be used
+ * Reads a JSON Web Key Set (RFC 7517). Keys that cannot verify tokens of the issuer are skipped: those of other types,
+ * for encryption, too weak, symmetric or private.
+ * @throws Error, in words for the log, if it is not a key set, has too many keys, or none can be used
  */
 export function parsePublicKeys(
   document: unknown,
@@ -50,27 +50,38 @@ function readKey(
   jwk: Readonly<Record<string, unknown>>,
   accepted: readonly IssuerAlgorithm[],
 ): readonly PublicKey[] {
-  const { kid, kty, alg, use, key_ops: operations } = jwk
-  // A private key in public is not worth anything any more.
-  if (kty === 'oct' || Object.hasOwn(jwk, 'd')) return []
-  if (use !== undefined && use !== 'sig') return []
-  if (Array.isArray(operations) && !operations.includes('verify')) return []
+  const { kid } = jwk
   if (kid !== undefined && typeof kid !== 'string') return []
-  const key = importKey(jwk)
-  if (!key) return []
-  const named = alg === 'Ed25519' ? 'EdDSA' : alg
-  const algorithms = algorithmsOf(key).filter(
-    (one) => accepted.includes(one) && (named === undefined || named === one),
-  )
-  if (algorithms.length === 0) return []
+  const read = readPublicJwk(jwk, accepted)
+  if (!read) return []
+  const { key, algorithms } = read
   const fingerprint = `${kid} ${algorithms} ${key.export({ format: 'der', type: 'spki' }).toString('base64')}`
   const verifierOf = memoize((algorithm: IssuerAlgorithm) => createSignatureVerifier(key, algorithm))
   return [{ kid, algorithms, fingerprint, verifierOf }]
 }
 
+/** A key that can verify signatures, and with which of these algorithms; undefined = it is none, or too weak. */
+export function readPublicJwk(
+  jwk: Readonly<Record<string, unknown>>,
+  accepted: readonly IssuerAlgorithm[],
+): { readonly key: KeyObject; readonly algorithms: readonly IssuerAlgorithm[] } | undefined {
+  const { kty, alg, use, key_ops: operations } = jwk
+  // A private key that was published is worthless.
+  if (kty === 'oct' || Object.hasOwn(jwk, 'd')) return undefined
+  if (use !== undefined && use !== 'sig') return undefined
+  if (Array.isArray(operations) && !operations.includes('verify')) return undefined
+  const key = importKey(jwk)
+  if (!key) return undefined
+  const named = alg === 'Ed25519' ? 'EdDSA' : alg
+  const algorithms = algorithmsOf(key).filter(
+    (one) => accepted.includes(one) && (named === undefined || named === one),
+  )
+  return algorithms.length === 0 ? undefined : { key, algorithms }
+}
+
 function importKey(jwk: Readonly<Record<string, unknown>>): KeyObject | undefined {
   try {
-    // The cast is sound: whatever it has that is not of the type of a key is refused here.
+    // The cast is sound: anything that is not a valid key is refused here.
     return createPublicKey({ format: 'jwk', key: jwk as webcrypto.JsonWebKey })
   } catch {
     return undefined

@@ -11,19 +11,22 @@ import { type UsageBatch, type UsageStore, usagePrincipalsMax } from '#store/usa
 export interface Subject {
   /** The name of the issuer in the config. */
   readonly issuer: string
-  /** As its tokens have it. */
+  /** The `sub` of its tokens. */
   readonly subject: string
 }
 
-/** Blocks users of foreign issuers, on behalf of one actor, who is named in the audit log. */
+/** Blocks users of foreign issuers, on behalf of an actor, who is named in the audit log. */
 export interface BlockedSubjects {
   /**
    * Refuses all tokens of a user, on every route, until it is unblocked.
-   * @returns whether it was blocked now; false = it was already
+   * @returns whether this call has blocked it; false = it was blocked already
    * @throws GatehouseError `request-invalid` (fields `issuer`, `subject`)
    */
   block(subject: Subject): Promise<boolean>
-  /** Also of an issuer that has left the config. @returns false where it is not blocked */
+  /**
+   * Also for an issuer that is no longer in the config.
+   * @returns false if it is not blocked
+   */
   unblock(subject: Subject): Promise<boolean>
   /** Newest first. @throws GatehouseError `request-invalid` (field `cursor`) */
   page(page: { readonly cursor: string | undefined; readonly limit: number }): Promise<Page<BlockedSubject>>
@@ -33,7 +36,7 @@ export type BlockedSubjectsOf = (by: Actor) => BlockedSubjects
 
 interface BlockedSubjectsOptions {
   readonly store: SubjectStore
-  /** The names of those in the config. */
+  /** The names of the issuers in the config. */
   readonly issuers: readonly string[]
   readonly clock: Clock
 }
@@ -81,7 +84,7 @@ export function createBlockedSubjects({ store, issuers, clock }: BlockedSubjects
   }
 }
 
-/** A blocked user as the admin API and the command show it. */
+/** A blocked user as the admin API and the command line show it. */
 export function blockedSubjectData({ principalId: id, blockedAt }: BlockedSubject) {
   return { ...partsOfPrincipalId(id), id, blockedAt: new Date(blockedAt).toISOString() }
 }
@@ -103,29 +106,29 @@ function assertSubject({ subject }: Subject): void {
 }
 
 /**
- * The ID of a principal of an issuer: `<name of the issuer>:<subject>`. No account ID has a colon, and no name of an
- * issuer either, so that no two principals have one ID. What is not plain visible ASCII in the subject, and `%`, is
- * percent-encoded as UTF-8 (RFC 3986 2.1): the ID can stand in a header, a key or a line as it is.
+ * The ID of a principal of an issuer: `<name of the issuer>:<subject>`. Neither an account ID nor an issuer's name
+ * contains a colon, so no two principals have the same ID. Anything but visible ASCII in the subject, and `%`, is
+ * percent-encoded as UTF-8 (RFC 3986 2.1), so that the ID can be used in a header, a key or a line.
  */
 export function principalId(issuer: string, subject: string): string {
   return `${issuer}:${subject.replaceAll(/[^!-$&-~]+/g, encodeURIComponent)}`
 }
 
-/** The name of the issuer and the subject of such an ID. */
+/** The name of the issuer and the subject of an ID. */
 function partsOfPrincipalId(id: string): { readonly issuer: string; readonly subject: string } {
   const colon = id.indexOf(':')
   return { issuer: id.slice(0, colon), subject: decodeURIComponent(id.slice(colon + 1)) }
 }
 
 /**
- * Writes usage, also of principals of foreign issuers, of which there may be any number: those that are one too many
- * for the store are counted together, under the name of their issuer and a colon. No principal has that ID, as no
+ * Records usage, including that of principals of foreign issuers, whose number is unbounded: those that exceed the
+ * store's limit are counted together, under the name of their issuer and a colon. No principal has that ID, as no
  * subject is empty.
  */
 export function withPrincipals(
   store: Pick<UsageStore, 'addUsage' | 'admitUsagePrincipals'>,
 ): Pick<UsageStore, 'addUsage'> {
-  /** Those that the store has admitted on the day. */
+  /** The principals that the store has admitted on that day. */
   let admitted = new Set<string>()
   let day = 0
 
@@ -152,12 +155,12 @@ export function withPrincipals(
 
 const noIds: ReadonlySet<string> = new Set()
 
-/** All other principals of the same issuer. */
+/** The ID that stands for all other principals of the same issuer. */
 function othersOf(id: string): string {
   return id.slice(0, id.indexOf(':') + 1)
 }
 
-/** A text that can be part of an ID. A lone surrogate has no encoding of its own: two subjects would get one ID. */
+/** A text that can be part of an ID. A lone surrogate has no encoding of its own, so two subjects would share an ID. */
 export function isSubject(value: unknown): value is string {
   return (
     typeof value === 'string' &&

@@ -1,21 +1,24 @@
 /**
- * Where a secret key may come in a request: in header fields of these names, as the token of `Authorization: Bearer`, as
- * the password of `Authorization: Basic`. One object for each config: it is a key of caches.
+ * Where a secret key may be in a request: in header fields of these names, as the token of `Authorization: Bearer`, as
+ * the password of `Authorization: Basic`. There is one object for each config, as it is a cache key.
  */
 export interface Carriers {
-  /** Names of header fields, as configured; no two are the same in lower case. */
+  /** Names of header fields, as configured; unique in lower case. */
   readonly headers: readonly string[]
   readonly bearer: boolean
   readonly basic: boolean
 }
 
-/** The place that a secret key came in: the name of a header field as configured, `bearer` or `basic`. */
+/** Where a secret key was found: the name of a header field as configured, `bearer` or `basic`. */
 export type Carrier = string
 
 /** The carrier of an access token that came in the access cookie. */
 export const accessCookieCarrier: Carrier = 'cookie'
 
-/** The words of `keys.accept` that are no header names. */
+/** The carrier of an access token that came by `Authorization: DPoP`, beside a proof (RFC 9449 7.1). */
+export const proofCarrier: Carrier = 'dpop'
+
+/** The words in `keys.accept` that are not header names. */
 export const authorizationCarriers = ['bearer', 'basic'] as const
 
 /** @param accept `keys.accept` of the config: header names, `bearer`, `basic` */
@@ -37,7 +40,7 @@ export function describeCarriers({ headers, bearer, basic }: Carriers): readonly
   ]
 }
 
-/** The header field that carries a secret key, in the first place that is accepted. */
+/** The header field to send a secret key in, as the first accepted carrier. */
 export function keyField(
   { headers: [header], bearer }: Carriers,
   secretKey: string,
@@ -50,19 +53,19 @@ export function keyField(
 /** `Basic` before a token character is another scheme (RFC 9110 5.6.2). */
 const basicPrefix = /^Basic(?![!#$%&'*+.^_`|~0-9A-Za-z-])/i
 const basicCredentials = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i
-/** In characters of base64: user names are ignored, but not read at any length. */
+/** In characters of base64: user names are ignored, but their length is limited. */
 const lengthMax = 4_096
 
 /**
  * The password of `Authorization: Basic` (RFC 7617): what follows the first colon, one character for each byte. Empty
- * where it is malformed; undefined = another scheme.
+ * if it is malformed; undefined = another scheme.
  */
 export function passwordOf(authorization: string): string | undefined {
   if (!basicPrefix.test(authorization)) return undefined
   const encoded = basicCredentials.exec(authorization)?.[1]
   if (encoded === undefined || encoded.length > lengthMax) return ''
   const bytes = Buffer.from(encoded, 'base64')
-  // Decoders differ about text that is not canonical: missing padding, bits that are left over.
+  // Decoders disagree about text that is not canonical: missing padding, left-over bits.
   if (bytes.toString('base64') !== encoded) return ''
   const colon = bytes.indexOf(':')
   return colon === -1 ? '' : bytes.toString('latin1', colon + 1)

@@ -7,9 +7,12 @@ import type { Directory } from '../principal.ts'
 
 /** The accounts of keys that were made elsewhere, by the digest of the key. */
 export interface ImportedKeys {
-  /** Whether it is known that there is no imported key at all. */
+  /** Whether it is known that there are no imported keys at all. */
   hasNone(): boolean
-  /** Whether there is any. @throws GatehouseError `store-unavailable` where that was never known */
+  /**
+   * Whether there are any.
+   * @throws GatehouseError `store-unavailable` if this was never known
+   */
   hasAny(): Promise<boolean>
   /** The cached account ID; `absent` = there is no such key; undefined = it has to be looked up. */
   find(digest: Uint8Array): string | 'absent' | undefined
@@ -22,19 +25,19 @@ export interface ImportedKeys {
 export interface ImportedKeysOptions {
   readonly store: Pick<ImportedKeyStore, 'findImportedKey' | 'hasImportedKeys'>
   readonly directory: Pick<Directory, 'version'>
-  /** How long it is cached that there is no such key. */
+  /** How long the absence of a key is cached. */
   readonly negativeTtlMs: number
-  /** For spans. */
+  /** For time spans. */
   readonly monotonic: Clock
 }
 
-/** Entries have one length, some 250 bytes: together at most 25 MiB and 2.5 MiB. */
+/** Entries have a fixed length of about 250 bytes: at most 25 MiB and 2.5 MiB. */
 const knownMax = 100_000
 const absentMax = 10_000
-/** How long it is believed that there still are some, whatever has changed. */
+/** How long the existence of imported keys is assumed, whatever has changed. */
 const anyIntervalMs = 1_000
 
-/** The accounts of imported keys, cached in the process: also which keys there are not. */
+/** Caches the accounts of imported keys in the process, and which keys do not exist. */
 export function createImportedKeys(options: ImportedKeysOptions): ImportedKeys {
   const { store, directory, negativeTtlMs, monotonic } = options
   const known = createLru<{ readonly accountId: string }>(knownMax)
@@ -43,12 +46,15 @@ export function createImportedKeys(options: ImportedKeysOptions): ImportedKeys {
   let any: { readonly is: boolean; readonly version: object; readonly until: number } | undefined
   let reading: { readonly version: object; readonly is: Promise<boolean> } | undefined
 
-  /** That there is none counts until the next change: it may be the import of the first. */
+  /** The absence of imported keys is only assumed until the next change, which may be the import of the first. */
   function isKnown(version: object | undefined): boolean {
     return any !== undefined && (any.version === version || (any.is && monotonic() < any.until))
   }
 
-  /** Read again only after a change of some account, once for all who ask. While the store is unreachable, what was read last counts. */
+  /**
+   * Read again only after a change of some account, once for all callers. While the store is unreachable, the last
+   * result counts.
+   */
   async function hasAny(): Promise<boolean> {
     const version = directory.version()
     if (any && (version === undefined || isKnown(version))) return any.is

@@ -12,8 +12,8 @@ const expired = rejected('secret-key-expired')
 const disabled = rejected('account-disabled')
 
 /**
- * `SecretKey: gate_sk_…`: a key is valid until it expires or is revoked, and then for the overlap that was asked for. It is
- * rejected only after the cache was brought up to date: the account may have got this very key since.
+ * `SecretKey: gate_sk_…`. A key is valid until it expires or is revoked, and then for the requested overlap. It is
+ * rejected only once the cache is up to date, as the account may have got this very key since.
  */
 export function createSecretKeyScheme(
   directory: Directory,
@@ -21,7 +21,7 @@ export function createSecretKeyScheme(
   importedKeys?: ImportedKeys,
 ): Scheme {
   const { confirm, revokedKeys } = directory
-  /** Of the foreign key that comes next, if it was asked whether it must be looked up: it is digested once. */
+  /** The last foreign key that `mustLookUp` was asked about, so that it is digested once. */
   let digested: { readonly credential: string; readonly digest: Uint8Array } | undefined
 
   function decideKey({ digest }: ParsedKey, account: CachedAccount | undefined): Authentication {
@@ -43,22 +43,22 @@ export function createSecretKeyScheme(
     return confirm().then(
       () => decideAfterConfirm(key),
       (outOfReach: unknown) => {
-        // Whether a key is wrong is not known now; but a valid key of a disabled account is rejected.
+        // It is not known now whether the key is wrong; but even a valid key of a disabled account is rejected.
         if (verdict === disabled) return verdict
         throw outOfReach
       },
     )
   }
 
-  /** Whether no change can have made the key valid since: an old key never becomes valid again. */
+  /** Whether no change can have made the key valid since, as an old key never becomes valid again. */
   function isFinal({ digest }: ParsedKey, account: CachedAccount | undefined): boolean {
     const key = account && findCompactKey(account.keys, digest)
     return revokedKeys.has(digest) || (key !== undefined && keyState(key, clock()) !== 'valid')
   }
 
   /**
-   * A key of no account is rejected whatever has changed: a deleted account is never restored. But it waits as long as
-   * a wrong key of an account, and is cached like one: timing must not reveal which account IDs exist.
+   * A key without an account is rejected whatever has changed, as a deleted account is never restored. But it waits as
+   * long as a wrong key of an account, and is cached like one: timing must not reveal which account IDs exist.
    */
   async function rejectInEqualTime({ digest }: ParsedKey): Promise<Authentication> {
     const isRemembered = await confirm().then(
@@ -89,7 +89,7 @@ export function createSecretKeyScheme(
       : decideOrConfirm(key, account)
   }
 
-  /** A key that was made elsewhere is found by its digest, if there are any such keys. */
+  /** A key that was made elsewhere is found by its digest, if there are such keys. */
   function authenticateForeign(
     credential: string,
     imported: ImportedKeys,
@@ -112,7 +112,7 @@ export function createSecretKeyScheme(
     return decideForeign({ accountId, digest }, directory.account(accountId), imported)
   }
 
-  /** Unlike one of ours, a key that was revoked can be imported again, also for another account. */
+  /** Unlike our own keys, a revoked key can be imported again, even for another account. */
   async function decideForeign(
     key: ParsedKey,
     account: CachedAccount | undefined | Promise<CachedAccount | undefined>,

@@ -1,23 +1,23 @@
 import { clientNetwork } from '#platform/addresses.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { Rate, RateResult } from '#store/rates.ts'
+import { exceededRateOf, type Rate, type RateResult } from '#store/rates.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
 /**
- * Bounds how many keys that may be made up are looked up for one client network: no more at a time than it may still
- * send wrong ones, so that many at once cost no more look-ups than one after the other.
+ * Limits how many keys that may be invented are looked up at the same time for one client network: no more than the
+ * wrong keys that it may still send. Parallel requests thus cause no more look-ups than sequential ones.
  */
 export interface LookUpGuard {
   /**
-   * Waits while too many look-ups are under way.
-   * @returns whether a key of this address may be looked up; if so, `release` is to be called once it is decided, and
-   *   counted if it was wrong
+   * Waits while too many look-ups are in progress.
+   * @returns whether a key from this address may be looked up; if so, call `release` once it is decided, and counted if
+   * it was wrong
    */
   admit(address: string): boolean | Promise<boolean>
   release(address: string): void
 }
 
-/** A network with look-ups under way; each waiting entry is a request that is open. */
+/** A network with look-ups in progress; each waiting entry is an open request. */
 interface Network {
   underWay: number
   readonly waiting: ((mayLookUp: boolean) => void)[]
@@ -60,9 +60,9 @@ export function createLookUpGuard(limiter: Pick<RateLimiter, 'takeInProcess'>, f
 }
 
 /**
- * Counts a wrong credential of an address: first in this process, so that a flood never reaches the store, then in all
- * workers, and across instances unless it is malformed. To be called once the credential is known to be wrong: a valid
- * one is never rejected because of others. Synchronous where only this process counts it.
+ * Counts a wrong credential from an address: first in this process, so that a flood never reaches the store, then in
+ * all workers, and across instances unless it is malformed. Call it once the credential is known to be wrong: a valid
+ * one is never rejected because of others. Synchronous if only this process counts.
  * @returns `too-many-failures` if there were too many
  */
 export function countFailure(
@@ -77,10 +77,7 @@ export function countFailure(
   return countShared(limiter, rate, { subject, here, isMalformed })
 }
 
-/**
- * How many more wrong credentials a network may send to this process now. Nothing is counted: at a rate without
- * intervals a use is free.
- */
+/** How many more wrong credentials a network may send to this process now. Nothing is counted. */
 function failuresLeft(
   limiter: Pick<RateLimiter, 'takeInProcess'>,
   { limit, perMs }: Rate,
@@ -104,9 +101,9 @@ async function countShared(
   return taken.isAllowed ? undefined : tooManyFailures(rate, taken)
 }
 
-function tooManyFailures({ limit }: Rate, taken: RateResult): GatehouseError {
-  return new GatehouseError('too-many-failures', { rate: { limit, ...taken } })
+function tooManyFailures(rate: Rate, taken: RateResult): GatehouseError {
+  return new GatehouseError('too-many-failures', { rate: exceededRateOf('failures', rate, taken) })
 }
 
-/** Wrong credentials of an address. */
+/** Wrong credentials by address. */
 const failurePurpose = 'failure ip'

@@ -1,9 +1,13 @@
 import { clientNetwork } from '#platform/addresses.ts'
+import type { Allowance } from '#platform/allowance.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { Rate, RateResult } from '#store/rates.ts'
+import { allowanceOf, exceededRateOf, type Rate, type RateResult } from '#store/rates.ts'
 import type { RateLimit, RouteRate } from '../access.ts'
 import type { Principal } from '../principal.ts'
 import type { RateLimiter } from './rate-limiter.ts'
+
+/** Where it is noted what is left, as a request is counted; undefined = nobody asks. */
+export type Allowances = Allowance[] | undefined
 
 /** Who is counted. */
 interface RateSubject {
@@ -16,45 +20,59 @@ export function takeRate(
   limiter: Pick<RateLimiter, 'take'>,
   rate: RouteRate,
   caller: RateSubject,
+  allowances?: Allowances,
 ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
   const by = countedBy(rate.by, caller.principal)
   const purpose = by === rate.by ? rate.purpose : rate.purposes[by]
-  return takeFrom(limiter, purpose, rateSubject(by, caller), rate)
+  const taken = limiter.take(purpose, rateSubject(by, caller), rate)
+  return noteTaken('rate', rate, taken, allowances)
 }
 
 /**
- * Synchronous where this process counts alone.
- * @param purpose what is counted
- * @param subject who is counted
- * @returns `rate-limited` if it has to wait
+ * Notes what is left of a rate. Synchronous if this process counts alone.
+ * @returns `rate-limited` if the caller has to wait
  */
-export function takeFrom(
-  limiter: Pick<RateLimiter, 'take'>,
-  purpose: string,
-  subject: string,
+export function noteTaken(
+  policy: string,
   rate: Rate,
+  taken: RateResult | Promise<RateResult>,
+  allowances: Allowances,
 ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-  const taken = limiter.take(purpose, subject, rate)
-  return taken instanceof Promise ? excessLater(rate, taken) : excessOf(rate, taken)
+  return taken instanceof Promise
+    ? excessLater(policy, rate, taken, allowances)
+    : excessOf(policy, rate, taken, allowances)
 }
 
-/** A function of its own: a closure in the caller would be allocated at each call (hot). */
-async function excessLater(rate: Rate, taken: Promise<RateResult>): Promise<GatehouseError | undefined> {
-  return excessOf(rate, await taken)
+/** A separate function, as a closure in the caller would be allocated at each call (hot). */
+async function excessLater(
+  policy: string,
+  rate: Rate,
+  taken: Promise<RateResult>,
+  allowances: Allowances,
+): Promise<GatehouseError | undefined> {
+  return excessOf(policy, rate, await taken, allowances)
 }
 
-function excessOf({ limit }: Rate, taken: RateResult): GatehouseError | undefined {
-  return taken.isAllowed ? undefined : new GatehouseError('rate-limited', { rate: { limit, ...taken } })
+function excessOf(
+  policy: string,
+  rate: Rate,
+  taken: RateResult,
+  allowances: Allowances,
+): GatehouseError | undefined {
+  if (!taken.isAllowed)
+    return new GatehouseError('rate-limited', { rate: exceededRateOf(policy, rate, taken) })
+  allowances?.push(allowanceOf(policy, rate, taken))
+  return undefined
 }
 
-/** By what a caller is counted: the account or its key, if there is one, else the client address. */
+/** How a caller is counted: by account or key, if there is one, or else by client address. */
 export function countedBy(by: RateLimit['by'], principal: Principal | undefined): RateLimit['by'] {
   if (by === 'ip' || !principal) return 'ip'
-  // The name of the key is not known in an outage: then all keys of the account count together.
+  // In an outage the key's name is unknown: all keys of the account then count together.
   return by === 'account' || principal.key === undefined ? 'account' : 'key'
 }
 
-/** @param by as `countedBy` gives it */
+/** @param by what `countedBy` returned */
 export function rateSubject(by: RateLimit['by'], { principal, address }: RateSubject): string {
   if (by === 'ip' || !principal) return clientNetwork(address)
   return by === 'account' ? principal.accountId : `${principal.accountId} ${principal.key}`
@@ -76,13 +94,16 @@ export function takePortalAction(limiter: Pick<RateLimiter, 'take'>, accountId: 
   return takeOrThrow(limiter, 'portal act', accountId, portalActionRate)
 }
 
-/** The same for callers that wait for it. @throws GatehouseError `rate-limited` */
+/**
+ * Takes from a rate, and throws if it is exceeded.
+ * @throws GatehouseError `rate-limited`
+ */
 export async function takeOrThrow(
   limiter: Pick<RateLimiter, 'take'>,
   purpose: string,
   subject: string,
   rate: Rate,
 ): Promise<void> {
-  const excess = await takeFrom(limiter, purpose, subject, rate)
+  const excess = await noteTaken('rate', rate, limiter.take(purpose, subject, rate), undefined)
   if (excess) throw excess
 }

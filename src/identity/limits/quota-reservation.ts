@@ -2,33 +2,35 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
 import { type Quota, type QuotaStore, type QuotaTake, type QuotaWindow, quotaSlack } from '#store/quotas.ts'
 
-/** What this process knows of the quota of an account in one window. */
+/** What this process knows about an account's quota in one window. */
 export interface Reservation extends QuotaWindow {
   readonly accountId: string
   readonly per: Quota['per']
-  /** Of the plan, when the store was asked last. */
+  /** The plan's limit, when the store was last asked. */
   limit: number
-  /** Until when the window needs no other look, on the monotonic clock. */
+  /** How many were granted to all processes together, when the store was last asked. */
+  granted: number
+  /** Until when the window need not be checked again, on the monotonic clock. */
   currentUntil: number
   /** How many may pass without asking the store. */
   left: number
-  /** At which `left` more are asked for before any request has to wait; -1 = never. */
+  /** At this value of `left` more are requested, before any client has to wait; -1 = never. */
   refillAt: number
   /** How many have passed here. */
   passed: number
-  /** How many of these the store does not know of. */
+  /** How many of these the store has not been told of. */
   uncounted: number
   /** When the store was asked last, on the monotonic clock, and what `passed` was then. */
   askedAt: number
   passedWhenAsked: number
-  /** What `passed` was when it was last checked whether the reservation is in use. */
+  /** The value of `passed` when it was last checked whether the reservation is in use. */
   passedWhenChecked: number
-  /** Until when the store need not be asked, as the quota was used up; on the monotonic clock. */
+  /** Until when the store is not asked, because the quota was used up; on the monotonic clock. */
   usedUpUntil: number
   isAsking: boolean
-  /** Resolves once nothing is asked for any more. */
+  /** Resolves once no request to the store is pending. */
   settled: Promise<void>
-  /** What the store may have counted or not: it is repeated before the next. */
+  /** A take that the store may or may not have counted: it is repeated before the next. */
   unanswered: QuotaTake | undefined
   isDropped: boolean
   waiting: ((result: QuotaResult) => void)[]
@@ -36,28 +38,33 @@ export interface Reservation extends QuotaWindow {
 
 export interface QuotaResult {
   readonly isAllowed: boolean
+  /** What is left, as far as this process knows: what others have reserved counts as used. */
+  readonly remaining: number
+  readonly windowMs: number
   /** Until the next window begins. */
   readonly resetMs: number
 }
 
-/** How much is reserved where requests come fast: what passes in this time. */
+/** How far ahead a busy account reserves: as many as pass in this time. */
 const aheadMs = 2_000
-/** At which share that is left more are asked for: it lasts longer than requests to the store wait for each other. */
+/** The remaining share at which more are requested: enough to last until the store has answered. */
 const refillShare = 1 / 8
-/** Below this many it is not worth it to ask before they are used. */
+/** Below this many, requesting ahead is not worth it. */
 const refillMin = 8
 
 export function newReservation(
   accountId: string,
   per: Quota['per'],
-  { window, endsAt }: QuotaWindow,
+  { window, endsAt, windowMs }: QuotaWindow,
 ): Reservation {
   return {
     accountId,
     per,
     window,
     endsAt,
+    windowMs,
     limit: 0,
+    granted: 0,
     currentUntil: Number.NEGATIVE_INFINITY,
     left: 0,
     refillAt: -1,
@@ -76,7 +83,7 @@ export function newReservation(
 }
 
 /**
- * How many requests are expected soon, by those since the store was asked last: at least one.
+ * The number of requests expected soon, given those since the store was last asked: at least one.
  * @param now on the monotonic clock
  */
 export function expectedSoon({ askedAt, passed, passedWhenAsked }: Reservation, now: number): number {
@@ -101,15 +108,15 @@ interface QuotaRequestsOptions {
   processes(): number
 }
 
-/** What a process asks the store for, one request at a time for each reservation. */
+/** Sends a process's requests to the store, one at a time for each reservation. */
 export function createQuotaRequests({ store, clock, monotonic, processes }: QuotaRequestsOptions) {
   const holder = randomUUID()
   let sequence = 0
 
   /**
-   * A take whose response was lost may have been counted. It is repeated as it was, which counts it once, and what it
-   * grants is given back or kept: those who waited for it were answered without it.
-   * @param wanted `kept`: how many of those that are left may pass meanwhile; the others are given back
+   * A take whose response was lost may have been counted. It is repeated unchanged, which counts it once, and what it
+   * grants is kept or given back: those who waited for it have been answered without it.
+   * @param wanted `kept`: how many of those left may pass meanwhile; the others are given back
    * @returns what is granted; undefined = the store could not answer
    */
   async function request(
@@ -119,7 +126,7 @@ export function createQuotaRequests({ store, clock, monotonic, processes }: Quot
     try {
       if (reservation.unanswered) {
         const owed = await send(reservation, reservation.unanswered)
-        // Only now: requests may have passed meanwhile.
+        // Only now, as requests may have passed meanwhile.
         reservation.left += owed
       }
       const granted = await send(reservation, nextTake(reservation, wanted))
@@ -149,17 +156,18 @@ export function createQuotaRequests({ store, clock, monotonic, processes }: Quot
 
   async function send(reservation: Reservation, wanted: QuotaTake): Promise<number> {
     reservation.unanswered = wanted
-    const { granted } = await store.takeQuota(wanted)
+    const { granted, grantedToAll } = await store.takeQuota(wanted)
     reservation.unanswered = undefined
+    reservation.granted = grantedToAll
     return granted
   }
 
   return { holder, request }
 }
 
-/** Finds reservations that are not used, so that others may have them. */
+/** Finds unused reservations, so that others may have them. */
 interface IdleReservations {
-  /** To be called where a reservation may have grown. */
+  /** To be called when a reservation may have grown. */
   watch(reservation: Reservation): void
   close(): void
 }
@@ -171,16 +179,16 @@ interface IdleReservationsOptions {
   giveBack(reservation: Reservation): void
 }
 
-/** How often large reservations are checked: within about two seconds they are given back. */
+/** How often large reservations are checked: unused ones are given back within about two seconds. */
 const largeCheckMs = 1_000
-/** How often all are: what was reserved longer than `holderGoneMs` ago counts as used. */
+/** How often all reservations are checked: what was reserved more than `holderGoneMs` ago counts as used. */
 const checkMs = 300_000
-/** A large reservation is given back where it lasts for more seconds than this. */
+/** A large reservation is given back if it would last for more seconds than this. */
 const secondsMax = 4
 
 export function openIdleReservations(options: IdleReservationsOptions): IdleReservations {
   const { reservations, storeConnection, processes, giveBack } = options
-  /** Those with more than `quotaSlack` lets all processes have: only these can make others miss requests. */
+  /** Reservations above what `quotaSlack` grants all processes: only these can deprive others of requests. */
   const large = new Set<Reservation>()
   let largeTimer: NodeJS.Timeout | undefined
 

@@ -17,18 +17,18 @@ export interface Quotas {
    */
   take(accountId: string, quota: Quota, now: number): QuotaResult | Promise<QuotaResult>
   /**
-   * How many requests have passed in a window. What other processes have reserved counts as not used.
+   * How many requests have passed in a window. What other processes have reserved counts as unused.
    * @throws GatehouseError `store-unavailable`
    */
   readUsed(accountId: string, window: string): Promise<number>
-  /** Gives back what is reserved. */
+  /** Gives back all reservations. */
   close(): Promise<void>
 }
 
 interface QuotasOptions {
   readonly store: QuotaStore
   readonly storeConnection: { readonly isUp: boolean }
-  /** Milliseconds since 1970: windows are those of UTC. */
+  /** Milliseconds since 1970, as windows are those of UTC. */
   readonly clock: Clock
   /** Monotonic. */
   readonly monotonic: Clock
@@ -41,20 +41,19 @@ interface QuotasOptions {
 /** What was asked for: the quota of an account in one window. */
 type AskedQuota = Pick<Reservation, 'accountId' | 'window' | 'endsAt' | 'limit' | 'per'>
 
-/** How many accounts are kept, in some 40 MB; beyond that the one that was first used the longest ago is dropped. */
+/** How many accounts are kept, in about 40 MB; beyond that, the one that was first used longest ago is dropped. */
 const reservationsMax = 100_000
-/** How long a quota that was used up is not asked for again: a plan may be changed, or a reservation be given back. */
+/** How long the store is not asked again about a used-up quota: a plan may be changed, or a reservation given back. */
 const usedUpMs = 1_000
-/** How often it is checked that a window has not ended otherwise than by its end: the system's clock may be set. */
+/** How often it is checked whether a window has ended early, as the system's clock may be set. */
 const windowCheckMs = 1_000
-/** How long reservations that run low wait for others: those of all accounts are one write. */
+/** How long a reservation that runs low waits for others, so that those of all accounts become one write. */
 const refillDelayMs = 100
-const allowed: QuotaResult = { isAllowed: true, resetMs: 0 }
 
 /**
- * Each process reserves some requests of a quota at once, and asks again when most are used (see takeOfQuota). While
- * the store is unreachable it allows its share: the limit divided by the number of processes last known, at least one,
- * less what has passed here in this window; the store is told of it later.
+ * Each process reserves some requests of a quota at once, and asks for more when most are used (see takeOfQuota). While
+ * the store is unreachable it allows its share: the limit divided by the last known number of processes, at least one,
+ * less what has passed here in this window. The store is told of it later.
  */
 export function openQuotas(options: QuotasOptions): Quotas {
   const { store, storeConnection, clock, monotonic, processes, onAsked } = options
@@ -67,7 +66,7 @@ export function openQuotas(options: QuotasOptions): Quotas {
     const known = reservations.get(accountId)
     if (known !== undefined && now < known.currentUntil && known.per === quota.per && known.left > 0)
       return takeOne(known, quota.limit)
-    // Nobody is refused before the clock is read again: the next window may have begun.
+    // Before refusing anybody, the clock is read again: the next window may have begun.
     const current = currentReservation(accountId, quota.per, now)
     if (current.left > 0) return takeOne(current, quota.limit)
     if (!storeConnection.isUp) return takeShare(current, quota.limit)
@@ -83,7 +82,7 @@ export function openQuotas(options: QuotasOptions): Quotas {
     reservation.left--
     reservation.passed++
     if (reservation.left === reservation.refillAt) refillSoon(reservation, limit)
-    return allowed
+    return resultOf(reservation, limit, true)
   }
 
   function currentReservation(accountId: string, per: Quota['per'], now: number): Reservation {
@@ -126,7 +125,7 @@ export function openQuotas(options: QuotasOptions): Quotas {
     await ask(reservation)
   }
 
-  /** Asks for all that wait, until none does. */
+  /** Asks the store until nobody is waiting. */
   async function ask(reservation: Reservation): Promise<void> {
     reservation.isAsking = true
     while (reservation.waiting.length > 0) await askOnce(reservation)
@@ -137,7 +136,7 @@ export function openQuotas(options: QuotasOptions): Quotas {
 
   async function askOnce(reservation: Reservation): Promise<void> {
     const { waiting } = reservation
-    // What a refill has brought meanwhile.
+    // What a refill has granted in the meantime.
     for (const answer of waiting.splice(0, reservation.left)) answer(takeReserved(reservation))
     const needed = waiting.length
     if (needed === 0) return
@@ -157,18 +156,24 @@ export function openQuotas(options: QuotasOptions): Quotas {
     if (reservation.left === 0) return usedUp(reservation)
     reservation.left--
     reservation.passed++
-    return allowed
+    return resultOf(reservation, reservation.limit, true)
   }
 
   function takeShare(reservation: Reservation, limit: number): QuotaResult {
     if (reservation.passed >= Math.max(1, Math.floor(limit / processes()))) return usedUp(reservation)
     reservation.passed++
     reservation.uncounted++
-    return allowed
+    return resultOf(reservation, limit, true)
   }
 
-  function usedUp({ endsAt }: Reservation): QuotaResult {
-    return { isAllowed: false, resetMs: endsAt - clock() }
+  function usedUp(reservation: Reservation): QuotaResult {
+    return resultOf(reservation, reservation.limit, false)
+  }
+
+  function resultOf(reservation: Reservation, limit: number, isAllowed: boolean): QuotaResult {
+    const { granted, left, uncounted, windowMs, endsAt } = reservation
+    const remaining = isAllowed ? Math.max(0, limit - granted - uncounted + left) : 0
+    return { isAllowed, remaining, windowMs, resetMs: endsAt - clock() }
   }
 
   function dropFirst(): void {
@@ -186,7 +191,7 @@ export function openQuotas(options: QuotasOptions): Quotas {
     if (!reservation.isAsking) reservation.settled = giveBackAndAsk(reservation)
   }
 
-  /** Whoever comes meanwhile waits for it. */
+  /** Requests that arrive in the meantime wait for it. */
   async function giveBackAndAsk(reservation: Reservation): Promise<void> {
     reservation.isAsking = true
     await giveBack(reservation)
@@ -199,7 +204,7 @@ export function openQuotas(options: QuotasOptions): Quotas {
     await request(reservation, { needed: 0, ahead: 0, kept: 0 })
   }
 
-  /** What is asked for is answered first: it would be repeated otherwise, and its answer counted twice. */
+  /** A pending request is answered first: otherwise it would be repeated, and counted twice. */
   async function giveBackLast(reservation: Reservation): Promise<void> {
     await reservation.settled
     await giveBack(reservation)

@@ -5,17 +5,17 @@ import type { InstanceCounts, Rate, RateResult, RateStore } from '#store/rates.t
 
 /** Counts requests, across instances as long as the store is reachable. */
 export interface RateLimiter {
-  /** As `RateStore.takeFromRate`: synchronous where this process counts alone. */
+  /** Like `RateStore.takeFromRate`; synchronous if this process counts alone. */
   take(purpose: string, subject: string, rate: Rate): RateResult | Promise<RateResult>
   /** Counts in this process only, without the store. */
   takeInProcess(purpose: string, subject: string, rate: Rate): RateResult
-  /** Counts in all workers of this instance, without the store; undefined = there is only one. */
+  /** Counts in all workers of this instance, without the store; undefined = there is only one worker. */
   readonly takeInInstance: InstanceCounts['take'] | undefined
   /** The number of processes last known, at least 1. */
   instances(): number
   /**
-   * Sends a heartbeat if one is due: to be called before another command is sent to the store. One write and one reply
-   * for both wake an idle process less often.
+   * Sends a heartbeat if one is due. Called before another command is sent to the store: one write and one reply for
+   * both wake an idle process less often.
    */
   beat(): void
   close(): void
@@ -24,32 +24,32 @@ export interface RateLimiter {
 interface RateLimiterOptions {
   readonly store: RateStore
   readonly storeConnection: { readonly isUp: boolean }
-  /** Monotonic: rates are spans. */
+  /** Monotonic, as rates are measured in time spans. */
   readonly clock: Clock
   /** Counts that the workers of this instance share; undefined = there is only one worker. */
   readonly counts?: InstanceCounts | undefined
 }
 
-/** How long after a heartbeat the next is due: it is then sent with the next reading of the change log. */
+/** When the next heartbeat is due after the last: it is then sent with the next reading of the change log. */
 const heartbeatDueMs = 900
-/** When it is sent at the latest: others know of this instance, and it of others, within this time. */
+/** When a heartbeat is sent at the latest: instances learn of each other within this time. */
 const heartbeatMs = 1_300
-/** How soon it is sent once the store is reachable, and repeated where it failed. */
+/** The delay of a heartbeat once the store is reachable, and of the next attempt if one failed. */
 const heartbeatRetryMs = 100
 
 /**
- * While the store is unreachable each instance counts for itself, and allows its share: the limit divided by the
- * number of instances last known, and at least one.
+ * While the store is unreachable each instance counts alone, and allows its share: the limit divided by the last known
+ * number of instances, at least one.
  */
 export function openRateLimiter({ store, storeConnection, clock, counts }: RateLimiterOptions): RateLimiter {
   const local = createLocalRates(clock)
-  // A second set of counters: `takeInProcess` must not use up the outage share in `local`.
+  // A second set of counters, as `takeInProcess` must not use up the outage share in `local`.
   const inProcess = createLocalRates(clock)
   const instance = randomUUID()
   let instances = 1
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
-  /** When the next heartbeat is due; Infinity = the last is on its way, or is repeated soon. */
+  /** When the next heartbeat is due; Infinity = the last is on its way, or will be repeated soon. */
   let dueAt = Number.POSITIVE_INFINITY
 
   /** @returns whether it was sent */
@@ -83,7 +83,7 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
     return taken instanceof Promise ? orShare(taken, purpose, subject, rate) : taken
   }
 
-  /** A function of its own: a closure in the caller would be allocated at each call (hot). */
+  /** A separate function, as a closure in the caller would be allocated at each call (hot). */
   function orShare(
     taken: Promise<RateResult>,
     purpose: string,

@@ -6,8 +6,8 @@ import { fetchTimeoutMs, providerFetch } from '../issuers/fetch-json.ts'
 /** The metadata of the provider: its endpoints and what it supports. */
 export interface Discovery {
   /**
-   * Asks the provider with the first sign-in, and again once the answer is an hour old, in the background. After a
-   * failure it is asked again with the first sign-in that comes 2 s later or more.
+   * Asks the provider at the first sign-in, and in the background once the answer is an hour old. After a failure it is
+   * asked again at the next sign-in, but not within 2 s.
    * @throws GatehouseError `sign-in-provider-unavailable`
    */
   find(): Promise<Configuration>
@@ -22,7 +22,7 @@ interface DiscoveryOptions {
 }
 
 const freshMs = 3_600_000
-/** A provider that is down is asked once in this time, however many people want to sign in. */
+/** A provider that is down is asked once in this time, however many people try to sign in. */
 const discoveryCooldownMs = 2_000
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
@@ -31,7 +31,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   let failed: { readonly error: unknown; readonly at: number } | undefined
   let pending: Promise<Configuration> | undefined
 
-  /** One request for all who wait. */
+  /** One request for all waiting callers. */
   function refresh(): Promise<Configuration> {
     pending ??= discover(options)
       .then(
@@ -52,13 +52,13 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   }
 
   const isCoolingDown = () => failed !== undefined && isRecent(failed.at, discoveryCooldownMs)
-  /** A clock that was set back must not make anything recent for ever. */
+  /** Absolute, as a clock that was set back must not make anything recent for ever. */
   const isRecent = (at: number, spanMs: number) => Math.abs(clock() - at) < spanMs
 
   return {
     find: async () => {
       if (known) {
-        // What is known still serves where the provider cannot be asked.
+        // A known answer still serves if the provider cannot be asked.
         if (!isRecent(known.at, freshMs) && !isCoolingDown()) refresh().catch(() => {})
         return known.configuration
       }
@@ -80,7 +80,7 @@ async function discover({
   clientSecret,
   clockToleranceMs,
 }: DiscoveryOptions): Promise<Configuration> {
-  // With the first sign-in, so that the start does not wait for it.
+  // Loaded at the first sign-in, so that the start does not wait for it.
   const client = await import('openid-client')
   const timeout = fetchTimeoutMs / 1_000
   const asked = await client.discovery(new URL(issuer), clientId, undefined, client.None(), {
@@ -104,7 +104,7 @@ async function discover({
   return configuration
 }
 
-/** As the provider supports it: client_secret_basic where it says nothing (OpenID Connect Discovery 1.0, 3). */
+/** The method that the provider supports; client_secret_basic if it names none (OpenID Connect Discovery 1.0, 3). */
 function clientAuthentication(
   { None, ClientSecretBasic, ClientSecretPost }: typeof import('openid-client'),
   secret: string | undefined,

@@ -15,30 +15,33 @@ import type { RateLimiter } from '../limits/rate-limiter.ts'
 import type { KnownClients, PortalSessionIds, PortalSessions, SignedIn } from '../portal/portal-sessions.ts'
 import type { Person } from './provider.ts'
 
-/** Which account a person signs in to whom an OpenID provider has authenticated. */
+/** Decides which account a person signs in to who was authenticated by an OpenID provider. */
 export interface OidcSignIn {
   /**
    * Starts a session: for the account that is linked with the person; else for the account with the person's verified
-   * e-mail, which is linked from then on; else for a new one, where the config names its role.
+   * e-mail, which is then linked; else for a new one, if the config names a role for it.
    * @param clientTokens those of browsers that have signed in before
-   * @throws GatehouseError `sign-in-refused`, `account-disabled`; both are in the audit log. TakeOverNeeded where
-   *   somebody else may have used the account with the e-mail
+   * @throws GatehouseError `sign-in-refused`, `account-disabled`, both of which are in the audit log; TakeOverNeeded if
+   * somebody else may have used the account with this e-mail
    */
   signIn(person: Person, clientTokens: readonly string[], visitor: Visitor): Promise<SignedIn>
   /**
-   * Goes on where TakeOverNeeded was thrown: links the account, whose password, second factor, sessions and keys end,
-   * and starts a session.
+   * Continues after TakeOverNeeded: links the account, ends its password, second factor, sessions and keys, and starts
+   * a session.
    * @throws GatehouseError as signIn
    */
   takeOver(person: KnownPerson, clientTokens: readonly string[], visitor: Visitor): Promise<SignedIn>
   /**
-   * Checks that a person who has authenticated again is the owner of an account. One that is linked with nobody, and has
-   * the person's verified e-mail, is linked: who has a session of it is no stranger to it.
-   * @param session the portal session in which somebody was asked to authenticate again
-   * @throws GatehouseError `sign-in-refused`; it is in the audit log
+   * Checks that a person who has authenticated again is the owner of an account. An account that is not linked, but has
+   * the person's verified e-mail, is linked: whoever has a session of it is not a stranger.
+   * @param session the portal session in which the person was asked to authenticate again
+   * @throws GatehouseError `sign-in-refused`, which is in the audit log
    */
   assertOwner(person: Person, session: PortalSessionIds, visitor: Visitor): Promise<void>
-  /** To be called before the provider is asked about what a browser came back with. @throws GatehouseError `rate-limited` */
+  /**
+   * To be called before the provider is asked about the browser's callback.
+   * @throws GatehouseError `rate-limited`
+   */
   admit(visitor: Visitor): Promise<void>
 }
 
@@ -64,7 +67,7 @@ interface OidcSignInOptions {
   readonly actionsOf: AccountActionsOf
   /** For the keys of an account that is taken over. */
   readonly keyOptions: KeyOptions
-  /** The role of accounts that are made for people who have none; undefined = none is made. */
+  /** The role of accounts that are created for people without one; undefined = none is created. */
   readonly provision: string | undefined
   /** The name of the provider, for messages. */
   readonly label: string
@@ -72,7 +75,7 @@ interface OidcSignInOptions {
   readonly clock: Clock
 }
 
-/** How often browsers of one network may come back: each time the provider is asked. */
+/** How often browsers of one network may call back: the provider is asked each time. */
 const callbackRate: Rate = { limit: 120, perMs: 60_000 }
 /** How many refusals each process writes to the audit log. */
 const auditRate: Rate = { limit: 1_000, perMs: 3_600_000 }
@@ -131,7 +134,7 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
     if (linked) return linked
     const { email } = person
     if (email === undefined) throw await refuse(person, visitor, 'no-email')
-    // Whoever can enter any e-mail at the provider could otherwise sign in to any account.
+    // Otherwise anybody who can enter any e-mail at the provider could sign in to any account.
     if (!person.isEmailVerified) throw await refuse(person, visitor, 'email-unverified')
     const found = (await store.findAccountByEmail(email)) ?? (await provide({ ...person, email }, visitor))
     if (found.isDisabled) return found
@@ -148,7 +151,7 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
     const details = { ...identity, ...(proof?.kind === 'take-over' && { takenOver: true }) }
     const audited = ownAuditEntry({ account, action: 'identity-linked', details }, visitor, clock)
     const outcome = await store.linkIdentity(account.id, { identity, email, proof }, audited)
-    // The same person may have signed in twice at the same moment.
+    // The same person may have signed in twice at the same time.
     const linked = await store.findAccountByIdentity(identity)
     if (linked) return linked
     if (outcome === 'linked') return account
@@ -233,7 +236,7 @@ type WithEmail = Person & { readonly email: string }
 
 export type Reason = keyof typeof reasonTexts
 
-/** What people are told whose sign-in at a provider is refused: each says what to do. */
+/** What people are told whose sign-in at a provider was refused; each text says what to do. */
 const reasonTexts = {
   'no-email': (label: string) =>
     `${label} did not tell your e-mail address. Ask an administrator to let it be told to this gateway.`,

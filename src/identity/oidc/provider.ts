@@ -7,7 +7,7 @@ import { ProviderUnreachable } from '../issuers/fetch-json.ts'
 import { isSubject } from '../issuers/subjects.ts'
 import { createDiscovery, unavailable } from './discovery.ts'
 
-/** What one sign-in is bound by; only the browser that started it has it, sealed. */
+/** The secrets that bind a sign-in to the browser that began it, which alone has them, sealed. */
 export interface SignInSecrets {
   readonly state: string
   readonly nonce: string
@@ -15,21 +15,21 @@ export interface SignInSecrets {
   readonly verifier: string
   /** When it was started. */
   readonly startedAt: number
-  /** Whether the person has to authenticate anew, whether or not the provider knows them already. */
+  /** Whether the person has to authenticate again, even if the provider remembers them. */
   readonly isFresh: boolean
 }
 
 /** An OpenID provider at which people sign in: the authorization code flow, with PKCE, state and nonce. */
 export interface OidcProvider {
-  /** @throws GatehouseError `sign-in-provider-unavailable`, as all of these */
+  /** @throws GatehouseError `sign-in-provider-unavailable`, like all of these */
   start(isFresh: boolean): Promise<{ readonly url: string; readonly secrets: SignInSecrets }>
   /**
-   * Redeems the code with which the browser came back.
+   * Redeems the code that the browser came back with.
    * @param url the whole URL that it came back to
    * @throws GatehouseError `sign-in-refused`
    */
   finish(url: URL, secrets: SignInSecrets): Promise<AuthenticatedPerson>
-  /** Where the person is signed out at the provider too; undefined = it has no such page. */
+  /** The page that signs the person out at the provider too; undefined = it has none. */
   signOutUrl(idToken: string | undefined): Promise<string | undefined>
 }
 
@@ -70,7 +70,7 @@ export function createOidcProvider(options: OidcProviderOptions): OidcProvider {
       nonce: secrets.nonce,
       code_challenge: await client.calculatePKCECodeChallenge(secrets.verifier),
       code_challenge_method: 'S256',
-      // Both: some providers know only one of them. Whether it was done, auth_time shows.
+      // Both, as some providers know only one of them. Whether it happened is shown by auth_time.
       ...(isFresh && { max_age: '0', prompt: 'login' }),
     })
     return { url: url.href, secrets }
@@ -86,7 +86,7 @@ export function createOidcProvider(options: OidcProviderOptions): OidcProvider {
         expectedNonce: nonce,
         pkceCodeVerifier: verifier,
         idTokenExpected: true,
-        // The person authenticated after the start: it was so long ago.
+        // The person authenticated after the start, so auth_time is at most that old.
         ...(isFresh && { maxAge: Math.max(0, Math.ceil((clock() - startedAt) / 1_000)) }),
       })
       const idToken = tokens.claims()
@@ -101,7 +101,7 @@ export function createOidcProvider(options: OidcProviderOptions): OidcProvider {
     }
   }
 
-  /** All from one place: `email_verified` of the one says nothing about the e-mail of the other. */
+  /** All from one source: `email_verified` of one says nothing about the e-mail of another. */
   async function claimsOf(
     configuration: Configuration,
     idToken: Claims & { readonly sub: string },
@@ -120,7 +120,7 @@ export function createOidcProvider(options: OidcProviderOptions): OidcProvider {
     return client.buildEndSessionUrl(configuration, {
       post_logout_redirect_uri: signedOutUri,
       ...(idToken !== undefined && { id_token_hint: idToken }),
-      // Its page refuses requests without this parameter of its own.
+      // The provider's page refuses requests without this parameter, which is its own.
       ...(cognitoIssuer.test(oidc.issuer) && { logout_uri: signedOutUri }),
     }).href
   }
@@ -130,7 +130,7 @@ export function createOidcProvider(options: OidcProviderOptions): OidcProvider {
 
 const cognitoIssuer = /^https:\/\/cognito-idp\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?\//
 
-/** The error of a sign-in that was not completed; its cause is for the log, and has no code and no token. */
+/** The error of an incomplete sign-in; its cause is for the log, and contains no code and no token. */
 function toRefusal(error: unknown): GatehouseError {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof ProviderUnreachable || cause.name === 'TimeoutError') return unavailable(cause)
@@ -143,7 +143,7 @@ function toRefusal(error: unknown): GatehouseError {
   })
 }
 
-/** What people are told; undefined = the text of the table. */
+/** What people are told; undefined = the detail of the error code. */
 function refusalText(error: unknown, reason: string): string | undefined {
   const refusal = providerRefusal(error)
   if (refusal !== undefined) return `The sign-in service answered “${refusal}”. Start again.`
@@ -151,7 +151,7 @@ function refusalText(error: unknown, reason: string): string | undefined {
   return 'The sign-in service did not ask you to sign in again, or does not say when you did. Try again, or ask an administrator.'
 }
 
-/** What the provider says instead of signing somebody in (RFC 6749 4.1.2.1), such as `access_denied`. */
+/** The error that the provider returned (RFC 6749 4.1.2.1), such as `access_denied`. */
 function providerRefusal(error: unknown): string | undefined {
   // The cast is sound: every member is checked, by its type.
   const { code, error: name } = error as Partial<AuthorizationResponseError>
@@ -159,7 +159,7 @@ function providerRefusal(error: unknown): string | undefined {
   return isRefusal && /^[a-z_]{1,40}$/.test(name) ? name : undefined
 }
 
-/** The messages, from the outermost to the innermost: those of the library name what was wrong, not its value. */
+/** The messages, from outermost to innermost: the library's say what was wrong, without the value. */
 function describe(error: unknown): string {
   const messages: string[] = []
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -171,12 +171,12 @@ function describe(error: unknown): string {
 
 /** How people sign in to the portal at an OpenID provider: `portal.oidc`. */
 export interface OidcOptions {
-  /** The URL of the provider, exactly as its metadata and its tokens have it. */
+  /** The URL of the provider, exactly as in its metadata and tokens. */
   readonly issuer: string
   readonly clientId: string
   /** undefined = a public client: PKCE alone proves who redeems a code. */
   readonly clientSecret: string | undefined
-  /** The role of accounts that are made for people who have none; undefined = none is made. */
+  /** The role of accounts that are created for people without one; undefined = none is created. */
   readonly provision: string | undefined
   readonly scopes: readonly string[]
   /** The name of the provider, as its users know it. */
@@ -199,7 +199,7 @@ export interface Person {
   readonly identity: ExternalIdentity
   /** undefined = none, or none that an account can have. */
   readonly email: string | undefined
-  /** Whether the provider says that the person reads the e-mail. */
+  /** Whether the provider says that the e-mail is verified. */
   readonly isEmailVerified: boolean
   /** Empty = none, or none that an account can have. */
   readonly firstName: string
@@ -227,12 +227,12 @@ export function parsePerson(
   }
 }
 
-/** Whether the claims say of an e-mail whether it is verified, the one or the other. */
+/** Whether the claims say that an e-mail is, or is not, verified. */
 export function hasEmail(claims: Claims, names: ClaimNames): boolean {
   return claims[names.email] !== undefined && claims[names.emailVerified] !== undefined
 }
 
-/** Cognito says `"true"` and Entra `"1"`, where OpenID Connect Core 1.0, 5.1, has a boolean. */
+/** Cognito sends `"true"` and Entra `"1"`, where OpenID Connect Core 1.0, 5.1, has a boolean. */
 function isTrue(value: unknown): boolean {
   return value === true || value === 'true' || value === 1 || value === '1'
 }

@@ -5,11 +5,12 @@ import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Passwords } from '#platform/secrets/passwords.ts'
 import type { WorkOwner } from '#platform/secrets/work-queue.ts'
+import { dayMs } from '#platform/time.ts'
 import { type Account, emailKey } from '#store/account.ts'
 import type { AuditStore } from '#store/audit.ts'
 import { passwordFailuresMax } from '#store/password-failures.ts'
 import type { AttemptOutcome, PortalStore } from '#store/portal.ts'
-import type { Rate } from '#store/rates.ts'
+import { exceededRateOf, type Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { countFailure } from '../limits/failures.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
@@ -57,15 +58,14 @@ interface PasswordCheckOptions {
 }
 
 /**
- * One address may make this many times `limits.failures` attempts for one e-mail, right or wrong. A key has 256 bits:
- * it is verified first, and only a wrong one is counted. A password can be guessed: beyond this limit the response does
+ * One address may make this many times `limits.failures` attempts for one e-mail, right or wrong. A key has 256 bits,
+ * so only wrong ones are counted, after verification. A password can be guessed: beyond this limit the response does
  * not tell whether it was right (docs/decisions/0016-portal.md).
  */
 const attemptsPerFailure = 3
-const dayMs = 86_400_000
-/** An unknown e-mail is rejected after as many attempts as an account, so that this does not reveal accounts. */
+/** An unknown e-mail is rejected after as many attempts as an account, which would otherwise reveal accounts. */
 const unknownEmailRate: Rate = { limit: passwordFailuresMax.byStrangers, perMs: dayMs }
-/** After which consecutive failures there is an audit entry: few, so that guessing does not evict other entries. */
+/** The consecutive failures that are audited: few, so that guessing does not displace other entries. */
 const auditedFailures: ReadonlySet<number> = new Set([
   1,
   2,
@@ -85,16 +85,19 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
   const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
 
   async function admit(email: string, { address }: Visitor): Promise<void> {
-    const limit = failures.limit * attemptsPerFailure
+    const rate = { ...failures, limit: failures.limit * attemptsPerFailure }
     const subject = `${clientNetwork(address)} ${emailDigest(email)}`
-    const taken = await limiter.take('password', subject, { ...failures, limit })
+    const taken = await limiter.take('password', subject, rate)
     if (taken.isAllowed) return
-    // Not the text of the table: here even the right password is rejected.
+    // Differs from the detail of the code, as even the right password is rejected here.
     const detail = 'Too many attempts with this e-mail from this address.'
-    throw new GatehouseError('too-many-failures', { detail, rate: { limit, ...taken } })
+    throw new GatehouseError('too-many-failures', { detail, rate: exceededRateOf('failures', rate, taken) })
   }
 
-  /** Counts the attempt before it is verified. @returns the consecutive attempts with it; undefined = no account */
+  /**
+   * Counts the attempt before it is verified.
+   * @returns the consecutive attempts including this; undefined = no account
+   */
   async function countAttempt({ account, client, email }: PasswordAttempt): Promise<number | undefined> {
     if (!account) {
       const taken = await limiter.take('nobody', emailDigest(email), unknownEmailRate)
@@ -115,12 +118,13 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     const stored = inARow === undefined ? undefined : account?.portal.password
     const owner = workOwnerOf(visitor, client !== undefined)
     const isRight = await passwords.verify(password, stored, owner).catch(async (error: unknown) => {
-      // It was not verified, as the queue was full.
+      // It was not verified, because the queue was full.
       await settle('not-wrong')
       throw error
     })
     if (isRight && account) {
-      // With a second factor only its code clears earlier failures: or who has the password could guess codes for ever.
+      // With a second factor, only its code clears earlier failures: otherwise whoever has the password could guess
+      // codes for ever.
       const isComplete = client !== undefined && account.portal.secondFactor === undefined
       await settle(isComplete ? 'known-client' : 'not-wrong')
       return account
@@ -165,7 +169,7 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
   return { admit, verify, countCode }
 }
 
-/** The owner under which a password is queued to be verified or hashed. */
+/** The owner whose share of the queue a password verification or hash counts against. */
 export function workOwnerOf({ address }: Visitor, isKnown: boolean): WorkOwner {
   return { client: clientNetwork(address), network: widerNetwork(address), isKnown }
 }
@@ -192,7 +196,7 @@ function withAccount(error: GatehouseError, accountId: string, inARow: number): 
   })
 }
 
-/** A digest, as e-mails are cached and may be long. */
+/** E-mails are cached, and may be long: a digest is not. */
 function emailDigest(email: string): string {
   return hash('sha256', emailKey(email), 'base64url')
 }

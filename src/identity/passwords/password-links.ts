@@ -20,18 +20,18 @@ import { takeOrThrow } from '../limits/limits.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
 import { workOwnerOf } from './password-check.ts'
 
-/** Links that permit a new password: set-up links, and those for a forgotten password. */
+/** Links for choosing a password: set-up links, and those for a forgotten password. */
 export interface PasswordLinks {
   /**
    * Whether a link works, before anything is typed; it is not redeemed.
    * @returns when it expires
    * @throws GatehouseError `link-invalid` (unknown, used, replaced by a later one, expired, or sent to an e-mail that
-   *   the account no longer has), `account-disabled`
+   * the account no longer has), `account-disabled`
    */
   check(token: string): Promise<{ readonly expiresAt: number }>
   /**
-   * Sets the password, and redeems the link in the same step. All portal sessions of the account end, and no other link
-   * for its password works any more; keys and token sessions stay.
+   * Sets the password and redeems the link in one step. All portal sessions of the account end, and its other password
+   * links stop working; keys and token sessions stay.
    * @throws GatehouseError as check, and `request-invalid` (field `password`), `sign-in-busy`
    */
   redeem(link: { readonly token: string; readonly password: string }, visitor: Visitor): Promise<Account>
@@ -70,7 +70,7 @@ export function createPasswordLinks(options: PasswordSetterOptions): PasswordLin
   return {
     check: find,
     redeem: async ({ token: text, password }, visitor) => {
-      // The link is checked before the password is hashed, which is expensive.
+      // The link is checked before the password is hashed, as hashing is expensive.
       const { kind, token, account } = await find(text)
       assertGoodPassword(password, account)
       const proof = { kind, digest: token.digest, now: clock() }
@@ -88,7 +88,7 @@ interface NewPassword {
   readonly action: 'password-set' | 'password-changed'
 }
 
-/** @returns the account with its new password; undefined where the proof is not valid, or no longer */
+/** @returns the account with its new password; undefined if the proof is not, or no longer, valid */
 export function createPasswordSetter({ store, passwords, clock }: PasswordSetterOptions) {
   return async function setPassword(
     { account, password, proof, action }: NewPassword,
@@ -114,10 +114,10 @@ export interface PasswordResets {
   /** How long a link works. */
   readonly linkLifetimeMs: number
   /**
-   * Has a link mailed, if an account has this e-mail and is not disabled. Resolves before that is known: the answer, and
-   * its time, are the same for every e-mail.
+   * Mails a link if an account has this e-mail and is not disabled. Resolves before that is known: the answer, and its
+   * time, are the same for every e-mail.
    * @throws GatehouseError `request-invalid` (field `email`), `rate-limited` (10 an hour for a client network, 3 for an
-   *   e-mail, of an account or not), `mail-unavailable` (no mail is configured)
+   * e-mail, of an account or not), `mail-unavailable` (no mail is configured)
    */
   request(email: string, visitor: Visitor): Promise<void>
 }
@@ -161,7 +161,7 @@ export function createPasswordResets(options: PasswordResetsOptions): PasswordRe
       if (!sendMail) throw new GatehouseError('mail-unavailable')
       assertValid({ email })
       await takeOrThrow(limiter, 'forgotten', clientNetwork(visitor.address), addressRate)
-      // By its digest: an unknown e-mail counts as one of an account does, and keys in memory stay short.
+      // By digest: unknown e-mails count in the same way as those of accounts, and keys in memory stay short.
       await takeOrThrow(limiter, 'forgotten', hash('sha256', emailKey(email), 'base64url'), emailRate)
       outbox.add({ about: { mail: 'forgotten password' }, run: () => mailLink(email, visitor, sendMail) })
     },

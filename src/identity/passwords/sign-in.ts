@@ -41,9 +41,9 @@ export interface SignIn {
    */
   signIn(attempt: SignInAttempt, visitor: Visitor): Promise<SignedIn>
   /**
-   * Goes on where SecondFactorNeeded was thrown.
+   * Continues after SecondFactorNeeded.
    * @throws GatehouseError `request-invalid` (field `code`), `credentials-invalid` (it took too long, or the password
-   *   was changed), `account-disabled`, `too-many-failures`
+   * was changed), `account-disabled`, `too-many-failures`
    */
   signInWithCode(attempt: CodeAttempt, visitor: Visitor): Promise<SignedIn>
   readonly factors: Omit<SecondFactors, 'createPending' | 'findPending'>
@@ -60,12 +60,12 @@ export interface SignIn {
     visitor: Visitor,
   ): Promise<SignedIn | undefined>
   /**
-   * Who is signed in with the token of a cookie; undefined = nobody, or no longer. Records when the session was last
+   * Who is signed in with the token of a cookie; undefined = nobody, or not any more. Records when the session was last
    * used, at most once a minute.
    */
   find(token: string, visitor: Visitor): Promise<Viewer | undefined>
   /**
-   * Checks the password again, since somebody else may be at the keyboard.
+   * Checks the password again, as somebody else may be at the keyboard.
    * @throws GatehouseError `credentials-invalid`, `sign-in-busy`, `too-many-failures`
    */
   confirm(viewer: Viewer, password: string, visitor: Visitor): Promise<void>
@@ -94,7 +94,7 @@ export interface SignInOptions extends PortalSessionsOptions {
 }
 
 interface CodeAttempt {
-  /** Of SecondFactorNeeded. */
+  /** The `pending` of a SecondFactorNeeded. */
   readonly pending: string
   /** As it was typed. */
   readonly code: string
@@ -127,8 +127,8 @@ export function createSignIn(options: SignInOptions): SignIn {
   }
 
   /**
-   * Rehashes the password if its stored hash is outdated: only at a sign-in is the password known.
-   * @throws GatehouseError `credentials-invalid` where it was replaced meanwhile
+   * Rehashes the password if its stored hash is outdated, as the password is only known at a sign-in.
+   * @throws GatehouseError `credentials-invalid` if it was replaced meanwhile
    */
   async function rehashIfNeeded(account: Account, password: string, visitor: Visitor): Promise<Account> {
     const { password: stored } = account.portal
@@ -137,7 +137,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     const proof = { kind: 'password', password: stored } as const
     await store.setPassword(account.id, { password: hashed, proof, endsSessions: false })
     const renewed = await store.findAccount(account.id)
-    // Another sign-in may have rehashed the password concurrently.
+    // Another sign-in may have rehashed the password at the same time.
     const isRight =
       renewed?.portal.password === hashed ||
       (await passwords.verify(password, renewed?.portal.password, workOwnerOf(visitor, true)))
@@ -150,7 +150,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     return account.portal.secondFactor ? undefined : sessions.start(account, visitor)
   }
 
-  /** A session is a known client. */
+  /** A browser with a session counts as a known client. */
   async function confirm({ account, session }: Viewer, password: string, visitor: Visitor): Promise<void> {
     const { email } = account
     await check.admit(email, visitor)
@@ -188,7 +188,9 @@ export function createSignIn(options: SignInOptions): SignIn {
   }
 }
 
-/** What concerns passwords where they are not accepted: neither to sign in nor to confirm, and none can be set. */
+/**
+ * The operations on passwords if they are not accepted: nobody can sign in or confirm with one, and none can be set.
+ */
 interface WithoutPasswords {
   readonly signIn: SignIn
   readonly passwordResets: PasswordResets

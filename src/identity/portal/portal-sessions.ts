@@ -24,30 +24,32 @@ export interface Viewer {
 
 /** A new portal session. */
 export interface SignedIn extends Viewer {
-  /** Only for the cookie: the store has its digest. */
+  /** Only for the cookie: the store keeps its digest. */
   readonly token: string
-  /** For another cookie: recognises the browser at its next sign-in (see KnownClients). */
+  /** For a separate cookie that recognises the browser at its next sign-in (see KnownClients). */
   readonly clientToken: string
   /** For the cookies that routes take; undefined = the host of the portal has none. */
   readonly tokens: IssuedTokens | undefined
 }
 
-/** The sessions of the portal; whether somebody may sign in has been decided before. */
+/** The sessions of the portal. Whether somebody may sign in is decided by the caller. */
 export interface PortalSessions {
   /**
    * Starts a session.
    * @param first the account whose password, link or provider was right; void once the password or the link with the
-   *   provider changes
-   * @throws GatehouseError `account-disabled`, `credentials-invalid` where that was changed concurrently
+   * provider changes
+   * @throws GatehouseError `account-disabled`; `credentials-invalid` if one of these was changed concurrently
    */
   start(first: Account, visitor: Visitor, options?: SignInDetails): Promise<SignedIn>
-  /** Who is signed in with the token of a cookie; undefined = nobody, or no longer. */
+  /** Who is signed in with the token of a cookie; undefined = nobody, or not any more. */
   find(token: string, visitor: Visitor): Promise<Viewer | undefined>
-  /** New tokens for the cookies of a viewer's browser; undefined where the session is over, or there are no cookies. */
+  /** New tokens for the cookies of a viewer's browser; undefined if the session has ended, or there are no cookies. */
   renewTokens(viewer: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined>
   /** Whether `resume` will have tokens for the viewer's browser, on another host. */
   canResume(viewer: Viewer, visitor: Visitor): Promise<boolean>
-  /** New tokens of a session for a browser that has proven that it is its own; undefined as for `renewTokens`. */
+  /**
+   * New tokens of a session for a browser that has proven that the session is its own; undefined as for `renewTokens`.
+   */
   resume(session: PortalSessionIds, visitor: Visitor): Promise<IssuedTokens | undefined>
   end(viewer: Viewer, visitor: Visitor): Promise<void>
   /** Ends every portal session of the account, including this one. */
@@ -70,7 +72,7 @@ export interface PortalSessionsOptions {
   readonly store: AccountReader & PortalStore & Pick<SessionStore, 'findSession' | 'endSession'>
   /** undefined = the access cookie is not enabled. */
   readonly portalTokens?: PortalTokens | undefined
-  /** Whether browsers get them as cookies of the portal's host; else other hosts `resume` the session. */
+  /** Whether browsers get the tokens as cookies of the portal's host; otherwise other hosts `resume` the session. */
   readonly hasTokenCookies: boolean
   readonly knownClients: KnownClients
   /** `portal.sessionLifetime`. */
@@ -116,7 +118,7 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
     throw new GatehouseError('credentials-invalid')
   }
 
-  /** The session of the tokens starts with that of the portal, also where they are for another host. */
+  /** The token session starts with the portal session, even if the tokens are for another host. */
   async function firstTokens(viewer: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined> {
     if (hasTokenCookies) return portalTokens?.issue(viewer, visitor)
     await portalTokens?.open(viewer, visitor)
@@ -130,7 +132,7 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
     if (!viewer || !isSameText(viewer.session.digest, token.digest)) return undefined
     const now = clock()
     if (now - viewer.session.seenAt >= lastUsedPrecisionMs) {
-      // Not awaited: recording the use must neither delay nor fail the response.
+      // Not awaited, as recording the use must neither delay nor fail the response.
       store.touchPortalSession(token.accountId, token.sessionId, { ...visitor, at: now }).catch(() => {})
     }
     return viewer
@@ -142,7 +144,7 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
       store.findPortalSession(accountId, sessionId),
       portalTokens?.isEnded(sessionId),
     ])
-    // Who ends the one session means the person in this browser.
+    // Ending either session is meant to end both.
     if (isEnded || !account || account.isDisabled || !session) return undefined
     return clock() < session.expiresAt && session.epoch === account.portal.epoch
       ? { account, session }
@@ -178,19 +180,22 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
   }
 }
 
-/** Whether what somebody signs in by is still the same. */
+/** Whether the means of signing in are still the same. */
 function hasSameProofs({ portal }: Account, { portal: before }: Account): boolean {
   return portal.password === before.password && identityKeyOf(portal) === identityKeyOf(before)
 }
 
 /**
  * Recognises browsers that have signed in to an account before, by a signed token in a cookie. The token grants no
- * access: it only tells the browser from unknown clients, which may be guessing the password.
+ * access: it only distinguishes the browser from unknown clients, which may be guessing the password.
  */
 export interface KnownClients {
   /** The ID of the client; undefined where none of the tokens belongs to this account. */
   find(accountId: string, tokens: readonly string[]): string | undefined
-  /** The token of a browser that has signed in. @param client its ID, if it was known before */
+  /**
+   * The token for a browser that has signed in.
+   * @param client its ID, if it was known before
+   */
   issue(accountId: string, client: string | undefined): string
 }
 

@@ -8,18 +8,17 @@ import type { AccessTokens } from '../tokens/access-token.ts'
 import type { RefreshTokens } from '../tokens/refresh-tokens.ts'
 import type { IssuedTokens } from '../tokens/sessions.ts'
 
-/** The tokens of browsers that are signed in to the portal, for the cookies. */
+/** The tokens that browsers signed in to the portal get as cookies. */
 export interface PortalTokens {
   /**
-   * The session that belongs to a portal session: it has the same ID, is started where there is none yet, and ends no
-   * later.
-   * @returns undefined where it was ended, by itself or with all others: then nobody is signed in with it any more; or
-   *   where the account has to set up a second factor first
+   * The token session of a portal session: it has the same ID, is started if necessary, and ends no later.
+   * @returns undefined if it was ended, by itself or with all others, so that nobody is signed in with it any more; or
+   * if the account has to set up a second factor first
    */
   open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined>
   /** Tokens of that session. @returns undefined as `open` */
   issue(signedIn: SignedInAccount, visitor: Visitor): Promise<IssuedTokens | undefined>
-  /** Whether the session that belongs to a portal session was ended. */
+  /** Whether the token session of a portal session was ended. */
   isEnded(sessionId: string): Promise<boolean>
 }
 
@@ -88,7 +87,7 @@ export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
     let account: Account | undefined = first
     for (let attempt = 0; attempt < startAttemptsMax && account && !account.isDisabled; attempt++) {
       if ((await store.startSession(session, account)) === 'started') {
-        // The person may have signed out meanwhile, when there was nothing to end here.
+        // The person may have signed out in the meantime, before there was anything to end here.
         if (await store.findPortalSession(account.id, id)) return store.findSession(id)
         await store.endSession(id, 'revoked')
         return undefined

@@ -8,11 +8,11 @@ import type { RateLimiter } from '../limits/rate-limiter.ts'
 import type { IssuedTokens } from '../tokens/sessions.ts'
 import type { PortalSessions, Viewer } from './portal-sessions.ts'
 
-/** What takes a sign-in from the portal's own host to the host of a page. */
+/** What a sign-in code carries from the portal's own host to the host of a page. */
 export interface SignInCode {
   readonly accountId: string
   readonly sessionId: string
-  /** The only host that takes it, in lower case. */
+  /** The only host that accepts it, in lower case. */
   readonly hostName: string
   /** The path of the page. */
   readonly to: string
@@ -24,16 +24,16 @@ export interface SignInCode {
 }
 
 /**
- * Codes that are worth a portal session to one browser, at one host, once, for a minute. They are sealed: whoever reads
- * one on its way learns nothing, and without the key of the browser cannot use it.
+ * Codes that grant a portal session to one browser, at one host, once, within a minute. They are sealed: whoever
+ * intercepts one learns nothing, and cannot use it without the browser's key.
  */
 export interface SignInCodes {
   create(viewer: Viewer, page: Pick<SignInCode, 'hostName' | 'to' | 'challenge'>): string
-  /** @returns undefined where this gateway has not made it for this host */
+  /** @returns undefined if this gateway has not made it for this host */
   read(text: string, hostName: string): SignInCode | undefined
   /**
-   * Tokens of the session; or why there are none, in words for the log.
-   * @param challenge of the key of this browser; undefined = it has none
+   * Tokens of the session, or the reason why there are none, in words for the log.
+   * @param challenge of this browser's key; undefined = it has none
    * @throws GatehouseError `store-unavailable`
    */
   redeem(code: SignInCode, challenge: string | undefined, visitor: Visitor): Promise<IssuedTokens | string>
@@ -42,13 +42,13 @@ export interface SignInCodes {
 interface SignInCodesOptions {
   readonly sealer: Sealer
   readonly sessions: Pick<PortalSessions, 'resume'>
-  /** Counts the uses of a code, over all instances. */
+  /** Counts the uses of a code, across all instances. */
   readonly limiter: Pick<RateLimiter, 'take'>
   readonly clock: Clock
 }
 
 const lifetimeMs = 60_000
-/** Uses are counted for longer than a code can live, whatever the clocks of two instances say. */
+/** Uses are counted for longer than a code lives, so that the clocks of two instances may differ. */
 const use = { limit: 1, perMs: 10 * lifetimeMs }
 const purpose = 'sign-in code'
 const idLength = 22
@@ -81,7 +81,7 @@ export function createSignInCodes({ sealer, sessions, limiter, clock }: SignInCo
   ): Promise<IssuedTokens | string> {
     const now = clock()
     if (now >= code.expiresAt || now < code.expiresAt - 2 * lifetimeMs) return 'it has expired'
-    // Before it is counted: nobody else can use it up.
+    // Before it is counted, so that nobody else can use it up.
     if (!isSameText(code.challenge, challenge)) return 'another browser began the visit'
     const { isAllowed } = await limiter.take('sign-in-code', code.id, use)
     if (!isAllowed) return 'it was used before'

@@ -23,7 +23,7 @@ import type { PasswordCheck } from '../passwords/password-check.ts'
 
 /** The password was right, and the account has a second factor: the code is still needed. */
 export class SecondFactorNeeded extends Error {
-  /** Stands for the right password for five minutes; worth nothing without the code. */
+  /** Proves for five minutes that the password was right; useless without the code. */
   readonly pending: string
 
   constructor(pending: string) {
@@ -41,7 +41,10 @@ export interface NewSecondFactor {
 
 /** One-time codes of an authenticator app, beside the password (RFC 6238). */
 export interface SecondFactors {
-  /** A new secret, for an account that has none; nothing is stored. @param secret one that was shown before */
+  /**
+   * A new secret, for an account without one; nothing is stored.
+   * @param secret one that was shown before
+   */
   propose(account: Account, secret?: string): NewSecondFactor
   /**
    * Enables it with the first code of the app. The caller has confirmed the password.
@@ -53,13 +56,13 @@ export interface SecondFactors {
   renewRecoveryCodes(account: Account, given: CodeGiven): Promise<readonly string[]>
   /** @throws GatehouseError as `check` */
   disable(account: Account, given: CodeGiven): Promise<void>
-  /** Stands for a right password until the code has come. */
+  /** Proves that the password was right, until the code is sent. */
   createPending(account: Account): string
-  /** The account of a right password; undefined = it is too old, or the password has been changed. */
+  /** The account that the proof is for; undefined = it is too old, or the password has been changed. */
   findPending(pending: string): Promise<Account | undefined>
   /**
-   * Uses up a code of the app, or a recovery code; wrong ones are counted as wrong passwords are.
-   * @returns the account, for a right code
+   * Uses up a code of the app, or a recovery code; wrong ones count like wrong passwords.
+   * @returns the account, if the code is right
    * @throws GatehouseError `request-invalid` (field `code`: wrong, too old or used before), `too-many-failures`
    */
   check(account: Account, given: CodeGiven): Promise<Account>
@@ -79,7 +82,7 @@ interface SecondFactorsOptions {
   readonly sealer: Sealer
   /** For recovery codes and pending sign-ins; derived from the sealing keys. */
   readonly keys: KeySource
-  /** The name that apps show. */
+  /** The issuer's name that apps show. */
   readonly issuer: string
   readonly clock: Clock
 }
@@ -124,7 +127,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     return codes
   }
 
-  /** What the code uses up; undefined = it is wrong. */
+  /** How the code is used up; undefined = it is wrong. */
   function useOf(account: Account, typed: string): SecondFactorUse | undefined {
     const code = withoutSpaces(typed).toLowerCase()
     const { sealed = '', recoveryDigests = [] } = account.portal.secondFactor ?? {}
@@ -141,7 +144,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
   async function check(account: Account, given: CodeGiven): Promise<Account> {
     const { visitor, client, code } = given
     await passwordCheck.admit(account.email, visitor)
-    // Counted before it is looked at, so that concurrent guesses cannot exceed the limit.
+    // Counted before it is checked, so that concurrent guesses cannot exceed the limit.
     await passwordCheck.countCode({ account, visitor, client }, async () => {
       const use = useOf(account, code)
       if (!use) return false
@@ -165,7 +168,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     await store.disableSecondFactor(account.id, audited(account, 'second-factor-disabled', given))
   }
 
-  /** Bound to the password: a new one makes it worthless. */
+  /** Bound to the password: a new one makes it void. */
   function signatureOf(key: Uint8Array, { id, portal }: Account, at: string): string {
     const text = `pending ${id} ${at} ${portal.epoch} ${portal.password ?? ''}`
     return createHmac('sha256', key).update(text).digest('base64url')
@@ -190,7 +193,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
 
 const wrongCode = 'The code is wrong or too old. Does the clock of your phone run right?'
 
-/** What the secret of an account's app is sealed for. */
+/** The purpose that the secret of an account's app is sealed for. */
 export function secondFactorPurpose({ id }: Pick<Account, 'id'>): string {
   return `secondFactor:${id}`
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { unlimited } from '#store/secret-keys.ts'
+import { type Confirmation, parseConfirmation } from '../possession/confirmation.ts'
 import { payloadOf } from './jwt.ts'
 
 /** The claims of an access token (RFC 9068, without the optional ones). Times are in milliseconds. */
@@ -7,8 +8,10 @@ export interface AccessTokenClaims {
   readonly accountId: string
   readonly sessionId: string
   readonly role: string
-  /** Of `scope` (RFC 9068 2.2.3): what its key is limited to; empty = it is not limited. */
+  /** `scope` (RFC 9068 2.2.3): what its key is limited to; empty = it is not limited. */
   readonly scopes: readonly string[]
+  /** What whoever sends it has to prove; undefined = nothing. */
+  readonly confirmation: Confirmation | undefined
   /** Counts the roles that the account has had, from 1; part of `jti`. */
   readonly roleEpoch: number
   readonly issuedAt: number
@@ -17,14 +20,14 @@ export interface AccessTokenClaims {
   readonly validUntil: number
 }
 
-/** The claims that every access token of ours must have. */
+/** The claims that every access token of ours must contain. */
 export interface ExpectedClaims {
   readonly issuer: string
   readonly audience: string
   readonly clockToleranceMs: number
 }
 
-/** The epoch of an account whose role has never changed, and of a token that does not hold one. */
+/** The epoch of an account whose role has never changed, and of a token that contains none. */
 const firstRoleEpoch = 1
 /** Hexadecimal digits of the epoch: 48 bits, the first two groups of a UUID. */
 const epochDigits = 12
@@ -35,7 +38,7 @@ export function parseClaims(
   payload: Readonly<Record<string, unknown>>,
   expected: ExpectedClaims,
 ): AccessTokenClaims | undefined {
-  const { iss, aud, sub, sid, role, iat, nbf = iat, exp, jti, scope = '' } = payload
+  const { iss, aud, sub, sid, role, iat, nbf = iat, exp, jti, scope = '', cnf } = payload
   if (iss !== expected.issuer || !includesAudience(aud, expected.audience)) return undefined
   if (
     typeof sub !== 'string' ||
@@ -47,26 +50,29 @@ export function parseClaims(
     return undefined
   }
   if (!isTime(iat) || !isTime(nbf) || !isTime(exp)) return undefined
+  const confirmation = parseConfirmation(cnf)
+  if (confirmation === 'unsupported') return undefined
   const validFrom = Math.max(iat, nbf) * 1_000 - expected.clockToleranceMs
   const validUntil = exp * 1_000 + expected.clockToleranceMs
   const roleEpoch = roleEpochOf(jti)
   const scopes = scope === '' ? unlimited : scope.split(' ')
   const issuedAt = iat * 1_000
-  return { accountId: sub, sessionId: sid, role, scopes, roleEpoch, issuedAt, validFrom, validUntil }
+  const issued = { accountId: sub, sessionId: sid, role, scopes, roleEpoch, issuedAt }
+  return { ...issued, confirmation, validFrom, validUntil }
 }
 
 /**
- * The `jti` of an access token: a UUID of version 8 (RFC 9562 5.8), random but for its first 48 bits. These are the
- * epoch of the token's role: `iat` cannot show whether the token was issued before or after a change, as it is
- * in whole seconds and of another clock.
+ * The `jti` of an access token: a UUID of version 8 (RFC 9562 5.8), random except for its first 48 bits, the epoch of
+ * the token's role. `iat` cannot show whether the token was issued before or after a change, as it is in whole seconds
+ * and on another clock.
  */
 export function createTokenId(roleEpoch: number): string {
   const epoch = roleEpoch.toString(16).padStart(epochDigits, '0')
-  // What follows the epoch and the version.
+  // The rest, without the epoch and the version.
   return `${epoch.slice(0, 8)}-${epoch.slice(8)}-8${randomUUID().slice(15)}`
 }
 
-/** The epoch in a `jti`; 1 without one: from before epochs existed, or from another issuer with the same key. */
+/** The epoch in a `jti`; 1 if there is none: the token predates epochs, or is from another issuer with the same key. */
 function roleEpochOf(tokenId: string): number {
   const [, high, low] = tokenIdPattern.exec(tokenId) ?? []
   return high === undefined || low === undefined ? firstRoleEpoch : Number.parseInt(high + low, 16)

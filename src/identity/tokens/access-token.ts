@@ -23,15 +23,17 @@ import type { SigningKey } from './signing-keys.ts'
 
 /** The subject of a token. */
 interface TokenSubject extends Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'> {
-  /** The client of OAuth 2 that it is issued to, as `client_id`; absent = none. */
+  /** `client_id`, the OAuth 2 client that it is issued to; absent = none. */
   readonly clientId?: string | undefined
-  /** What the key of its session is limited to; absent = it is not limited. */
+  /** What its session's key is limited to; absent = it is not limited. */
   readonly limits?: TokenLimits
+  /** The thumbprint of the key that it is bound to (RFC 9449 6.1); absent = none. */
+  readonly jkt?: string | undefined
 }
 
 export interface TokenLimits {
   readonly scopes: readonly string[]
-  /** When the key ends, in milliseconds since 1970; Infinity = it does not. */
+  /** When the key ends, in milliseconds since 1970; Infinity = never. */
   readonly validUntil: number
 }
 
@@ -44,25 +46,28 @@ export type AccessTokenVerdict =
       readonly kind: 'invalid'
       /** In words for the log. */
       readonly reason: string
-      /** Only another set of keys could make the token valid: it need not be checked again. */
-      readonly isFinal: boolean
+      /** Whether only another set of keys could make the token valid, so that the verdict may be cached. */
+      readonly isCacheable: boolean
     }
 
 export interface AccessTokens {
   issue(subject: TokenSubject): string
-  /** To be called before anything is changed for a token. @throws GatehouseError `store-unavailable` */
+  /**
+   * To be called before anything is changed that needs a token.
+   * @throws GatehouseError `store-unavailable`
+   */
   assertCanIssue(): void
   /** Checks signature, header, claims and time. @throws GatehouseError `store-unavailable` without keys */
   verify(token: string): AccessTokenVerdict
-  /** Whether a token that is not finally invalid may have been signed by a new key that is not loaded here yet. */
+  /** Whether an invalid token may have been signed by a new key that is not loaded here yet. */
   mayHaveNewKey(token: string): boolean
 }
 
-/** Results of verification, by the token's text; to be dropped when the keys change. */
+/** Results of verification by token; to be cleared when the keys change. */
 export interface VerifiedTokens {
   get(token: string): AccessTokenClaims | undefined
   set(token: string, claims: AccessTokenClaims): void
-  /** Caches, as far as there is room, a token that only other keys could make valid, and why it is invalid. */
+  /** Caches, if there is room, why a token is invalid that only other keys could make valid. */
   setRefused(token: string, reason: string): void
   /** Why a token was rejected; undefined = not cached. */
   refusalReason(token: string): string | undefined
@@ -80,12 +85,12 @@ const expired = { kind: 'expired' } as const
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const { keyring, verified, issuer, audience, accessLifetimeMs, clockToleranceMs, clock } = options
   const expected = { issuer, audience, clockToleranceMs }
-  // By key and not by its ID, under which a key may be replaced.
+  // By key, not by its ID, as a key may be replaced under the same ID.
   const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, accessTokenType))
   const verifierOf = memoizeByObject(createJwtVerifier)
 
   function issue(subject: TokenSubject): string {
-    const { accountId, clientId, sessionId, role, roleEpoch, limits = noLimits } = subject
+    const { accountId, clientId, sessionId, role, roleEpoch, limits = noLimits, jkt } = subject
     const key = keyring.signer(clock())
     const iat = Math.floor(clock() / 1_000)
     const exp = Math.min(iat + Math.ceil(accessLifetimeMs / 1_000), Math.floor(limits.validUntil / 1_000))
@@ -100,6 +105,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       jti: createTokenId(roleEpoch),
       ...(clientId !== undefined && { client_id: clientId }),
       ...(limits.scopes.length > 0 && { scope: limits.scopes.join(' ') }),
+      ...(jkt !== undefined && { cnf: { jkt } }),
     }
     return signerOf(key)(claims)
   }
@@ -108,15 +114,15 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     const claims = verified.get(token)
     if (claims) return verifyTimes(claims)
     const reason = verified.refusalReason(token)
-    return reason === undefined ? verifyUncached(token) : { kind: 'invalid', reason, isFinal: true }
+    return reason === undefined ? verifyUncached(token) : { kind: 'invalid', reason, isCacheable: true }
   }
 
   function verifyTimes(claims: AccessTokenClaims): AccessTokenVerdict {
     const now = clock()
-    // At the time of exp it has expired (RFC 7519 4.1.4).
+    // A token has expired once the time of exp is reached (RFC 7519 4.1.4).
     if (now >= claims.validUntil) return expired
     if (now >= claims.validFrom) return { kind: 'valid', claims }
-    return { kind: 'invalid', reason: notYetValidReason(claims, expected, now), isFinal: false }
+    return { kind: 'invalid', reason: notYetValidReason(claims, expected, now), isCacheable: false }
   }
 
   function verifyUncached(token: string): AccessTokenVerdict {
@@ -129,9 +135,9 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     }
     const reason = invalidReason(token, key, expected)
     // Otherwise its key may still be added.
-    const isFinal = kid === undefined || key !== undefined
-    if (isFinal) verified.setRefused(token, reason)
-    return { kind: 'invalid', reason, isFinal }
+    const isCacheable = kid === undefined || key !== undefined
+    if (isCacheable) verified.setRefused(token, reason)
+    return { kind: 'invalid', reason, isCacheable }
   }
 
   function verifyWithKey(token: string, key: SigningKey): AccessTokenClaims | undefined {
@@ -149,12 +155,12 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   return { issue, assertCanIssue: () => void keyring.signer(clock()), verify, mayHaveNewKey }
 }
 
-/** The key ID of a token whose encoding and header are like ours. */
+/** The key ID of a token whose encoding and header are like those of our tokens. */
 function canonicalKeyIdOf(token: string): string | undefined {
   return isCanonical(token) ? signingKeyIdOf(token) : undefined
 }
 
-/** Whatever makes the verifier throw, the token is not ours. */
+/** If the verifier throws, for whatever reason, the token is not ours. */
 function decode(verifyToken: (token: string) => unknown, token: string): unknown {
   try {
     return verifyToken(token)
@@ -167,7 +173,7 @@ function decode(verifyToken: (token: string) => unknown, token: string): unknown
 function invalidReason(token: string, key: SigningKey | undefined, expected: ExpectedClaims): string {
   const [header, payload] = [headerOf(token), payloadOf(token)]
   if (!header || !payload || !isCanonical(token)) return 'malformed'
-  // First: nothing else in a token of another issuer is a hint at what is wrong.
+  // First, as nothing else in a token of another issuer hints at what is wrong.
   if (payload.iss !== expected.issuer) return 'wrong iss'
   if (signingKeyIdOf(token) === undefined)
     return header.typ === accessTokenType ? 'no kid, or crit' : 'wrong typ'
@@ -177,7 +183,7 @@ function invalidReason(token: string, key: SigningKey | undefined, expected: Exp
   return parseClaims(payload, expected) ? 'bad signature' : 'a claim is missing or wrong'
 }
 
-/** The same for a token that is not valid yet. */
+/** Why a token is not valid yet, for the log. */
 function notYetValidReason(
   { issuedAt, validFrom }: AccessTokenClaims,
   { clockToleranceMs }: ExpectedClaims,

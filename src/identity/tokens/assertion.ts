@@ -4,7 +4,7 @@ import { createJwtSigner } from './jwt.ts'
 import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 
-/** `typ` of an assertion: that of an access token differs, so that neither is accepted for the other. */
+/** The `typ` of an assertion differs from that of an access token, so that neither is accepted as the other. */
 const assertionType = 'gatehouse-assertion+jwt'
 
 /** The caller whom an assertion is about. */
@@ -16,7 +16,7 @@ interface AssertionSubject {
   readonly sessionId: string | undefined
   /** What the key or token is limited to; empty = it is not limited, and there is no claim `scope`. */
   readonly scopes: readonly string[]
-  /** The name of the foreign issuer of its token, which is part of the ID too; undefined = an account. */
+  /** The foreign issuer of its token, whose name is also part of the ID; undefined = the caller is an account. */
   readonly issuer?: string | undefined
 }
 
@@ -37,7 +37,7 @@ export interface Assertions {
 
 interface AssertionsOptions {
   readonly keyring: Pick<Keyring, 'signer'>
-  /** Assertions by name; it may evict any of them at any time. */
+  /** Assertions by name; it may evict any entry at any time. */
   readonly cache: {
     get(name: string): CachedAssertion | undefined
     set(name: string, assertion: CachedAssertion): void
@@ -48,8 +48,8 @@ interface AssertionsOptions {
 }
 
 /**
- * Assertions, signed once for many requests: a signature costs more than all the rest of a request. The cache key holds
- * all that they assert, so that another role or session gets another assertion.
+ * Assertions that are signed once for many requests, as a signature costs more than the rest of a request. The cache
+ * key contains everything they assert, so that another role or session gets another assertion.
  */
 export function createAssertions(options: AssertionsOptions): Assertions {
   const { keyring, cache, issuer, lifetimeMs, clock } = options
@@ -79,10 +79,10 @@ export function createAssertions(options: AssertionsOptions): Assertions {
   return {
     issue: (subject, upstream) => {
       const now = clock()
-      // Asked each time: an assertion signed with a retired or replaced key must not be reused.
+      // Looked up each time, as an assertion signed with a retired or replaced key must not be reused.
       const key = keyring.signer(now)
       const { accountId, role, scheme, sessionId = '', scopes } = subject
-      // No scope contains a comma. The role is last: only it may hold any character.
+      // No scope contains a comma. The role is last, as only it may contain any character.
       const name = `${upstream} ${accountId} ${scheme} ${sessionId} ${scopes.join(',')} ${role}`
       const cached = cache.get(name)
       if (cached?.key === key && now <= cached.usableUntil) return cached.text

@@ -18,8 +18,9 @@ type RejectedVerdict = Exclude<AccessTokenVerdict, { readonly kind: 'valid' }>
 type DirectoryAnswer<Value> = Value | undefined | 'out-of-reach'
 
 /**
- * `Authorization: Bearer <JWT>` (RFC 6750): a token ends with its session and its account, not only at `exp`. It is
- * rejected only after the cache was brought up to date: another instance may have issued it since.
+ * Access tokens of the gateway, by `Authorization: Bearer` (RFC 6750) or `DPoP` (RFC 9449): a token ends with its
+ * session and its account, not only at `exp`. It is rejected only once the cache is up to date, as another instance may
+ * have issued it since.
  */
 export function createBearerScheme(accessTokens: AccessTokens, directory: Directory, clock: Clock): Scheme {
   const { confirm } = directory
@@ -84,7 +85,7 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
       const verdict = accessTokens.verify(credential)
       if (verdict.kind === 'valid') return authenticateClaims(verdict.claims)
       const mayBeRight =
-        verdict.kind === 'invalid' && !verdict.isFinal && accessTokens.mayHaveNewKey(credential)
+        verdict.kind === 'invalid' && !verdict.isCacheable && accessTokens.mayHaveNewKey(credential)
       return mayBeRight ? verifyAfterConfirm(credential) : toRejection(verdict)
     },
   }
@@ -92,8 +93,8 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
 
 function toRejection(verdict: RejectedVerdict): Authentication {
   if (verdict.kind === 'expired') return expired
-  const { isFinal, reason } = verdict
-  return rejected('token-invalid', { holdsUntil: isFinal ? Number.POSITIVE_INFINITY : 0, reason })
+  const { isCacheable, reason } = verdict
+  return rejected('token-invalid', { holdsUntil: isCacheable ? Number.POSITIVE_INFINITY : 0, reason })
 }
 
 /** A look-up that returns `out-of-reach` instead of throwing or rejecting. */
@@ -114,7 +115,7 @@ function orOutOfReach(error: unknown): 'out-of-reach' {
   throw error
 }
 
-/** What a token is decided by. */
+/** What the decision about a token depends on. */
 interface TokenFacts {
   readonly claims: AccessTokenClaims
   readonly directory: Directory
@@ -139,7 +140,7 @@ function decideClaims(
     if (isMismatch(account, claims)) return 'mismatch'
   }
   if (account === 'out-of-reach' || session === 'out-of-reach') {
-    // The token was valid when it was issued, and still is if its account and session have not changed since.
+    // Without the store, a token is accepted if its account and session have not changed since it was issued.
     if (!directory.isUnchangedSince(claims, issuedAt)) throw new GatehouseError('store-unavailable')
     return authenticated(claims, account === 'out-of-reach' ? undefined : account, undefined)
   }
@@ -161,7 +162,7 @@ function decideKey(
   return keyState(key, now) === 'valid' ? authenticated(claims, account, key) : revoked
 }
 
-/** The token of a browser ends with the portal sessions of its time. */
+/** A browser's token ends with the portal sessions of its epoch. */
 function decidePortalEpoch(
   claims: AccessTokenClaims,
   account: CachedAccount,
@@ -176,7 +177,7 @@ function authenticated(
   account: CachedAccount | undefined,
   key: CachedKey | undefined,
 ): Authentication {
-  const { accountId, sessionId, role, scopes } = claims
+  const { accountId, sessionId, role, scopes, confirmation } = claims
   const principal: Principal = {
     accountId,
     key: key?.principal.key,
@@ -190,10 +191,11 @@ function authenticated(
     profile: account?.profile,
   }
   const keyUntil = key ? validUntil(key) : Number.POSITIVE_INFINITY
-  return { kind: 'authenticated', principal, holdsUntil: Math.min(claims.validUntil, keyUntil) }
+  const holdsUntil = Math.min(claims.validUntil, keyUntil)
+  return { kind: 'authenticated', principal, confirmation, holdsUntil }
 }
 
-/** Whether the account is disabled, or has another role than the token. The token may be the newer one. */
+/** Whether the account is disabled, or its role differs from the token's, which may be the newer one. */
 function isMismatch(account: CachedAccount, { role, roleEpoch }: AccessTokenClaims): boolean {
   return account.isDisabled || account.roleEpoch !== roleEpoch || account.role !== role
 }

@@ -11,19 +11,29 @@ import {
   type StartSession,
 } from './session-start.ts'
 
-/** What clients of OAuth 2 do with tokens that the gateway's own endpoints have no word for. */
+/** Operations on tokens that only clients of OAuth 2 have. */
 export interface ClientTokens {
   readonly findOwner: FindKeyPairOwner
   /**
-   * Starts a session of one access token, without a refresh token (RFC 6749 4.4.3): it ends with the token.
-   * @param scopes what the token is limited to; undefined = all that the key has
-   * @throws GatehouseError as FindKeyPairOwner; `rate-limited`; `scope-forbidden` where the key has not all of the scopes
+   * Starts a session with one access token and no refresh token (RFC 6749 4.4.3), which ends with the token.
+   * @param asked what the token is limited to, and the thumbprint of the key that it is bound to
+   * @throws GatehouseError as FindKeyPairOwner; `rate-limited`; `scope-forbidden` if the key lacks one of the scopes
    */
-  grant(pair: KeyPair, visitor: Visitor, scopes: readonly string[] | undefined): Promise<GrantedToken>
-  /** The open session of a refresh token, which stays as it is; undefined = it is none, or its session is over. */
+  grant(pair: KeyPair, visitor: Visitor, asked: AskedToken): Promise<GrantedToken>
+  /**
+   * The open session of a refresh token, which is not changed; undefined = it is not a refresh token, or its session
+   * has ended.
+   */
   inspect(refreshToken: string): Promise<InspectedSession | undefined>
   /** Ends a session; one that has ended is no error. */
   end(sessionId: string): Promise<void>
+}
+
+interface AskedToken {
+  /** undefined = all that the key has. */
+  readonly scopes: readonly string[] | undefined
+  /** undefined = it is not bound. */
+  readonly jkt: string | undefined
 }
 
 export interface GrantedToken {
@@ -36,7 +46,7 @@ interface InspectedSession {
   readonly accountId: string
   /** What its key is limited to; empty = it is not. */
   readonly scopes: readonly string[]
-  /** Whether it is the token that was handed out last. */
+  /** Whether it is the token that was issued last. */
   readonly isCurrent: boolean
   /** Milliseconds since 1970. */
   readonly rotatedAt: number
@@ -64,7 +74,7 @@ export function createClientTokens(options: ClientTokensOptions): ClientTokens {
 
   return {
     findOwner,
-    grant: async (pair, visitor, scopes) => {
+    grant: async (pair, visitor, { scopes, jkt }) => {
       accessTokens.assertCanIssue()
       const { account, session } = await startSession(pair, visitor, {
         lifetimeMs,
@@ -73,7 +83,7 @@ export function createClientTokens(options: ClientTokensOptions): ClientTokens {
       })
       const { id: accountId, role, roleEpoch } = account
       const limits = narrowed(limitsOf(account, session), scopes)
-      const subject = { accountId, clientId: accountId, sessionId: session.id, role, roleEpoch, limits }
+      const subject = { accountId, clientId: accountId, sessionId: session.id, role, roleEpoch, limits, jkt }
       return { accessToken: accessTokens.issue(subject), scopes: limits.scopes }
     },
     inspect: async (refreshToken) => {

@@ -22,7 +22,7 @@ export function createJwtVerifier({
 }
 
 /**
- * The same for any key.
+ * Verifies signatures of any key.
  * @returns a function that returns the payload, and throws whatever is wrong with the token
  */
 export function createSignatureVerifier(
@@ -40,18 +40,18 @@ export function createSignatureVerifier(
   })
 }
 
-/** What can be read from a token's text, from any issuer, unverified. */
+/** What can be read from the text of a token of any issuer, unverified. */
 
 /** The `typ` of an access token (RFC 9068 2.1). */
 export const accessTokenType = 'at+jwt'
 
-/** Whether its base64url is canonical: otherwise one token could have many entries among the verified ones. */
+/** Whether its base64url is canonical: otherwise one token could have many entries in the cache. */
 export function isCanonical(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1)
   return Buffer.from(signature, 'base64url').toString('base64url') === signature
 }
 
-/** The key ID, where the header is like ours: no `crit`, no embedded key (RFC 8725 3.1, 3.10). */
+/** The key ID, if the header is like ours: no `crit`, no embedded key (RFC 8725 3.1, 3.10). */
 export function signingKeyIdOf(token: string): string | undefined {
   const header = headerOf(token)
   if (header?.typ !== accessTokenType || Object.hasOwn(header, 'crit')) return undefined
@@ -59,23 +59,23 @@ export function signingKeyIdOf(token: string): string | undefined {
   return typeof kid === 'string' ? kid : undefined
 }
 
-/** The header, where it is an object. */
+/** The header, if it is an object. */
 export function headerOf(token: string): Record<string, unknown> | undefined {
   return parseJsonObject(partOf(token, 0))
 }
 
-/** The payload, where it is an object. */
+/** The payload, if it is an object. */
 export function payloadOf(token: string): Record<string, unknown> | undefined {
   return parseJsonObject(partOf(token, 1))
 }
 
-/** How long a token of ours is valid from when it was issued, in seconds: for the cookie that holds it. */
+/** The lifetime of a token of ours, in seconds, for the cookie that holds it. */
 export function tokenMaxAgeS(token: string): number {
   const { iat, exp } = payloadOf(token) ?? {}
   return typeof iat === 'number' && typeof exp === 'number' ? Math.max(0, exp - iat) : 0
 }
 
-/** Whether a text could be an access token of ours, or of a gateway with other keys; its signature is not looked at. */
+/** Whether a text could be an access token of ours, or of a gateway with other keys; the signature is not checked. */
 export function looksLikeAccessToken(text: string): boolean {
   return text.startsWith('eyJ') && headerOf(text)?.typ === accessTokenType
 }

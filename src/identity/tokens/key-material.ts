@@ -3,6 +3,7 @@ import {
   createPublicKey,
   createSecretKey,
   generateKeyPairSync,
+  hash,
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
@@ -92,7 +93,14 @@ function algorithmOf(key: KeyObject): Algorithm | undefined {
   }
 }
 
-/** PEM, or a secret as it is. */
+/** The key as PEM, or a secret as it is. */
 export function keyText(key: KeyObject, type: 'pkcs8' | 'spki'): string {
   return key.type === 'secret' ? key.export().toString() : key.export({ format: 'pem', type }).toString()
+}
+
+/** The thumbprint of a public key (RFC 7638), SHA-256 as base64url. */
+export function thumbprintOf(publicKey: KeyObject): string {
+  const { crv, e, kty, n, x, y } = publicKey.export({ format: 'jwk' })
+  // In alphabetical order; JSON leaves out undefined members.
+  return hash('sha256', JSON.stringify({ crv, e, kty, n, x, y }), 'base64url')
 }

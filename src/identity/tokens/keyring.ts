@@ -12,11 +12,17 @@ export type Jwk = Readonly<Record<string, unknown>>
 export interface Keyring {
   /** @throws GatehouseError `store-unavailable` while no keys have been loaded */
   signer(now: number): SigningKey
-  /** The key with this ID. @throws the same */
+  /**
+   * The key with this ID.
+   * @throws as `signer` does
+   */
   find(kid: string): SigningKey | undefined
-  /** Whether a key with this ID may exist that is not loaded yet: a retired key is never restored. */
+  /** Whether there may be a key with this ID that is not loaded yet: a retired key is never restored. */
   mayBeNew(kid: string): boolean
-  /** Public keys (RFC 7517); a secret is never among them. @throws the same */
+  /**
+   * Public keys (RFC 7517), never a secret.
+   * @throws as `signer` does
+   */
   jwks(): { readonly keys: readonly Jwk[] }
   isLoaded(): boolean
   replace(keys: readonly SigningKey[]): void
@@ -61,34 +67,34 @@ function toJwk({ kid, material: { algorithm, publicKey } }: SigningKey): Jwk[] {
   return [{ ...publicKey.export({ format: 'jwk' }), kid, alg: algorithm, use: 'sig' }]
 }
 
-/** A signing key from the config, rather than one that is generated and kept in the store. */
+/** A signing key from the config, as opposed to one that is generated and stored. */
 export interface ConfiguredKey {
   readonly kid: string
-  /** All of them verify; one with `sign` signs, too. */
+  /** All keys verify; those with `sign` sign, too. */
   readonly use: 'sign' | 'verify'
   readonly material: KeyMaterial
 }
 
-/** The same for a keyring: a key that signs does so at once, without being announced first. */
+/** A key for the keyring: if it signs, then at once, without being announced first. */
 export function toSigningKey({ kid, use, material }: ConfiguredKey): SigningKey {
   const signsFrom = use === 'sign' ? 0 : Number.POSITIVE_INFINITY
   return { kid, algorithm: material.algorithm, material, createdAt: 0, signsFrom }
 }
 
-/** Keeps a keyring up to date with the source of the signing keys. */
+/** Keeps a keyring up to date with its source of signing keys. */
 export interface KeyLoader {
   /**
-   * Loads the keys at start.
-   * @throws OperatorError where no key can sign; GatehouseError where the store does not respond
+   * Loads the keys at the start.
+   * @throws OperatorError if no key can sign; GatehouseError if the store does not answer
    */
   load(): Promise<void>
   /** Loads the keys again, as they may have changed. A failure is logged. */
   reload(): void
-  /** To be called when the store is reachable again: loads what could not be loaded during the outage. */
+  /** To be called when the store is reachable again: loads what could not be loaded in the outage. */
   catchUp(): void
   /**
    * Resolves once all requested loads are done.
-   * @throws GatehouseError `store-unavailable` where the store was unreachable at the last load
+   * @throws GatehouseError `store-unavailable` if the store was unreachable at the last load
    */
   settled(): Promise<void>
 }
@@ -97,22 +103,22 @@ interface KeyLoaderOptions {
   readonly keyring: Keyring
   readonly signingKeys: Pick<SigningKeys, 'read'>
   readonly algorithm: Algorithm
-  /** The keys in the config: if there are any, the store is not asked. */
+  /** The keys in the config; if there are any, the store is not asked. */
   readonly configured: readonly SigningKey[]
   readonly log: Log
   readonly clock: Clock
-  /** The keyring's keys may have changed. */
+  /** Called when the keyring's keys may have changed. */
   onReplaced(): void
 }
 
 export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
   const { keyring, signingKeys, algorithm, configured, log, clock, onReplaced } = options
-  /** The last load requested: loads run one after another, so that the last to begin is the last to end. */
+  /** The last requested load. Loads run one after another, so that the last to begin is the last to end. */
   let last: Promise<void> = Promise.resolve()
   let inFlight = 0
   /** How the last load failed. */
   let failure: 'out-of-reach' | 'other' | undefined
-  /** The reason that was logged: once, however often it is retried. */
+  /** The reason that was last logged: it is logged once, however often the load is retried. */
   let reported: string | undefined
   /** Keys that were reported as unreadable. */
   let reportedUnreadable: readonly string[] = []
@@ -128,7 +134,7 @@ export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
     try {
       assertSigner(found, algorithm, clock())
     } catch (error) {
-      // A retired key is dropped even if no key that can sign is left.
+      // A retired key is dropped even if no signing key is left.
       if (keyring.isLoaded()) replace(found.keys)
       throw error
     }
@@ -174,7 +180,7 @@ export function createKeyLoader(options: KeyLoaderOptions): KeyLoader {
     load,
     reload,
     catchUp: () => {
-      // A load that failed for another reason fails again until something in the store changes.
+      // A load that failed for another reason would fail again until something in the store changes.
       const isDue = failure ? failure === 'out-of-reach' : !keyring.isLoaded()
       if (isDue && inFlight === 0) reload()
     },

@@ -10,16 +10,31 @@ import type { RotationAcknowledgement, SessionStore } from '#store/sessions.ts'
  *
  *     grt_<session ID>_<generation>_<HMAC-SHA256>
  *
+ * One that is bound to a key of its client ends with the thumbprint of that key, which the MAC covers too:
+ *
+ *     grt_<session ID>_<generation>_<HMAC-SHA256>.<thumbprint>
+ *
  * It need not be stored, a forged one costs no look-up, and the current one can be issued again.
  */
 export interface RefreshTokens {
-  create(sessionId: string, generation: number): string
+  /** @param jkt the thumbprint of a key (RFC 7638); undefined = it is not bound to one */
+  create(sessionId: string, generation: number, jkt?: string): string
   /** undefined where the text is not one of our tokens. */
-  parse(text: string): { readonly sessionId: string; readonly generation: number } | undefined
+  parse(text: string): ParsedRefreshToken | undefined
+}
+
+interface ParsedRefreshToken {
+  readonly sessionId: string
+  readonly generation: number
+  /** Whoever uses it has to prove to have this key (RFC 9449 5); undefined = nothing is to be proven. */
+  readonly jkt: string | undefined
 }
 
 const prefix = secretPrefixes.refreshToken
-const tokenPattern = new RegExp(`^${prefix}_(${sessionIdPattern})_([1-9][0-9]{0,8})_([0-9A-Za-z_-]{43})$`)
+const digest = '([0-9A-Za-z_-]{43})'
+const tokenPattern = new RegExp(
+  `^${prefix}_(${sessionIdPattern})_([1-9][0-9]{0,8})_${digest}(?:\\.${digest})?$`,
+)
 
 export function createSessionId(): string {
   return randomText(sessionIdLength)
@@ -28,27 +43,28 @@ export function createSessionId(): string {
 export function createRefreshTokens(sealingKeys: KeySource): RefreshTokens {
   const keys = deriveKeys(sealingKeys, 'refresh-token')
 
-  /** The joined text is unambiguous: the session ID has a fixed length and no `_`. */
-  function macOf(key: Uint8Array, sessionId: string, generation: string): string {
-    return createHmac('sha256', key).update(`${sessionId}_${generation}`).digest('base64url')
+  /** The joined text is unambiguous: the session ID has a fixed length and no `_`, the generation has digits only. */
+  function macOf(key: Uint8Array, sessionId: string, generation: string, jkt?: string): string {
+    const bound = jkt === undefined ? '' : `_${jkt}`
+    return createHmac('sha256', key).update(`${sessionId}_${generation}${bound}`).digest('base64url')
   }
 
   return {
-    create: (sessionId, generation) =>
-      `${prefix}_${sessionId}_${generation}_${macOf(keys()[0], sessionId, String(generation))}`,
+    create: (sessionId, generation, jkt) =>
+      `${prefix}_${sessionId}_${generation}_${macOf(keys()[0], sessionId, String(generation), jkt)}${jkt === undefined ? '' : `.${jkt}`}`,
     parse: (text) => {
-      const [, sessionId, generation, mac] = tokenPattern.exec(text) ?? []
+      const [, sessionId, generation, mac, jkt] = tokenPattern.exec(text) ?? []
       if (sessionId === undefined || generation === undefined || mac === undefined) return undefined
-      // Compared as text: another encoding of the same bits is not the same token.
-      const isOurs = keys().some((key) => isSameText(macOf(key, sessionId, generation), mac))
-      return isOurs ? { sessionId, generation: Number(generation) } : undefined
+      // Compared as text, as another encoding of the same bits is not the same token.
+      const isOurs = keys().some((key) => isSameText(macOf(key, sessionId, generation, jkt), mac))
+      return isOurs ? { sessionId, generation: Number(generation), jkt } : undefined
     },
   }
 }
 
 /**
  * Records in the store which refresh tokens were delivered. Until then the previous token may be reused without limit:
- * so what cannot be written is kept and retried, and what is lost with this process ends no session.
+ * what cannot be written is kept and retried, and what is lost with this process does not end a session.
  */
 export interface Acknowledgements {
   /** Queues a delivered token: it is written within milliseconds, together with others. */
@@ -57,7 +73,7 @@ export interface Acknowledgements {
   writeNow(given: RotationAcknowledgement): Promise<void>
   /** Resolves once what is queued for a session is written, if the store is available. */
   flushSession(sessionId: string): Promise<void>
-  /** How many are not written yet. */
+  /** How many are still unwritten. */
   pendingCount(): number
   /** Writes all that is queued, if the store is available. */
   close(): Promise<void>
@@ -67,19 +83,19 @@ interface AcknowledgementsOptions {
   readonly store: Pick<SessionStore, 'acknowledgeRotations'>
   /** Called for acknowledgements that will never be written: with the error, and how many. */
   readonly onLoss: (error: unknown, count: number) => void
-  /** How long to wait for more; default 20 ms, less than any grace period for which they may wait. */
+  /** How long to wait for more acknowledgements; default 20 ms, less than any grace period that is batched. */
   readonly delayMs?: number
   /** How soon a write is retried; default 250 ms. */
   readonly retryMs?: number
 }
 
-/** How many are written in one step, and how many may be queued, which takes some 5 MB. */
+/** How many are written in one step, and how many may be queued, which takes about 5 MB. */
 const batchMax = 500
 export const pendingMax = 20_000
 
 export function openAcknowledgements(options: AcknowledgementsOptions): Acknowledgements {
   const { store, onLoss, delayMs = 20, retryMs = 250 } = options
-  /** By session: only the current token of each matters. */
+  /** By session, as only the current token of each matters. */
   const pending = new Map<string, RotationAcknowledgement>()
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
@@ -92,7 +108,7 @@ export function openAcknowledgements(options: AcknowledgementsOptions): Acknowle
 
   function put(given: RotationAcknowledgement): void {
     const known = pending.get(given.sessionId)
-    // The first delivery of a token counts.
+    // Only the first delivery of a token counts.
     if (known && known.generation >= given.generation) return
     if (known || pending.size < pendingMax) pending.set(given.sessionId, given)
     else onLoss(new Error('refresh-token acknowledgement queue is full'), 1)

@@ -76,22 +76,22 @@ export function createSessionStart(options: SessionStartOptions): StartSession {
   }
 }
 
-/** Both keys of an account, as they came. */
+/** Both keys of an account, as sent. */
 export interface KeyPair {
   readonly secretKey: string
   readonly apiKey: string
 }
 
-/** Whose a pair is. */
+/** The owner of a key pair. */
 export interface KeyPairOwner {
   readonly account: Account
   readonly key: SecretKey
 }
 
 /**
- * The owner of both keys. Reads the store, not a cache: a pair that was reset must not start a session.
+ * The owner of both keys. Reads the store, not a cache, as a pair that was reset must not start a session.
  * @throws GatehouseError `credentials-invalid` (the same, in the same time, for every wrong pair); for a right one
- *   `secret-key-expired`, `account-disabled`, `address-forbidden`
+ * `secret-key-expired`, `account-disabled`, `address-forbidden`
  */
 export type FindKeyPairOwner = (pair: KeyPair, visitor: Pick<Visitor, 'address'>) => Promise<KeyPairOwner>
 
@@ -103,7 +103,7 @@ export function createKeyPairCheck(
     const digest = secretKeyDigest(pair.secretKey)
     const apiKey = parseKey('apiKey', pair.apiKey)
     if (!digest || !apiKey) throw new GatehouseError('credentials-invalid')
-    // By the API key, as a secret key that was made elsewhere does not name its account.
+    // By API key, as a secret key that was made elsewhere does not name its account.
     const account = await store.findAccount(apiKey.accountId)
     // Both are always compared: timing must not reveal which of them is wrong.
     const key = findKey(account?.secretKeys ?? [], digest)
@@ -118,14 +118,14 @@ export function createKeyPairCheck(
   }
 }
 
-/** undefined where the text can be no secret key, neither one of ours nor one that was made elsewhere. */
+/** undefined if the text cannot be a secret key, neither one of ours nor one that was made elsewhere. */
 function secretKeyDigest(text: string): Uint8Array | undefined {
   return parseKey('secretKey', text)?.digest ?? (isForeignKey(text) ? digestOf(text) : undefined)
 }
 
 /**
- * What its key is limited to; a session of the portal has none, and is limited by its end.
- * @throws GatehouseError `session-revoked` where the key is gone
+ * What a session's key is limited to; a portal session has no key, and is only limited by its end.
+ * @throws GatehouseError `session-revoked` if the key no longer exists
  */
 export function limitsOf(
   account: Account,
@@ -138,9 +138,9 @@ export function limitsOf(
 }
 
 /**
- * The same, narrowed to what a client of OAuth has asked for (RFC 6749 3.3).
+ * The limits, narrowed to what an OAuth client has asked for (RFC 6749 3.3).
  * @param asked undefined = all that the key has
- * @throws GatehouseError `scope-forbidden` where the key has not all of them
+ * @throws GatehouseError `scope-forbidden` if the key lacks one of them
  */
 export function narrowed(limits: TokenLimits, asked: readonly string[] | undefined): TokenLimits {
   if (asked === undefined) return limits

@@ -16,16 +16,16 @@ export interface IssuedTokens {
   readonly account: Account
   readonly accessToken: string
   readonly refreshToken: string
-  /** Until the session ends if it is not refreshed. */
+  /** The remaining lifetime of the session, unless it is refreshed. */
   readonly refreshLifetimeMs: number
 }
 
 export interface RefreshedTokens extends IssuedTokens {
-  /** To be called once the response was sent: only then does the grace period of the previous token begin. */
+  /** To be called once the response was sent: the grace period of the previous token begins only then. */
   acknowledge(): void
 }
 
-/** Sessions: one sign-in and all its rotations (RFC 9700 4.14). */
+/** Sessions: one sign-in with all its rotations (RFC 9700 4.14). */
 export interface Sessions {
   /**
    * Starts a session with both keys of an account.
@@ -45,10 +45,14 @@ export interface Sessions {
   revoke(refreshToken: string): Promise<void>
 }
 
-/** The access token names it (RFC 9068 2.2), and has no more scopes than it asks for. */
+/** Its access token names the client (RFC 9068 2.2), and has no more scopes than it asks for. */
 interface RefreshingClient {
   /** undefined = all that the key of the session has. */
   readonly scopes: readonly string[] | undefined
+  /** The thumbprint of the key that it has proven to have, which its access token is bound to; undefined = none. */
+  readonly jkt: string | undefined
+  /** Whether nothing but that key proves who it is: then its refresh tokens are bound to the key too (RFC 9449 5). */
+  readonly isPublic: boolean
 }
 
 export interface SessionsOptions {
@@ -68,10 +72,13 @@ export interface SessionsOptions {
 }
 
 /**
- * A shorter grace period could end before a batched acknowledgement is written: then it is written before the response
- * is sent.
+ * A shorter grace period could end before a batched acknowledgement is written, so it is written before the response is
+ * sent.
  */
 const acknowledgeFirstBelowMs = 100
+
+const boundToKey =
+  'The refresh token is bound to a key: use it at /api/v1/oauth/token, with a proof of that key in the field DPoP.'
 
 const refusals = {
   unknown: 'session-revoked',
@@ -81,6 +88,8 @@ const refusals = {
 } as const satisfies Record<RotationRefusal, ErrorCode>
 
 interface TokenUse extends Pick<RefreshTokenUse, 'sessionId' | 'generation' | 'visitor'> {
+  /** What its refresh token is bound to, and the next one will be. */
+  readonly jkt: string | undefined
   readonly client: RefreshingClient | undefined
 }
 
@@ -89,13 +98,13 @@ export function createSessions(options: SessionsOptions): Sessions {
   const { reuseGraceMs, acknowledgements, needsEnrolment, clock } = options
   const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
   const acknowledgesFirst = reuseGraceMs < acknowledgeFirstBelowMs
-  /** With a short grace period: the last refresh in flight of each session. */
+  /** Only with a short grace period: the last refresh in flight of each session. */
   const inFlight = new Map<string, Promise<unknown>>()
 
   function issueTokens(
     account: Account,
     session: Pick<Session, 'id' | 'generation' | 'rotatedAt' | 'expiresAt' | 'keyId'>,
-    client?: RefreshingClient,
+    { client, jkt }: Partial<Pick<TokenUse, 'client' | 'jkt'>> = {},
   ): IssuedTokens {
     const { id: accountId, role, roleEpoch } = account
     const limits = narrowed(limitsOf(account, session), client?.scopes)
@@ -108,8 +117,9 @@ export function createSessions(options: SessionsOptions): Sessions {
         role,
         roleEpoch,
         limits,
+        jkt: client?.jkt,
       }),
-      refreshToken: refreshTokens.create(session.id, session.generation),
+      refreshToken: refreshTokens.create(session.id, session.generation, jkt),
       refreshLifetimeMs: Math.max(
         0,
         Math.min(session.expiresAt, session.rotatedAt + refreshIdleMs) - clock(),
@@ -131,13 +141,16 @@ export function createSessions(options: SessionsOptions): Sessions {
   ): Promise<RefreshedTokens> {
     const token = refreshTokens.parse(refreshToken)
     if (!token) throw new GatehouseError('refresh-token-invalid')
+    if (token.jkt !== undefined && token.jkt !== client?.jkt)
+      throw new GatehouseError('refresh-token-invalid', { detail: boundToKey })
     accessTokens.assertCanIssue()
-    const use = { ...token, visitor, client }
+    const use = { ...token, jkt: token.jkt ?? (client?.isPublic ? client.jkt : undefined), visitor, client }
     return acknowledgesFirst ? refreshSerially(use) : rotate(use)
   }
 
   /**
-   * Waits for a refresh of the same session in flight in this process: then it is known whether that was the only one.
+   * Waits for a refresh of the same session that is in flight in this process, after which it is known whether there
+   * was another.
    */
   async function refreshSerially(use: TokenUse): Promise<RefreshedTokens> {
     const { sessionId } = use
@@ -152,7 +165,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     }
   }
 
-  async function rotate({ client, ...use }: TokenUse): Promise<RefreshedTokens> {
+  async function rotate({ client, jkt, ...use }: TokenUse): Promise<RefreshedTokens> {
     await acknowledgements.flushSession(use.sessionId)
     const rotation = await store.rotateSession({
       ...use,
@@ -165,10 +178,11 @@ export function createSessions(options: SessionsOptions): Sessions {
       throw new GatehouseError(refusals[rotation.reason])
     }
     const { account, session } = rotation
-    // It was required, or removed, since the sign-in: the portal lets the person set it up, and has new tokens then.
+    // The factor was required, or removed, since the sign-in. The portal lets the person set it up, and issues new
+    // tokens then.
     if (portalEpochIn(session.keyId) !== undefined && needsEnrolment(account))
       throw new GatehouseError('session-revoked')
-    const issued = issueTokens(account, session, client)
+    const issued = issueTokens(account, session, { client, jkt })
     if (session.acknowledgedAt !== undefined) return { ...issued, acknowledge: () => {} }
     const given = { sessionId: session.id, generation: session.generation, at: clock() }
     if (!acknowledgesFirst) return { ...issued, acknowledge: () => acknowledgements.enqueue(given) }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { randomText } from '#platform/secrets/format.ts'
@@ -11,20 +10,21 @@ import {
   type KeyMaterial,
   keyText,
   parseKeyMaterial,
+  thumbprintOf,
 } from './key-material.ts'
 
 export interface SigningKey {
   readonly kid: string
   readonly algorithm: string
   readonly createdAt: number
-  /** From when it signs; until then it is only published in the JWKS. Infinity = it only verifies. */
+  /** When it begins to sign; until then it is only published in the JWKS. Infinity = it only verifies. */
   readonly signsFrom: number
   readonly material: KeyMaterial
 }
 
 /**
- * How long a key is announced before it signs: twice as long as anyone may cache the JWKS, so that every verifier
- * knows the key when it sees the first token signed with it.
+ * How long a key is announced before it signs: twice as long as the JWKS may be cached, so that every verifier knows
+ * the key when it sees the first token signed with it.
  */
 export const announcedMs = 600_000
 
@@ -32,8 +32,8 @@ export const announcedMs = 600_000
 export const jwksMaxAgeS = announcedMs / 2 / 1_000
 
 /**
- * The key that signs now: of this algorithm the newest whose signsFrom has passed, else the next one. The newest, not the
- * last to begin: after `rotate('now')` a key that was announced before never signs, as it may have leaked too.
+ * The key that signs now: the newest of this algorithm whose signsFrom has passed, else the next one. The newest, not
+ * the last to begin: after `rotate('now')` a key that was announced before never signs, as it may have leaked too.
  */
 export function currentSigner<Key extends Pick<SigningKey, 'algorithm' | 'createdAt' | 'signsFrom'>>(
   keys: readonly Key[],
@@ -53,23 +53,23 @@ export function currentSigner<Key extends Pick<SigningKey, 'algorithm' | 'create
 /** The keys in the store, as far as they can be unsealed. */
 interface UnsealedKeys {
   readonly keys: readonly SigningKey[]
-  /** IDs of the keys that this sealing key cannot decrypt. */
+  /** IDs of the keys that the sealing key cannot decrypt. */
   readonly unreadable: readonly string[]
 }
 
-/** Signing keys that are kept in the store, sealed. */
+/** The signing keys in the store, sealed. */
 export interface SigningKeys {
   /**
-   * Reads each key on its own: one that cannot be unsealed hides no other. Creates the first key of the algorithm if
-   * there is none, unless some key cannot be unsealed: then this may be the wrong sealing key.
+   * Reads each key separately, so that one that cannot be unsealed does not hide the others. Creates the first key of
+   * the algorithm if there is none, unless some key cannot be unsealed, as this may then be the wrong sealing key.
    */
   read(): Promise<UnsealedKeys>
   /**
    * The keys that can be unsealed; creates the first one as `read` does.
-   * @throws OperatorError where a key cannot be unsealed, and none of the others can sign
+   * @throws OperatorError if a key cannot be unsealed, and none of the others can sign
    */
   load(): Promise<readonly SigningKey[]>
-  /** @throws OperatorError where a key cannot be unsealed: this is not the sealing key of the gateway */
+  /** @throws OperatorError if a key cannot be unsealed: this is not the sealing key of the gateway */
   assertReadable(): Promise<void>
   /** The stored keys, without unsealing. */
   list(): Promise<readonly StoredSigningKey[]>
@@ -112,7 +112,7 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
     return isComplete || found.unreadable.length > 0 ? found : addFirstKey()
   }
 
-  /** If an instance with another sealing key creates its first key concurrently, ours is removed again. */
+  /** If an instance with another sealing key creates its first key at the same time, ours is removed again. */
   async function addFirstKey(): Promise<UnsealedKeys> {
     const first = create(0)
     const isAdded = await store.addSigningKey(sealKey(first, sealer), 'signer')
@@ -125,7 +125,7 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
   async function rotate(when: 'announced' | 'now', entry?: AuditEntryOf): Promise<SigningKey> {
     const made = create(when === 'now' ? 0 : announcedMs)
     const others = await store.listSigningKeys()
-    // Newer than any other, even one that was made where the clock was ahead: the newest signs.
+    // Newer than any other, even one that was made while the clock was ahead, as the newest signs.
     const createdAt = Math.max(made.createdAt, ...others.map((other) => other.createdAt + 1))
     const key = { ...made, createdAt }
     await store.addSigningKey(sealKey(key, sealer), undefined, entry?.(key.kid))
@@ -170,13 +170,9 @@ export function assertSigner({ keys, unreadable }: UnsealedKeys, algorithm: Algo
   if (kid !== undefined && !currentSigner(keys, algorithm, now)) throw unreadableError(kid)
 }
 
-/** Thumbprint of the public key (RFC 7638); a secret has a random ID. */
+/** Thumbprint of the public key; a secret has a random ID. */
 function createKid({ algorithm, publicKey }: KeyMaterial): string {
-  if (algorithm === 'HS256') return randomText(43)
-  const { crv, e, kty, n, x, y } = publicKey.export({ format: 'jwk' })
-  // In alphabetical order; JSON leaves out undefined members.
-  const canonical = JSON.stringify({ crv, e, kty, n, x, y })
-  return createHash('sha256').update(canonical).digest('base64url')
+  return algorithm === 'HS256' ? randomText(43) : thumbprintOf(publicKey)
 }
 
 function sealKey({ material, ...key }: SigningKey, sealer: Sealer): StoredSigningKey {
@@ -210,7 +206,7 @@ function unseal({ sealed, publicKey: _, ...key }: StoredSigningKey, sealer: Seal
   return 'unfit' in material ? undefined : { ...key, material }
 }
 
-/** What a signing key is sealed for. */
+/** The purpose that a signing key is sealed for. */
 export function signingKeyPurpose(kid: string): string {
   return `signingKey:${kid}`
 }

@@ -5,7 +5,7 @@ export interface ClientOptions {
   readonly baseUrl: string | URL
   /**
    * `secretKey` alone: sent with every request. Both keys: exchanged for tokens, which are refreshed. None: a browser,
-   * where tokens are got by the HttpOnly cookie of a session.
+   * which gets tokens by the HttpOnly cookie of a session.
    */
   readonly secretKey?: string
   readonly apiKey?: string
@@ -17,24 +17,24 @@ export interface ClientOptions {
 
 export interface GatehouseClient {
   /**
-   * `fetch` with a credential; paths are relative to the gateway. A request that is refused because its token has expired
-   * or was revoked is sent once more with another token, unless its body is a stream: then the next one has the other
-   * token. The body of a Request counts as a stream beyond 1 MiB.
-   * @throws ClientError where no token can be got; TypeError for a URL of another origin
+   * `fetch` with a credential; paths are relative to the gateway. A request that is refused because its token has
+   * expired or was revoked is sent once more with a new token, unless its body is a stream; the next request then has
+   * the new token. The body of a Request counts as a stream beyond 1 MiB.
+   * @throws ClientError if no token can be obtained; TypeError for a URL of another origin
    */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
-  /** The access token, for what takes no fetch. @throws ClientError; TypeError with a secret key alone */
+  /** The access token, for callers that do not use fetch. @throws ClientError; TypeError with a secret key alone */
   accessToken(): Promise<string>
-  /** Ends the session and its tokens; with a secret key alone there is none. */
+  /** Ends the session and its tokens; does nothing with a secret key alone. */
   revoke(): Promise<void>
 }
 
-/** After these codes of a 401 another token helps. */
+/** The codes of a 401 after which a new token helps. */
 const staleCodes: ReadonlySet<unknown> = new Set(['token-expired', 'token-revoked', 'session-revoked'])
 
 export function createClient(options: ClientOptions): GatehouseClient {
   const { secretKey, apiKey, clock = Date.now } = options
-  // Not bound: browsers refuse to call it as a method of another object.
+  // Not bound, as browsers refuse to call it as a method of another object.
   const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
   const baseUrl = new URL(options.baseUrl)
   if (secretKey === undefined && apiKey !== undefined) throw new TypeError('apiKey needs secretKey')
@@ -60,7 +60,7 @@ export function createClient(options: ClientOptions): GatehouseClient {
       if (!(await isStale(response))) return response
       const spare = secondAttempt()
       if (spare === undefined) {
-        // For the next request, which waits for it: this one has its response already.
+        // For the next request, which waits for it; this one already has its response.
         void tokens.replace(token).catch(() => {})
         return response
       }
@@ -79,7 +79,7 @@ function createKeyClient(baseUrl: URL, secretKey: string, send: typeof fetch): G
     revoke: async () => {},
     fetch: async (input, init) => {
       const request = requestFor(baseUrl, input, init)
-      // fetch takes only Authorization away where it follows a redirect to another origin.
+      // On a redirect to another origin, fetch only removes Authorization.
       return send(withHeader(new Request(request, { redirect: 'error' }), 'SecretKey', secretKey))
     },
   }
@@ -115,14 +115,14 @@ async function isStale(response: Response): Promise<boolean> {
   return typeof problem === 'object' && problem !== null && staleCodes.has(Reflect.get(problem, 'code'))
 }
 
-/** How much of a body is kept that may be a stream. */
+/** How much of a body that may be a stream is kept. */
 const keptBytesMax = 1_048_576
 
 /**
- * Prepares for sending a request once more, before it is sent. A body that came in a Request is kept up to 1 MiB: nothing
- * tells whether it is a stream, which may be endless.
- * @param given the body that the request was made with, beside a URL or a Request; null = none
- * @returns makes it again; undefined = its body cannot be sent again
+ * Prepares to send a request a second time, before it is sent. A body in a Request is kept up to 1 MiB, as nothing
+ * shows whether it is a stream, which may be endless.
+ * @param given the body passed along with a URL or a Request; null = none
+ * @returns makes the request again; undefined = its body cannot be sent again
  */
 function prepareSecondAttempt(
   request: Request,
@@ -142,7 +142,7 @@ function prepareSecondAttempt(
   return () => body && new Request(copy, { body })
 }
 
-/** @returns undefined where it is longer */
+/** @returns undefined if it is longer */
 async function collect({ body }: Request, bytesMax: number): Promise<Blob | undefined> {
   const chunks: Uint8Array<ArrayBuffer>[] = []
   const reader = body?.getReader()
@@ -153,7 +153,7 @@ async function collect({ body }: Request, bytesMax: number): Promise<Blob | unde
     chunks.push(value)
     bytes += value.length
     if (bytes <= bytesMax) continue
-    // Not awaited: it ends with the other branch, which is being sent.
+    // Not awaited, as it ends with the other branch, which is being sent.
     reader?.cancel().catch(() => {})
     return undefined
   }

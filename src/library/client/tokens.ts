@@ -1,4 +1,4 @@
-/** How tokens are got. */
+/** How tokens are obtained. */
 type TokenSource =
   /** Programs: by both keys of an account. */
   | { readonly kind: 'keys'; readonly secretKey: string; readonly apiKey: string }
@@ -15,18 +15,18 @@ interface TokensOptions {
 interface Tokens {
   /** The current access token; refreshes it shortly before it expires. @throws ClientError */
   current(): Promise<string>
-  /** A token other than this one, which was refused. Parallel calls share one refresh. @throws ClientError */
+  /** A token other than this refused one. Parallel calls share one refresh. @throws ClientError */
   replace(refused: string): Promise<string>
   /** Ends the session. */
   revoke(): Promise<void>
 }
 
-/** How long before its expiry a token is replaced: the request takes time too. At most a tenth of its lifetime. */
+/** How long before its expiry a token is replaced, as the request takes time too. At most a tenth of its lifetime. */
 const marginMs = 10_000
 
 interface Held {
   readonly access: string
-  /** Only with keys: the cookie is the browser's. */
+  /** Only with keys, as browsers keep it in the cookie. */
   readonly refresh: string | undefined
   /** When it is replaced, in milliseconds since 1970. */
   readonly renewAt: number
@@ -44,7 +44,7 @@ export function createTokens({ baseUrl, source, fetch, clock }: TokensOptions): 
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
-      // A redirect would take keys and tokens elsewhere.
+      // A redirect would send keys and tokens elsewhere.
       redirect: 'error',
       ...(source.kind === 'cookie' && { credentials: 'include' as const }),
     })
@@ -65,7 +65,7 @@ export function createTokens({ baseUrl, source, fetch, clock }: TokensOptions): 
     return hold(JwtToken, RefreshToken)
   }
 
-  /** With keys a session that is over is followed by another; with a cookie the user has to sign in. */
+  /** With keys, an ended session is followed by another; with a cookie the user has to sign in. */
   async function refresh(): Promise<Held> {
     if (source.kind === 'keys' && held?.refresh === undefined) return start()
     try {
@@ -123,7 +123,9 @@ function ignoreMissing(error: unknown): Record<string, unknown> {
   throw error
 }
 
-/** In milliseconds, by the claims of the token: the clocks of client and gateway need not agree. 0 = unknown. */
+/**
+ * In milliseconds, from the claims of the token, so that the clocks of client and gateway need not agree. 0 = unknown.
+ */
 function lifetimeOf(token: string): number {
   try {
     const [, payload = ''] = token.split('.')

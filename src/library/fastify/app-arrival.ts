@@ -20,7 +20,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 /** A request of an app, as the decisions of the gateway know it. */
 export type AppArrival = Arrival<AppConnection>
 
-/** Reads a request that Node's HTTP server has parsed; the same arrival each time. */
+/** Reads a request that Node's HTTP server has parsed; returns the same arrival each time. */
 export function readAppArrival(request: IncomingMessage, reader: ArrivalReader): AppArrival {
   const known = appArrivalOf(request)
   if (known) return known
@@ -37,8 +37,8 @@ export function appArrivalOf(request: IncomingMessage): AppArrival | undefined {
 }
 
 /**
- * Connections on which a request came that could be read in two ways, and why. Node reads on behind it by its own
- * reading, and hands over what it takes for the next request: nothing of that is served.
+ * Connections with an ambiguous request, and the reason. Node continues by its own reading, and hands over what it
+ * takes for the next request, none of which is served.
  */
 const refusedConnections = new WeakMap<Socket, GatehouseError>()
 
@@ -66,7 +66,7 @@ const unknownFraming = {
   upgrade: undefined,
 } as const
 
-/** The head of a request, and whether it could be read in two ways. */
+/** The head of a request, and whether it is ambiguous. */
 interface ReadHead {
   readonly head: RequestHead
   readonly malformed: GatehouseError | undefined
@@ -76,7 +76,7 @@ interface ReadHead {
 class AppConnection implements EndpointConnection {
   readonly #request: IncomingMessage
   readonly #head: RequestHead
-  /** Why the request is refused whatever it asks for; undefined = it is not. */
+  /** Why the request is refused in any case; undefined = it is not. */
   readonly malformed: GatehouseError | undefined
 
   constructor(request: IncomingMessage, { head, malformed }: ReadHead) {
@@ -98,7 +98,7 @@ class AppConnection implements EndpointConnection {
     return this.#request.readableLength > 0 ? 'buffered' : 'pending'
   }
 
-  /** Not where much of a body would have to be read and thrown away first. */
+  /** False if much of a body would first have to be read and discarded. */
   canPersist(): boolean {
     const { body, isPersistent, expectsContinue } = this.#head
     if (!isPersistent || this.#request.complete) return isPersistent
@@ -115,20 +115,20 @@ function lengthOf(body: RequestHead['body']): number {
 }
 
 /**
- * Answers with a problem. Directly, not by an error: the error handler of an app could turn it into something else, or
- * drop the headers that clients need to authenticate.
+ * Answers with a problem. Not by throwing, as the app's error handler could change it, or drop the headers that clients
+ * need to authenticate.
  */
 export function refuse(reply: FastifyReply, arrival: AppArrival, error: GatehouseError): void {
   const { status, headers, body } = createProblem(arrival, error)
   if (!arrival.connection.canPersist()) reply.header('Connection', 'close')
   reply.code(status).headers(headers).send(Buffer.from(body))
-  // Node may refuse a malformed request too, once it has read on: the client would get a second response.
+  // Node may also refuse a malformed request once it continues to read, which would send the client a second response.
   if (arrival.connection.malformed && reply.raw.writableEnded) reply.raw.socket?.destroySoon()
 }
 
 /**
- * Goes on with a request once it is decided, at once where nothing has to be asked. A refusal is answered, as is an error
- * while deciding or going on.
+ * Continues with a request once it is decided, synchronously if nothing has to be asked. A refusal is answered, as is
+ * an error while deciding or continuing.
  */
 export function whenDecided<Decided>(
   { reply, arrival }: { readonly reply: FastifyReply; readonly arrival: AppArrival },

@@ -20,12 +20,7 @@ import { createConfiguredNotices } from '#runtime/assembly/account-services.ts'
 import { createApiOptions } from '#runtime/assembly/api-options.ts'
 import { type CallerAuth, openCallerAuth } from '#runtime/assembly/caller-auth.ts'
 import { openStoreParts } from '#runtime/assembly/parts.ts'
-import {
-  createConfiguredBasicKeyCheck,
-  createConfiguredKeyHeaderReader,
-  createConfiguredWriter,
-  createPlanCounter,
-} from '#runtime/assembly/request-parts.ts'
+import { createConfiguredWriter, createGateParts } from '#runtime/assembly/request-parts.ts'
 import { openStoreMonitor } from '#runtime/assembly/store-monitor.ts'
 import type { AppArrival } from './app-arrival.ts'
 
@@ -75,20 +70,10 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
   if (sendNotice) parts.store.onAudit(sendNotice)
   const monitor = openStoreMonitor(parts)
   const carriers = createCarriers(config.keys.accept)
-  const { limiter, keyUses } = parts
 
   return {
     reader: { trusted: createAddressSet(config.trustedProxies), fieldReader: createFieldReader(carriers) },
-    gate: {
-      authenticator: callerAuth.authenticator,
-      limiter,
-      countAgainstPlan: createPlanCounter(parts),
-      failures: config.failures,
-      metrics,
-      keyUses,
-      checkBasicKey: createConfiguredBasicKeyCheck(config),
-      readKeyHeaders: createConfiguredKeyHeaderReader(config),
-    },
+    gate: createGateParts({ ...parts, callerAuth }),
     api: createApiOptions({ ...parts, callerAuth, gatewayUrl: () => '' }),
     writer: createConfiguredWriter({ config, callerAuth, clock }, carriers),
     usageMeter: createUsageMeter(parts.usageRecorder),
@@ -107,7 +92,7 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
 
 const levels = ['debug', 'info', 'warn', 'error'] as const
 
-/** A log whose lines go to the logger of the app, with its members; secrets and commands of drivers are left out before. */
+/** A log that writes to the app's logger, with its members; secrets and drivers' commands are removed first. */
 export function createAppLog(appLog: FastifyBaseLogger): Log {
   return createLog({
     level: 'debug',

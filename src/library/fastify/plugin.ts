@@ -14,8 +14,8 @@ import { type Caller, createRequire, type RequireOptions } from './require.ts'
 /** Options of the plugin. */
 export interface GatehouseOptions {
   /**
-   * The options of a config file, or the path of one. Sections about listeners, routes, upstreams and the portal belong
-   * to the gateway as a program: in an object they are an error, in a file they are not used.
+   * The options of a config file, or the path of one. Sections about listeners, routes, upstreams and the portal are
+   * for the stand-alone gateway: in an object they are an error, in a file they are ignored.
    */
   readonly config: AppConfigOptions | string
   /** Milliseconds since 1970; default: the system's clock. For tests. */
@@ -25,16 +25,16 @@ export interface GatehouseOptions {
 /** `app.gatehouse`. */
 export interface Gatehouse {
   /**
-   * A hook that authenticates and authorises the requests of a route, before their body is read; to be used as
+   * A hook that authenticates and authorises the requests of a route before their body is read; to be used as
    * `onRequest`. Sets `request.principal`. Refusals are answered with the problems, status codes and headers of the
-   * gateway; while the store is unreachable and the caller is not cached, with 503.
-   * @throws ConfigError for options that are not valid
+   * gateway; with 503 while the store is unreachable and the caller is not cached.
+   * @throws ConfigError for invalid options
    */
   require(options?: RequireOptions): onRequestHookHandler
   /**
-   * Options for `@fastify/http-proxy`: it then forwards the admitted requests of a prefix, with the caller's identity and
-   * without what the client says about it. To be passed as they are, in a scope without a prefix.
-   * @throws ConfigError for options that are not valid; Error without http-proxy
+   * Options for `@fastify/http-proxy`, which then forwards the admitted requests of a prefix, with the caller's
+   * identity and without the client's claims about it. To be passed unchanged, in a scope without a prefix.
+   * @throws ConfigError for invalid options; Error without http-proxy
    */
   proxy(options: ProxyOptions): HttpProxyOptions
   /** Whether callers can be decided about; `degraded` = only known ones. For a readiness probe. */
@@ -92,8 +92,8 @@ function createGatehouse(app: FastifyInstance, parts: AppParts): Gatehouse {
 export const gatehouse = fastifyPlugin(registerGatehouse, { fastify: '5.x', name: 'gatehouse' })
 
 /**
- * Sends 100 only once a request has passed its onRequest hooks: by itself Node sends it before any of them has run, and
- * a client that may not call would send its body. An app that handles `checkContinue` itself keeps doing so.
+ * Sends 100 only once a request has passed its onRequest hooks: Node itself sends it before any of them has run, so a
+ * client that may not call would send its body. An app that handles `checkContinue` itself keeps doing so.
  */
 function sendContinueOnceAdmitted(app: FastifyInstance): void {
   const { server } = app
@@ -105,7 +105,7 @@ function sendContinueOnceAdmitted(app: FastifyInstance): void {
   })
   app.addHook('preParsing', (request, reply, _payload, done) => {
     const { raw } = request
-    // The endpoints of the gateway send their own, once they have checked what the head says about the body.
+    // The gateway's endpoints send their own, once they have checked what the head says about the body.
     if (waiting.has(raw) && appArrivalOf(raw)?.outcome.route !== ownRouteName) reply.raw.writeContinue()
     done()
   })

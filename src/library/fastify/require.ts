@@ -9,13 +9,13 @@ import { memoize, memoizeByObject } from '#platform/memoize.ts'
 import { type AppArrival, readAppArrival, whenDecided } from './app-arrival.ts'
 import type { AppParts } from './open-app-parts.ts'
 
-/** Who may call a route, and how often: the options of the same names in the section `routes` of the config file. */
+/** Who may call a route, and how often: the same options as in the section `routes` of the config file. */
 export interface RequireOptions {
   /** The accepted schemes; `optional` also admits requests without a credential. Default: `any`. */
   readonly auth?: 'secretKey' | 'bearer' | 'any' | 'optional'
   /**
-   * Whose the Authorization field is; default: `gateway`. `backend`: it is left to the app or its backend, and the caller
-   * is known by a key in a header of `keys.accept`; a credential of the gateway in it is refused.
+   * Who the Authorization field belongs to; default: `gateway`. `backend`: it is left to the app or its backend, and
+   * the caller is identified by a key in a header of `keys.accept`; a credential of the gateway in it is refused.
    */
   readonly authorization?: 'gateway' | 'backend'
   /** Roles that may call, any of them; default: every role. */
@@ -24,7 +24,7 @@ export interface RequireOptions {
   readonly scopes?: readonly string[]
   /** Whether only verified accounts may call; default: false. */
   readonly verifiedOnly?: boolean
-  /** How often; counted across instances, for each path of the app by itself. Default: no limit. */
+  /** How often; counted across instances, separately for each path of the app. Default: no limit. */
   readonly rateLimit?: RateLimitOptions
 }
 
@@ -37,10 +37,7 @@ export interface RateLimitOptions {
   readonly by?: 'account' | 'key' | 'ip'
 }
 
-/**
- * Creates the hook that decides about requests before their body is read.
- * @throws ConfigError for options that are not valid
- */
+/** Creates the hook that decides about requests before their body is read. @throws ConfigError for invalid options */
 export function createRequire(parts: AppParts, options: RequireOptions = {}): onRequestHookHandler {
   const { auth = 'any', ...others } = options
   const { route } = resolveAppRoute(
@@ -51,7 +48,7 @@ export function createRequire(parts: AppParts, options: RequireOptions = {}): on
     'gatehouse.require()',
   )
   const access = compileAccess(route)
-  // Rates and usage are counted by the path that the app has given its route.
+  // Rates and usage are counted by the path pattern of the app's route.
   const routeOf = memoize(
     (name: string): GatedRoute => ({ name, access, rateLimit: compileRate(name, route.rateLimit) }),
   )
@@ -79,7 +76,7 @@ export function createRequire(parts: AppParts, options: RequireOptions = {}): on
   }
 }
 
-/** Who is calling: an account, by one of its credentials. Frozen. */
+/** The caller: an account, identified by one of its credentials. Frozen. */
 export interface Caller {
   readonly accountId: string
   readonly role: string
@@ -87,7 +84,10 @@ export interface Caller {
   readonly scheme: 'secretKey' | 'bearer'
   /** Only with a bearer token. */
   readonly sessionId: string | undefined
-  /** The name of the secret key that came, or that the token was got with; undefined also while the store is unreachable. */
+  /**
+   * The name of the secret key that was sent, or that the token was issued for; undefined also while the store is
+   * unreachable.
+   */
   readonly key: string | undefined
   /** What the key or token is limited to; empty = it is not limited. */
   readonly scopes: readonly string[]
@@ -104,7 +104,7 @@ export interface CallerProfile {
   readonly isVerified: boolean
 }
 
-/** A copy of a principal for the app: the principal itself is shared by all requests of its account. */
+/** A copy of a principal for the app, as the principal itself is shared by all requests of its account. */
 export const callerOf = memoizeByObject(
   ({ accountId, role, scheme, sessionId, key, scopes, plan, profile }: Principal): Caller =>
     Object.freeze({

@@ -1,14 +1,14 @@
 import { AssertionError, type Identity, type Verifier } from './verifier.ts'
 
-/** The part of a request of node:http, Express or Fastify that is read. */
+/** The part of a node:http, Express or Fastify request that is read. */
 interface NodeRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
-/** The identity of a request of node:http. @throws AssertionError */
+/** The identity of a node:http request. @throws AssertionError */
 export function verifyRequest(verifier: Verifier, { headers }: NodeRequest): Promise<Identity> {
   const value = headers[verifier.header.toLowerCase()]
-  // Node joins repeated fields; two assertions are never one.
+  // Node joins repeated fields; two assertions never count as one.
   return verifier.verify(Array.isArray(value) ? value.join(', ') : value)
 }
 
@@ -19,7 +19,7 @@ export interface Identified {
 
 declare global {
   namespace Express {
-    /** Of an app with `@types/express`; without it, this is nothing but a name. */
+    /** For apps with `@types/express`; without these it is merely a name. */
     interface Request extends Identified {}
   }
 }
@@ -38,14 +38,20 @@ export function expressIdentity(verifier: Verifier) {
   }
 }
 
-/** A hook for Fastify's `onRequest`: sets `request.identity`, or throws an AssertionError, which Fastify answers with 401 or 503. */
+/**
+ * A hook for Fastify's `onRequest`: sets `request.identity`, or throws an AssertionError, which Fastify answers with
+ * 401 or 503.
+ */
 export function fastifyIdentity(verifier: Verifier) {
   return async function identify(request: NodeRequest & Identified): Promise<void> {
     request.identity = await verifyRequest(verifier, request)
   }
 }
 
-/** A handler of Requests, as of Hono, Deno, Bun and workers, that gets the identity; others are answered 401 or 503. */
+/**
+ * A handler of Requests, as in Hono, Deno, Bun and workers, that gets the identity; requests without one are answered
+ * 401 or 503.
+ */
 export function fetchIdentity<Rest extends unknown[]>(
   verifier: Verifier,
   handler: (request: Request, identity: Identity, ...rest: Rest) => Response | Promise<Response>,

@@ -1,12 +1,12 @@
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 
-/** What a backend knows of its gateway. */
+/** What a backend knows about its gateway. */
 export interface VerifierOptions {
   /** Where the gateway publishes its keys: `https://…/.well-known/jwks.json`. */
   readonly jwksUrl: string | URL
   /** `tokens.issuer` of the gateway, by default its `publicUrl`. */
   readonly issuer: string
-  /** The name of this backend in the gateway's config: an assertion for another one is refused. */
+  /** The name of this backend in the gateway's config: assertions for others are refused. */
   readonly audience: string
   /** `identity.assertion.header`; default: `X-Gatehouse-Assertion`. */
   readonly header?: string
@@ -14,9 +14,15 @@ export interface VerifierOptions {
   readonly algorithms?: readonly ('ES256' | 'RS256' | 'EdDSA')[]
   /** How far clocks may differ, in seconds, 0 or more; default: 5. */
   readonly clockToleranceS?: number
-  /** After how long the keys are read again, in milliseconds; default: 10 minutes. Keys that cannot be read are kept. */
+  /**
+   * After how long the keys are read again, in milliseconds; default: 10 minutes. If they cannot be read, the known
+   * ones are kept.
+   */
   readonly keysMaxAgeMs?: number
-  /** How long after reading the keys an unknown one does not make them read again, in milliseconds; default: 30 s. */
+  /**
+   * For how long after reading the keys an unknown one does not cause them to be read again, in milliseconds; default:
+   * 30 s.
+   */
   readonly cooldownMs?: number
   /** How long reading the keys may take, in milliseconds; default: 5 s. */
   readonly timeoutMs?: number
@@ -24,7 +30,7 @@ export interface VerifierOptions {
   readonly clock?: () => number
 }
 
-/** The caller whom an assertion is about. */
+/** The caller that an assertion identifies. */
 export interface Identity {
   readonly accountId: string
   readonly role: string
@@ -45,13 +51,13 @@ export interface Verifier {
   verify(assertion: string | undefined): Promise<Identity>
 }
 
-/** `typ` of assertions: an access token is none. */
+/** `typ` of assertions, which an access token does not have. */
 const assertionType = 'gatehouse-assertion+jwt'
 const requiredClaims = ['iss', 'aud', 'sub', 'role', 'scheme', 'iat', 'exp']
 /** An assertion has about 500 bytes; a header of a gateway at most 16 KiB. */
 const lengthMax = 8_192
 
-/** Verifies assertions of one gateway for one backend (RFC 7519, RFC 8725). Keep it: it holds the keys. */
+/** Verifies assertions of one gateway for one backend (RFC 7519, RFC 8725). Create it once, as it keeps the keys. */
 export function createVerifier(options: VerifierOptions): Verifier {
   const { issuer, audience, header = 'X-Gatehouse-Assertion', clock = Date.now } = options
   const { algorithms = ['ES256', 'RS256', 'EdDSA'], clockToleranceS = 5 } = options
@@ -82,7 +88,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   return { header, verify }
 }
 
-/** @param latestS an assertion issued after it is of the future */
+/** @param latestS an assertion issued after this time is from the future */
 function toIdentity({ sub, aud, iat = 0, ...claims }: JWTPayload, latestS: number): Identity {
   const { role, scheme, sid, scope = '' } = claims
   const isValid =
@@ -118,13 +124,13 @@ interface KeySetOptions {
 }
 
 /**
- * The keys of a gateway, read when they are first needed. An unknown key makes them read again, so that a rotation is
- * followed; not within the cooldown, so that made-up names of keys cost nothing. Read again in the background once they
- * are old; while the gateway cannot be reached the known keys stay.
+ * The keys of a gateway, read when they are first needed. An unknown key causes them to be read again, so that a
+ * rotation is followed, but not within the cooldown, so that invented key names cost nothing. They are read again in
+ * the background once they are old; while the gateway cannot be reached, the known keys are kept.
  */
 function createKeySet(options: KeySetOptions): JWTVerifyGetKey {
   const { jwksUrl, keysMaxAgeMs = 600_000, cooldownMs = 30_000, timeoutMs = 5_000, clock } = options
-  // Never too old by itself: then an outage of the gateway would be one of the backend.
+  // Never expires by itself, so that an outage of the gateway is not one of the backend.
   const remote = createRemoteJWKSet(new URL(jwksUrl), {
     cacheMaxAge: Number.POSITIVE_INFINITY,
     cooldownDuration: cooldownMs,
@@ -162,13 +168,13 @@ function createKeySet(options: KeySetOptions): JWTVerifyGetKey {
   }
 }
 
-/** Whether an error is about the key that the assertion names, and not about reading the keys. */
+/** Whether an error is about the key that the assertion names, rather than about reading the keys. */
 function isAboutKey(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError) || error instanceof errors.JWKSTimeout) return false
   return error.code !== errors.JOSEError.code
 }
 
-/** Why there is no identity; `keys-unavailable` = it cannot be told, as the gateway's keys have never been read. */
+/** Why there is no identity; `keys-unavailable` = unknown, as the gateway's keys have never been read. */
 export type AssertionErrorCode =
   | 'assertion-missing'
   | 'assertion-invalid'
@@ -182,11 +188,11 @@ const messages: Readonly<Record<AssertionErrorCode, string>> = {
   'keys-unavailable': "The gateway's keys cannot be read.",
 }
 
-/** A request without a valid assertion. Its message is for anybody, the cause for the log. */
+/** A request without a valid assertion. Its message may be shown to anybody, its cause is for the log. */
 export class AssertionError extends Error {
   override readonly name = 'AssertionError'
   readonly code: AssertionErrorCode
-  /** 401, or 503 where it cannot be told. Express and Fastify answer with it. */
+  /** 401, or 503 if the keys are unavailable. Express and Fastify answer with it. */
   readonly statusCode: 401 | 503
 
   constructor(code: AssertionErrorCode, cause?: unknown) {

@@ -70,12 +70,12 @@ export function createLookUpCounter({ keyCache }: { readonly keyCache: FastCount
   }
 }
 
-/** The keys of one foreign issuer. */
+/** The state of a foreign issuer's keys. */
 export interface IssuerState {
   readonly issuer: string
   /** How many are known. */
   readonly keys: number
-  /** Whether they could be fetched when it was last asked. */
+  /** Whether the last fetch succeeded. */
   readonly isUp: boolean
 }
 

@@ -2,7 +2,7 @@ import { createHistogram, performance, type RecordableHistogram } from 'node:per
 import { type Aggregator, Gauge, type Registry } from 'prom-client'
 import { everySecond } from '#platform/clock.ts'
 
-/** How often the lag is sampled; in an idle process, which each sample wakes up, once a second. */
+/** How often the lag is sampled; in an idle process, which each sample wakes, once a second. */
 const sampleMs = 100
 /** An event loop that ran for less than this share of the time since the last sample is idle. */
 const idleShare = 0.05
@@ -28,8 +28,9 @@ const lagStatistics: Readonly<Record<string, LagStatistic>> = {
 }
 
 /**
- * Exports the event loop lag since the last scrape, in seconds, under the metric names of prom-client. Its own values
- * are the whole time between two samples (100 ms without any lag), and miss lag that begins just after a scrape.
+ * Exports the event loop lag since the last scrape, in seconds, under the metric names of prom-client. prom-client's
+ * own values are the whole time between two samples (100 ms without any lag), and miss lag that begins just after a
+ * scrape.
  * @returns stops the sampling
  */
 export function collectEventLoopLag(registry: Registry): () => void {

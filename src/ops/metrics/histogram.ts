@@ -8,7 +8,7 @@ import {
 } from './instrument.ts'
 
 /**
- * The numbers of all series of a histogram, a row for each: its sum, then its counts by bucket, not cumulated, of which
+ * The numbers of all series of a histogram, one row each: its sum, then its counts by bucket, not cumulative, of which
  * the last is for values above all bounds.
  */
 class HistogramRows {
@@ -26,7 +26,7 @@ class HistogramRows {
     return this.#packed.values
   }
 
-  /** @returns where the new row begins */
+  /** @returns the index of the new row */
   add(): number {
     return this.#packed.add(this.width)
   }
@@ -45,7 +45,7 @@ class HistogramRows {
 /** One series of a histogram. */
 class HistogramSeries {
   readonly #rows: HistogramRows
-  /** Its place among the rows. */
+  /** Its index in the rows. */
   readonly start: number
 
   constructor(rows: HistogramRows) {
@@ -75,7 +75,7 @@ export interface PackedHistogram {
   readonly rows: readonly { readonly labels: Labels; readonly numbers: readonly number[] }[]
 }
 
-/** A row as it is exposed: each bucket counts all values up to its bound, the last of them all there are. */
+/** A row as it is exposed: each bucket counts all values up to its bound, and the last one all values. */
 function cumulate([sum = 0, ...own]: readonly number[]) {
   let count = 0
   const counts = own.map((added) => {
@@ -85,7 +85,7 @@ function cumulate([sum = 0, ...own]: readonly number[]) {
   return { sum, counts, count }
 }
 
-/** What all its series count together, by bound: Infinity for the last. */
+/** The combined counts of all series, by bound; Infinity for the last. */
 export function countsByBound({ bounds, rows }: PackedHistogram): ReadonlyMap<number, number> {
   const total = Array.from({ length: bounds.length + 2 }, () => 0)
   for (const { numbers } of rows)
@@ -94,7 +94,7 @@ export function countsByBound({ bounds, rows }: PackedHistogram): ReadonlyMap<nu
   return new Map(counts.map((count, index) => [bounds[index] ?? Number.POSITIVE_INFINITY, count]))
 }
 
-/** As the registry gets it. */
+/** In the form for the registry. */
 export function unpackHistogram({ bounds, rows, ...described }: PackedHistogram) {
   const values = rows.flatMap(({ labels, numbers }): readonly Sample[] => {
     const { name } = described
@@ -134,7 +134,7 @@ export class FastHistogram extends Instrument {
     return series.of
   }
 
-  /** As the series with this start: for those who keep thousands of starts and no objects. */
+  /** Observes a value in the series with this index, for callers that keep thousands of indexes and no objects. */
   observeAt(start: number, value: number): void {
     this.#rows.observe(start, value)
   }

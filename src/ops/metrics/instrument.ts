@@ -5,7 +5,7 @@ export interface InstrumentOptions {
   readonly name: string
   readonly help: string
   readonly labelNames?: readonly string[]
-  /** One more, which is left out where it has no value. */
+  /** A further label, which is omitted if it has no value. */
   readonly optionalLabel?: string
 }
 
@@ -17,15 +17,15 @@ export interface Sample {
 }
 
 /**
- * An instrument that every request uses. Those of prom-client look up a series by its labels each time; here a series
- * is looked up once and kept.
+ * An instrument that every request uses. prom-client looks up a series by its labels each time; here a series is looked
+ * up once and kept.
  */
 export abstract class Instrument {
   readonly name: string
   readonly help: string
   readonly labelNames: readonly string[]
   abstract readonly type: 'counter' | 'histogram'
-  /** A label that only some series have; it is the last. */
+  /** A label that only some series have; the last one. */
   readonly optionalLabel: string | undefined
   /** How the samples of several processes are merged, as prom-client reads it. */
   readonly aggregator = 'sum' as const
@@ -42,7 +42,7 @@ export abstract class Instrument {
   /** Its samples as lines of the exposition. */
   protected abstract sampleLines(): readonly string[]
 
-  /** Its part of the exposition, as the registry writes it from `get`. */
+  /** Its part of the exposition, as the registry would write it from `get`. */
   text(): string {
     return [...headLines(this), ...this.sampleLines()].join('\n')
   }
@@ -112,7 +112,7 @@ export class FastCounter extends Instrument {
     return count
   }
 
-  /** Counts one in the series of this place: for those who keep thousands of places and no objects. */
+  /** Increments the series with this index, for callers that keep thousands of indexes and no objects. */
   incAt(place: number): void {
     const { values } = this.#numbers
     values[place] = (values[place] ?? 0) + 1
@@ -145,17 +145,20 @@ export async function exposition(registry: Registry): Promise<string> {
   return `${(await Promise.all(parts)).join('\n\n')}\n`
 }
 
-/** The numbers of many series side by side in one array, which grows as series are added. Hot. */
+/** The numbers of many series, adjacent in one array, which grows as series are added. Hot. */
 export class PackedNumbers {
   values: Float64Array
   #end = 0
 
-  /** @param length for how many there is room before they are moved for the first time */
+  /** @param length the initial capacity */
   constructor(length: number) {
     this.values = new Float64Array(length)
   }
 
-  /** @param count how many more, side by side, at most `length` @returns where they start */
+  /**
+   * @param count how many more adjacent numbers, at most `length`
+   * @returns the index of the first
+   */
   add(count: number): number {
     const start = this.#end
     this.#end += count

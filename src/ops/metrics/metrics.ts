@@ -27,18 +27,18 @@ const sampled = ['nodejs_eventloop_utilization_summary', 'nodejs_eventloop_utili
 /** The values of the instruments of one process. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[]
 
-/** The same to be kept, or sent to another process: of a tenth of the size where there are thousands of routes. */
+/** A smaller form to be kept, or sent to another process: a tenth of the size with thousands of routes. */
 export type PackedSnapshot = readonly (MetricsSnapshot[number] | PackedHistogram)[]
 
 /**
- * prom-client samples the event loop's lag and utilization, neither of which is needed: hence the longest interval that
- * a timer takes. Its timer for the utilization cannot be stopped, but keeps no process alive.
+ * prom-client samples the event loop's lag and utilization, neither of which is needed, hence the longest interval that
+ * a timer accepts. Its timer for the utilization cannot be stopped, but keeps no process alive.
  */
 export const sampleIntervalMs = 2 ** 31 - 1
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** Every instrument of the gateway. Labels take values from closed sets: never a path, key, user or address of a client. */
+/** Every instrument of the gateway. Labels take values from closed sets: never a path, key, user or client address. */
 export function createMetrics({ version }: { readonly version: string }) {
   const registry = new Registry()
   collectDefaultMetrics({
@@ -56,9 +56,9 @@ export function createMetrics({ version }: { readonly version: string }) {
     ...createOperationInstruments(registry, version),
     /** All metrics as plain JSON, to be merged with those of other processes. */
     snapshot: (): Promise<MetricsSnapshot> => registry.getMetricsAsJSON(),
-    /** The same, packed. */
+    /** All metrics, packed. */
     packedSnapshot: () => pack(registry, registry.getMetricsAsArray()),
-    /** Packed too, and only what the gateway counts itself: reading the rest would reset its event loop statistics. */
+    /** Only what the gateway counts itself, packed: reading the rest would reset its event loop statistics. */
     ownSnapshot: () =>
       pack(
         registry,
@@ -93,7 +93,7 @@ interface Description extends Described {
   readonly labelNames: readonly string[]
 }
 
-/** The cast is sound: an instrument keeps the label names that it was created with, which its type leaves out. */
+/** The cast is sound: an instrument keeps the label names that it was created with, which its type omits. */
 function describeInstrument(metric: object): Description {
   const { name, help, type, labelNames } = metric as Description
   return { name, help, type, labelNames }
@@ -101,7 +101,7 @@ function describeInstrument(metric: object): Description {
 
 /** The snapshots of several processes. */
 interface FleetSnapshots {
-  /** The snapshot of the process that started the workers: it has the metrics of the whole instance. */
+  /** The snapshot of the process that started the workers, with the metrics of the whole instance. */
   readonly instance: MetricsSnapshot
   readonly workers: readonly MetricsSnapshot[]
   /** The counts of workers that have exited. */

@@ -13,16 +13,16 @@ interface RequestFigures {
   readonly latencyMs: Quantiles | null
 }
 
-/** The figures of a period; those of all listeners are of the main one and of the one for other proxies together. */
+/** The figures of a period, for the main listener and the one for other proxies together. */
 export interface Figures extends RequestFigures {
-  /** How many requests came by each version of HTTP: 1.0, 1.1 and 2. */
+  /** The number of requests by HTTP version: 1.0, 1.1 and 2. */
   readonly versions: Readonly<Record<string, number>>
-  /** Of the listener for other proxies; null where it was not asked since the start. */
+  /** For the listener for other proxies only; null if it has not been asked since the start. */
   readonly decide: RequestFigures | null
   /** Gateway overhead of proxied requests. */
   readonly overheadMs: Quantiles | null
   readonly routes: readonly (RequestFigures & { readonly name: string })[]
-  /** Why callers were refused: the codes of errors, most frequent first. */
+  /** Why callers were refused: error codes, the most frequent first. */
   readonly refusals: readonly { readonly scheme: string; readonly code: string; readonly count: number }[]
   readonly rateLimited: number
   readonly tokensIssued: number
@@ -37,7 +37,7 @@ export interface Figures extends RequestFigures {
     readonly negativeHits: number
     readonly misses: number
     readonly stale: number
-    /** The share of lookups that did not read the store, from 0 to 1; null where there were none. */
+    /** The share of look-ups that did not read the store, from 0 to 1; null if there were none. */
     readonly hitRatio: number | null
   }
   /** From a change in the store to its effect. */
@@ -52,7 +52,7 @@ const decisions = 'gatehouse_auth_decisions_total'
 const decideListener = { listener: 'decide' } as const
 const refusedStatuses = new Set(['401', '403', '429'])
 
-/** What has figures of its own, by the name that it has in the config. */
+/** The names in the config of everything that has figures of its own. */
 export interface FigureNames {
   readonly routes: readonly { readonly name: string }[]
   readonly upstreams: readonly { readonly name: string }[]

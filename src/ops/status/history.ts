@@ -33,7 +33,9 @@ export const historyMs = 3_600_000
 /** How far back `oldestRecentSample` goes: whole snapshots are kept only for that long. */
 const recentMs = 60_000
 
-/** What was counted until a sample, of all routes together: comparing whole snapshots takes long with thousands of them. */
+/**
+ * The counts up to a sample, of all routes together, as comparing whole snapshots takes long with thousands of routes.
+ */
 interface Totals {
   readonly at: number
   readonly requests: number
@@ -48,14 +50,14 @@ interface TimedPoint {
   readonly point: Point
 }
 
-/** Figures of the last hour, kept in memory: they survive a reload of the page, or of the config. */
+/** Figures of the last hour, kept in memory: they survive a reload of the page or of the config. */
 export function createHistory() {
   let last: Totals | undefined
   let samples: readonly Sample[] = []
   let timed: readonly TimedPoint[] = []
 
   return {
-    /** To be called with each snapshot: takes a sample if one is due. */
+    /** To be called with each snapshot, of which it takes a sample if one is due. */
     add: (at: number, snapshot: PackedSnapshot): void => {
       // The clock was set back: samples in the future are dropped.
       const before = last !== undefined && last.at <= at ? last : undefined
@@ -101,7 +103,7 @@ function pointOf(before: Totals, now: Totals): Point {
   return {
     at: new Date(now.at).toISOString(),
     seconds: (now.at - before.at) / 1_000,
-    // Never below 0: a worker that died may have counted more than it reported.
+    // Never below 0, as a worker that died may have counted more than it reported.
     requests: Math.max(0, now.requests - before.requests),
     failed: Math.max(0, now.failed - before.failed),
     refusals: Object.fromEntries(refusals.filter(([, count]) => count > 0)),

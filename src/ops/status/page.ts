@@ -26,7 +26,7 @@ const statusLabels = {
   'shutting-down': ['warn', 'shutting down'],
 } as const satisfies Record<Status['status'], readonly [BadgeKind, string]>
 
-/** The figures as a page for people: of the last minute where there is a sample, else since the start. */
+/** The figures as a page for people: of the last minute if there is a sample, else since the start. */
 export function statusPage(status: Status, { style, script }: InlineAssets): Html {
   const { recent, sinceStart } = status
   const figures = recent ?? sinceStart
@@ -71,7 +71,7 @@ ${storeCard(status, figures)}
 `
 }
 
-/** Empty where all came by HTTP/1. */
+/** Empty if all requests came by HTTP/1. */
 function shareOfHttp2({ versions, requests }: Figures): string {
   const { '2': count = 0 } = versions
   return count > 0 ? `, ${formatPercent(count, requests)} HTTP/2` : ''

@@ -168,7 +168,7 @@ function numbersTable(points: readonly Point[]): Html {
 /** One line of a plot. */
 interface Line {
   readonly name: string
-  /** Null where nothing was measured: the line has a gap there. */
+  /** null = nothing was measured, which leaves a gap in the line. */
   readonly values: readonly (number | null)[]
 }
 
@@ -188,7 +188,7 @@ interface Plot {
   format(value: number): string
 }
 
-/** The view box, which is stretched to fit: only lines are drawn in it, text is HTML beside it. */
+/** The view box, which is stretched to fit: only lines are drawn in it, and the text beside it is HTML. */
 const width = 1_000
 const height = 200
 

@@ -2,22 +2,25 @@ import { memoize } from '#platform/memoize.ts'
 import { countsByBound, unpackHistogram } from '../metrics/histogram.ts'
 import type { PackedSnapshot } from '../metrics/metrics.ts'
 
-/** Those of the library may be numbers. */
+/** Label values of prom-client may be numbers. */
 type Labels = Readonly<Record<string, string | number>>
 type AskedLabels = Readonly<Record<string, string>>
 type Metric = PackedSnapshot[number]
 
 /** The values of the metrics, or their increase since an earlier snapshot. */
 export interface MetricsReading {
-  /** Sum of the series that have these labels and pass; 0 where there is none. */
+  /** The sum of the series with these labels that pass; 0 if there is none. */
   sum(name: string, labels?: AskedLabels, passes?: (labels: Labels) => boolean): number
   /** The values of a label. */
   labelValues(name: string, label: string, labels?: AskedLabels): readonly string[]
-  /** Those of a histogram, of all its series with these labels together. */
+  /** The buckets of a histogram, summed over all its series with these labels. */
   buckets(name: string, labels?: AskedLabels): Buckets
-  /** undefined where nothing was observed. */
+  /** undefined if nothing was observed. */
   quantiles(name: string, labels?: AskedLabels): Quantiles | undefined
-  /** Splits it by the values of a label: looking at all series again for each of thousands of routes takes a minute. */
+  /**
+   * Splits the reading by the values of a label: filtering all series again for each of thousands of routes takes a
+   * minute.
+   */
   by(label: string): (value: string) => MetricsReading
 }
 
@@ -27,7 +30,7 @@ export function readMetrics(now: PackedSnapshot, since: PackedSnapshot = []): Me
   const before = new Map(
     since.filter(({ type }) => String(type) !== 'gauge').map((metric) => [metric.name, metric]),
   )
-  // Only what is asked for: a histogram has seventeen samples for each route.
+  // Only on demand, as a histogram has seventeen samples for each route.
   const samplesOfMetric = memoize((name: string) => {
     const metric = current.get(name)
     const earlier = before.get(name)
@@ -41,8 +44,8 @@ export function readMetrics(now: PackedSnapshot, since: PackedSnapshot = []): Me
 }
 
 /**
- * @param samplesOfMetric none where there is no such metric
- * @param wholeOf a histogram of which no sample need be made; undefined = it needs to
+ * @param samplesOfMetric empty if there is no such metric
+ * @param wholeOf a histogram that needs no samples; undefined = it needs them
  */
 function readingOf(
   samplesOfMetric: (metric: string) => readonly Sample[],
@@ -108,11 +111,11 @@ function readingOf(
 interface Sample {
   readonly name: string
   readonly labels: Labels
-  /** As it is, or its increase. */
+  /** The current value, or its increase. */
   readonly value: number
 }
 
-/** With the increase of each; never below 0, as a worker that died may have counted more than it reported. */
+/** The samples with their increases; never below 0, as a worker that died may have counted more than it reported. */
 function increasesOf(samples: readonly Sample[], before: readonly Sample[]): readonly Sample[] {
   const earlierValueOf = createLookUp(before)
   return samples.map((sample, place) => {
@@ -139,7 +142,7 @@ function samplesOf(metric: Metric): readonly Sample[] {
   })
 }
 
-/** Finds the value of a series among samples, first where it is in its own snapshot: series mostly keep their places. */
+/** Finds the value of a series in samples, first at its own index, as series mostly keep their order. */
 function createLookUp(samples: readonly Sample[]): (of: Sample, place: number) => number {
   let byKey: ReadonlyMap<string, number> | undefined
   return (of, place) => {
@@ -166,14 +169,14 @@ function keyOf({ name, labels }: Sample): string {
   return key
 }
 
-/** Quantiles in milliseconds, as exact as the buckets allow. */
+/** Quantiles in milliseconds, as exact as the buckets permit. */
 export interface Quantiles {
   readonly p50: number
   readonly p95: number
   readonly p99: number
 }
 
-/** How many were observed up to each bound, in seconds; the last bound is Infinity. */
+/** How many values were observed up to each bound, in seconds; the last bound is Infinity. */
 export type Buckets = ReadonlyMap<number, number>
 
 /** undefined where nothing was observed. */
@@ -184,7 +187,7 @@ export function quantilesOf(buckets: Buckets): Quantiles | undefined {
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
 }
 
-/** In seconds; interpolated linearly within a bucket, and above the last bound that bound, as in Prometheus. */
+/** In seconds; interpolated linearly within a bucket; above the last bound, that bound, as in Prometheus. */
 function quantile(buckets: readonly (readonly [bound: number, count: number])[], share: number): number {
   const rank = share * (buckets.at(-1)?.[1] ?? 0)
   let lower = 0

@@ -7,7 +7,7 @@ import { type FigureNames, type Figures, figuresOf } from './figures.ts'
 import { createHistory, type Point, type Sample, sampleMs } from './history.ts'
 import { type MetricsReading, readMetrics } from './read-metrics.ts'
 
-/** `degraded`: callers that are known are served from caches, while the store is unreachable. */
+/** `degraded`: known callers are served from caches, while the store is unreachable. */
 type StoreHealth = 'ok' | 'degraded' | 'store-unavailable'
 
 /** The state of the gateway at one moment. */
@@ -42,7 +42,7 @@ export interface TargetState {
   readonly isHealthy: boolean | null
 }
 
-/** What of the config is shown. */
+/** The parts of the config that are shown. */
 interface StatusConfig extends FigureNames {
   readonly store: { readonly driver: string }
   readonly upstreams: readonly Pick<UpstreamConfig, 'name' | 'targets'>[]

@@ -30,7 +30,7 @@ export function numberCell(value: number, kindIfNonZero?: 'warn' | 'bad'): Cell 
   return { content: formatCount(value), kind }
 }
 
-/** What each listener was asked; false where only the main one was. */
+/** What each listener was asked; false if only the main one was. */
 export function listenersCard(figures: Figures, seconds: number): Html | false {
   const { decide } = figures
   if (!decide) return false
@@ -47,7 +47,7 @@ export function listenersCard(figures: Figures, seconds: number): Html | false {
   return card({ title: 'Listeners', isFlush: true, body: table(['Listener', ...countTitles], rows) })
 }
 
-/** Rows of further routes would take longer to write than all other figures, in time that requests wait for. */
+/** Rows of further routes would take longer to write than all other figures, while requests wait. */
 const routesShownMax = 200
 
 export function routesCard({ routes }: Figures, seconds: number): Html {
@@ -69,7 +69,7 @@ export function routesCard({ routes }: Figures, seconds: number): Html {
   })
 }
 
-/** In their order. */
+/** In the order of the config. */
 function busiestOf(routes: Figures['routes']): Figures['routes'] {
   const byRequests = routes.toSorted((a, b) => b.requests - a.requests)
   const busiest = new Set(byRequests.slice(0, routesShownMax))

@@ -12,8 +12,10 @@ export interface Exporter {
 }
 
 interface ExporterOptions {
-  /** URL that accepts traces. */
+  /** The URL that accepts traces. */
   readonly url: string
+  /** Header fields of each request. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Attributes of the sender, such as `service.name`. */
   readonly resource: Readonly<Record<string, string>>
   readonly counts: {
@@ -32,7 +34,7 @@ const sendIntervalMs = 1_000
 const timeoutMs = 5_000
 const drainGraceMs = 2_000
 
-export function openExporter({ url, resource, counts, log }: ExporterOptions): Exporter {
+export function openExporter({ url, headers, resource, counts, log }: ExporterOptions): Exporter {
   let queue: Span[] = []
   let sending: Promise<void> | undefined
   let closing: Promise<void> | undefined
@@ -75,7 +77,7 @@ export function openExporter({ url, resource, counts, log }: ExporterOptions): E
     try {
       const response = await fetch(url, {
         method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
+        headers: { ...headers, 'Content-Type': 'application/json' },
         body: encodeSpans(batch, resource),
         redirect: 'error',
         signal: AbortSignal.any([abort.signal, signal]),
@@ -184,7 +186,7 @@ function attributesOf(attributes: Span['attributes']) {
   return encoded
 }
 
-/** As text, to the microsecond: a number cannot represent it exactly. */
+/** As text, in microseconds, which a number cannot represent exactly. */
 function unixNano(atMs: number): string {
   return `${Math.round(atMs * 1_000)}000`
 }

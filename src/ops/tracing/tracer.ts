@@ -16,9 +16,11 @@ export interface Trace extends TraceContext {
   readonly spanId: string
   /** The span of the upstream request, which the upstream gets as its parent. */
   readonly upstreamSpanId: string
-  /** The client's header fields that go on: name, value, name, value. The array that came, where nothing is dropped. */
+  /**
+   * The client's header fields that are forwarded: name, value, name, value. The received array, if nothing is dropped.
+   */
   readonly rawHeaders: readonly string[]
-  /** The traceparent that the upstream gets beside them; undefined = none, or the client's is among them. */
+  /** The traceparent to add for the upstream; undefined = none, or the client's is among the fields. */
   readonly traceparent: string | undefined
 }
 
@@ -29,7 +31,7 @@ export interface Tracer {
 }
 
 /**
- * Follows the decision of the caller (parent-based), and samples a share of the traces that start here.
+ * Follows the caller's decision (parent-based), and samples a share of the traces that start here.
  * @param sampleRatio from 0 to 1
  */
 export function createTracer(sampleRatio: number): Tracer {
@@ -45,7 +47,7 @@ export function createTracer(sampleRatio: number): Tracer {
 function newTrace(rawHeaders: readonly string[], isSampled: boolean): Trace {
   const traceId = newTraceId()
   const spanId = newSpanId()
-  // Without spans nobody can tell one ID from two.
+  // Without spans nobody can tell whether there is one ID or two.
   const upstreamSpanId = isSampled ? newSpanId() : spanId
   return {
     traceId,
@@ -73,8 +75,8 @@ function continueTrace(parent: TraceContext, rawHeaders: readonly string[]): Tra
 }
 
 /**
- * tracestate belongs to the traceparent that came with it (W3C Trace Context 3.3).
- * @returns the same array where it has neither, as most have: what is cached for it is then found
+ * tracestate belongs to the traceparent that it was sent with (W3C Trace Context 3.3).
+ * @returns the same array if it has neither, as most have, so that what is cached for it is found
  */
 function withoutTraceHeaders(rawHeaders: readonly string[], dropsState: boolean): readonly string[] {
   const isDropped = (name: string | undefined) =>
@@ -90,16 +92,16 @@ function withoutTraceHeaders(rawHeaders: readonly string[], dropsState: boolean)
 const traceparentPattern = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const allZeros = /^0+$/
 
-/** @returns undefined if the text is malformed: then a trace starts here */
+/** @returns undefined if the text is malformed: a trace then starts here */
 export function parseTraceparent(text: string): TraceContext | undefined {
   const [whole, version, traceId = '', parentId = '', flags = '', more] = traceparentPattern.exec(text) ?? []
   if (whole === undefined || allZeros.test(traceId) || allZeros.test(parentId)) return undefined
-  // Only later versions may add something, which is then ignored (W3C Trace Context 4.3).
+  // Only later versions may append something, which is ignored (W3C Trace Context 4.3).
   if (version === '00' && more !== undefined) return undefined
   return { traceId, parentId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
-/** The traceparent of whoever is called because of a request, with the span of that request as its parent. */
+/** The traceparent for calls on behalf of a request, with the span of that request as parent. */
 export function traceparentOf({
   traceId,
   spanId,
@@ -125,7 +127,7 @@ function newSpanId(): string {
   return createRandomHex(16)
 }
 
-/** Random bytes for many IDs at once, as each call takes long. */
+/** Random bytes for many IDs at once, as each call is slow. */
 const random = Buffer.alloc(1_024)
 let batch = ''
 let position = 0

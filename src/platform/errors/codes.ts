@@ -2,13 +2,13 @@
 export interface ErrorDefinition {
   readonly status: number
   readonly title: string
-  /** Sent to the client; never anything about the upstream or the store, nor more of the credential than its form. */
+  /** Sent to the client; never anything about the upstream or the store, and of a credential only its form. */
   readonly detail?: string
   /** What to look at, for docs/failure-modes.md. */
   readonly check: string
-  /** The operations of the JSON endpoints that can answer with it without naming it in their `problems`. */
+  /** The operations of the JSON endpoints that can answer with it without listing it in their `problems`. */
   readonly operations?: 'all' | 'with-body' | 'for-admins'
-  /** Shown at the form of the portal that was refused; every other error gets an error page. */
+  /** Shown in the portal's form that was refused; every other error gets an error page. */
   readonly atForms?: true
 }
 
@@ -29,7 +29,7 @@ export const errorDefinitions = {
     detail:
       'The path has dot segments, an empty segment, a backslash, a control character, a fragment, a broken escape, an encoded slash that the route rejects, or it would match another route after case folding, decoding of escapes or removal of parameters (;).',
     check:
-      'Servers interpret such paths differently, so the gateway does not guess. Send the plain path; `explain` and the reason in the log name the other route. If the backend treats paths as case-sensitive, set `caseSensitive: true` on the route.',
+      'Servers interpret such paths differently, so the gateway does not guess. The detail says which rule the path breaks; `explain` and the reason in the log name the other route. If the backend treats paths as case-sensitive, set `caseSensitive: true` on the route.',
     operations: 'all',
   },
   'credentials-ambiguous': {
@@ -101,6 +101,32 @@ export const errorDefinitions = {
       'Whether the session was revoked, the role changed, the key was reset, or the account was disabled.',
     operations: 'for-admins',
   },
+  'proof-missing': {
+    status: 401,
+    title: 'The access token is bound to a key',
+    detail:
+      'The access token is bound to a key: send it as Authorization: DPoP, with a proof in the field DPoP.',
+    check:
+      'Whether the client speaks DPoP (RFC 9449), and a proxy in front passes `DPoP` and `Authorization` on: [sender-constrained tokens](sender-constrained.md).',
+    operations: 'for-admins',
+  },
+  'proof-invalid': {
+    status: 401,
+    title: 'The proof of the key is not valid',
+    detail:
+      'The field DPoP must have one new proof for this request: its method, its URL, the time and this access token, signed with the key that the token is bound to.',
+    check:
+      'The `reason` in the log. `htu` must be the URL that the client uses: behind a proxy `publicUrl` or `X-Forwarded-*` of `trustedProxies` must say so. A proof counts once: whether the client, or a proxy that retries, sends one again. Whether its clock is right: `dpop.proofLifetime`.',
+    operations: 'for-admins',
+  },
+  'proof-nonce-required': {
+    status: 401,
+    title: 'The proof of the key needs a nonce',
+    detail: 'Send the request again, with the value of DPoP-Nonce as the claim nonce of its proof.',
+    check:
+      '`dpop.nonce`: each client is told a nonce this way, and a new one now and then. Whether the client keeps it.',
+    operations: 'for-admins',
+  },
   'scheme-not-accepted': {
     status: 401,
     title: 'This kind of credential is not accepted here',
@@ -134,6 +160,13 @@ export const errorDefinitions = {
     detail: 'The session has ended: get a new access token with the keys.',
     check:
       '`gatehouse sessions list`: the session was revoked, or its account was disabled, deleted or given a new secret key.',
+  },
+  'route-denied': {
+    status: 403,
+    title: 'This path is closed',
+    detail: 'Nobody may call this path, whatever the credential.',
+    check:
+      '`auth: deny` of the route that `explain` names; a route with a longer path can open a part of it.',
   },
   'role-forbidden': {
     status: 403,

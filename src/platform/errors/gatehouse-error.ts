@@ -1,6 +1,7 @@
+import type { Allowance } from '../allowance.ts'
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from './codes.ts'
 
-/** The invalid field: a member of the body or a header by name, or the whole `body` or `request`. */
+/** The invalid field: a member of the body or a header by name, or `body` or `request` as a whole. */
 export interface FieldError {
   readonly field: string
   readonly message: string
@@ -17,19 +18,18 @@ interface GatehouseErrorOptions {
   readonly accountId?: string | undefined
   /** The rate that was exceeded, for Retry-After and RateLimit-*. */
   readonly rate?: ExceededRate
-  /** Nothing about it differs between requests (see sharedError). */
+  /** For DPoP-Nonce. */
+  readonly nonce?: string | undefined
+  /** Whether it is the same for all requests (see sharedError). */
   readonly isShared?: boolean
 }
 
-/** A rate that was exceeded, and when the next request is allowed. */
-export interface ExceededRate {
-  readonly limit: number
-  readonly remaining: number
+/** A limit that was exceeded, and when the next request is allowed. */
+export interface ExceededRate extends Allowance {
   readonly retryMs: number
-  readonly resetMs: number
 }
 
-/** A request that is refused or cannot be served; the table has its status and text. */
+/** A request that is refused or cannot be served; `errorDefinitions` has its status and text. */
 export class GatehouseError extends Error {
   override readonly name = 'GatehouseError'
   readonly code: ErrorCode
@@ -40,15 +40,16 @@ export class GatehouseError extends Error {
   readonly allow: readonly string[] | undefined
   readonly accountId: string | undefined
   readonly rate: ExceededRate | undefined
+  readonly nonce: string | undefined
   readonly isShared: boolean
 
   constructor(
     code: ErrorCode,
-    { cause, detail, errors, allow, accountId, rate, isShared = false }: GatehouseErrorOptions = {},
+    { cause, detail, errors, allow, accountId, rate, nonce, isShared = false }: GatehouseErrorOptions = {},
   ) {
     const failure: ErrorDefinition = errorDefinitions[code]
     const { stackTraceLimit } = Error
-    // The code of a refusal is enough; capturing its stack would be the most expensive part.
+    // A refusal needs only its code, and capturing its stack would be the most expensive part.
     if (code !== 'internal') Error.stackTraceLimit = 0
     super(`${code}: ${detail ?? failure.title}`, { cause })
     Error.stackTraceLimit = stackTraceLimit
@@ -60,6 +61,7 @@ export class GatehouseError extends Error {
     this.allow = allow
     this.accountId = accountId
     this.rate = rate
+    this.nonce = nonce
     this.isShared = isShared
   }
 }
@@ -67,8 +69,8 @@ export class GatehouseError extends Error {
 const sharedErrors = new Map<ErrorCode, Map<string | undefined, GatehouseError>>()
 
 /**
- * The shared error of a code: creating an error costs more than sending it.
- * @param detail overrides the text of the table; of a closed set, as none is dropped
+ * The shared error of a code, as creating an error costs more than sending it.
+ * @param detail overrides the text of the table; must be from a closed set, as all are kept
  */
 export function sharedError(code: ErrorCode, detail?: string): GatehouseError {
   const ofCode = sharedErrors.get(code) ?? new Map<string | undefined, GatehouseError>()
@@ -89,7 +91,7 @@ export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof GatehouseError && error.code === 'store-unavailable'
 }
 
-/** To be used as a handler of rejections: passes over `store-unavailable`. @throws every other error */
+/** Handler of rejections that ignores `store-unavailable`. @throws every other error */
 export function throwUnlessStoreUnavailable(error: unknown): void {
   if (!isStoreUnavailable(error)) throw error
 }

@@ -1,6 +1,6 @@
 import { getSystemErrorMap } from 'node:util'
 
-/** Something that an operator must fix before a command can continue: the problem, and a hint how to fix it. */
+/** Something that an operator must fix before a command can continue: the problem, and a hint on how to fix it. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError'
   readonly hint: string | undefined

@@ -10,12 +10,12 @@ export type Log = ReturnType<typeof createLog>
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
-/** `auto` is `pretty` where standard output is a terminal, else `json`. */
+/** `auto` is `pretty` if standard output is a terminal, else `json`. */
 export type LogFormat = 'auto' | 'json' | 'pretty'
 
 interface LogOptions {
   readonly level: LogLevel
-  /** Of standard output; default auto. A `stream` gets JSON. */
+  /** For standard output; default auto. A `stream` gets JSON. */
   readonly format?: LogFormat
   /** Default: standard output, written in batches. */
   readonly stream?: DestinationStream
@@ -23,7 +23,7 @@ interface LogOptions {
   readonly worker?: number | undefined
 }
 
-/** Each write wakes another thread up and this one again: some two hundred lines share that. */
+/** Each write wakes another thread and then this one: about two hundred lines share that cost. */
 const batches = { batchBytes: 65_536, chunkBytesMax: 65_536 }
 /**
  * For several workers, unless they write to a file, which takes each write as a whole: chunks no larger than a pipe
@@ -31,7 +31,10 @@ const batches = { batchBytes: 65_536, chunkBytesMax: 65_536 }
  */
 const sharedBatches = { batchBytes: 2_048, chunkBytesMax: 4_096 }
 
-/** The log: one JSON object a line, or text for people. Errors are written with the members listed in `describeError` only. */
+/**
+ * The log: one JSON object per line, or text for people. Of errors, only the members listed in `describeError` are
+ * written.
+ */
 export function createLog({ level, format = 'auto', stream, worker }: LogOptions) {
   const output = stream ?? openStandardOutput()
   const log = pino(
@@ -49,8 +52,8 @@ export function createLog({ level, format = 'auto', stream, worker }: LogOptions
   let lineEnd = ''
 
   /**
-   * Writes a line of level info, for events of every request: building the line from an object would take half of the
-   * time of a cheap request.
+   * Writes a line of level info, for events of every request, as building the line from an object would take half of
+   * the time of a cheap request.
    * @param members of a JSON object, each followed by a comma
    */
   function line(members: string, message: string): void {
@@ -65,7 +68,7 @@ export function createLog({ level, format = 'auto', stream, worker }: LogOptions
   function openStandardOutput(): LogOutput {
     const isAtomic = worker === undefined || fstatSync(1).isFile()
     const json = createLogOutput({ fd: 1, ...(isAtomic ? batches : sharedBatches), onLoss })
-    // Decided once: JSON lines are written as they are.
+    // Decided once, as JSON lines are written unchanged.
     return format === 'pretty' || (format === 'auto' && isatty(1)) ? pretty(json) : json
   }
 
@@ -86,7 +89,7 @@ let textOfSecond = ''
 let millisecond = 0
 let textOfMillisecond = ''
 
-/** What lines of level info begin with: as one text, as each further one is joined anew for each line. */
+/** The beginning of lines of level info, as one text, as further pieces would be joined anew for each line. */
 function createLineStart(base: string): () => string {
   let time = ''
   let text = ''
@@ -100,12 +103,12 @@ function createLineStart(base: string): () => string {
   }
 }
 
-/** The same text in one piece, not as those that it was joined of. */
+/** The same text as one flat string. */
 function flat(text: string): string {
   return Buffer.from(text).toString()
 }
 
-/** The current time in ISO 8601; Date formats it only once a second. */
+/** The current time in ISO 8601, formatted by Date only once a second. */
 function isoTimestamp(): string {
   const now = Date.now()
   if (now === millisecond) return textOfMillisecond
@@ -127,7 +130,7 @@ interface DescribedError {
   readonly cause?: DescribedError | undefined
 }
 
-/** Errors of drivers contain the command and its arguments: only the members listed here are written. */
+/** Drivers' errors contain the command and its arguments, so only the members listed here are written. */
 function describeError(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
   if (error instanceof OperatorError || isStoreUnavailable(error)) return describeOperationalError(error)
@@ -153,7 +156,7 @@ function errorSummary(error: Error): DescribedError {
 }
 
 /**
- * Logs unhandled errors of this process. An unhandled rejection, of a library for example, must not stop the traffic;
+ * Logs unhandled errors of this process. An unhandled rejection, for example of a library, must not stop the traffic;
  * after an uncaught exception nothing is reliable, and the process exits.
  */
 export function logUncaughtErrors(log: Log): void {

@@ -7,7 +7,7 @@ export interface LogOutput {
   write(line: string): void
   /** Calls back once all queued lines are written, or currently cannot be written. */
   flush(done?: () => void): void
-  /** For a process that exits: writes the queued lines before it returns, as far as possible (`stallMsMax`). */
+  /** For a process that exits: writes the queued lines before it returns, within `stallMsMax`. */
   flushSync(): void
 }
 
@@ -15,28 +15,28 @@ export interface LogOutputOptions {
   readonly fd: number
   /** Batches of this size are written immediately; smaller ones within 100 ms. */
   readonly batchBytes: number
-  /** Maximum size of one write; a longer line is written by itself. */
+  /** Maximum size of one write; a longer line is written separately. */
   readonly chunkBytesMax: number
   /** Called with the number of lost lines, once lines can be written again. */
   readonly onLoss?: (lines: number) => void
 }
 
 const flushMs = 100
-/** How soon to try again if the reader of a pipe is behind. */
+/** How soon to retry if the reader of a pipe is behind. */
 const busyMs = 10
-/** Maximum buffer while nothing can be written, on a full disk for example; further lines are lost, and counted. */
+/** Maximum buffer while nothing can be written, for example on a full disk; further lines are lost, and counted. */
 const bufferedBytesMax = 8 * 1_024 * 1_024
 /** How long a flush waits for a reader that reads nothing; on any other failure it gives up immediately. */
 const stallMsMax = 1_000
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Opens the output. Lines that cannot be written are buffered, up to 8 MiB, and retried for as long as it takes: a
- * full disk must not stop the traffic. When the reader is gone (EPIPE) logging stops, and all lines are dropped.
+ * Opens the output. Lines that cannot be written are buffered, up to 8 MiB, and retried for as long as it takes: a full
+ * disk must not stop the traffic. If the reader is gone (EPIPE), logging stops and all lines are dropped.
  */
 export function createLogOutput({ fd, batchBytes, chunkBytesMax, onLoss }: LogOutputOptions): LogOutput {
   const chunks = new LineChunks(chunkBytesMax)
-  /** The bytes being written, or to be retried: they come before `chunks`. */
+  /** The bytes that are being written, or will be retried, before `chunks`. */
   let current: Buffer | undefined
   let bufferedBytes = 0
   let lostLines = 0
@@ -66,7 +66,7 @@ export function createLogOutput({ fd, batchBytes, chunkBytesMax, onLoss }: LogOu
     }, ms).unref()
   }
 
-  /** The bytes of a line are counted only where there may be too many: see LineChunks. */
+  /** Counts the bytes of a line only if there may be too many: see LineChunks. */
   function hasRoom(line: string): boolean {
     const room = bufferedBytesMax - bufferedBytes
     return line.length * 3 <= room || Buffer.byteLength(line) <= room
@@ -167,25 +167,25 @@ function isBusy(error: unknown): boolean {
 const bytesPerUnitMax = 3
 
 /**
- * Lines as bytes, in chunks of whole lines, in the order they were added. Lines go straight into memory that is used
- * again and again: as texts that are joined first they would be copied three times, and leave garbage.
+ * Lines as bytes, in chunks of whole lines, in their order. Lines are written directly into reused memory: joined as
+ * texts first, they would be copied three times, and leave garbage.
  */
 class LineChunks {
-  /** Chunks that take no more lines, the oldest first. */
+  /** Chunks that accept no more lines, the oldest first. */
   readonly #closed: Buffer[] = []
-  /** The chunk that takes the next line. */
+  /** The chunk that accepts the next line. */
   #open: Buffer
   #used = 0
   #spare: Buffer | undefined
 
-  /** @param chunkBytesMax a line longer than this is a chunk by itself */
+  /** @param chunkBytesMax a line longer than this becomes a chunk of its own */
   constructor(chunkBytesMax: number) {
     this.#open = Buffer.allocUnsafeSlow(chunkBytesMax)
   }
 
   /** @returns the bytes of the line */
   add(line: string): number {
-    // Nearly always there is room, whatever the line consists of: counting its bytes would be reading it twice.
+    // Nearly always there is room, whatever the line contains: counting its bytes would be reading it twice.
     if (line.length * bytesPerUnitMax > this.#open.length - this.#used) {
       const bytes = Buffer.byteLength(line)
       if (bytes > this.#open.length - this.#used) this.#close()
@@ -196,13 +196,13 @@ class LineChunks {
     return bytes
   }
 
-  /** @returns the oldest chunk, which is no longer here; undefined = there are no lines */
+  /** @returns the oldest chunk, which is removed; undefined = there are no lines */
   take(): Buffer | undefined {
     if (this.#closed.length === 0) this.#close()
     return this.#closed.shift()
   }
 
-  /** Uses the memory of a chunk again. @param chunk one that was taken, or the end of it; not used by anyone else */
+  /** Reuses the memory of a chunk. @param chunk one that was taken, or the end of it; not used by anyone else */
   release({ buffer }: Buffer): void {
     if (buffer.byteLength === this.#open.length) this.#spare = Buffer.from(buffer)
   }

@@ -15,18 +15,26 @@ const levels: Readonly<Record<string, readonly [label: string, style: Style]>> =
   fatal: ['FATAL', ['bold', 'red']],
 }
 
-/** What a line begins with, in this order; everything else follows by name. */
+/** The members that begin a line, in this order; all others follow with their names. */
 const leading: readonly string[] = ['level', 'time', 'msg', 'method', 'path', 'status', 'durationMs', 'err']
 const plain = /^[\w@%+=:,./[\]-]+$/
-/** What could recolour a terminal, move its cursor or reverse its text: much of a request comes from a stranger. */
+/**
+ * Characters that could recolour a terminal, move its cursor or reverse its text: much of a request comes from
+ * strangers.
+ */
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
-/** Whether standard output shows colours: it is a terminal that can, and NO_COLOR is not set; or FORCE_COLOR is. */
+/**
+ * Whether standard output shows colours: it is a terminal that supports them, and NO_COLOR is not set; or FORCE_COLOR
+ * is.
+ */
 export function hasColors(): boolean {
   return styleText('red', '.', { stream: process.stdout }) !== '.'
 }
 
-/** A line of the log, a JSON object, for people: time, level, what happened, and the other members by name. */
+/**
+ * A line of the log, a JSON object, formatted for people: time, level, what happened, and the other members by name.
+ */
 export function prettyLine(line: string, { hasColors }: PrettyOptions): string {
   const members = parseJsonObject(line)
   if (!members) return line

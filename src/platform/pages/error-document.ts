@@ -5,10 +5,10 @@ interface ErrorDocument {
   readonly status: number
   readonly title: string
   readonly detail: string | undefined
-  /** The code of problem+json. */
+  /** The error code, as in problem+json. */
   readonly code: string
   readonly requestId: string
-  /** A link to go on; undefined = none. */
+  /** Where to continue; undefined = no link. */
   readonly link: { readonly href: string; readonly text: string } | undefined
 }
 

@@ -1,3 +1,4 @@
+import { dayMs } from '../time.ts'
 import { type Html, html } from './html.ts'
 
 /** Such as `12,345`. */
@@ -35,13 +36,13 @@ export function formatDuration(seconds: number): string {
 }
 
 const steps = [
-  { unit: 'day', ms: 86_400_000, smaller: 3_600_000 },
+  { unit: 'day', ms: dayMs, smaller: 3_600_000 },
   { unit: 'hour', ms: 3_600_000, smaller: 60_000 },
   { unit: 'minute', ms: 60_000, smaller: 0 },
 ] as const
 
-/** From here on a date is shown. */
-const relativeMsMax = 31 * 86_400_000
+/** From this age on a date is shown. */
+const relativeMsMax = 31 * dayMs
 
 /**
  * Such as `3 hours ago`, `in 5 minutes`, `just now`; `11 Oct 2026` from a month on. Past times are rounded towards now,

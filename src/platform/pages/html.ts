@@ -14,8 +14,8 @@ export class Html {
 export type Content = Html | string | number | undefined | false | readonly Content[]
 
 /**
- * A fragment of HTML. Values are escaped for text and for attributes in double quotes: the only places where they may
- * stand.
+ * A fragment of HTML. Values are escaped for text and for attributes in double quotes, the only places where they may
+ * be used.
  */
 export function html(pieces: TemplateStringsArray, ...contents: readonly Content[]): Html {
   return new Html(pieces.reduce((text, piece, index) => text + escapeContent(contents[index - 1]) + piece))

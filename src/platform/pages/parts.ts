@@ -26,7 +26,7 @@ export function notice(kind: NoticeKind, text: Content, hasFocus = false): Html 
   return html`<div class="notice ${kind}" role="${role}"${attributeIf(hasFocus, 'tabindex="-1" autofocus')}>${icon(kind)}<div>${text}</div></div>`
 }
 
-/** The same without a role, for text that is part of the page. */
+/** A notice without a role, for text that is part of the page. */
 export function staticNotice(kind: NoticeKind, text: Content): Html {
   return html`<div class="notice ${kind}">${icon(kind)}<div>${text}</div></div>`
 }
@@ -46,7 +46,7 @@ export function emptyState(content: {
   return html`<div class="empty">${content.icon}<h2>${content.title}</h2><p>${content.text}</p></div>`
 }
 
-/** Drawn on 24 by 24 in the colour of the text. Decorative: the text beside them always says the same. */
+/** Icons, 24 by 24, in the colour of the text. Decorative: the text beside them always says the same. */
 const paths = {
   gate: '<path d="M4 21V11a8 8 0 0 1 16 0v10"/><path d="M2.5 21h19M9 21v-9m6 9v-9M9 12a3 3 0 0 1 6 0"/>',
   key: '<circle cx="8" cy="15" r="4.5"/><path d="M11.2 11.8 20 3m-3.5 3.5L19.5 9.5"/>',

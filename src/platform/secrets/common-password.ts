@@ -6,21 +6,22 @@ export interface PasswordOwner {
 }
 
 /**
- * Length of a keyboard walk: many words contain two neighbouring keys. The maximum is the longest walk searched for.
+ * The length of a keyboard walk. At least 3, as many words contain two neighbouring keys; at most the longest walk
+ * searched for.
  */
 const walkLength = { min: 3, max: 48 } as const
-/** How many characters may come after the last walk. */
+/** How many characters may follow the last walk. */
 const trailingCharactersMax = 2
 /** The longest unit whose repetition counts as a common password. */
 const repeatedUnitLengthMax = 4
 /** The shortest name searched for: many words contain shorter ones. */
 const nameLengthMin = 3
-/** How many characters there must be besides the owner's names. */
+/** How many characters must remain without the owner's names. */
 const remainderLengthMin = 8
 
 /**
- * Whether a password is one of those tried first: a common word with digits and symbols around it, a keyboard walk,
- * the same few characters repeated (NIST SP 800-63B 3.1.1.2).
+ * Whether a password is one of those that attackers try first: a common word with digits and symbols around it, a
+ * keyboard walk, or the same few characters repeated (NIST SP 800-63B 3.1.1.2).
  */
 export function isCommonPassword(password: string): boolean {
   const text = normalizeText(password)
@@ -77,7 +78,7 @@ const leetLetters: Readonly<Record<string, string>> = {
   '7': 't',
 }
 
-/** The text with letters in place of the symbols and digits that stand for them. */
+/** The text with letters in place of the symbols and digits that represent them. */
 function replaceLeet(text: string): string {
   return text.replaceAll(/[@43!10$57]/g, (sign) => leetLetters[sign] ?? sign)
 }
@@ -94,7 +95,7 @@ function isKeyboardWalk(text: string): boolean {
   let last = 0
   for (let start = 0; start < text.length; start++) {
     if (!reachable.has(start)) continue
-    // Each part of a walk from its start is one too.
+    // Every prefix of a walk is one too.
     const end = start + Math.max(sameLength(text, start), rowLength(text, start))
     for (let at = start + walkLength.min; at <= end; at++) reachable.add(at)
     if (end >= start + walkLength.min) last = Math.max(last, end)
@@ -117,8 +118,8 @@ function rowLength(text: string, start: number): number {
 }
 
 /**
- * The words that the most common passwords are made of, in lower case: with digits or symbols around it, or repeated,
- * each is among the first that an attacker tries. In alphabetical order.
+ * The words that the most common passwords consist of, in lower case and alphabetical order. With digits or symbols
+ * around it, or repeated, each is among the first that an attacker tries.
  */
 const commonWords: ReadonlySet<string> = new Set(
   `

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * The prefix of each kind of credential that the gateway issues, keys aside; a `_` follows. Whatever starts with one of
- * them is taken for a secret and hidden (hide-secrets.ts).
+ * The prefix of each kind of credential that the gateway issues, except keys, followed by `_`. Anything that starts
+ * with one of them is treated as a secret and hidden (hide-secrets.ts).
  */
 export const secretPrefixes = {
   refreshToken: 'grt',
@@ -12,10 +12,10 @@ export const secretPrefixes = {
   portalSession: 'gps',
 } as const
 
-/** What stands between the prefix of a key and its handle: `gate_sk_…`. */
+/** The mark between the prefix of a key and its handle: `gate_sk_…`. */
 export const keyMarks = { secretKey: 'sk', apiKey: 'ak' } as const
 
-/** The whole prefix of keys from before it could be configured: `gsk_…`. */
+/** The prefixes of keys before they could be configured: `gsk_…`. */
 export const oldKeyPrefixes = { secretKey: 'gsk', apiKey: 'gak' } as const
 
 export const defaultKeyPrefix = 'gate'
@@ -34,18 +34,18 @@ export const accountIdPattern = `[0-9A-Za-z]{${accountIdLength}}`
 export const sessionIdPattern = `[0-9A-Za-z]{${sessionIdLength}}`
 export const secretPattern = `[0-9A-Za-z]{${secretLength}}`
 
-/** A kind of credential, as its text looks. Whether it is valid, or complete, the form does not say. */
+/** The kind of credential that a text looks like. The form does not say whether it is valid or complete. */
 export type SecretForm = 'secretKey' | 'apiKey' | 'refreshToken' | 'jwt'
 
 const secretKeyStart = keyStart('secretKey')
 const apiKeyStart = keyStart('apiKey')
 const refreshTokenStart = `${secretPrefixes.refreshToken}_`
-/** What every JWT starts with, and no key: `{"` in base64url. */
+/** The start of every JWT, and of no key: `{"` in base64url. */
 const jwtStart = 'eyJ'
 /** Header, payload and signature. */
 const jwtParts = 3
 
-/** What a text looks like; undefined = like nothing that the gateway issues. */
+/** What a text looks like; undefined = nothing that the gateway issues. */
 export function formOf(text: string): SecretForm | undefined {
   if (text.startsWith(jwtStart)) return 'jwt'
   if (secretKeyStart.test(text)) return 'secretKey'
@@ -53,14 +53,14 @@ export function formOf(text: string): SecretForm | undefined {
   return text.startsWith(refreshTokenStart) ? 'refreshToken' : undefined
 }
 
-/** Whether a text looks like a key of either kind: in `Authorization: Bearer` this tells a key from a JWT. */
+/** Whether a text looks like a key of either kind: in `Authorization: Bearer` this distinguishes a key from a JWT. */
 export function looksLikeKey(text: string): boolean {
   return !text.startsWith(jwtStart) && (secretKeyStart.test(text) || apiKeyStart.test(text))
 }
 
 /**
- * Whether a text is a JWT, valid or not. Nearly all begin as one does; some begin with white space in the header's
- * JSON. Other keys of three parts are none.
+ * Whether a text is a JWT, valid or not. Nearly all have the usual start; a few have white space at the start of the
+ * header's JSON. Other keys of three parts are not JWTs.
  */
 function looksLikeJwt(text: string): boolean {
   if (text.startsWith(jwtStart)) return true
@@ -73,29 +73,34 @@ function keyStart(kind: keyof typeof keyMarks): RegExp {
   return new RegExp(`^(?:${oldKeyPrefixes[kind]}|${keyPrefixPattern}_${keyMarks[kind]})_`)
 }
 
-/** How many characters an imported key has: others are not looked up. */
+/** The length of an imported key: others are not looked up. */
 const foreignKeyLength = { min: 8, max: 512 } as const
 
-/** Whether a text can be a key that was made elsewhere: one of our form is only ever ours. */
+/** Whether a text can be a key that was made elsewhere: one in our own form can only be ours. */
 export function isForeignKey(text: string): boolean {
   const { length } = text
   return length >= foreignKeyLength.min && length <= foreignKeyLength.max && !looksLikeKey(text)
 }
 
-/** Whether a bearer token can be such a key: it is neither a JWT nor a refresh token, which belong elsewhere. */
+/**
+ * Whether a bearer token can be a key that was made elsewhere: neither a JWT nor a refresh token, which are for other
+ * uses.
+ */
 export function isForeignBearerKey(token: string): boolean {
   return !looksLikeJwt(token) && isForeignKey(token) && formOf(token) === undefined
 }
 
-/** A regular expression for secret scanners, without anchors and groups: ERE, PCRE, RE2 and JavaScript read it alike. */
+/**
+ * A regular expression for secret scanners, without anchors and groups, which ERE, PCRE, RE2 and JavaScript read alike.
+ */
 export interface KeyPattern {
   readonly kind: keyof typeof keyMarks
-  /** How such keys begin. */
+  /** The beginning of such keys. */
   readonly prefix: string
   readonly pattern: string
 }
 
-/** The patterns of keys: with the configured prefix, and of the form before it could be configured. */
+/** The patterns of keys: with the configured prefix, and in the form from before it could be configured. */
 export function keyPatterns(prefix: string): readonly KeyPattern[] {
   const tail = `_${accountIdPattern}_${secretPattern}_[0-9A-Za-z]{${keyChecksumLength}}`
   return [

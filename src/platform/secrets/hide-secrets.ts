@@ -1,16 +1,16 @@
 import { accountIdPattern, defaultKeyPrefix, keyMarks, oldKeyPrefixes, secretPrefixes } from './format.ts'
 
-/** What is shown in place of a secret. */
+/** Shown in place of a secret. */
 export const secretPlaceholder = '[secret]'
 
-/** Prefixes after which any text is taken for a secret, a part of a key too. */
+/** Prefixes after which any text is treated as a secret, even a part of a key. */
 const knownKeyPrefixes = [
   ...Object.values(oldKeyPrefixes),
   ...Object.values(keyMarks).map((mark) => `${defaultKeyPrefix}_${mark}`),
 ]
 /**
- * A key with another prefix, which stays visible: a pattern that begins with a name of any letters takes 20 times as
- * long. The handle, mistyped or not, tells it from a name such as `page_sk_SK`.
+ * A key with another prefix, which stays visible, as a pattern that begins with any name takes 20 times as long. The
+ * handle, mistyped or not, distinguishes it from a name such as `page_sk_SK`.
  */
 const otherKeyPattern = '_[sSaA][kK]_[0-9A-Za-z]{12,20}_'
 /**
@@ -24,29 +24,28 @@ const ownStartPattern = [
     kind === 'portalSession' ? `${inAnyCase(prefix)}_${accountIdPattern}_` : `${inAnyCase(prefix)}_`,
   ),
 ].join('|')
-/** The same, or the start of any JWT. */
+/** The start of any credential of the gateway, or of any JWT. */
 export const secretStartPattern = new RegExp(`${ownStartPattern}|eyJ`)
 const ownStart = new RegExp(ownStartPattern)
-/** All characters that a credential has: it is longer than its prefix, of at least four. */
+/** A run of the characters in credentials, which are longer than their prefix of at least four. */
 const runs = /[0-9A-Za-z_~.-]{5,}/g
 /**
- * A JWT, or just what begins as one: without a point it is none. The pattern takes it in all the same, or each `eyJ` of
- * many would be read to its end again.
+ * A JWT, or a text that only begins like one: without a point it is none. The pattern matches it nevertheless, as
+ * otherwise each of many `eyJ` would be read to the end again.
  */
 const jwtStarts = /eyJ(?:[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_.-]+)?)?/g
-/** How often escapes within escapes are decoded: double encoding comes from mistakes, not from hiding. */
+/** How many levels of escapes are decoded: double encoding comes from mistakes, not from hiding. */
 const decodingsMax = 3
 
 /**
- * Systems that ignore case may have changed it, and most of a key can be guessed then. A JWT never starts with `eyj`.
+ * Matches in any case, as systems that ignore case may have changed it, and most of a key could be guessed then. A JWT
+ * never starts with `eyj`.
  */
 function inAnyCase(letters: string): string {
   return Array.from(letters, (letter) => `[${letter.toUpperCase()}${letter}]`).join('')
 }
 
-/**
- * Hides the gateway's keys and tokens anywhere in a text, also percent-encoded; a text without any is left as it is.
- */
+/** Hides the gateway's keys and tokens anywhere in a text, even percent-encoded; other texts are returned unchanged. */
 export function hideSecrets(text: string): string {
   const decoded = text.includes('%') ? decodePercent(text) : text
   if (!secretStartPattern.test(decoded)) return text
@@ -56,7 +55,7 @@ export function hideSecrets(text: string): string {
   return withoutSecrets === decoded ? text : withoutSecrets
 }
 
-/** From the start of a credential, if anything follows that, to the end of the run. */
+/** Hides a run from the start of a credential to its end, if anything follows the start. */
 function hideOwnSecret(run: string): string {
   const start = ownStart.exec(run)
   return start === null || start.index + start[0].length === run.length
@@ -70,7 +69,7 @@ function decodePercent(text: string): string {
   return decoded
 }
 
-/** Decodes escapes of ASCII. Not by a replacement: a call for each of thousands takes several times as long. */
+/** Decodes escapes of ASCII, in a loop, as a callback for each of thousands takes several times as long. */
 function decodeOnce(text: string): string {
   let decoded = ''
   let end = 0
@@ -89,18 +88,18 @@ const hexValues = Int8Array.from({ length: 128 }, (_, code) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()),
 )
 
-/** The value of a hexadecimal digit; -1 = it is none. */
+/** The value of a hexadecimal digit; -1 = not a digit. */
 function hexValue(text: string, index: number): number {
   return hexValues[text.charCodeAt(index)] ?? -1
 }
 
-/** In the name of a header whose value is, or may be, a secret. `X-Author` names a person. */
+/** Matches the name of a header whose value is, or may be, a secret. `X-Author` names a person. */
 const credentialName =
   /auth(?!ors?(?![a-z]))|cookie|secret|token|passw|api[-_]?key|[-_]key$|credential|signature|assertion/i
-/** A scheme of `Authorization` (RFC 9110 11.4), or a URL with user information (RFC 3986 3.2.1). */
+/** Matches a scheme of `Authorization` (RFC 9110 11.4), or a URL with user information (RFC 3986 3.2.1). */
 const credentialValue = /^(?:bearer|basic|digest|token|apikey|negotiate|ntlm)[ \t]|:\/\/[^/?#@]+@/i
 
-/** Whether a header is likely to hold a credential, by its name or by what it says; it is not shown then. */
+/** Whether a header is likely to hold a credential, by its name or value, and so must not be shown. */
 export function isCredentialField(name: string, value: string): boolean {
   return credentialName.test(name) || credentialValue.test(value) || hideSecrets(value) !== value
 }
@@ -114,18 +113,18 @@ export interface KnownSecret {
 /** The longest spelling of a character, such as `&#x0067;`. */
 const spellingLengthMax = 8
 
-/** As URLs, JSON, programs, HTML and mails write a character. */
+/** How URLs, JSON, programs, HTML and mails escape a character. */
 const escapes =
   /%([0-9a-f]{2})|\\u([0-9a-f]{4})|\\x([0-9a-f]{2})|&#x([0-9a-f]{1,6});|=([0-9a-f]{2})|&#([0-9]{1,7});|\\([nrt/"\\])|=\r?\n/gi
 
-/** How many characters at the end of a text that was cut may be part of a secret. */
+/** How many characters at the end of a truncated text may be part of a secret. */
 export function longestSpelling(secrets: readonly KnownSecret[]): number {
   return spellingLengthMax * Math.max(0, ...secrets.map(({ text }) => text.length))
 }
 
 /**
- * Hides secrets wherever a text repeats them: as they are, in other case, in base64 at any place of what was encoded,
- * in hex, with escapes, and with line breaks within. A text that has to be decoded for that is returned decoded.
+ * Hides secrets wherever a text repeats them: verbatim, in another case, in base64 at any offset, in hex, with escapes,
+ * and with line breaks within. A text that has to be decoded for that is returned decoded.
  */
 export function hideKnownSecrets(text: string, secrets: readonly KnownSecret[]): string {
   const hidden = secrets.map(({ text: secret, placeholder }) => ({ pattern: patternOf(secret), placeholder }))
@@ -154,7 +153,7 @@ function decodeAny(text: string): string {
   })
 }
 
-/** Matches a secret in time proportional to the text: what may stand between its characters is none of them. */
+/** Matches a secret in linear time, as what may stand between its characters is none of them. */
 function patternOf(secret: string): RegExp {
   const bytes = Buffer.from(secret)
   const spellings = [secret, bytes.toString('hex'), ...[0, 1, 2].map((before) => base64Of(bytes, before))]
@@ -166,8 +165,8 @@ function patternOf(secret: string): RegExp {
 }
 
 /**
- * The characters of base64 that only the secret decides, where so many bytes of a group of three stand before it: of
- * those at both ends four bits or fewer are not its own.
+ * The base64 characters that the secret alone determines, given the number of bytes before it in a group of three: at
+ * both ends, characters that share bits with other bytes are left out.
  */
 function base64Of(bytes: Uint8Array, before: number): string {
   const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
@@ -175,7 +174,7 @@ function base64Of(bytes: Uint8Array, before: number): string {
   return encoded.slice(first, end)
 }
 
-/** In both alphabets of base64 (RFC 4648). */
+/** Matches both alphabets of base64 (RFC 4648). */
 function characterPattern(character: string): string {
   if (character === '+' || character === '-') return '[+-]'
   if (character === '/' || character === '_') return '[/_]'

@@ -26,10 +26,10 @@ export type KeyKind = 'secretKey' | 'apiKey'
 
 /** Local constants, as every key is compared with them (hot). */
 const oldHeads = { secretKey: `${oldKeyPrefixes.secretKey}_`, apiKey: `${oldKeyPrefixes.apiKey}_` } as const
-/** What follows the prefix. */
+/** The mark after the prefix. */
 const marks = { secretKey: `_${keyMarks.secretKey}_`, apiKey: `_${keyMarks.apiKey}_` } as const
 const markLength = marks.secretKey.length
-/** Length from the handle to the end; only the text before that varies in length. */
+/** The length from the handle to the end; only the prefix varies in length. */
 const tailLength = accountIdLength + 1 + secretLength + 1 + keyChecksumLength
 const oldHeadLength = oldHeads.secretKey.length
 const headLengthMax = keyPrefixLengthMax + markLength
@@ -41,7 +41,7 @@ export const keyLengthMax = headLengthMax + tailLength
 
 export interface ParsedKey {
   readonly accountId: string
-  /** SHA-256 of the whole key: enough for a secret of 256 bits. To be stored, use digestOf instead. */
+  /** SHA-256 of the whole key, which is enough for a secret of 256 bits. For storage use digestOf instead. */
   readonly digest: Uint8Array
 }
 
@@ -57,8 +57,8 @@ export function createKey(kind: KeyKind, accountId: string, prefix: string = def
 }
 
 /**
- * A key's account and digest; undefined where the text is not a key of this kind, whatever its prefix, or its checksum
- * is wrong.
+ * A key's account and digest; undefined if the text is not a key of this kind, whatever its prefix, or its checksum is
+ * wrong.
  */
 export function parseKey(kind: KeyKind, text: string): ParsedKey | undefined {
   const headLength = text.length - tailLength
@@ -77,12 +77,12 @@ export function digestOf(key: string): Uint8Array {
   return hash('sha256', key, 'buffer')
 }
 
-/** The same digest in pooled memory, for short use (hot). */
+/** The digest in pooled memory, for short use (hot). */
 function digestBytes(key: string): Uint8Array {
   return Buffer.from(hash('sha256', key, 'latin1'), 'latin1')
 }
 
-/** Whether so many characters before the handle are those of a key of this kind. */
+/** Whether the characters before the handle are those of a key of this kind. */
 function hasHeadOf(kind: KeyKind, text: string, headLength: number): boolean {
   if (headLength <= oldHeadLength) return headLength === oldHeadLength && text.startsWith(oldHeads[kind])
   if (headLength > headLengthMax) return false
@@ -128,7 +128,7 @@ const underscore = 0x5f
 const base = 62
 const noDigit = 0xff
 
-/** The value of a letter or digit as toBase62 writes it, by its code. */
+/** The value of a letter or digit in toBase62, by character code. */
 const digits = new Uint8Array(128).fill(noDigit)
 for (let value = 0; value < base; value++) digits[toBase62(value, 1).charCodeAt(0)] = value
 
@@ -155,7 +155,7 @@ interface HasDigest {
   readonly digest: Uint8Array
 }
 
-/** The key of this digest. Constant time: each is compared as a whole, and all of them. */
+/** The key with this digest. Constant time: all keys are compared, each as a whole. */
 export function findKey<Key extends HasDigest>(keys: readonly Key[], digest: Uint8Array): Key | undefined {
   let found: Key | undefined
   for (const key of keys) {
@@ -174,7 +174,7 @@ export function compactDigest(digest: Uint8Array): string {
   return Buffer.from(digest).toString('latin1')
 }
 
-/** The same for keys that are kept in this way. Constant time too. */
+/** The key with this digest, of keys with compact digests. Constant time too. */
 export function findCompactKey<Key extends HasCompactDigest>(
   keys: readonly Key[],
   digest: Uint8Array,
@@ -186,7 +186,7 @@ export function findCompactKey<Key extends HasCompactDigest>(
   return found
 }
 
-/** Whether a digest is that of the API key. Constant time. */
+/** Whether a digest is that of the account's API key. Constant time. */
 export function isApiKeyOf(account: HasApiKey | undefined, digest: Uint8Array): boolean {
   return isSameBytes(account?.apiKey.digest, digest)
 }

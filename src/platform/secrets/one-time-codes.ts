@@ -2,12 +2,12 @@ import { createHmac, randomInt } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import { type Keys, keyIdOf } from './sealing.ts'
 
-/** Codes as authenticator apps make them (RFC 6238): six digits, SHA-1, a new one every 30 s. */
+/** The codes of authenticator apps (RFC 6238): six digits, SHA-1, a new one every 30 s. */
 const periodS = 30
 const digits = 6
 /** RFC 4226 4: 160 bits. */
 const secretBytes = 20
-/** Codes of the step before and after pass too: clocks differ, and people type slowly (RFC 6238 5.2). */
+/** The codes of the adjacent steps are accepted too: clocks differ, and people type slowly (RFC 6238 5.2). */
 const window = 1
 
 const secretPattern = /^[A-Z2-7]{32}$/
@@ -27,7 +27,7 @@ export function codeUri(secret: string, { issuer, email }: { issuer: string; ema
   return createTotp(secret, issuer, email).toString()
 }
 
-/** The time step of a code; undefined where it is wrong, or too old. @param now milliseconds since 1970 */
+/** The time step of a code; undefined if it is wrong or too old. @param now milliseconds since 1970 */
 export function stepOfCode(secret: string, code: string, now: number): number | undefined {
   if (!codePattern.test(code)) return undefined
   const delta = createTotp(secret).validate({ token: code, timestamp: now, window })
@@ -45,10 +45,10 @@ function createTotp(secret: string, issuer = '', label = 'account'): TOTP {
   })
 }
 
-/** How many recovery codes an account has, each for one sign-in without its app. */
+/** How many recovery codes an account has; each replaces the app once. */
 export const recoveryCodesCount = 10
 
-/** Without letters and digits that look alike: 31 of them, so that ten are 49 bits. */
+/** Without letters and digits that look alike: 31 characters, so that ten of them are 49 bits. */
 const alphabet = '23456789abcdefghjkmnpqrstuvwxyz'
 const halfLength = 5
 const recoveryCodePattern = /^[2-9a-z]{5}-?[2-9a-z]{5}$/
@@ -62,14 +62,14 @@ export function isRecoveryCode(text: string): boolean {
   return recoveryCodePattern.test(text)
 }
 
-/** What is stored of a code. Its 49 bits could be searched, so it takes a key that the store does not have. */
+/** What is stored of a code. Its 49 bits could be searched, so the digest needs a key that the store does not have. */
 function recoveryDigest(key: Uint8Array, accountId: string, code: string): string {
   return createHmac('sha256', key)
     .update(`${accountId} ${code.replace('-', '')}`)
     .digest('base64url')
 }
 
-/** As they are stored: while several keys are accepted, with the name of the one that made them. */
+/** The digests to store: while several keys are accepted, with the name of the one that made them. */
 export function newRecoveryDigests(
   keys: Keys,
   accountId: string,
@@ -80,7 +80,7 @@ export function newRecoveryDigests(
   return codes.map((code) => mark + recoveryDigest(current, accountId, code))
 }
 
-/** What may be stored of a code. */
+/** The digests under which a code may be stored. */
 export function possibleRecoveryDigests(keys: Keys, accountId: string, code: string): readonly string[] {
   return keys.flatMap((key) => {
     const digest = recoveryDigest(key, accountId, code)
@@ -88,7 +88,7 @@ export function possibleRecoveryDigests(keys: Keys, accountId: string, code: str
   })
 }
 
-/** Whether a stored digest says that this key made it. */
+/** Whether a stored digest names this key as its maker. */
 export function isRecoveryDigestOf(key: Uint8Array, digest: string): boolean {
   return digest.startsWith(markOf(key))
 }

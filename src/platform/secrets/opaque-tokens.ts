@@ -33,7 +33,7 @@ export function createLinkToken(kind: LinkKind, accountId: string): LinkToken & 
   return { token, accountId, digest: tokenDigest(token) }
 }
 
-/** undefined where the text is not such a token. */
+/** undefined if the text is not such a token. */
 export function parseLinkToken(kind: LinkKind, text: string): LinkToken | undefined {
   const [, prefix, accountId] = linkPattern.exec(text) ?? []
   if (prefix !== linkPrefixes[kind] || accountId === undefined) return undefined
@@ -59,14 +59,14 @@ export function createPortalToken(accountId: string): PortalToken & { readonly t
   return { token, accountId, sessionId, digest: tokenDigest(token) }
 }
 
-/** undefined where the text is not such a token. */
+/** undefined if the text is not such a token. */
 export function parsePortalToken(text: string): PortalToken | undefined {
   const [, accountId, sessionId] = portalPattern.exec(text) ?? []
   if (accountId === undefined || sessionId === undefined) return undefined
   return { accountId, sessionId, digest: tokenDigest(text) }
 }
 
-/** The digest that is stored of a token: SHA-256 is enough for a secret of 256 bits. */
+/** The digest under which a token is stored: SHA-256 is enough for a secret of 256 bits. */
 function tokenDigest(token: string): string {
   return hash('sha256', token, 'base64url')
 }

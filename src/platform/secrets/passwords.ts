@@ -6,26 +6,29 @@ import { isSameBytes } from './constant-time.ts'
 import { type KeySource, type Keys, keyIdOf, keysOf } from './sealing.ts'
 import { createWorkQueue, type WorkOwner } from './work-queue.ts'
 
-/** The fewest characters, and the most bytes in UTF-8, of a password. */
+/** The minimum number of characters of a password, and the maximum number of bytes in UTF-8. */
 export const passwordLength = { charactersMin: 12, bytesMax: 1_024 } as const
 
 /** Hashes and checks passwords: Argon2id (RFC 9106), keyed, in PHC form. */
 export interface Passwords {
-  /** @param owner whose share of the queue this uses (see WorkQueue). @throws GatehouseError `sign-in-busy` */
+  /**
+   * @param owner whose share of the queue this uses (see WorkQueue)
+   * @throws GatehouseError `sign-in-busy`
+   */
   hash(password: string, owner: WorkOwner): Promise<string>
   /**
-   * Whether this is the password that was hashed. Takes the same time where no password is set.
+   * Whether this is the password that was hashed. Takes the same time if no password is set.
    * @throws GatehouseError `sign-in-busy`
    */
   verify(password: string, stored: string | undefined, owner: WorkOwner): Promise<boolean>
-  /** Whether a password was hashed with other parameters than today's, or while another key was the current one. */
+  /** Whether a password was hashed with outdated parameters, or while another key was the current one. */
   needsRehash(stored: string): boolean
 }
 
 interface PasswordsOptions {
-  /** Without the pepper, passwords cannot be guessed from a stolen database. The first hashes, any of them verifies. */
+  /** Without the pepper, passwords from a stolen database cannot be guessed. The first key hashes, all verify. */
   readonly pepper: KeySource
-  /** Default: what OWASP recommends. */
+  /** Default: OWASP's recommendation. */
   readonly parameters?: Argon2Parameters
 }
 
@@ -49,14 +52,14 @@ interface Derivation {
   readonly secret: Uint8Array
 }
 
-/** How many run at once, of Node's four threads for such work; how many may be queued, in all and of one address. */
+/** How many run at once, of Node's four threads for such work; how many may be queued, in total and per address. */
 const queueLimits = { concurrency: 2, queueMax: 64, queueMaxPerClient: 8, queueTimeoutMs: 5_000 } as const
 
 const runArgon2 = promisify(argon2)
 
 export function createPasswords({ pepper, parameters = owaspParameters }: PasswordsOptions): Passwords {
   const workQueue = createWorkQueue(queueLimits)
-  /** Verification takes the same time where no password is set. */
+  /** Makes verification take the same time if no password is set. */
   const dummyHash = format(parameters, randomBytes(bytes.salt), randomBytes(bytes.tag))
 
   function derive(password: string, { parameters, salt, secret }: Derivation) {
@@ -79,7 +82,7 @@ export function createPasswords({ pepper, parameters = owaspParameters }: Passwo
     const isTooLong = Buffer.byteLength(password) > passwordLength.bytesMax
     let isRight = false
     await workQueue.run(owner, async () => {
-      // With every key, whatever the hash says of its own: the time tells nothing about the account.
+      // With every key, whichever the hash names, so that the time reveals nothing about the account.
       for (const secret of keysOf(pepper)) {
         const tag = await derive(isTooLong ? '' : password, { ...parsed, secret })
         isRight = isSameBytes(parsed.tag, tag) || isRight
@@ -93,7 +96,7 @@ export function createPasswords({ pepper, parameters = owaspParameters }: Passwo
       const salt = randomBytes(bytes.salt)
       const [secret, ...others] = keysOf(pepper)
       const tag = await workQueue.run(owner, () => derive(password, { parameters, salt, secret }))
-      // Named only while there are several: a version that knows of one key reads the hash too.
+      // Named only while there are several keys, so that a version that knows of only one can read the hash too.
       return format(parameters, salt, tag, others.length === 0 ? undefined : keyIdOf(secret))
     },
     verify,
@@ -103,8 +106,8 @@ export function createPasswords({ pepper, parameters = owaspParameters }: Passwo
 }
 
 /**
- * Whether a hash says that the current pepper made it. While several are accepted a hash without a name counts as one of
- * before: it may be.
+ * Whether a hash was made with the current pepper. While several are accepted, a hash without a name counts as older,
+ * which it may be.
  */
 export function isOfCurrentKey(stored: string, [current, ...others]: Keys): boolean {
   const keyId = phcPattern.exec(stored)?.[4]

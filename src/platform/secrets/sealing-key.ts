@@ -26,7 +26,7 @@ export type SealingKeySource =
 
 /**
  * Reads the sealing keys, and creates their file if there is none and `mayCreate` allows it.
- * @throws OperatorError where they cannot be read or created, or are invalid
+ * @throws OperatorError if they cannot be read or created, or are invalid
  */
 export function readSealingKeys(
   source: SealingKeySource,
@@ -41,14 +41,14 @@ export function readSealingKeys(
   })
 }
 
-/** The sealing keys of a process, which it may read again. */
+/** The sealing keys of a process, which can be read again. */
 export interface SealingKeys {
-  /** All that are accepted now, the current one first. */
+  /** All keys that are accepted now, the current one first. */
   readonly keys: () => Keys
   /**
    * Reads them again.
-   * @returns what puts them into use
-   * @throws OperatorError as `readSealingKeys`, and where the key that seals now would not be accepted any more
+   * @returns puts them into use
+   * @throws OperatorError as `readSealingKeys`, and if the key that seals now would no longer be accepted
    */
   reread(source: SealingKeySource): () => void
 }
@@ -94,9 +94,11 @@ function readOrCreate(file: string, mayCreate: boolean): string {
   }
 }
 
-/** Writes a temporary file and links it into place: two processes that start at once agree on one key. */
+/**
+ * Writes a temporary file and links it into place, so that two processes that start at the same time agree on one key.
+ */
 function createKeyFile(file: string): string {
-  // Random, not the process ID, which can be the same in two containers that share a volume.
+  // Random, as two containers that share a volume can have the same process ID.
   const temporaryFile = `${file}.${randomUUID()}`
   try {
     makeFolder(dirname(file))
@@ -129,21 +131,21 @@ const sealingKeyBytes = 32
 
 /** The sealing keys of a file or secret: one, and during a rotation a second that is accepted too. */
 export interface SealingKeySet {
-  /** Seals. */
+  /** The key that seals. */
   readonly current: Buffer
-  /** Will seal once every instance knows it. */
+  /** The key that will seal once every instance knows it. */
   readonly next: Buffer | undefined
-  /** Sealed before. */
+  /** The key that sealed before. */
   readonly previous: PreviousSealingKey | undefined
 }
 
 interface PreviousSealingKey {
   readonly key: Buffer
-  /** The day of UTC on which it was replaced, in days since 1970. */
+  /** The UTC day on which it was replaced, in days since 1970. */
   readonly since: number
 }
 
-/** A sealing key from its text, base64, base64url or hexadecimal; undefined where it is not 32 bytes. */
+/** A sealing key from its text, in base64, base64url or hexadecimal; undefined if it is not 32 bytes. */
 export function parseSealingKey(text: string): Buffer | undefined {
   const trimmed = text.trim()
   const isHex = /^[0-9A-Fa-f]{64}$/.test(trimmed)
@@ -153,8 +155,8 @@ export function parseSealingKey(text: string): Buffer | undefined {
 }
 
 /**
- * The keys of a text: the current one in the first line, and perhaps a second line, `KEY next` or
- * `KEY previous 2026-11-23`. undefined where it is anything else.
+ * The keys in a text: the current one in the first line, and optionally a second line, `KEY next` or `KEY previous
+ * 2026-11-23`. undefined if it is anything else.
  */
 export function parseSealingKeys(text: string): SealingKeySet | undefined {
   const [first = '', second, ...rest] = text
@@ -181,15 +183,15 @@ export function formatSealingKeys({ current, next, previous }: SealingKeySet): s
   return `${lines.join('\n')}\n`
 }
 
-/** All that are accepted, the current one first. */
+/** All accepted keys, the current one first. */
 export function acceptedKeys({ current, next, previous }: SealingKeySet): Keys {
   return [current, ...(next ? [next] : []), ...(previous ? [previous.key] : [])]
 }
 
 /**
- * Replaces the content of a sealing key file in one step: whoever reads it, and a machine that loses power, has the old
- * keys or the new ones. It keeps its owner and group, and others never get access.
- * @throws OperatorError where it cannot be written; it is then as it was
+ * Replaces the content of a sealing key file atomically: whoever reads it, and a machine that loses power, has the old
+ * or the new keys. The file keeps its owner and group, and others never get access.
+ * @throws OperatorError if it cannot be written; it is then unchanged
  */
 export function replaceSealingKeys(file: string, keys: SealingKeySet): void {
   let temporaryFile: string | undefined
@@ -212,7 +214,7 @@ export function replaceSealingKeys(file: string, keys: SealingKeySet): void {
   }
 }
 
-/** The rename is durable only with its folder. Windows cannot open folders. */
+/** A rename is durable only once its folder is synced. Windows cannot open folders. */
 function syncFolder(folder: string): void {
   if (process.platform === 'win32') return
   const descriptor = openSync(folder, 'r')

@@ -3,15 +3,15 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Seals small secrets (AES-256-GCM); what was sealed for one purpose cannot be unsealed for another. */
+/** Seals small secrets (AES-256-GCM); a secret that was sealed for one purpose cannot be unsealed for another. */
 export interface Sealer {
   /** @param purpose what the secret is and whose, such as `secretKey:<account ID>` */
   seal(secret: string, purpose: string): Uint8Array
-  /** undefined where it was sealed with another key or for another purpose, or has been tampered with. */
+  /** undefined if it was sealed with another key or for another purpose, or has been tampered with. */
   unseal(sealed: Uint8Array, purpose: string): string | undefined
 }
 
-/** @param sealingKeys the first seals; what any of them has sealed can be unsealed */
+/** @param sealingKeys the first seals; all of them unseal */
 export function createSealer(sealingKeys: KeySource): Sealer {
   const keys = deriveKeys(sealingKeys, 'seal')
 
@@ -46,18 +46,18 @@ function unsealWith(key: Uint8Array, sealed: Uint8Array, purpose: string): strin
   }
 }
 
-/** Keys for one use: the first makes, all are accepted. */
+/** Keys for one use: new values are made with the first, and values of all are accepted. */
 export type Keys = readonly [Uint8Array, ...Uint8Array[]]
 
-/** One key, or several that a reload may replace, and which are therefore asked for at each use. */
+/** One key, or several that a reload may replace, and which are therefore read at each use. */
 export type KeySource = Uint8Array | (() => Keys)
 
-/** The keys that a source has now. */
+/** The current keys of a source. */
 export function keysOf(source: KeySource): Keys {
   return typeof source === 'function' ? source() : [source]
 }
 
-/** Keys of their own for each use of the sealing keys, in the same order (RFC 5869). */
+/** Derives separate keys for each use of the sealing keys, in the same order (RFC 5869). */
 export function deriveKeys(sealingKeys: KeySource, use: string): () => Keys {
   let from: Keys | undefined
   let derived: Keys | undefined
@@ -72,12 +72,12 @@ export function deriveKeys(sealingKeys: KeySource, use: string): () => Keys {
   }
 }
 
-/** A key of its own for a use of one sealing key. */
+/** Derives a separate key for one use of a sealing key. */
 export function deriveKey(sealingKey: Uint8Array, use: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', sealingKey, '', `gatehouse ${use}`, 32))
 }
 
-/** Names a key without revealing it: 48 bits of the SHA-256 of 256 secret ones, as eight characters of base64. */
+/** Names a key without revealing it: 48 bits of the SHA-256 of 256 secret bits, as eight base64 characters. */
 export function keyIdOf(key: Uint8Array): string {
   return createHash('sha256').update(key).digest('base64').slice(0, 8)
 }

@@ -12,18 +12,18 @@ export interface WorkOwner {
 
 export interface WorkQueue {
   /**
-   * Runs work, after a wait in the queue if needed.
+   * Runs work, possibly after a wait in the queue.
    * @throws GatehouseError `sign-in-busy` if the queue is full, the entry is displaced by an owner with fewer entries,
-   *   or the wait is too long
+   * or the wait is too long
    */
   run<Result>(owner: WorkOwner, work: () => Promise<Result>): Promise<Result>
 }
 
 interface WorkQueueOptions {
   readonly concurrency: number
-  /** Of unknown clients, and as many again of known ones. */
+  /** For unknown clients; as many again for known ones. */
   readonly queueMax: number
-  /** Of one client address. */
+  /** Per client address. */
   readonly queueMaxPerClient: number
   readonly queueTimeoutMs: number
 }
@@ -35,8 +35,9 @@ interface QueuedWork extends WorkOwner {
 
 /**
  * Limits the concurrency of expensive work, which must not take the whole machine, with fair queueing by network and
- * client. Known clients are served first; among known and unknown ones the networks are served in turn, and within a
- * network its clients. When the queue is full, a network with fewer entries displaces one of the network with most.
+ * client. Known clients are served first; among known and among unknown ones the networks are served in turn, and
+ * within a network its clients. When the queue is full, a network with fewer entries displaces an entry of the network
+ * with most.
  */
 export function createWorkQueue({
   concurrency,
@@ -46,7 +47,7 @@ export function createWorkQueue({
 }: WorkQueueOptions): WorkQueue {
   /** In order of arrival; at most `queueMax` known and `queueMax` unknown, so that a scan of all is cheap. */
   let queue: QueuedWork[] = []
-  /** The last turn of each network and client that waits. */
+  /** The last turn of each waiting network and client. */
   let lastTurns = new Map<string, number>()
   let turn = 0
   let running = 0
@@ -86,7 +87,7 @@ export function createWorkQueue({
     })
   }
 
-  /** @throws GatehouseError `sign-in-busy` where no owner has more entries than this one would get */
+  /** @throws GatehouseError `sign-in-busy` if no owner has more entries than this one would get */
   function makeRoom({ client, network, isKnown }: WorkOwner): void {
     const sameKind = queue.filter((other) => other.isKnown === isKnown)
     const ofClient = countBy(sameKind, (other) => other.client)
@@ -151,7 +152,7 @@ function countBy(all: readonly QueuedWork[], nameOf: (one: QueuedWork) => string
   return counts
 }
 
-/** The name with the greatest count; '' where there is none. */
+/** The name with the greatest count; '' if there is none. */
 function largestGroup(counts: ReadonlyMap<string, number>): string {
   let name = ''
   for (const [other, count] of counts) if (count > (counts.get(name) ?? 0)) name = other

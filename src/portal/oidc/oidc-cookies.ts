@@ -14,11 +14,11 @@ import {
 } from '../portal-cookie.ts'
 import type { CookieAttributes, PortalRequest } from '../portal-request.ts'
 
-/** A sign-in on its way: the browser that started it keeps it, and no other can complete it. */
+/** A sign-in in progress, kept by the browser that started it, which alone can complete it. */
 export interface Flow extends SignInSecrets {
-  /** Where the person wants to go, as the sign-in page got it; empty = the start of the portal. */
+  /** Where the person wants to go, as given to the sign-in page; empty = the start of the portal. */
   readonly next: string
-  /** Whom a confirmation is for; undefined = it is a sign-in. */
+  /** Who is asked to confirm; undefined = it is a sign-in. */
   readonly confirms: { readonly accountId: string; readonly sessionId: string } | undefined
 }
 
@@ -37,13 +37,13 @@ export function createFlowCookies(cookies: SealedCookies, clock: Clock) {
   }
 
   return {
-    /** Keeps as many sign-ins of a browser as there are names, one for each tab; then the oldest is forgotten. */
+    /** Keeps as many sign-ins of a browser as there are names, one per tab; beyond that, the oldest is forgotten. */
     start: (request: PortalRequest, flow: Flow): void => {
       const inUse = flowCookieNames.map((name) => ({ name, startedAt: read(request, name)?.startedAt ?? 0 }))
       const [oldest] = inUse.toSorted((one, other) => one.startedAt - other.startedAt)
       if (oldest) cookies.set(request, oldest.name, flow, flowAttributes)
     },
-    /** The sign-in that a browser comes back with, once; undefined where it did not start it, or too long ago. */
+    /** The sign-in that a browser comes back with, once; undefined if it did not start it, or too long ago. */
     take: (request: PortalRequest, state: string): Flow | undefined => {
       for (const name of flowCookieNames) {
         const flow = read(request, name)
@@ -56,7 +56,7 @@ export function createFlowCookies(cookies: SealedCookies, clock: Clock) {
   }
 }
 
-/** What the browser keeps about a session that began at the provider; worth nothing without the session. */
+/** What the browser keeps about a session that began at the provider; useless without the session. */
 export type OidcSessionCookies = ReturnType<typeof createOidcSessionCookies>
 
 /** How long a confirmation lasts. */
@@ -90,7 +90,7 @@ export function createOidcSessionCookies(cookies: SealedCookies, clock: Clock) {
     confirm: (request: PortalRequest, sessionId: string): void => {
       cookies.set(request, confirmationCookieName, { session: sessionId, at: clock() }, confirmation)
     },
-    /** Whether the owner has done so in the last `confirmationMs`. */
+    /** Whether the owner has done so within the last `confirmationMs`. */
     isConfirmed: (request: PortalRequest, { id }: PortalSession): boolean => {
       const { session, at } = cookies.read(request, confirmationCookieName) ?? {}
       return session === id && typeof at === 'number' && Math.abs(clock() - at) < confirmationMs
@@ -102,7 +102,7 @@ export function createOidcSessionCookies(cookies: SealedCookies, clock: Clock) {
   }
 }
 
-/** Somebody whom the provider has just authenticated, and who is asked whether to take an account over. */
+/** A person whom the provider has just authenticated, and who is asked whether to take over an account. */
 interface TakeOver {
   readonly person: KnownPerson
   /** undefined = it was too long to be kept. */
@@ -113,7 +113,7 @@ interface TakeOver {
 
 export type TakeOverCookie = ReturnType<typeof createTakeOverCookie>
 
-/** As long as a sign-in. */
+/** Lasts as long as a sign-in. */
 const takeOverAttributes = { ...flowAttributes, sameSite: 'strict' } as const
 
 export function createTakeOverCookie(cookies: SealedCookies, clock: Clock) {
@@ -121,7 +121,7 @@ export function createTakeOverCookie(cookies: SealedCookies, clock: Clock) {
     set: (request: PortalRequest, takeOver: TakeOver): void => {
       const value = { ...takeOver, at: clock() }
       const isKept = cookies.set(request, takeOverCookieName, value, takeOverAttributes)
-      // Without it the sign-out at the provider asks which session it is about.
+      // Without it, the provider asks which session to sign out.
       if (!isKept)
         cookies.set(request, takeOverCookieName, { ...value, idToken: undefined }, takeOverAttributes)
     },
@@ -134,7 +134,9 @@ export function createTakeOverCookie(cookies: SealedCookies, clock: Clock) {
   }
 }
 
-/** Cookies that only a gateway with the same sealing key can read and make, so that nothing is kept in memory. */
+/**
+ * Cookies that only a gateway with the same sealing key can read and make, so that nothing has to be kept in memory.
+ */
 type SealedCookies = ReturnType<typeof createSealedCookies>
 
 interface SealedCookieAttributes extends Pick<CookieAttributes, 'sameSite'> {
@@ -157,14 +159,14 @@ export function createSealedCookies(
   }
 
   return {
-    /** @returns undefined where there is none, or it was not sealed as this cookie */
+    /** @returns undefined if there is none, or it was not sealed as this cookie */
     read: (request: PortalRequest, name: string): Readonly<Record<string, unknown>> | undefined => {
       const text = request.cookies.get(prefix + name) ?? ''
       if (text === '' || text.length > valueLengthMax) return undefined
       const unsealed = sealer.unseal(Buffer.from(text, 'base64url'), purposeOf(name))
       return unsealed === undefined ? undefined : parseJsonObject(unsealed)
     },
-    /** @returns false, and nothing is set, where browsers would not keep it */
+    /** @returns false, without setting anything, if browsers would not keep it */
     set: (
       request: PortalRequest,
       name: string,

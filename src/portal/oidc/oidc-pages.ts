@@ -13,34 +13,34 @@ import {
 import type { PageContext, SignedInContext } from '../page-context.ts'
 import { type CreatePages, queryOf } from '../portal-page.ts'
 import type { PortalRequest } from '../portal-request.ts'
-import { continueTo, leaveTo, type PortalResponse, redirectTo } from '../portal-response.ts'
+import { continueTo, leaveTo, type PageResult, redirectTo } from '../portal-response.ts'
 import { takeOverPage } from '../views/sign-in.ts'
 import type { Flow } from './oidc-cookies.ts'
 
-/** Pages that lead to the OpenID provider and back; none where the config has no provider. */
+/** Pages that lead to the OpenID provider and back; none if the config has no provider. */
 export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => {
   if (!oidc) return []
   const { provider, signIn, flows, sessions, takeOvers, label, acceptsPasswords } = oidc
 
-  async function leave(context: PageContext, flow: Pick<Flow, 'next' | 'confirms'>): Promise<PortalResponse> {
+  async function leave(context: PageContext, flow: Pick<Flow, 'next' | 'confirms'>): Promise<PageResult> {
     const { url, secrets } = await provider.start(flow.confirms !== undefined)
     flows.start(context.request, { ...flow, ...secrets })
     return leaveTo(url)
   }
 
-  async function start(context: PageContext): Promise<PortalResponse> {
+  async function start(context: PageContext): Promise<PageResult> {
     const next = safeRedirectPath(queryOf(context)('next'))
     if (context.viewer) return redirectTo(next || startPath)
     return leave(context, { next, confirms: undefined })
   }
 
-  async function startConfirmation(context: SignedInContext): Promise<PortalResponse> {
+  async function startConfirmation(context: SignedInContext): Promise<PageResult> {
     const { account, session } = context.viewer
     const next = safeRedirectPath(queryOf(context)('next'))
     return leave(context, { next, confirms: { accountId: account.id, sessionId: session.id } })
   }
 
-  async function finish(context: PageContext): Promise<PortalResponse> {
+  async function finish(context: PageContext): Promise<PageResult> {
     const { request, visitor } = context
     const flow = flows.take(request, queryOf(context)('state'))
     if (!flow) throw unknownFlow()
@@ -59,7 +59,7 @@ export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => 
         return continueTo(base + takeOverPath)
       }
     }
-    // Checked again: what was sealed is only as good as what was checked then.
+    // Checked again, as the check before sealing may be outdated.
     return continueTo(base + (safeRedirectPath(flow.next) || startPath))
   }
 
@@ -69,14 +69,14 @@ export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => 
     sessions.begin(request, signedIn.session, idToken)
   }
 
-  async function askToTakeOver({ request, show }: PageContext): Promise<PortalResponse> {
+  async function askToTakeOver({ request, show }: PageContext): Promise<PageResult> {
     const pending = takeOvers.read(request)
     return pending
       ? show((frame) => takeOverPage(frame, { label, acceptsPasswords }, pending.person.email))
       : redirectTo('/sign-in')
   }
 
-  async function takeOver({ request, visitor }: PageContext): Promise<PortalResponse> {
+  async function takeOver({ request, visitor }: PageContext): Promise<PageResult> {
     const pending = takeOvers.read(request)
     if (!pending) throw unknownFlow()
     const { person, idToken, next } = pending

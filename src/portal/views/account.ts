@@ -161,7 +161,7 @@ function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly is
   })
 }
 
-/** Whom an OpenID provider knows as the owner. */
+/** The owner's identity at an OpenID provider. */
 function linkRow(frame: PageFrame, { id, portal: { identity } }: Account): Html | undefined {
   if (!identity) return undefined
   return actionRow(frame, {

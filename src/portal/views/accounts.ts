@@ -111,7 +111,7 @@ ${mailLinkField(frame, state, 'Send the owner a set-up link by e-mail')}
   })
 }
 
-/** Offered where links can be mailed. */
+/** Shown if links can be mailed. */
 export function mailLinkField(
   { canMailLinks }: PageFrame,
   { values }: FormState,
@@ -134,7 +134,7 @@ export function roleField({ roles }: PageFrame, state: FormState, value: string)
   })
 }
 
-/** Shown where there are plans to choose from, or the account has one. */
+/** Shown if there are plans to choose from, or the account has one. */
 export function planField(
   { plans }: PageFrame,
   { values, errors }: FormState,

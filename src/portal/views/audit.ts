@@ -113,7 +113,7 @@ function describeAction(action: AuditAction): string {
 
 const keyNames: Readonly<Record<string, string>> = { secretKey: 'Secret key', apiKey: 'API key' }
 
-/** The action, made more specific by a detail where there is one, such as `Account disabled`; and the other details. */
+/** The action, made more specific by a detail if there is one, such as `Account disabled`; and the other details. */
 function describeEntry({ action, details }: LoggedAuditEntry): {
   readonly what: string
   readonly more: string

@@ -34,7 +34,7 @@ interface FieldOptions {
   readonly lengthMax?: number
   readonly lengthMin?: number
   readonly hasFocus?: boolean
-  /** Makes element IDs unique where two forms of a page have a field of this name. */
+  /** Makes element IDs unique if two forms of a page have a field with this name. */
   readonly idPrefix?: string
   /** For an exact text, such as an ID: no autocorrection. */
   readonly isExact?: boolean
@@ -70,7 +70,7 @@ ${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
 ${error !== undefined && fieldError(`${id}-error`, error)}</div>`
 }
 
-/** A form that is folded until it is asked for, or was refused. */
+/** A form that is folded until it is opened, or was refused. */
 export function foldedForm(
   frame: PageFrame,
   {
@@ -88,7 +88,7 @@ export function fieldError(id: string, text: string): Html {
   return html`<p class="wrong" id="${id}">${icon('bad')}<span>${text}</span></p>`
 }
 
-/** The error of a whole form. @param hasFocus for a page of many forms, where it might be off screen */
+/** The error of a whole form. @param hasFocus for a page with many forms, where it might be off screen */
 export function formMessage({ message }: FormState, hasFocus = false): Html | undefined {
   return message === undefined ? undefined : notice('bad', message, hasFocus)
 }
@@ -113,7 +113,7 @@ export function currentPasswordField(frame: PageFrame, state: FormState, idPrefi
   })}${oidc?.canConfirm && confirmationPart(frame, oidc)}`
 }
 
-/** Asks the viewer to authenticate again at the provider; once done, says so. */
+/** Asks the viewer to authenticate again at the provider, and afterwards says that it was done. */
 function confirmationPart({ base }: PageFrame, oidc: FrameOidc): Html {
   const { label, isConfirmed, hasPassword, path } = oidc
   if (isConfirmed) return html`<p class="hint">You have just confirmed with ${label}.</p>`

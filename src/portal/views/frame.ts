@@ -23,9 +23,9 @@ export interface PageFrame {
   readonly issuers: readonly string[]
   /** Shown above the page. */
   readonly notice: PageNotice | undefined
-  /** For the response to a form: path of the page with the form. Default: not the response to a form. */
+  /** The path of the page with the form, in the response to a form. Default: not the response to a form. */
   readonly formPagePath?: string | undefined
-  /** Where people sign in besides, or in place of, passwords; undefined = by password only. */
+  /** Where people sign in besides, or instead of, passwords; undefined = by password only. */
   readonly oidc?: FrameOidc | undefined
 }
 
@@ -35,7 +35,7 @@ export interface FrameOidc {
   readonly acceptsPasswords: boolean
   /** Whether the viewer is known to the provider. */
   readonly canConfirm: boolean
-  /** Whether the viewer has a password that counts. */
+  /** Whether the viewer has a password that is accepted. */
   readonly hasPassword: boolean
   /** Whether the viewer has authenticated again just now. */
   readonly isConfirmed: boolean

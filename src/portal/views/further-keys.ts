@@ -3,6 +3,7 @@ import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { badge, card, emptyState, icon, notice, staticNotice } from '#platform/pages/parts.ts'
 import { listText } from '#platform/text.ts'
+import { dayMs } from '#platform/time.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { createForm, graceChoices, renameForm, revokeForm, rotateForm } from './further-key-forms.ts'
 import { cell, copyButton, titleRow } from './parts.ts'
@@ -20,7 +21,7 @@ interface FurtherKeysView {
 export interface CreatedKey {
   readonly name: string
   readonly key: string
-  /** Set if it replaces another: how long that one keeps working. */
+  /** Set if it replaces another key: how long that one keeps working. */
   readonly graceSeconds?: number
 }
 
@@ -30,7 +31,7 @@ export interface RefusedKeyForm {
   readonly state: FormState
 }
 
-/** The secret keys beside the default one: each for one program, limited to what that needs. */
+/** The secret keys other than the default one: each for one program, limited to what it needs. */
 export function furtherKeysCard(frame: PageFrame, view: FurtherKeysView): Html {
   const { keys, created, state, refused } = view
   return card({
@@ -50,7 +51,7 @@ export function furtherKeysCard(frame: PageFrame, view: FurtherKeysView): Html {
   })
 }
 
-/** The same of an account that an Admin looks at, who can revoke them; nothing where it has none. */
+/** The further keys of an account, for Admins, who can revoke them; nothing if it has none. */
 export function accountFurtherKeysCard(
   frame: PageFrame,
   keys: readonly SecretKeyStatus[],
@@ -75,8 +76,8 @@ function createdPart({ name, key, graceSeconds }: CreatedKey): Html {
   return html`<div class="inset">${notice('good', `${made} Copy it now: it is not shown again.`, true)}<div class="secret"><code>${key}</code>${copyButton(`the key ${name}`)}</div></div>`
 }
 
-/** From here on its end is warned of. */
-const warnMs = 7 * 86_400_000
+/** How long before its end a key is marked. */
+const warnMs = 7 * dayMs
 
 function isEndNear({ state, revokedAt, expiresAt }: SecretKeyStatus, now: number): boolean {
   return state === 'valid' && revokedAt === undefined && expiresAt !== undefined && expiresAt - now <= warnMs
@@ -101,12 +102,12 @@ function keyTable(
 ): Html {
   return html`<table>${titleRow(titles)}${keys.map(
     (key) =>
-      // Below the facts, as wide as the table: the forms need the room.
+      // Below the facts, as wide as the table, as the forms need the room.
       html`<tbody>${keyRow(frame, key)}<tr class="acts"><td colspan="${titles.length}"><div class="acts-list">${acts(key)}</div></td></tr></tbody>`,
   )}</table>`
 }
 
-/** A key that is about to end because another has replaced it can only end sooner. */
+/** A key that is about to end because another has replaced it can only be ended sooner. */
 function ownActs(frame: PageFrame, key: SecretKeyStatus, refused: RefusedKeyForm | undefined): Html {
   const stateOf = (form: RefusedKeyForm['form']) =>
     refused?.form === form && refused.name === key.name ? refused.state : emptyForm

@@ -47,7 +47,7 @@ ${mailLinkField(frame, state, 'Send each owner a set-up link by e-mail')}
   })
 }
 
-/** Shows the keys: there is no other copy, and without sealed copies they cannot be shown again. */
+/** Shows the keys, as there is no other copy, and without sealed copies they cannot be shown again. */
 function importedPart({ base }: PageFrame, imported: readonly CreatedAccount[], isMailed: boolean): Html {
   return html`<div class="notice good" role="status">${icon('good')}<div><p>${plural(imported.length, 'account')} created${isMailed && ', and their set-up links are on their way'}. <a href="${base}/accounts">Show accounts</a></p></div></div>
 ${card({

@@ -179,7 +179,9 @@ ${endForms(frame, endPath, isInUse(overlap))}`,
   )}</div>`
 }
 
-/** Revokes at once if nothing uses the secret, else after a confirmation; the script switches as that changes. */
+/**
+ * Revokes at once if nothing uses the secret, otherwise after a confirmation; the script switches when that changes.
+ */
 function endForms(frame: PageFrame, action: string, isUsed: boolean): Html {
   const atOnce = form(frame, { action, class: 'inline', body: button('Revoke now', 'small danger') })
   const confirmed = foldedForm(frame, {

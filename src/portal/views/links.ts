@@ -33,7 +33,7 @@ export function forgottenPage(
   return signedOutPage(frame, { title: 'Forgot your password?', body })
 }
 
-/** The same answer for every e-mail. */
+/** The same for every e-mail. */
 export function linkRequestedPage(
   frame: PageFrame,
   { email, linkLifetimeMs }: { readonly email: string; readonly linkLifetimeMs: number },
@@ -45,8 +45,8 @@ export function linkRequestedPage(
 }
 
 /**
- * The page that a link for a password opens. The script fills in its token, after the `#`, and goes on; without it, it
- * is pasted. So whether the link works is told before anything else is typed.
+ * The page that a password link opens. The script fills in its token, after the `#`, and submits it; without the script
+ * it is pasted. So people learn whether the link works before they type anything else.
  */
 export function passwordLinkPage(frame: PageFrame, state: FormState): Html {
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
@@ -59,7 +59,7 @@ export function passwordLinkPage(frame: PageFrame, state: FormState): Html {
   return signedOutPage(frame, { title: 'Choose a password', body })
 }
 
-/** The page to choose a password with a link that works. @param expiresAt undefined = not known */
+/** The page to choose a password with a valid link. @param expiresAt undefined = unknown */
 export function setupPage(frame: PageFrame, state: FormState, expiresAt: number | undefined): Html {
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
     action: '/setup',
@@ -76,7 +76,7 @@ ${newPasswordFields(state, 'Password')}
 interface LinkOwner {
   /** The e-mail of the account that asked for it. */
   readonly account: string
-  /** What it verifies. */
+  /** The e-mail that it verifies. */
   readonly email: string
   /** Who is signed in instead; undefined = nobody. */
   readonly viewer: string | undefined
@@ -110,7 +110,7 @@ function ownerNote({ base }: PageFrame, { account, email, viewer }: LinkOwner): 
 <p>Is that not your account? Then leave it: nothing has changed.</p></div>`
 }
 
-/** Hidden once it is filled in: otherwise a screenshot would be enough to use the link. */
+/** Hidden once it is filled in, as otherwise a screenshot would be enough to use the link. */
 function tokenField(state: FormState, label: string): Html {
   const { token = '' } = state.values
   if (token !== '') return html`<input type="hidden" name="token" value="${token}">`

@@ -8,7 +8,7 @@ export function cell(label: string, content: Html): Html {
 }
 
 /**
- * A masked key: its kind, its handle and its end are visible, which are not secret; its prefix may be an earlier one.
+ * A masked key: only its kind, handle and end are visible, which are not secret; its prefix may be an earlier one.
  * @param lastFour '' = not kept
  */
 export function maskKey(kind: KeyKind, accountId: string, lastFour = ''): string {
@@ -45,7 +45,7 @@ function saveButton(label: string, name: string): Html {
 }
 
 /**
- * Leads from one page of a list to the first and to the next one; nothing where all is on one page.
+ * Links from one page of a list to the first and the next one; nothing if there is only one page.
  * @param hrefOf the page that begins at a cursor; undefined = the first
  */
 export function pager({

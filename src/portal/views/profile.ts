@@ -102,7 +102,7 @@ function emailCard(frame: PageFrame, view: ProfileView): Html {
 }
 
 function secondFactorCard({ base, oidc }: PageFrame, { hasSecondFactor }: ProfileView): Html | undefined {
-  // It goes with the password.
+  // It is bound to the password.
   if (oidc && !oidc.hasPassword) return undefined
   return card({
     title: 'Two-factor sign-in',
@@ -113,7 +113,7 @@ function secondFactorCard({ base, oidc }: PageFrame, { hasSecondFactor }: Profil
 }
 
 function passwordCard(frame: PageFrame, view: ProfileView): Html | undefined {
-  // Who has none could not say the current one: a set-up link sets the first.
+  // A person without a password cannot enter the current one: a set-up link sets the first.
   if (frame.oidc && !frame.oidc.hasPassword) return undefined
   const state = stateOf(view, 'password')
   return card({

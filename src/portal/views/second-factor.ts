@@ -16,7 +16,7 @@ export type SecondFactorForm = 'enable' | 'disable' | 'recovery-codes'
 interface SecondFactorView {
   /** undefined = none yet. */
   readonly factor: SecondFactor | undefined
-  /** What the app is set up with; undefined where there is a factor. */
+  /** What the app is set up with; undefined if there is a factor. */
   readonly proposed: NewSecondFactor | undefined
   /** Whether the account may do nothing else before it has one. */
   readonly isRequired: boolean
@@ -134,7 +134,7 @@ export function secondFactorRow(frame: PageFrame, { id, portal }: Account, isOwn
   })
 }
 
-/** The page that asks for the code, once the password was right. */
+/** The page that asks for the code after the right password. */
 export function signInCodePage(
   frame: PageFrame,
   state: FormState & { readonly next: string; readonly pending: string },
@@ -158,7 +158,7 @@ ${field(state, {
   return signedOutPage(frame, { title: 'Enter the code', body })
 }
 
-/** A QR code as a picture, dark on light in both colour schemes, as cameras want it. */
+/** A QR code as a picture, dark on light in both colour schemes, as cameras need it. */
 function qrCode(text: string, description: string): Html {
   const svg = renderSVG(text, { ecc: 'M', border: 2 })
   const source = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`

@@ -19,7 +19,7 @@ interface SessionsView {
 /** One page of token sessions. */
 export interface SessionsList {
   readonly items: readonly Session[]
-  /** Of the next page; undefined = this is the last one. */
+  /** For the next page; undefined = this is the last one. */
   readonly nextCursor: string | undefined
   readonly isFirstPage: boolean
 }

@@ -42,7 +42,7 @@ export interface RecoveryLink {
   readonly text: string
 }
 
-/** An error that has no form to be shown at; with the usual navigation for a signed-in viewer. */
+/** An error that cannot be shown in a form; with the usual navigation for a signed-in viewer. */
 export function errorPage(
   frame: PageFrame,
   {
@@ -68,8 +68,8 @@ export function errorPage(
 }
 
 /**
- * Asks somebody whom the provider knows what becomes of the account with the same e-mail, which was used without the
- * provider.
+ * Asks a person whom the provider has authenticated what to do with the account with the same e-mail, which was used
+ * without the provider.
  */
 export function takeOverPage(
   frame: PageFrame,

@@ -156,13 +156,13 @@ ${goSend}`,
   }
 }
 
-/** How the code of each language sends the secret, in the first place that the gateway accepts. */
+/** How the code in each language sends the secret, in the first carrier that the gateway accepts. */
 interface SnippetKeys {
   /** An option. */
   readonly curl: string
   /** A member of `headers`. */
   readonly javaScript: string
-  /** What is imported for it; empty = nothing. */
+  /** The import that it needs; empty = none. */
   readonly pythonImport: string
   /** A member of `headers`. */
   readonly python: string
@@ -180,7 +180,7 @@ const javaScriptKey = 'env.GATEHOUSE_SECRET_KEY'
 const pythonKey = 'os.environ["GATEHOUSE_SECRET_KEY"]'
 const goKey = 'os.Getenv("GATEHOUSE_SECRET_KEY")'
 const identifier = /^[A-Za-z]\w*$/
-/** Names that mean the same between double quotes. */
+/** Names that can stand between double quotes unchanged. */
 const plainName = /^[\w.-]+$/
 
 function inHeader(name: string): SnippetKeys {

@@ -15,14 +15,14 @@ export interface SubjectsView {
   readonly state: FormState
 }
 
-/** As `blockedSubjectData` makes it. */
+/** The result of `blockedSubjectData`. */
 interface BlockedItem {
   readonly issuer: string
   readonly subject: string
   readonly blockedAt: string
 }
 
-/** Users of foreign issuers that are blocked, and the form to block one. */
+/** Blocked users of foreign issuers, and the form to block one. */
 export function subjectsPage(frame: PageFrame, view: SubjectsView): Html {
   const { items, state } = view
   return page(frame, {

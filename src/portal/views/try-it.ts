@@ -25,7 +25,7 @@ export type TryItOutcome =
 interface TryItResponse {
   readonly route: string
   readonly status: number
-  /** Of the request to the route alone. */
+  /** For the request to the route only. */
   readonly durationMs: number
   readonly scheme: string
   /** Whether the route sends identity headers to its backend at all. */

@@ -21,7 +21,7 @@ export interface UsageView {
   readonly path: string
 }
 
-/** What an account has used: a picture of its days, and sums by key and route. */
+/** What an account has used: a chart of its days, and sums by key and route. */
 export function usagePage(frame: PageFrame, view: UsageView): Html {
   const { account, isOwn, days, plan, counts, path } = view
   const { base } = frame

@@ -103,7 +103,7 @@ interface ConfiguredActionsOptions
   readonly outbox?: Outbox | undefined
 }
 
-/** Only the account actions, for commands, which have no sign-in. */
+/** Only the actions on accounts, for commands, which have no sign-in. */
 export function createConfiguredActions({
   config,
   store,
@@ -139,7 +139,7 @@ function keyOptionsOf({
   return { sealer: createSealer(sealingKeys), reveal, prefix, clock }
 }
 
-/** What people are told by mail; undefined = nothing. */
+/** Notices by mail; undefined = none are sent. */
 export function createConfiguredNotices({
   config: { mail, portal },
   ...parts
@@ -148,7 +148,7 @@ export function createConfiguredNotices({
   return createNotices({ ...parts, sendMail: lazyMailer(mail), portalUrl: portal.origin + portal.path })
 }
 
-/** Who of foreign issuers is refused. */
+/** The blocked users of foreign issuers. */
 export function createConfiguredSubjects({
   config,
   store,
@@ -157,7 +157,7 @@ export function createConfiguredSubjects({
   return createBlockedSubjects({ store, issuers: config.issuers.map(({ name }) => name), clock })
 }
 
-/** What whoever holds a key can do without an account. */
+/** What the holder of a key can do without an account. */
 export function createConfiguredHeldKeys({
   config,
   store,

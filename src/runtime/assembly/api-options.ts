@@ -23,7 +23,12 @@ import {
 } from './account-services.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import type { ConfigParts } from './parts.ts'
-import { accessCookieOf, createConfiguredReturnKeys } from './request-parts.ts'
+import {
+  accessCookieOf,
+  createConfiguredPossessionCheck,
+  createConfiguredProofs,
+  createConfiguredReturnKeys,
+} from './request-parts.ts'
 
 /** What the endpoints of the gateway itself are made of. */
 export interface ApiPartsOptions extends ConfigParts {
@@ -48,6 +53,7 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
     clientTokens: callerAuth.clientTokens,
     issuer: config.tokens.issuer,
     introspection: config.tokens.introspection,
+    proofs: createConfiguredProofs(options),
     keyring: callerAuth.keyring,
     limiter,
     metrics,
@@ -63,10 +69,11 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
       subjectsOf: createConfiguredSubjects(options),
       isPortalSession: async (id) => {
         const session = await callerAuth.directory.session(id)
-        // Whatever is not known to have been started with keys counts as signed in.
+        // A session that is not known to have been started with keys counts as signed in.
         return !session || session.isEnded || portalEpochIn(session.keyId) !== undefined
       },
       authenticator: callerAuth.authenticator,
+      checkPossession: createConfiguredPossessionCheck(options),
       keyUses,
       hasSetupLinks: config.portal.acceptsPasswords,
       clock: options.clock,
@@ -78,7 +85,7 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
   }
 }
 
-/** undefined where page visits sign in on their own host, or nowhere. */
+/** undefined if page visits sign in on their own host, or nowhere. */
 function createSignInReturn(
   sessions: AccountServices['sessions'],
   { config, sealingKeys, limiter, clock, isReturnPath }: ApiPartsOptions,
@@ -105,7 +112,7 @@ function portalOptions(
     path: portal.path,
     isSecure: publicOrigin.startsWith('https:'),
     isAlone: portal.host !== undefined,
-    // A cookie of the portal's own host would reach no route.
+    // A cookie of the portal's own host would not reach any route.
     tokens:
       portal.host === undefined && accessCookie
         ? { access: accessCookie, refresh: config.cookie }

@@ -28,7 +28,7 @@ export interface AuthParts {
   readonly directory: CachedDirectory
   readonly accessTokens: AccessTokens
   readonly schemes: Schemes
-  /** To be closed. */
+  /** Must be closed. */
   readonly issuers: Issuers
 }
 
@@ -96,7 +96,7 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
   return { keyring, verified, directory, accessTokens, schemes, issuers }
 }
 
-/** What issues tokens, under one config. */
+/** Issues tokens, under one config. */
 export interface TokenIssuers {
   readonly sessions: Sessions
   readonly clientTokens: ClientTokens

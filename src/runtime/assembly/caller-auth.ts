@@ -40,19 +40,20 @@ export interface CallerAuth extends TokenIssuers {
 }
 
 export interface CallerAuthOptions extends CallerParts {
-  /** Called on a change, once caches and keys reflect it; undefined = any change. */
+  /** Called on a change once caches and keys reflect it; undefined = any change. */
   onChange(change: Change | undefined): void
 }
 
 /**
- * How often the change log is read: SQLite is a local file, Redis a server that others use too. With the time that a
- * reading may take (250 ms, store/open.ts) it has to stay well below `currentForMs` of identity/cache/store-connection.ts.
+ * How often the change log is read: SQLite is a local file, Redis a server that others use too. Together with the time
+ * that a reading may take (250 ms, store/open.ts), it has to stay well below `currentForMs` of
+ * identity/cache/store-connection.ts.
  */
 const pollMs = { sqlite: 25, redis: 150 } as const
 /**
- * How often it is read while the store announces changes and no request uses the caches: each reading wakes an idle
- * process. A lost announcement has to be found within 500 ms, and cached data has to stay current, for the next
- * request (docs/decisions/0008-change-log.md).
+ * How often it is read while the store announces changes and no request uses the caches, as each reading wakes an idle
+ * process. A lost announcement has to be found within 500 ms, and cached data has to stay current for the next request
+ * (docs/decisions/0008-change-log.md).
  */
 const idlePollMs = 400
 /** How long a start waits for the store before it continues without it. */
@@ -84,7 +85,7 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     },
     catchUp: async () => {
       await invalidation.catchUp()
-      // A signing key may have been retired meanwhile; while the store is unreachable, the known ones count.
+      // A signing key may have been retired in the meantime; while the store is unreachable, the known ones count.
       await keyLoader.settled().catch(throwUnlessStoreUnavailable)
     },
     refresh: () => invalidation.refresh(),
@@ -120,7 +121,7 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
   }
 }
 
-/** @param staleAt a cache that was last confirmed then, or before, is too old; on the monotonic clock */
+/** @param staleAt a cache that was last confirmed at or before this time is too old; on the monotonic clock */
 function healthOf(keyring: Keyring, storeConnection: StoreConnectionState, staleAt: number): StoreHealth {
   if (!keyring.isLoaded()) return 'store-unavailable'
   if (storeConnection.isUp) return 'ok'
@@ -149,7 +150,7 @@ function createConfiguredKeyLoader(
   })
 }
 
-/** The gateway starts even if Redis is unreachable, but not if its data or its signing keys cannot be read. */
+/** The gateway starts even if Redis is unreachable, but not if its data or signing keys cannot be read. */
 async function loadInitialKeys(
   { config, store, memory }: CallerAuthOptions,
   keyLoader: KeyLoader,
@@ -166,7 +167,7 @@ async function loadInitialKeys(
   await keyLoader.load().catch(throwUnlessStoreUnavailable)
 }
 
-/** Whether a reachable store is one that this program cannot use. */
+/** Whether the store is reachable, but cannot be used by this program. */
 function isUnsupportedStore(readyError: unknown): boolean {
   return readyError instanceof OperatorError && isStoreFailure(readyError.cause, 'newer')
 }

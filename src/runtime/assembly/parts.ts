@@ -10,6 +10,7 @@ import type { KeySetFetches } from '#identity/issuers/key-set-fetches.ts'
 import { withPrincipals } from '#identity/issuers/subjects.ts'
 import { openQuotas, type Quotas } from '#identity/limits/quotas.ts'
 import { openRateLimiter, type RateLimiter } from '#identity/limits/rate-limiter.ts'
+import { createProofReplays, type ProofReplays } from '#identity/possession/replays.ts'
 import { type Acknowledgements, openAcknowledgements } from '#identity/tokens/refresh-tokens.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { type Clock, monotonicClock } from '#platform/clock.ts'
@@ -21,21 +22,21 @@ import type { InstanceCounts } from '#store/rates.ts'
 import type { Store } from '#store/store.ts'
 import { createFaultLogger } from './store-monitor.ts'
 
-/** What lives as long as the process. What workers of one instance share is undefined for an only worker. */
+/** Parts that live as long as the process. Parts that workers share are undefined if there is only one worker. */
 export interface ProcessParts {
   readonly log: Log
   readonly metrics: Metrics
   /** Milliseconds since 1970. */
   readonly clock: Clock
-  /** Counts of all workers. */
+  /** Counters that all workers share. */
   readonly counts?: InstanceCounts | undefined
-  /** What workers have looked up. */
+  /** What workers have looked up, shared. */
   readonly memory?: WorkerMemory | undefined
   /** Fetches keys of issuers for all workers. */
   readonly keySetFetches?: Pick<KeySetFetches, 'fetch'> | undefined
 }
 
-/** What lives as long as the store is open, and all above. */
+/** Parts that live as long as the store is open, including those of the process. */
 export interface StoreParts extends ProcessParts {
   readonly sealingKeys: KeySource
   /** See SealingKeys. */
@@ -43,34 +44,35 @@ export interface StoreParts extends ProcessParts {
   readonly store: Store
   readonly limiter: RateLimiter
   readonly quotas: Quotas
+  readonly proofReplays: ProofReplays
   readonly keyUses: KeyUses
   readonly usageRecorder: UsageRecorder
   readonly acknowledgements: Acknowledgements
   readonly outbox: Outbox
   /** Whether the store is reachable. */
   readonly storeConnection: { readonly isUp: boolean }
-  /** Writes what is pending, and closes the store last. */
+  /** Closes the parts in reverse order, so that each writes what is pending before the store is closed. */
   close(): Promise<void>
 }
 
-/** The same with the config that applies. */
+/** The parts, with the config that applies. */
 export interface ConfigParts extends StoreParts {
   readonly config: Config
 }
 
-/** The same without what counts requests and sends mails. */
+/** The parts, without those that count requests and send mails. */
 export type CallerParts = Omit<
   ConfigParts,
-  'close' | 'outbox' | 'quotas' | 'rereadSealingKeys' | 'storeConnection' | 'usageRecorder'
+  'close' | 'outbox' | 'proofReplays' | 'quotas' | 'rereadSealingKeys' | 'storeConnection' | 'usageRecorder'
 >
 
 /** How long a shutdown waits for mails that are being sent. */
 const mailGraceMs = 5_000
 
 /**
- * Opens the store, and what is written to it in the background.
- * @param isStoreUp asked at each use: the part that follows the store is opened later, and a reload may replace it
- * @param currentConfig asked at each use: a reload may replace it
+ * Opens the store, and the parts that write to it in the background.
+ * @param isStoreUp called at each use, as the part that watches the store is opened later, and a reload may replace it
+ * @param currentConfig called at each use, as a reload may replace the config
  * @throws OperatorError if the sealing key or the database is not available
  */
 export async function openStoreParts(
@@ -82,62 +84,56 @@ export async function openStoreParts(
   const { log, metrics, clock, counts } = parts
   const mayCreate = config.store.driver === 'sqlite'
   const { keys: sealingKeys, reread } = createSealingKeys(config.keys.sealingKey, { mayCreate })
-  const store = await openStore(config.store, 'request', counts)
-  // A copy that someone with write access to the store cannot change.
+  const opened = new AsyncDisposableStack()
+  const open = <Part extends Closable>(part: Part): Part => opened.adopt(part, closePart)
+  const store = open(await openStore(config.store, 'request', counts))
+  // A copy that a person with write access to the store cannot change.
   store.onAudit((entry) => log.info({ event: 'audit', ...auditData(entry) }, 'audit log entry'))
   const storeConnection = {
     get isUp() {
       return isStoreUp()
     },
   }
-  const limiter = openRateLimiter({ store, storeConnection, clock: monotonicClock, counts })
-  const quotas = openQuotas({
+  const limiter = open(openRateLimiter({ store, storeConnection, clock: monotonicClock, counts }))
+  const isAlone = config.store.driver === 'sqlite' && counts === undefined
+  const proofReplays = createProofReplays({ take: isAlone ? undefined : limiter.take })
+  const quotaOptions = { store, storeConnection, clock, monotonic: monotonicClock }
+  const onAsked = createQuotaEvents({
     store,
-    storeConnection,
     clock,
-    monotonic: monotonicClock,
-    processes: limiter.instances,
-    onAsked: createQuotaEvents({
-      store,
+    isWanted: () => isEventWanted(currentConfig().events, 'quota-reached'),
+    onStoreFailure: createFaultLogger(log),
+  })
+  const quotas = open(openQuotas({ ...quotaOptions, processes: limiter.instances, onAsked }))
+  const keyUses = open(openKeyUses({ store, clock }))
+  const usageRecorder = open(
+    openUsageRecorder({
+      store: withPrincipals(store),
       clock,
-      isWanted: () => isEventWanted(currentConfig().events, 'quota-reached'),
-      onStoreFailure: createFaultLogger(log),
+      onLoss: ({ requests, error, isFirst }) => {
+        metrics.usageLost.inc(requests)
+        // Once per outage; the metric counts on.
+        if (isFirst)
+          log.error({ err: error }, 'cannot record what accounts use: some requests will not be counted')
+      },
     }),
-  })
-  const keyUses = openKeyUses({ store, clock })
-  const usageRecorder = openUsageRecorder({
-    store: withPrincipals(store),
-    clock,
-    onLoss: ({ requests, error, isFirst }) => {
-      metrics.usageLost.inc(requests)
-      // Once in an outage: the metric goes on.
-      if (isFirst)
-        log.error({ err: error }, 'cannot record what accounts use: some requests will not be counted')
-    },
-  })
-  const acknowledgements = openAcknowledgements({
-    store,
-    onLoss: (err, count) => {
-      metrics.acknowledgementsLost.inc(count)
-      log.error({ err, count }, 'cannot record which refresh tokens were issued')
-    },
-  })
+  )
+  const acknowledgements = open(
+    openAcknowledgements({
+      store,
+      onLoss: (err, count) => {
+        metrics.acknowledgementsLost.inc(count)
+        log.error({ err, count }, 'cannot record which refresh tokens were issued')
+      },
+    }),
+  )
   metrics.collectPendingAcknowledgements(acknowledgements.pendingCount)
 
   const outbox = createOutbox({
     onFailure: (err, about) => log.error({ err, ...about }, 'a mail could not be sent'),
   })
-
-  async function close(): Promise<void> {
-    // First: what sends a mail may write to the store.
-    await outbox.close(mailGraceMs)
-    limiter.close()
-    await quotas.close()
-    await keyUses.close()
-    await usageRecorder.close()
-    await acknowledgements.close()
-    await store.close()
-  }
+  // Closed first, as sending a mail may write to the store.
+  opened.defer(() => outbox.close(mailGraceMs))
 
   return {
     ...parts,
@@ -146,11 +142,20 @@ export async function openStoreParts(
     store,
     limiter,
     quotas,
+    proofReplays,
     keyUses,
     usageRecorder,
     acknowledgements,
     outbox,
     storeConnection,
-    close,
+    close: () => opened.disposeAsync(),
   }
+}
+
+interface Closable {
+  close(): void | Promise<void>
+}
+
+function closePart(part: Closable): void | Promise<void> {
+  return part.close()
 }

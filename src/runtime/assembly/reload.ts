@@ -12,10 +12,10 @@ import type { StoreState } from '#store/diagnostics.ts'
 
 export interface ReloadOptions {
   currentConfig(): Config
-  /** Then nothing is reloaded: what is closed must not be built again. */
+  /** If so, nothing is reloaded: closed parts must not be built again. */
   isShuttingDown(): boolean
   rereadConfig(): LoadedConfig
-  /** Builds all that the config needs, beside the current one. */
+  /** Builds everything that the config needs, beside the current one. */
   prepare(next: LoadedConfig): Promise<PreparedConfig>
   onReloaded(config: Config): void
   readonly log: Log
@@ -23,13 +23,13 @@ export interface ReloadOptions {
 }
 
 /**
- * Reloads run one after another: each reads the file again, so that the last reload applies its latest contents. All that
- * are asked for while one runs share the next.
+ * Reloads run one after another. Each reads the file again, so that the last reload applies its latest contents. All
+ * that are requested while one runs share the next.
  */
 export function createReload(options: ReloadOptions): () => Promise<ReloadOutcome> {
   const { log, metrics } = options
   let last: Promise<unknown> = Promise.resolve()
-  /** The reload that has not begun yet. */
+  /** The reload that has been requested but has not begun. */
   let next: Promise<ReloadOutcome> | undefined
 
   async function reloadOnce(): Promise<ReloadOutcome> {
@@ -85,7 +85,7 @@ async function tryReload({
   }
 }
 
-/** An expired certificate is still used: some clients accept it, and no client is worse off. */
+/** An expired certificate is still used, as some clients accept it, and no client is worse off. */
 export function logCertificateWarning({ listen }: Config, log: Log): void {
   const complaint = listen.tls && validityProblem(listen.tls.cert, Date.now())
   if (complaint !== undefined) log.warn({ option: 'listen.tls.cert' }, complaint)
@@ -126,10 +126,10 @@ export interface RequestServer {
   storeState(): StoreState | Promise<StoreState>
   /** The whole exposition in Prometheus text format. */
   metricsText(): Promise<string>
-  /** The same as plain JSON. */
+  /** All metrics as plain JSON. */
   metricsSnapshot(): Promise<PackedSnapshot>
   /**
-   * Builds all that another config needs, beside the current one.
+   * Builds everything that another config needs, beside the current one.
    * @throws why it cannot be built: nothing has changed then
    */
   prepare(next: LoadedConfig): Promise<PreparedConfig>

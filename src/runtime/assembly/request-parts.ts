@@ -18,22 +18,31 @@ import { createHeaderRules } from '#gateway/forward/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter, type RequestWriter } from '#gateway/forward/request-head.ts'
+import { createStickyCookies, stickyCookieName } from '#gateway/forward/sticky-cookies.ts'
+import type { GateOptions } from '#gateway/gate/gate.ts'
+import { type CheckPossession, createPossessionCheck } from '#gateway/gate/possession.ts'
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
+import type { GatedRoute } from '#gateway/routes/route.ts'
 import { signInHostsOf } from '#gateway/routes/route-urls.ts'
+import type { Arrival } from '#gateway/server/arrival.ts'
 import { createLru } from '#identity/cache/lru.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
 import { type CountAgainstPlan, createPlans } from '#identity/limits/plans.ts'
+import { createProofNonces } from '#identity/possession/nonces.ts'
+import { createProofs, type Proofs } from '#identity/possession/proofs.ts'
+import type { ProofReplays } from '#identity/possession/replays.ts'
 import { type CachedAssertion, createAssertions } from '#identity/tokens/assertion.ts'
 import { looksLikeAccessToken } from '#identity/tokens/jwt.ts'
 import type { Clock } from '#platform/clock.ts'
+import type { KeySource } from '#platform/secrets/sealing.ts'
 import { portalCookieNames } from '#portal/portal-cookie.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import type { ConfigParts } from './parts.ts'
 
-/** What serves browsers that can set no header; all undefined where the access cookie is not enabled. */
+/** Parts for browsers that cannot set headers; all undefined if the access cookie is not enabled. */
 export interface BrowserParts {
   readonly readAccessCookie: ReadAccessCookie | undefined
-  /** undefined without the portal, too. */
+  /** Also undefined without the portal. */
   readonly findSignIn: FindSignIn | undefined
   readonly redirectToSignIn: RedirectToSignIn | undefined
 }
@@ -74,12 +83,35 @@ export function createConfiguredBasicKeyCheck({
   return createBasicKeyCheck({ publicOrigin, origins: cors.origins })
 }
 
-/** For routes whose Authorization field is the backend's. */
+/** For routes whose Authorization field belongs to the backend. */
 export function createConfiguredKeyHeaderReader({
   keys,
   tokens,
 }: Pick<Config, 'keys' | 'tokens'>): ReadKeyHeaders {
   return createKeyHeaderReader(createCarriers(keys.accept), tokens.issuer)
+}
+
+interface ProofParts {
+  readonly config: Pick<Config, 'dpop' | 'publicOrigin' | 'tokens'>
+  readonly sealingKeys: KeySource
+  readonly proofReplays: ProofReplays
+  readonly clock: Clock
+}
+
+/** Proofs of clients that they have the key of a token. */
+export function createConfiguredProofs({ config, sealingKeys, proofReplays, clock }: ProofParts): Proofs {
+  const { proofLifetimeMs: lifetimeMs, nonce } = config.dpop
+  return createProofs({
+    replays: proofReplays,
+    nonces: nonce ? createProofNonces(sealingKeys, lifetimeMs, clock) : undefined,
+    lifetimeMs,
+    clockToleranceMs: config.tokens.clockToleranceMs,
+    clock,
+  })
+}
+
+export function createConfiguredPossessionCheck(parts: ProofParts): CheckPossession {
+  return createPossessionCheck(createConfiguredProofs(parts), parts.config.publicOrigin)
 }
 
 /** For a portal on a host of its own. */
@@ -93,20 +125,35 @@ export function accessCookieOf({ accessCookie }: Pick<Config, 'accessCookie'>): 
 }
 
 /**
- * The cookies that no backend gets or sets. Where the access cookie is not enabled its name is the backends', but tokens
- * in it are still ours: browsers have them from before the config was changed.
+ * The cookies that no backend gets or sets. If the access cookie is not enabled, its name belongs to the backends, but
+ * tokens in it are still ours: browsers may have them from before the config was changed.
  */
 export function createConfiguredOwnCookies({
   accessCookie,
   cookie,
   portal,
-}: Pick<BrowserConfig, 'accessCookie' | 'cookie' | 'portal'>): OwnCookies {
+  upstreams,
+}: Pick<BrowserConfig, 'accessCookie' | 'cookie' | 'portal'> & StickyConfig): OwnCookies {
   const { name, enabled } = accessCookie
+  const sticky = stickyUpstreams({ upstreams }).map(stickyCookieName)
   return createOwnCookies({
-    names: [cookie.name, ...(portal.enabled ? portalCookieNames : [])],
+    names: [cookie.name, ...(portal.enabled ? portalCookieNames : []), ...sticky],
     anyCase: enabled ? [name, visitCookieName, ...returnCookieNames] : [],
     others: enabled ? [] : [{ name, isOwn: looksLikeAccessToken }],
   })
+}
+
+interface StickyConfig {
+  readonly upstreams: readonly Pick<Config['upstreams'][number], 'name' | 'balancing'>[]
+}
+
+/** The cookies that name targets; undefined = no upstream has them. */
+export function createConfiguredStickyCookies(config: StickyConfig & Pick<Config, 'cookie'>) {
+  return createStickyCookies(stickyUpstreams(config), config.cookie)
+}
+
+function stickyUpstreams({ upstreams }: StickyConfig): readonly string[] {
+  return upstreams.filter(({ balancing }) => balancing === 'sticky').map(({ name }) => name)
 }
 
 interface RequestWriterParts {
@@ -115,10 +162,10 @@ interface RequestWriterParts {
   readonly clock: Clock
 }
 
-/** Maximum number of cached assertions, half a KiB each; beyond that some are signed more often. */
+/** Maximum number of cached assertions, half a KiB each; beyond that, some are signed more often. */
 const assertionsMax = 10_000
 
-/** The writer of heads for upstreams, by the names and rules of a config. */
+/** The writer of upstream heads, by the names and rules of a config. */
 export function createConfiguredWriter(
   parts: RequestWriterParts,
   carriers: Carriers,
@@ -133,7 +180,7 @@ export function createConfiguredWriter(
   })
 }
 
-/** The names of the headers that say who is calling: only the gateway sets them. */
+/** The names of the headers that identify the caller, which only the gateway sets. */
 export function ownHeaderNames({
   identityHeaders,
   assertion,
@@ -158,8 +205,30 @@ export function createAssertionHeader({
   }
 }
 
+interface GatePartsOptions extends ConfigParts {
+  readonly callerAuth: Pick<CallerAuth, 'authenticator'>
+}
+
+/** The parts of the gate that the gateway and apps have in common. */
+export function createGateParts(
+  options: GatePartsOptions,
+): Omit<GateOptions<GatedRoute, Arrival<unknown>>, 'findRoute' | 'trace' | 'readAccessCookie'> {
+  const { config, callerAuth, limiter, metrics, keyUses } = options
+  return {
+    authenticator: callerAuth.authenticator,
+    limiter,
+    countAgainstPlan: createPlanCounter(options),
+    failures: config.failures,
+    metrics,
+    keyUses,
+    checkBasicKey: createConfiguredBasicKeyCheck(config),
+    checkPossession: createConfiguredPossessionCheck(options),
+    readKeyHeaders: createConfiguredKeyHeaderReader(config),
+  }
+}
+
 /** Counts requests against the plans of the config. */
-export function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigParts): CountAgainstPlan {
+function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigParts): CountAgainstPlan {
   return createPlans({
     plans: config.plans,
     limiter,

@@ -19,13 +19,13 @@ interface StoreMonitor {
   close(): void
 }
 
-/** How long a successful write vouches for the next: an idle store is probed after that. */
+/** How long a successful write proves that the store accepts writes; after that, an idle store is probed. */
 const writeTrustMs = 5_000
 /** How often the settings of the store are read. */
 const risksMs = 60_000
 
 /**
- * Monitors whether a reachable store also accepts writes: with a full disk, a lock, or a master that became a replica
+ * Monitors whether a reachable store also accepts writes: with a full disk, a lock, or a master that became a replica,
  * every refresh and reset fails while all callers are still authenticated, which nobody would notice. A failed write
  * triggers a test write, which decides.
  */
@@ -75,7 +75,7 @@ export function openStoreMonitor({
   /** A store that is unreachable or has lost its data is reported separately. */
   function isRefusal(error: unknown): boolean {
     if (!storeConnection.isUp || isStoreFailure(error, 'lost', 'unreachable')) return false
-    // One response may be late on a busy machine; a write that Redis blocks, or no replica confirms, fails again.
+    // One response may be late on a busy machine; a write that Redis blocks, or that no replica confirms, fails again.
     const isRepeated = wasUncertain
     wasUncertain = isStoreFailure(error, 'unanswered', 'unconfirmed')
     return !wasUncertain || isRepeated
@@ -95,7 +95,7 @@ export function openStoreMonitor({
   function tick(): void {
     updateMetric()
     if (!storeConnection.isUp) {
-      // It may be another server when it is reachable again.
+      // It may be another server once it is reachable again.
       risksReadAt = Number.NEGATIVE_INFINITY
       lastWriteAt = Number.NEGATIVE_INFINITY
       return
@@ -121,12 +121,12 @@ export function openStoreMonitor({
   }
 }
 
-/** The message of the store: the code adds nothing. */
+/** The message of the store, as the code adds nothing. */
 function refusalReason(error: unknown): string {
   return errorMessage(error instanceof GatehouseError ? (error.cause ?? error) : error)
 }
 
-/** What all workers together report. */
+/** The combined state of all workers. */
 export function mergeStoreStates(states: readonly StoreState[]): StoreState {
   return {
     writesRefused: states.find(({ writesRefused }) => writesRefused !== null)?.writesRefused ?? null,
@@ -135,8 +135,8 @@ export function mergeStoreStates(states: readonly StoreState[]): StoreState {
 }
 
 /**
- * Logs once each that the store is unreachable, that it came back without its data or with that of a newer program,
- * and that it is reachable again.
+ * Logs each change once: the store is unreachable, has come back without its data or with data of a newer program, or
+ * is reachable again.
  */
 export function createConnectionLogger(log: Log, metrics: Metrics): (error: unknown) => void {
   let wasUp: boolean | undefined
@@ -154,7 +154,7 @@ export function createConnectionLogger(log: Log, metrics: Metrics): (error: unkn
   }
 }
 
-/** Logs each fault once, until the change log has been read without it: while it lasts, every poll repeats it. */
+/** Logs each fault once, until the change log has been read without it, as every poll repeats it. */
 export function createFaultLogger(log: Log): (error: unknown) => void {
   let reported: string | undefined
   return (err) => {

@@ -13,9 +13,10 @@ import { createFastLane } from '#gateway/lane/fast-lane.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { createRouteTable } from '#gateway/routes/table.ts'
-import { createObserver, createTraceRecorder } from '#gateway/server/observe.ts'
+import { createObserver } from '#gateway/server/observe.ts'
 import { createProxy } from '#gateway/server/proxy.ts'
 import type { Traffic } from '#gateway/server/server.ts'
+import { createTraceRecorder } from '#gateway/server/trace-recorder.ts'
 import { createUsageMeter } from '#gateway/server/usage-meter.ts'
 import { createIgnoredUpgradeLog, type UpgradeHandler, type WebSockets } from '#gateway/server/web-sockets.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
@@ -29,11 +30,10 @@ import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
 import {
   createAssertionHeader,
   createBrowserParts,
-  createConfiguredBasicKeyCheck,
-  createConfiguredKeyHeaderReader,
   createConfiguredOwnCookies,
+  createConfiguredStickyCookies,
   createConfiguredWriter,
-  createPlanCounter,
+  createGateParts,
   ownHeaderNames,
 } from './request-parts.ts'
 
@@ -48,7 +48,7 @@ export interface TrafficOptions extends Omit<ApiPartsOptions, 'isReturnPath'> {
   /** See WebSockets. */
   readonly followStream: WebSockets['followStream']
   readonly openCalls: OpenCalls
-  /** A peer asks for decisions that is no trusted proxy. */
+  /** A peer that is not a trusted proxy asks for decisions. */
   onUntrustedProxy(peerAddress: string): void
   /** Sends the spans; undefined = nothing is traced. */
   readonly exporter: Exporter | undefined
@@ -58,12 +58,12 @@ export interface TrafficOptions extends Omit<ApiPartsOptions, 'isReturnPath'> {
 export interface WorkerTraffic extends Traffic {
   /** undefined = there is no listener for other proxies. */
   readonly decide: DecideTraffic | undefined
-  /** Tells people by mail what happened to their account; undefined = nothing is told. */
+  /** Tells people by mail what happened to their account; undefined = no mail is sent. */
   readonly sendNotice: SendNotice | undefined
 }
 
 export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraffic> {
-  const { config, callerAuth, upstreams, limiter, metrics, log, keyUses, onUpgraded, exporter } = options
+  const { config, upstreams, metrics, log, onUpgraded, exporter } = options
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const carriers = createCarriers(config.keys.accept)
   const table = createRouteTable(
@@ -76,14 +76,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   const { readAccessCookie, redirectToSignIn } = createBrowserParts(config)
   const isReturnPath = redirectToSignIn && createReturnPathCheck(table, ownPaths)
   const gate = {
-    authenticator: callerAuth.authenticator,
-    limiter,
-    countAgainstPlan: createPlanCounter(options),
-    failures: config.failures,
-    metrics,
-    keyUses,
-    checkBasicKey: createConfiguredBasicKeyCheck(config),
-    readKeyHeaders: createConfiguredKeyHeaderReader(config),
+    ...createGateParts(options),
     readAccessCookie,
   }
   const checkSecondTargets = createSecondTargetCheck({
@@ -100,6 +93,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     table,
     checkSecondTargets,
     ownCookies,
+    stickyCookies: createConfiguredStickyCookies(config),
     redirectToSignIn,
     onUpgraded,
     followStream: options.followStream,
@@ -134,7 +128,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     log,
     logsAccess: config.log.access,
     routeCount: table.routes.length,
-    recordTrace: tracer && exporter && createTraceRecorder(tracer, exporter),
+    recordTrace: tracer && exporter && createTraceRecorder({ tracer, exporter, routes: table.routes }),
   }
   return {
     ...reader,
@@ -169,7 +163,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   }
 }
 
-/** What pages of the gateway link to: a path, or the URL where the portal has a host of its own. */
+/** The link to the portal on pages of the gateway: a path, or a URL if the portal has a host of its own. */
 function portalLinkOf({
   portal: { enabled, host, origin, path },
 }: TrafficOptions['config']): string | undefined {

@@ -13,11 +13,11 @@ import type { WorkerTraffic } from './traffic.ts'
 
 /** The listeners of a worker: the main one, and the one for other proxies if it is configured. */
 export interface WorkerListeners {
-  /** @throws OperatorError if an address is not available: then nothing listens */
+  /** @throws OperatorError if an address is not available; nothing listens then */
   listen(): Promise<WorkerUrls>
-  /** Applies the options of another config. @throws where TLS cannot use the certificate: nothing has changed then */
+  /** Applies the options of another config. @throws if TLS cannot use the certificate: nothing has changed then */
   reconfigure(config: Config): void
-  /** Requests of the main one that have no complete response yet. */
+  /** Requests of the main listener that have no complete response yet. */
   openArrivals(): Iterable<Arrival>
   /** @returns false if requests were aborted at the timeout */
   drain(timeoutMs: number): Promise<boolean>
@@ -43,7 +43,7 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
   const mayAcceptInAll = watchDescriptors()
   let isDraining = false
   const events: ListenerEvents = {
-    // Workers take the connections of one queue in turns.
+    // Several workers take the connections of one queue in turn.
     acceptQueues: config.listen.workers === 1 ? acceptQueuesMax : 1,
     isDraining: () => isDraining,
     mayAccept: () => mayAcceptInAll(servers.reduce((sum, { connections }) => sum + connections.size, 0)),
@@ -78,7 +78,7 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
   return {
     openArrivals: main.openArrivals,
     listen: async () => {
-      // First: a client that reaches the main listener may expect that proxies are answered too.
+      // First, as a client that reaches the main listener may expect that proxies are answered too.
       const decideUrl = await listenDecide()
       try {
         const port = await listenOnAll(main.servers, config.listen, 'listen.host and listen.port')
@@ -100,15 +100,15 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
   }
 }
 
-/** The head of a client comes with a description, in which its target stands once more. */
+/** A description contains the head of a client, and its target once more. */
 const headFactor = 2
 
-/** The limits of the main listener, but for TLS: proxies ask over a private network. */
+/** The limits of the main listener, without TLS, as proxies ask over a private network. */
 function decideOptions({ listen: main }: Config): ServerOptions {
   return { ...main, headersBytesMax: main.headersBytesMax * headFactor, tls: undefined }
 }
 
-/** How often dropped connections, or cut ones of HTTP/2, are logged, at most. */
+/** How often dropped connections, or HTTP/2 connections that were cut off, are logged at most. */
 const logIntervalMs = 10_000
 
 function createDropLogger({ connectionsDropped }: Metrics, log: Log): () => void {
@@ -132,7 +132,7 @@ function createSessionErrorLogger(
   }
 }
 
-/** Counts what is reported, and writes the first and then totals: under a flood there are thousands. */
+/** Writes the first report, and then totals at intervals, as a flood causes thousands. */
 function createTotalsReporter(): (write: (total: number) => void) => void {
   let total = 0
   let reportedAt = Number.NEGATIVE_INFINITY
@@ -148,18 +148,18 @@ function createTotalsReporter(): (write: (total: number) => void) => void {
 
 /** Descriptors kept free for files, the store and upstreams. */
 const reservedDescriptors = 16
-/** For how many connections one count is valid, and how long. */
+/** For how many connections one count is valid, and for how long. */
 const connectionsPerCount = 8
 const countMaxAgeMs = 100
 
 /**
- * Whether another connection may be accepted. Without a free descriptor libuv accepts and closes connections silently:
+ * Whether another connection may be accepted. Without a free descriptor libuv accepts and closes connections silently,
  * so the last ones are kept free, and further connections are dropped where that can be counted.
  * @param openConnections how many connections there are
  */
 export type MayAccept = (openConnections: number) => boolean
 
-/** If the limit is not known (systems other than Linux) every connection is accepted. */
+/** If the limit is unknown (on systems other than Linux), every connection is accepted. */
 export function watchDescriptors(limit = descriptorsMax(), count = countDescriptors): MayAccept {
   if (limit === undefined) return () => true
   let used = count()
@@ -167,8 +167,8 @@ export function watchDescriptors(limit = descriptorsMax(), count = countDescript
   let connectionsAtCount = 0
 
   return function mayAccept(openConnections) {
-    // Each may need another one for its upstream: counting is only worth the call if that could be too many. Other
-    // descriptors may have doubled since the last count: files that are opened later.
+    // Each connection may need another one to its upstream: counting is only worthwhile if that could be too many.
+    // Other descriptors, such as files that are opened later, may have doubled since the last count.
     const others = used - connectionsAtCount
     if (others * 2 + openConnections * 2 + reservedDescriptors < limit) return true
     const now = performance.now()
@@ -193,7 +193,7 @@ function descriptorsMax(): number | undefined {
   }
 }
 
-/** Without a descriptor left they cannot be counted. */
+/** Without a free descriptor they cannot be counted. */
 function countDescriptors(): number {
   try {
     return readdirSync('/proc/self/fd').length

@@ -8,6 +8,7 @@ import { type Exporter, openExporter } from '#ops/tracing/exporter.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
+import { deriveKeys, type Keys } from '#platform/secrets/sealing.ts'
 import type { Change, LoggedChange } from '#store/changes.ts'
 import type { Store } from '#store/store.ts'
 import { type CallerAuth, openCallerAuth } from './caller-auth.ts'
@@ -39,6 +40,7 @@ type BuildWorkerParts = (config: Config, before?: WorkerParts) => Promise<Worker
 export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWorkerParts {
   const { onChange, ...shared } = options
   const store = createSharedStore(options.store)
+  const targetKeys = deriveKeys(options.sealingKeys, 'targets')
 
   async function openLeasedCallerAuth(config: Config): Promise<CallerAuth> {
     const lease = store.lease()
@@ -67,7 +69,10 @@ export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWork
   return async function build(config, before) {
     const isReused = before && isDeepStrictEqual(callerAuthConfig(config), callerAuthConfig(before.config))
     const callerAuth = isReused ? before.callerAuth : await openLeasedCallerAuth(config)
-    const upstreams = reconcileUpstreams(config.upstreams, before?.upstreams ?? noUpstreams, shared.log)
+    const upstreams = reconcileUpstreams(config.upstreams, before?.upstreams ?? noUpstreams, {
+      log: shared.log,
+      targetKeys,
+    })
 
     const hasSameTracing = before && isDeepStrictEqual(config.tracing, before.config.tracing)
     const exporter = hasSameTracing ? before.exporter : openTraceExporter(config, shared)
@@ -80,7 +85,7 @@ export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWork
 
     try {
       if (before) assertStoreConnected(callerAuth, !isReused)
-      // Until then the previous config serves the issuers that it has keys of.
+      // Until then the previous config serves the issuers whose keys it has.
       if (before && !isReused) await callerAuth.issuers.settled()
       const traffic = await buildTraffic({
         ...shared,
@@ -105,7 +110,8 @@ function openTraceExporter(
   const { spans } = metrics
   return openExporter({
     url: tracing.url,
-    resource: { 'service.name': 'gatehouse', 'service.version': readVersion() },
+    headers: tracing.headers,
+    resource: { 'service.name': 'gatehouse', 'service.version': readVersion(), ...tracing.resource },
     counts: { sent: spans.labels('sent'), dropped: spans.labels('dropped'), failed: spans.labels('failed') },
     log,
   })
@@ -116,7 +122,7 @@ function callerAuthConfig({ tokens, issuers, cache, sessionsMax }: Config): unkn
   return { tokens, issuers, cache, sessionsMax }
 }
 
-/** New caches have no accounts and no keys: while the store is unreachable every caller would be rejected. */
+/** New caches have neither accounts nor keys: while the store is unreachable, every caller would be rejected. */
 function assertStoreConnected({ storeConnection, keyring }: CallerAuth, isNew: boolean): void {
   if (!isNew || (storeConnection.isUp && keyring.isLoaded())) return
   throw new OperatorError('the store is unreachable, and changed tokens or cache settings require it', {
@@ -157,11 +163,11 @@ function createSharedStore(store: Store): SharedStore {
 
 export const noUpstreams: OpenUpstreams = { byName: new Map() }
 
-/** Opens the upstreams of a config; an unchanged one is reused with its connections. */
+/** Opens the upstreams of a config; unchanged ones are reused with their connections. */
 export function reconcileUpstreams(
   configs: readonly UpstreamConfig[],
   previous: OpenUpstreams,
-  log: Log,
+  { log, targetKeys }: { readonly log: Log; targetKeys(): Keys },
 ): OpenUpstreams {
   const onHealthChange = createHealthLog(log)
   const byName = new Map(
@@ -170,14 +176,14 @@ export function reconcileUpstreams(
       const isSame = isDeepStrictEqual(known?.config, config)
       return [
         config.name,
-        known && isSame ? known : openUpstream(config, { previous: known, onHealthChange }),
+        known && isSame ? known : openUpstream(config, { previous: known, onHealthChange, targetKeys }),
       ]
     }),
   )
   return { byName }
 }
 
-/** Outside `reconcileUpstreams`: a closure there would keep the previous upstreams alive for as long as a target. */
+/** Outside `reconcileUpstreams`: a closure there would keep the previous upstreams alive as long as a target. */
 function createHealthLog(log: Log): (change: HealthChange) => void {
   return ({ isHealthy, ...change }) => {
     if (isHealthy) log.info(change, 'target healthy again')

@@ -70,14 +70,21 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     },
   })
 
-  let current = await cleanUpOnFailure(parts.close, () => build(config))
+  const opened = new AsyncDisposableStack()
+  opened.defer(parts.close)
+  let current = await closeOnFailure(opened, () => build(config))
+  opened.defer(async () => {
+    const { exporter } = current
+    current.closeUnshared(undefined)
+    await exporter?.close()
+  })
   currentCallerAuth = current.callerAuth
   store.onAudit((entry) => current.traffic.sendNotice?.(entry))
   metrics.collectTargetHealth(() => targetStates(current.upstreams))
   metrics.collectIssuers(() => current.callerAuth.issuers.states())
-  const storeMonitor = openStoreMonitor(parts)
-  const events = openEvents(parts)
-  const listeners = await cleanUpOnFailure(close, () =>
+  const storeMonitor = opened.adopt(openStoreMonitor(parts), (monitor) => monitor.close())
+  const events = opened.adopt(openEvents(parts), (one) => one.close())
+  const listeners = await closeOnFailure(opened, () =>
     createWorkerListeners({
       config,
       ticketKeys,
@@ -93,7 +100,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     const discard = () => built.closeUnshared(current)
     return {
       commit: () => {
-        // First, since nothing after this can fail: if it fails, the old config stays active as a whole.
+        // First, as nothing after this can fail: if it fails, the old config stays active as a whole.
         try {
           listeners.reconfigure(next)
         } catch (error) {
@@ -115,23 +122,14 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     }
   }
 
-  /** While the store rejects writes, callers are authenticated, but no tokens are issued or refreshed. */
+  /** While the store rejects writes, callers are authenticated, but tokens are neither issued nor refreshed. */
   function health(): StoreHealth {
     const known = current.callerAuth.health()
     return known === 'ok' && storeMonitor.state().writesRefused !== null ? 'degraded' : known
   }
 
-  async function close(): Promise<void> {
-    const { exporter } = current
-    storeMonitor.close()
-    await events.close()
-    current.closeUnshared(undefined)
-    await exporter?.close()
-    await parts.close()
-  }
-
   await events.use(config)
-  const { url, decideUrl } = await cleanUpOnFailure(close, listeners.listen)
+  const { url, decideUrl } = await closeOnFailure(opened, listeners.listen)
   ownUrl = url
   return {
     url,
@@ -144,11 +142,11 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
       webSockets.closeAll(1001, 'the gateway is shutting down')
       return listeners.drain(timeoutMs)
     },
-    close,
+    close: () => opened.disposeAsync(),
   }
 }
 
-/** Logs the first peer that asks for decisions without being trusted: each of its requests has a line of its own. */
+/** Logs the first untrusted peer that asks for decisions; each of its requests also has an access log line. */
 function createUntrustedProxyLogger(log: Log): (peerAddress: string) => void {
   let isLogged = false
   return function onUntrustedProxy(peerAddress) {
@@ -158,15 +156,15 @@ function createUntrustedProxyLogger(log: Log): (peerAddress: string) => void {
   }
 }
 
-/** Cleans up if the work fails. */
-async function cleanUpOnFailure<Value>(
-  cleanUp: () => Promise<void>,
+/** Closes what has been opened so far if the work fails. */
+async function closeOnFailure<Value>(
+  opened: AsyncDisposableStack,
   work: () => Value | Promise<Value>,
 ): Promise<Value> {
   try {
     return await work()
   } catch (error) {
-    await cleanUp()
+    await opened.disposeAsync()
     throw error
   }
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { listen } from '#gateway/server/listen.ts'
 import { createServer } from '#platform/http.ts'
 
-/** A backend for trying the gateway. */
+/** A backend for trying out the gateway. */
 export interface EchoServer {
   /** Such as `http://127.0.0.1:41234`. */
   readonly url: string

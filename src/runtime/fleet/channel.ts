@@ -11,7 +11,7 @@ export type RequestHandlers<Requests extends RequestTypes> = {
   ) => Requests[Name]['answer'] | Promise<Requests[Name]['answer']>
 }
 
-/** Requests to another process. */
+/** Sends requests to another process. */
 export interface Channel<Requests extends RequestTypes> {
   /** @throws what the other side threw; an Error if it exits, or does not respond in time */
   request<Name extends keyof Requests & string>(
@@ -37,7 +37,7 @@ type Message =
 interface SerializedError {
   readonly message: string
   readonly hint?: string | undefined
-  /** The system's code for what caused it, such as EADDRINUSE. */
+  /** The system's code for the cause, such as EADDRINUSE. */
   readonly causeCode?: string | undefined
   readonly isOperatorError: boolean
 }

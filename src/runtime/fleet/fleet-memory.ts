@@ -11,24 +11,24 @@ export interface FleetMemory {
 }
 
 export interface FleetMemoryOptions {
-  /** How many entries are kept, and how many bytes of text they have together; the oldest are dropped first. */
+  /** How many entries are kept, and how many bytes of text in total; the oldest are dropped first. */
   readonly entriesMax: number
   readonly bytesMax: number
 }
 
-/** How many changes are remembered: a look-up that began before one of them is outdated. */
+/** How many changes are remembered, as a look-up that began before one of them is outdated. */
 const changesMax = 10_000
 
 /**
- * An entry is dropped as soon as any worker has seen it change, and a look-up that began before is ignored: it may
- * have found the earlier state, and its message may arrive later. So what one worker has looked up is dropped, too, when
- * another reads of an earlier change only afterwards: for that long an outage finds nothing here.
+ * An entry is dropped as soon as any worker has seen it change, and a look-up that began earlier is ignored: it may
+ * have found the previous state, and its message may arrive later. So what one worker has looked up is also dropped if
+ * another reads of an earlier change only afterwards; an outage in that short time finds nothing here.
  */
 export function createFleetMemory({ entriesMax, bytesMax }: FleetMemoryOptions): FleetMemory {
   /** In insertion order; as text, which takes the least memory. */
   const entries = new Map<string, string>()
   const changedAt = new Map<string, number>()
-  /** Look-ups that began until then are outdated, whatever they are about. */
+  /** All look-ups that began until this time are outdated. */
   let outdatedUntil = Number.NEGATIVE_INFINITY
   const watching = new Set<number>()
   let bytes = 0

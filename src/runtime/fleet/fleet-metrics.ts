@@ -15,7 +15,7 @@ export interface FleetMetrics {
   text(): Promise<string>
   /** The same as plain JSON. */
   snapshot(): Promise<MetricsSnapshot>
-  /** To be called when a worker has died: keeps the counts that it reported last. */
+  /** To be called when a worker has died: keeps the counts that it last reported. */
   onWorkerExit(worker: WorkerProcess): void
   close(): void
 }
@@ -31,7 +31,7 @@ const sampleTimeoutMs = 2_000
 
 export function createFleetMetrics({ metrics, workers }: FleetMetricsOptions): FleetMetrics {
   let endedCounts: MetricsSnapshot = []
-  /** Additions run one after another, since each adds to the result of the previous one. */
+  /** Additions run one after another, as each adds to the result of the previous one. */
   let additions: Promise<void> = Promise.resolve()
 
   /** A worker that does not respond keeps its last sample. */

@@ -39,8 +39,8 @@ const drainGraceMs = 5_000
 const memoryBytesMax = 64 * 1_024 * 1_024
 
 /**
- * Starts the workers, and replaces those that die. This process serves no requests: it counts for the workers,
- * fetches the keys of issuers for them, merges their metrics, and makes them reload and exit together.
+ * Starts the workers, and replaces those that die. This process serves no requests: it counts for the workers, fetches
+ * the keys of issuers for them, merges their metrics, and makes them reload and exit together.
  * @throws OperatorError if the first worker cannot serve requests
  */
 export async function openFleet(options: FleetOptions): Promise<RequestServer> {
@@ -48,18 +48,18 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
   const { listen, decide } = loaded.config
   const rates = createLocalRates(monotonicClock)
   const ticketKeys = randomBytes(48).toString('base64')
-  // Accounts and sessions, as many of each as a worker caches.
+  // As many accounts and sessions as a worker caches.
   const memory = createFleetMemory({
     entriesMax: 2 * loaded.config.cache.entriesMax,
     bytesMax: memoryBytesMax,
   })
   const keySetFetches = openKeySetFetches(monotonicClock)
-  /** When any worker last read the change log, as last reported. */
+  /** When any worker last read the change log, according to the latest report. */
   let lastReadAt: number | null = null
   let { snapshot } = loaded
-  /** The ports of all workers: not 0, as those started later need the same. */
+  /** The ports of all workers: never 0, as those started later need the same. */
   let ports: WorkerPorts = { listen: listen.port, decide: decide?.port }
-  /** While a change is in progress no worker is started: it might get neither config. */
+  /** While a change is in progress no worker is started, as it might get neither config. */
   let changing: Promise<unknown> = Promise.resolve()
 
   async function startOptions() {
@@ -117,7 +117,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     return urls
   }
 
-  /** Waits for workers that are starting: they have the config that is about to be replaced. */
+  /** Waits for workers that are starting, as they have the config that is about to be replaced. */
   async function allStarted(): Promise<void> {
     const starts = slots.flatMap((slot) => slot.starting() ?? [])
     if (starts.length === 0) return
@@ -137,7 +137,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     const prepared = await Promise.allSettled(
       running.map(({ channel }) => channel.request('prepare', { snapshot: next.snapshot }, changeTimeoutMs)),
     )
-    // A worker that has exited meanwhile is replaced by one with the new config: this does not fail the reload.
+    // A worker that has exited in the meantime is replaced by one with the new config, which does not fail the reload.
     const asked = prepared.filter((_, index) => running[index]?.hasEnded() === false)
     const refusal = (asked.length > 0 ? asked : prepared).find((outcome) => outcome.status === 'rejected')
     if (refusal) {
@@ -169,7 +169,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     )
   }
 
-  /** A worker that is still starting has the same deadline for its start and its requests together. */
+  /** For a worker that is still starting, the start and its requests share the deadline. */
   async function drainSlot(slot: WorkerSlot, deadline: number): Promise<boolean> {
     await slot.stop(deadline - performance.now())
     const timeoutMs = Math.max(0, deadline - performance.now())

@@ -6,7 +6,7 @@ import type { StoreState } from '#store/diagnostics.ts'
 import type { Rate, RateResult } from '#store/rates.ts'
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 
-/** Of the main listener, and of the one for other proxies if it is configured. */
+/** The port of the main listener, and of the one for other proxies if it is configured. */
 export interface WorkerPorts {
   readonly listen: number
   readonly decide: number | undefined
@@ -15,14 +15,14 @@ export interface WorkerPorts {
 /** Sent to a worker at its start. */
 export interface WorkerStartOptions {
   readonly snapshot: ConfigSnapshot
-  /** None is 0: all workers listen on the same ports. */
+  /** Never 0, as all workers listen on the same ports. */
   readonly ports: WorkerPorts
-  /** 48 bytes in base64: a TLS session of one worker can be resumed by any. */
+  /** 48 bytes in base64, so that any worker can resume a TLS session of another. */
   readonly ticketKeys: string
   /** The worker's number, from 1, and how many workers there are. */
   readonly worker: number
   readonly workers: number
-  /** When a worker last read the change log, as far as is known (toSharedClock); null = never. */
+  /** When a worker last read the change log, as far as known (toSharedClock); null = never. */
   readonly lastReadAt: number | null
 }
 
@@ -75,7 +75,7 @@ export interface RateRequest {
   readonly rate: Rate
 }
 
-/** Of the clock of performance.now() in this process, on that of the machine. */
+/** The origin of performance.now() in this process, on the clock of the machine. */
 const originMs = Number(process.hrtime.bigint()) / 1e6 - performance.now()
 
 /** A moment of performance.now() on the monotonic clock of the machine, which all its processes share; milliseconds. */

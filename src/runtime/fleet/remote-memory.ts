@@ -4,9 +4,9 @@ import type { InstanceCounts, RateResult } from '#store/rates.ts'
 import type { Channel } from './channel.ts'
 import { type MemoryUpdate, type RateRequest, type RequestsToFleet, toSharedClock } from './messages.ts'
 
-/** A later response is useless: a caller must be rejected within 500 ms. */
+/** A later response is useless, as a caller must be rejected within 500 ms. */
 const recallTimeoutMs = 400
-/** How many keys are requested at once at most: unauthenticated clients may send any number of arbitrary ones. */
+/** How many keys are requested at once at most, as unauthenticated clients may send any number of them. */
 const recallsMax = 1_000
 
 interface Recall {
@@ -14,7 +14,7 @@ interface Recall {
   resolve(value: unknown): void
 }
 
-/** The memory in the fleet process. All updates of one event loop iteration are sent in one message. */
+/** The memory in the fleet process. All updates of one turn of the event loop are sent in one message. */
 export function createRemoteMemory(fleet: Pick<Channel<RequestsToFleet>, 'request'>): InstanceMemory {
   let updates: MemoryUpdate[] = []
   let recalls: Recall[] = []
@@ -28,7 +28,7 @@ export function createRemoteMemory(fleet: Pick<Channel<RequestsToFleet>, 'reques
   function sendUpdates(): void {
     const batch = updates
     updates = []
-    // It is lost only if the other process has exited, and then this one exits too.
+    // It is only lost if the other process has exited, in which case this one exits too.
     fleet.request('remember', batch).catch(() => {})
   }
 
@@ -73,7 +73,7 @@ interface Pending extends RateRequest {
   reject(error: unknown): void
 }
 
-/** Counts in the fleet process. All counts of one event loop iteration are sent in one message. */
+/** Counts in the fleet process. All counts of one turn of the event loop are sent in one message. */
 export function createRemoteCounts(
   fleet: Pick<Channel<RequestsToFleet>, 'request'>,
   workers: number,
@@ -83,7 +83,7 @@ export function createRemoteCounts(
   function flush(): void {
     const batch = pending
     pending = []
-    // No more of a rate than counts: that of a route has more members.
+    // Only the members that count: a route's rate has more.
     const takes = batch.map(({ purpose, subject, rate: { limit, perMs } }) => ({
       purpose,
       subject,

@@ -52,7 +52,7 @@ export function runWorker(): void {
         lastReadAt: lastReadAt === null ? undefined : fromSharedClock(lastReadAt),
       },
       keySetFetches: {
-        // It is rejected only if the other process has exited, and then this one exits too.
+        // It is only rejected if the other process has exited, in which case this one exits too.
         fetch: (location, reason) => fleet.request('fetchKeySet', { location, reason }),
       },
       ticketKeys: Buffer.from(ticketKeys, 'base64'),

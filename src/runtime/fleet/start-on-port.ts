@@ -19,9 +19,9 @@ interface Address {
 const picksMax = 5
 
 /**
- * Starts the first worker on the ports of all workers, also those started later. For port 0 this is a free one; if
+ * Starts the first worker on the ports of all workers, including those started later. Port 0 means a free one; if
  * another process takes it before the worker does, the start is retried on another.
- * @throws OperatorError if an address is not available; what `start` throws
+ * @throws OperatorError if an address is not available, and what `start` throws
  */
 export async function startOnPorts<Started>(
   addresses: Addresses,

@@ -1,5 +1,5 @@
-// First, while nothing is loaded: a terminal or a supervisor may signal the whole process group, but the fleet decides
-// when a worker exits.
+// First, before anything is loaded: a terminal or a supervisor may signal the whole process group, but the fleet
+// decides when a worker exits.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 
 const [{ cacheCompiledCode }, { deferOptimizing }] = await Promise.all([

@@ -39,8 +39,8 @@ export function configureCluster(): void {
 }
 
 /**
- * How long a worker may take to start. Normally one second; on a busy machine, or with keys to create, it may be ten.
- * A longer wait would delay reloads, which wait for every start.
+ * How long a worker may take to start: usually one second; on a busy machine, or with keys to create, perhaps ten. A
+ * longer wait would delay reloads, which wait for every start.
  */
 export const startTimeoutMs = 30_000
 
@@ -52,7 +52,7 @@ export interface StartLimits {
 
 /**
  * Starts a worker.
- * @throws OperatorError if the worker cannot serve requests, or not in time: its process has then exited
+ * @throws OperatorError if the worker cannot serve requests, or not in time; its process has then exited
  */
 export async function startWorker(
   options: WorkerStartOptions,
@@ -68,7 +68,7 @@ export async function startWorker(
     return { exitCode: numberOrNull(exitCode), signal: textOrNull(signal) }
   })
   const kill = () => void child.process.kill('SIGKILL')
-  // A broken pipe is noticed by the exit of the process.
+  // A broken pipe is detected by the exit of the process.
   child.on('error', () => {})
   signal.addEventListener('abort', kill)
   try {

@@ -3,7 +3,7 @@ import type { Log } from '#platform/log/log.ts'
 import type { PingReply, WorkerStartOptions } from './messages.ts'
 import { startWorker, type WorkerExit, type WorkerProcess } from './worker-process.ts'
 
-/** One worker slot: a worker that dies is replaced. */
+/** The place of one worker: a worker that dies is replaced. */
 export interface WorkerSlot {
   /** Starts the first worker. @throws what keeps it from serving requests */
   start(): Promise<WorkerProcess>
@@ -112,7 +112,7 @@ export function createWorkerSlot(options: WorkerSlotOptions): WorkerSlot {
   }
 }
 
-/** The result of the work, unless the start is aborted before. */
+/** The result of the work, unless the start is aborted first. */
 function rejectOnAbort<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const aborted = once(signal, 'abort').then((): never => {
     throw signal.reason
@@ -146,19 +146,21 @@ export function createBackoff(): Backoff {
 
 export interface HeartbeatOptions {
   onPingReply(pulse: PingReply): void
-  /** It has not answered for `silentMax` periods: called once. */
+  /** Called once, when it has not answered for `silentMax` periods. */
   onHung(): void
 }
 
 /** How often a worker is pinged. */
 const periodMs = 1_000
 /**
- * How many periods a worker may be silent. They are counted, not timed: if this process was suspended, the
- * responses are there, but have not been read yet.
+ * How many periods a worker may be silent. They are counted, not timed: if this process was suspended, the responses
+ * have arrived but have not been read yet.
  */
 const silentMax = 5
 
-/** Watches a worker until it exits: one that is suspended, or in an endless loop, holds its connections forever. */
+/**
+ * Watches a worker until it exits: one that is suspended, or in an endless loop, would hold its connections forever.
+ */
 export function watchHeartbeat(worker: WorkerProcess, options: HeartbeatOptions): void {
   const { onPingReply, onHung } = options
   let silent = 0
@@ -175,7 +177,7 @@ export function watchHeartbeat(worker: WorkerProcess, options: HeartbeatOptions)
         silent = 0
         onPingReply(reply)
       },
-      // It has exited, or is about to: that is handled elsewhere.
+      // It has exited, or is about to, which is handled elsewhere.
       () => {},
     )
   }

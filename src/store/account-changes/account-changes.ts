@@ -7,7 +7,7 @@ export function withChanges(account: Account, changes: AccountChanges): Account 
   const isDisabling = changes.isDisabled === true && !account.isDisabled
   const isRoleChange = changes.role !== undefined && changes.role !== account.role
   const isEmailChange = changes.email !== undefined && changes.email !== account.email
-  // What was verified was the old address.
+  // Only the old address was verified.
   const isMoved = changes.email !== undefined && emailKey(changes.email) !== emailKey(account.email)
   const portal = {
     ...account.portal,

@@ -91,8 +91,8 @@ export function keysByReplacing(replace: Replace): KeyVerbs {
 
 /**
  * For a change that has its own reasons to refuse.
- * @param change returns the account as it becomes, or why it stays as it is
- * @returns the transform for `Replace`, and what came of its last run; `unknown` = it was not run
+ * @param change returns the changed account, or the reason why it is not changed
+ * @returns the transform for `Replace`, and the outcome of its last run; `unknown` = it was not run
  */
 export function recordOutcome<Done extends string, Refusal extends string>(
   done: Done,

@@ -13,7 +13,7 @@ import { nextRevision, nextSessionEpoch } from './account-changes.ts'
 
 /** What each verb for keys turns an account into: see account-changes.ts. */
 
-/** @returns undefined where the account's key is not the one to be replaced */
+/** @returns undefined if the account's key is not the one to replace */
 export function withSecretKey(account: Account, reset: SecretKeyReset): Account | undefined {
   const { secretKey, graceUntil } = reset
   const isOfName = ({ name }: SecretKey) => name === secretKey.name
@@ -26,13 +26,13 @@ export function withSecretKey(account: Account, reset: SecretKeyReset): Account 
           { ...secretKey, id: before.id },
         ]
       : [secretKey]
-  // In its place; a default key that was revoked comes first again.
+  // At the same index; a default key that was revoked comes first again.
   const place = Math.max(account.secretKeys.findIndex(isOfName), 0)
   const others = account.secretKeys.filter((key) => !isOfName(key))
   return withSecretKeys(account, others.toSpliced(place, 0, ...replaced))
 }
 
-/** Sessions and uses go on: they name a key by its ID and digest. */
+/** Sessions and uses are not affected, as they refer to a key by its ID and digest. */
 export function withRenamedKey(
   account: Account,
   { name, to }: SecretKeyRenaming,
@@ -81,15 +81,15 @@ export function withoutPreviousKey(account: Account, now: number): Account | und
 }
 
 /**
- * The account with other secret keys. Where none of the old ones is left, all sessions end: in one small step, however
- * many there are.
+ * The account with other secret keys. If none of the old ones is left, all sessions end, in one small step however many
+ * there are.
  */
 function withSecretKeys(account: Account, secretKeys: readonly SecretKey[]): Account {
   const hasKept = account.secretKeys.some(({ id }) => secretKeys.some((key) => key.id === id))
   return nextRevision(account, { secretKeys, ...(!hasKept && nextSessionEpoch(account)) })
 }
 
-/** @returns undefined where the account's key is not the one to be replaced */
+/** @returns undefined if the account's key is not the one to replace */
 export function withApiKey(account: Account, { apiKey, replaces }: ApiKeyReset): Account | undefined {
   return isExpectedKey(account.apiKey, replaces) ? nextRevision(account, { apiKey }) : undefined
 }

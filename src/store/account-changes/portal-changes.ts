@@ -13,8 +13,8 @@ import {
 import { nextRevision, nextSessionEpoch } from './account-changes.ts'
 
 /**
- * What each verb of the portal turns an account into; undefined = rejected. Both adapters save the result only if
- * the account has not changed since: so a link works only once, even if it is used twice at the same moment.
+ * What each verb of the portal turns an account into; undefined = rejected. Both adapters save the result only if the
+ * account has not changed since, so a link works only once, even if it is used twice at the same time.
  */
 
 export function withPassword(
@@ -25,8 +25,8 @@ export function withPassword(
   const isLink = proof?.kind === 'setup-link' || proof?.kind === 'reset-link'
   if (isLink && !isValidLink(passwordLinkOf(account, proof.kind), proof)) return undefined
   if (proof?.kind === 'password' && proof.password !== portal.password) return undefined
-  // Whoever sets it without the old one need not be the owner: an Admin can make a link, and read the mails of an e-mail
-  // that they have entered. So they cannot have keys shown that were there before.
+  // Somebody who sets it without the old one need not be the owner: an Admin can make a link, and read the mails of an
+  // e-mail that they have entered. So keys from before must not be shown to them.
   const isForeign = proof?.kind !== 'password' && hasBeenUsed(portal)
   return nextPortal(isForeign ? withoutSealedKeys(account) : account, {
     password,
@@ -51,7 +51,7 @@ export function withPasswordAttempt(account: Account, client: string | undefined
   return failures && nextPortal(account, { failures })
 }
 
-/** undefined where nothing is to be changed: failures that were already reset. */
+/** undefined if nothing changes, as the failures were already reset. */
 export function withSettledAttempt(
   account: Account,
   outcome: AttemptOutcome,
@@ -80,10 +80,10 @@ export function passwordLinkOf(
   return link?.sentTo === undefined || emailKey(link.sentTo) === emailKey(email) ? link : undefined
 }
 
-/** How many networks of an account are remembered: one that is back after so many others counts as new. */
+/** How many networks of an account are remembered; one that returns after this many others counts as new. */
 const signInNetworksMax = 20
 
-/** undefined where it is known. */
+/** undefined if it is known. */
 export function withNetwork(account: Account, network: string): Account | undefined {
   const { networks } = account.portal
   if (networks.includes(network)) return undefined
@@ -120,7 +120,7 @@ export function withIdentity(
     })
   }
   if (!proof && mayBeAnothers(account)) return undefined
-  // Whoever has one of them could set a password later.
+  // A person who has one of them could set a password later.
   const links = { setupLink: undefined, resetLink: undefined, emailLink: undefined }
   return { ...nextPortal(account, { identity, ...links }), isVerified: true }
 }

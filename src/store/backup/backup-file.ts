@@ -5,8 +5,8 @@ import type { StoreRecord } from './records.ts'
 import { accountOf, type BackupRecord, badFieldOf, type RecordKind, recordFields } from './records.ts'
 
 /**
- * A backup as a file: JSON lines in UTF-8. The first says which format it has, and the last how many records there are
- * between them, and the SHA-256 of all bytes before itself; a file without it is not complete.
+ * A backup as a file: JSON lines in UTF-8. The first line says which format it has, and the last one how many records
+ * are in between, and the SHA-256 of all bytes before itself; a file without it is incomplete.
  */
 export const backupFormat = 1
 
@@ -29,14 +29,14 @@ interface BackupEnd {
   readonly sha256: string
 }
 
-/** What is told of a backup that is written. */
+/** The summary of a backup that was written. */
 export interface WrittenBackup extends Omit<BackupEnd, 'end'> {
   readonly bytes: number
   /** How many accounts there were. */
   readonly accounts: number
 }
 
-/** No record is near it: the largest is an account with its keys. */
+/** Far above any record: the largest is an account with its keys. */
 export const backupLineBytesMax = 64 * 1_048_576
 
 /**
@@ -74,7 +74,7 @@ export async function* formatBackup(
   return { records, accounts, bytes: bytes + last.length, sha256: end.sha256 }
 }
 
-/** No backup is better than one that cannot be restored. */
+/** Throws, as no backup is better than one that cannot be restored. */
 function assertWhole(record: BackupRecord): void {
   const field = badFieldOf(record.kind, record)
   if (field === undefined) return
@@ -85,7 +85,7 @@ function assertWhole(record: BackupRecord): void {
 
 /** Where a backup is read from. */
 export interface BackupSource {
-  /** How messages name it. */
+  /** Its name in messages. */
   readonly name: string
   lines(): AsyncIterable<readonly Line[]>
 }
@@ -97,8 +97,9 @@ export interface RecordLine {
 }
 
 /**
- * The records of a backup. They may be used only once all have been read, as the end says whether they hold.
- * @throws OperatorError where the file is no backup, of a later format, damaged, or not complete
+ * The records of a backup. They must not be used before all have been read, as only the end shows whether they are
+ * intact.
+ * @throws OperatorError if the file is not a backup, of a later format, damaged, or incomplete
  */
 export async function* readBackup(source: BackupSource): AsyncGenerator<readonly RecordLine[]> {
   const hash = createHash('sha256')
@@ -183,19 +184,19 @@ function damaged({ name }: BackupSource, what: string): OperatorError {
   })
 }
 
-/** A backup that was read as a whole, and holds. */
+/** A backup that was read completely and is intact. */
 export interface CheckedBackup {
   /** How many accounts it has. */
   readonly accounts: number
   /**
-   * What is to be restored: each account once, as it was last, and nothing of those that are gone.
-   * @throws as `readBackup`: the file may have been changed since
+   * What has to be restored: the last state of each account, without accounts that were deleted.
+   * @throws as `readBackup`, as the file may have been changed since
    */
   records(): AsyncGenerator<readonly StoreRecord[]>
 }
 
 /**
- * Reads a backup, and keeps of it only which accounts have changed while it was taken.
+ * Reads a backup, and only remembers which accounts have changed while it was taken.
  * @param onProgress called with how many accounts were read
  * @throws as `readBackup`
  */
@@ -216,7 +217,7 @@ export async function checkBackup(
     onProgress(accounts)
   }
 
-  /** @returns none where a later record of the account counts, or it is gone */
+  /** @returns nothing if a later record of the account counts, or it was deleted */
   function toRestore({ line, record }: RecordLine): readonly StoreRecord[] {
     switch (record.kind) {
       case 'account':

@@ -2,7 +2,7 @@ import type { Account } from '../account.ts'
 import { noPortalAccess, type PortalAccess } from '../portal-access.ts'
 import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../secret-keys.ts'
 
-/** What a field holds: numbers are whole, `bytes` are base64url, `object` is JSON, and with `?` it may be null, for none. */
+/** The type of a field: numbers are integers, `bytes` are base64url, `object` is JSON, and with `?` it may be null. */
 export type FieldType = 'text' | 'number' | 'flag' | 'bytes' | 'object' | 'text?' | 'number?'
 
 const account = {
@@ -24,15 +24,15 @@ const account = {
 } as const
 
 /**
- * Everything that a store holds, by kind: what is known of each in every driver, with secrets as they are stored, as
- * digests or sealed. Indexes are not here: a store makes them anew. Nor is what lasts for an hour at most: rates, live
+ * Everything that a store holds, by kind, in the form common to all drivers, with secrets as they are stored, as
+ * digests or sealed. Not included are indexes, which a store rebuilds, and what lasts for an hour at most: rates, live
  * instances, and the IDs of batches of usage. Times are milliseconds since 1970.
  */
 export const recordFields = {
-  /** `id`: by which gateways know the store again; `head`: the position of its change log. */
+  /** `id`: identifies the store to gateways; `head`: the position of its change log. */
   store: { id: 'text', head: 'number' },
   account,
-  /** An account as it has become since it was read, or that it has been deleted: see `BackupStore`. */
+  /** The state of an account that has changed since it was read, or its deletion: see `BackupStore`. */
   changed: account,
   gone: { id: 'text' },
   session: {
@@ -62,7 +62,7 @@ export const recordFields = {
     epoch: 'number',
   },
   keyUse: { accountId: 'text', digest: 'text', at: 'number', address: 'text', scheme: 'text' },
-  /** Of an account, or of a principal of a foreign issuer. */
+  /** For an account, or a principal of a foreign issuer. */
   usage: {
     accountId: 'text',
     day: 'number',
@@ -83,7 +83,7 @@ export const recordFields = {
     signsFrom: 'number',
   },
   blockedSubject: { principalId: 'text', blockedAt: 'number' },
-  /** In the order of the log; the text of an entry and its link, exactly as they are. */
+  /** In log order; the text of an entry and its link, verbatim. */
   audit: { class: 'text', entry: 'text', link: 'text' },
   auditChain: { class: 'text', trimmed: 'text', last: 'text' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, FieldType>>>>
@@ -112,13 +112,13 @@ export type RecordOf<Kind extends RecordKind> = { readonly kind: Kind } & {
 /** A record of any of these kinds. */
 export type AnyRecord<Kinds extends RecordKind> = { [Kind in Kinds]: RecordOf<Kind> }[Kinds]
 
-/** What a backup has. */
+/** What a backup contains. */
 export type BackupRecord = AnyRecord<RecordKind>
 
-/** What a store is restored from: an account comes once, as it was last. */
+/** What a store is restored from: each account once, in its last state. */
 export type StoreRecord = AnyRecord<Exclude<RecordKind, 'gone' | 'changed'>>
 
-/** Why a value is no record of a kind: the name of the first field that is not as it must be; undefined = it is one. */
+/** Why a value is not a record of a kind: the name of its first invalid field; undefined = it is one. */
 export function badFieldOf(kind: RecordKind, value: Readonly<Record<string, unknown>>): string | undefined {
   const fields: Readonly<Record<string, FieldType>> = recordFields[kind]
   return Object.keys(fields).find((name) => !isOf(fields[name] ?? 'object', value[name]))
@@ -156,7 +156,7 @@ export function accountRecord(account: Account): RecordOf<'account'> {
   }
 }
 
-/** @throws where the record was not made by `accountRecord` */
+/** @throws if the record was not made by `accountRecord` */
 export function accountOf({ kind: _, ...record }: RecordOf<'account'>): Account {
   // The casts are sound for what accountRecord has written; of what is needed, anything else throws.
   const secretKeys = (record.secretKeys as readonly SecretKeyRecord[]).map(parseSecretKeyRecord)
@@ -177,23 +177,23 @@ export function accountOf({ kind: _, ...record }: RecordOf<'account'>): Account 
 /** Everything that a store holds, to be kept elsewhere, or moved to another driver. */
 export interface BackupStore {
   /**
-   * All records, in batches, while others write. Every write that was acknowledged before the first batch is there, and
+   * All records, in batches, while others write. It includes every write that was acknowledged before the first batch;
    * all accounts are as of one moment, with the audit log of that moment. SQLite reads everything as of the beginning.
-   * Redis reads accounts one after the other: those that have changed meanwhile follow again as `changed` or `gone`,
-   * and the last of these counts.
-   * @throws GatehouseError `store-unavailable`, at any batch; what came before is then of no use
+   * Redis reads accounts one after another: those that change in the meantime follow again as `changed` or `gone`, and
+   * the last of these counts.
+   * @throws GatehouseError `store-unavailable`, at any batch; earlier batches are then useless
    */
   backUp(): AsyncIterable<readonly BackupRecord[]>
   /**
-   * Writes all records, or none where one cannot be written or the batches fail. Only into an empty store, into which
-   * nobody else writes meanwhile. In Redis what a killed process has written counts as nothing, is used by no gateway,
-   * and is removed by the next call.
-   * @throws OperatorError where two records exclude each other, such as accounts with one e-mail; what the batches throw
+   * Writes all records, or none if one cannot be written or the batches fail. Only into an empty store that nobody else
+   * writes to. In Redis, what a killed process has written is ignored by gateways, and removed by the next call.
+   * @throws OperatorError if two records exclude each other, such as accounts with the same e-mail, and what the
+   * batches throw
    */
   restore(batches: AsyncIterable<readonly StoreRecord[]>): Promise<Restoration>
 }
 
-/** `used`: the store is not empty, it has a record of this kind; `busy`: another process restores it now. */
+/** `used`: the store is not empty, as it has a record of this kind; `busy`: another process is restoring it. */
 export type Restoration =
   | { readonly kind: 'restored' | 'busy' }
   | { readonly kind: 'used'; readonly by: RecordKind }

@@ -25,7 +25,10 @@ export interface AccountAccess extends Pick<AccountReader, 'findAccount'> {
   readonly replace: Replace
 }
 
-/** Accounts as texts, and indexes of their e-mails, their identities at OpenID providers, their IDs, and the terms they are searched by. */
+/**
+ * Accounts as texts, and indexes of their e-mails, their identities at OpenID providers, their IDs, and the terms they
+ * are searched by.
+ */
 export function createAccountStore(connection: Connection): AccountStore & AccountAccess {
   const { keys, ask, runAudited, listNewest, notify, confirmAbsence } = connection
 
@@ -108,10 +111,10 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
   }
 
   /**
-   * Another Admin who is not disabled, for a script that takes one away: both are keys of that script, which checks in
-   * its one step that the other one still is an Admin. Of two who take each other's role away only one succeeds, and
-   * there is nothing to keep in step with the accounts.
-   * @param audit who acts is most often one: then nothing has to be searched
+   * Another Admin who is not disabled, for a script that takes one away. Both are keys of that script, which atomically
+   * checks that the other one is still an Admin: of two who take each other's role away only one succeeds, without
+   * anything to keep in step with the accounts.
+   * @param audit the actor usually is one, so that nothing has to be searched
    * @returns its ID; undefined = there is none
    */
   async function findOtherAdmin(id: string, audit?: AuditEntry): Promise<string | undefined> {
@@ -137,7 +140,7 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
     id: string,
     audit?: AuditEntry,
   ): Promise<'deleted' | 'unknown' | 'last-admin'> {
-    // Where it is gone already the script still runs, and waits for the replicas: they may lag.
+    // If it is gone already, the script still runs and waits for the replicas, which may lag.
     const account = await find(id)
     const otherAdmin = account && isActiveAdmin(account) ? await findOtherAdmin(id, audit) : id
     if (otherAdmin === undefined) return 'last-admin'
@@ -159,7 +162,7 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
       [id, adminRole],
       audit,
     )
-    // It was made an Admin, or the other one is none any more, since they were read.
+    // It was made an Admin, or the other one no longer is one, since they were read.
     if (outcome === 'last-admin') return deleteAccount(id, audit)
     if (outcome === 0) await confirmAbsence()
     notify({ kind: 'account', accountId: id }, outcome)
@@ -188,7 +191,7 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
   }
 }
 
-/** What the outcomes of the script mean that change nothing. */
+/** The meanings of the script's outcomes that change nothing. */
 const replacements = { exists: { kind: 'exists' }, taken: { kind: 'refused' } } as const
 
 function newAccountArgs(account: Account): readonly (string | number)[] {
@@ -196,7 +199,7 @@ function newAccountArgs(account: Account): readonly (string | number)[] {
   return [emailKey(email), id, createdAt, accountText(account), termsOf(account).join('\n')]
 }
 
-/** The index that accounts are searched by: `term NUL id` in a sorted set whose scores are all the same. */
+/** The index for searching accounts: `term NUL id` in a sorted set whose scores are all equal. */
 function createTermIndex(
   { keys, ask, confirmAbsence }: Connection,
   find: (id: string) => Promise<Account | undefined>,

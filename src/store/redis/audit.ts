@@ -4,7 +4,7 @@ import { type LoggedAuditEntry, matchesFilter, needlesOf, parseAuditEntry } from
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
-/** Not 0-0: nothing is before it, and Redis rejects it as the end of an interval. */
+/** Excludes 0-0, which nothing precedes and Redis rejects as the end of an interval. */
 const positionPattern = /^(?!0+-0+$)\d{1,15}-\d{1,15}$/
 
 /** How many entries are scanned for one reply: this blocks Redis for some milliseconds. */

@@ -30,7 +30,7 @@ export function openChanges(
     : undefined
   const changeBuffer = createChangeBuffer((logged) => notifyListeners(toLocalClock(logged)))
 
-  /** The last entry that was read: a log with another entry at its position has lost entries that were read. */
+  /** The last entry that was read: if the log has another entry at its position, it has lost entries that were read. */
   let last: Entry | undefined
 
   async function readChanges(after: number | undefined): Promise<ChangeLogReading> {
@@ -49,7 +49,7 @@ export function openChanges(
     const readKeys = [keys.log, keys.head, keys.storeId, keys.format]
     const reply = await runInAnyFormat(readScript, readKeys, [after ?? '', changesMax])
     const { head, id, now, entries, ...store } = parseReply(reply)
-    // By how long it took, as the clock may be set meanwhile.
+    // Corrected by its duration, as the clock may be set in between.
     clockOffsetMs = now - (Date.now() - (performance.now() - askedAt) / 2)
     await storeId.observe(id)
     await format.observe({ id, format: store.format })
@@ -62,9 +62,9 @@ export function openChanges(
   }
 
   /**
-   * Whether the entries are all that were added after a position. A lower head means a failover or a restore, a missing
-   * entry that the log was cut, or that there are too many to send. After a failover new entries may have taken the
-   * place of lost ones: then the entry that was read last differs.
+   * Whether the entries are all that were added after a position. A lower head means a failover or a restore; a missing
+   * entry means that the log was cut, or that there are too many to send. After a failover new entries may have taken
+   * the place of lost ones: then the last entry that was read differs.
    */
   function isContinuous(entries: readonly Entry[], after: number, head: number): boolean {
     const [first] = entries

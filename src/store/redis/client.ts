@@ -36,7 +36,7 @@ export interface NodeAddress {
 const connectTimeoutMs = 1_000
 /** A connection on which a response is overdue for this long is dead, not just slow. */
 const socketTimeoutMs = 1_000
-/** How much longer it is kept, for what a standstill of this process has delayed. */
+/** How much longer it is kept, in case a standstill of this process has delayed the response. */
 const socketGraceMs = 100
 /** How long the other side may take to close a connection; a dead one never does. */
 const disconnectTimeoutMs = 200
@@ -45,8 +45,8 @@ export const redirections = { max: 4, delayMs: 50 }
 const reconnectDelayMs = { first: 50, max: 1_000 }
 
 /**
- * Opens a client that fails at once rather than queueing: the caller decides what an outage means. It reconnects by
- * itself; `error` events need no handling, as every command rejects by itself.
+ * Opens a client that fails at once rather than queueing, as the caller decides what an outage means. It reconnects by
+ * itself; `error` events need no handling, as every command rejects.
  */
 export function openClient(options: RedisOptions): OpenClient {
   const client = connect(options)
@@ -89,7 +89,7 @@ function ignoreLateErrors(node: Redis): void {
 
 /**
  * The driver destroys a silent connection by a timer, which fires too early after a standstill of this process: the
- * answers may be in the socket, or the commands only just sent.
+ * answers may already be in the socket, or the commands only just sent.
  */
 function readBeforeTimeout(node: Redis): void {
   node.on('connect', () => {
@@ -167,7 +167,7 @@ function commonOptions({ username, password, commandTimeoutMs }: Omit<RedisOptio
   } satisfies ClientOptions
 }
 
-/** Doubled at each try, with jitter, so that many instances do not reconnect at the same moment. */
+/** Doubled at each attempt, with jitter, so that many instances do not reconnect at the same time. */
 function reconnectDelay(attempt: number): number {
   const delayMs = Math.min(reconnectDelayMs.first * 2 ** (attempt - 1), reconnectDelayMs.max)
   return Math.round(delayMs * (0.5 + Math.random() / 2))

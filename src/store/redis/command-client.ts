@@ -9,12 +9,12 @@ import { type Client, isScriptFault } from './scripts.ts'
 /** A client, and the state of its connection. */
 export interface CommandClient {
   /**
-   * @throws GatehouseError `store-unavailable` whose cause is a StoreFailure; the fault of a script, as it is
+   * @throws GatehouseError `store-unavailable` with a StoreFailure as its cause; a script's fault is thrown unchanged
    */
   ask<Result>(work: (client: Client) => Promise<Result>): Promise<Result>
   /** @throws GatehouseError as `ask` does, if there is no connection now */
   assertConnected(): void
-  /** Waits for a connection that is being made; `ask` then shows whether there is one. */
+  /** Waits for a connection in progress; `ask` then shows whether it succeeded. */
   whenReady(timeoutMs: number): Promise<void>
   /** The meaning of a command's error. */
   toFailure(error: unknown): StoreFailure
@@ -27,7 +27,7 @@ export function openCommandClient(options: RedisOptions): CommandClient {
   const address = addressOf(options.topology)
   // The Cluster client has a connection to each node, and chooses among them by itself.
   const batchWrites = client instanceof Redis ? createWriteBatcher(client) : undefined
-  /** Why there is no connection: the errors of commands do not say. */
+  /** Why there is no connection, as the errors of commands do not say. */
   let connectionError: Error | undefined
   /** Set if SELECT failed: the driver would continue with database 0, which may hold other data. */
   let isWrongDatabase = false
@@ -91,7 +91,7 @@ export function openCommandClient(options: RedisOptions): CommandClient {
 }
 
 /**
- * Corks the socket to Redis until the current turn of the event loop ends, so that all commands are sent in one
+ * Corks the socket to Redis until the end of the current turn of the event loop, so that all commands are sent in one
  * write: each write costs about as much as a command, and wakes Redis. To be called before each command.
  */
 export function createWriteBatcher(client: Redis): () => void {
@@ -115,7 +115,7 @@ export function createWriteBatcher(client: Redis): () => void {
 const timeoutReason = 'no answer within the timeout'
 const notSentPattern = /isn't writeable|isn't ready/
 
-/** Messages of the driver, and what they mean. */
+/** The driver's messages, and what they mean. */
 const driverMessages: readonly (readonly [RegExp, string])[] = [
   [/isn't writeable|isn't ready|^Connection is closed/, 'not connected'],
   [/max retries per request/, 'the connection was lost'],

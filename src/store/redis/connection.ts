@@ -25,12 +25,12 @@ export interface TimedMember {
 }
 
 /**
- * A connection to Redis, and the ways it is used. Every failure is a GatehouseError `store-unavailable`, but for the
- * fault of a script.
+ * A connection to Redis, and the ways to use it. Every failure is a GatehouseError `store-unavailable`, except a
+ * script's fault.
  */
 export type Connection = ReturnType<typeof openConnection>
 
-/** @param isLongLived whether it lives as long as the gateway: then the connection for writes is opened at once */
+/** @param isLongLived whether it lives as long as the gateway, so that the connection for writes is opened at once */
 export function openConnection(options: RedisOptions, isLongLived: boolean) {
   const keys = createKeyNames(options.keyPrefix)
   const commandClient = openCommandClient(options)
@@ -42,13 +42,13 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
   const { report, onWrite } = createWriteListeners()
   const auditListeners: ((entry: AuditEntry) => void)[] = []
 
-  /** @throws as that of the link; where the data is of a newer version too */
+  /** @throws as the command client does, and if the data is of a newer version */
   async function ask<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     format.assertSupported()
     return commandClient.ask(work)
   }
 
-  /** Runs a script that reads what every format has. */
+  /** Runs a script that only reads what exists in every format. */
   function runInAnyFormat(
     script: Script,
     scriptKeys: readonly string[],
@@ -57,12 +57,12 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     return commandClient.ask((client) => script.run(client, { keys: scriptKeys, args }))
   }
 
-  /** Runs a script whose writes, if any, may be lost with the master without harm. */
+  /** Runs a script whose writes, if any, may be lost with the master. */
   function run(script: Script, scriptKeys: readonly string[], args: readonly (string | number)[]) {
     return ask((client) => script.run(client, { keys: scriptKeys, args }))
   }
 
-  /** A page of a sorted set by time, newest first. @param after may not be in it any more; undefined = from the newest */
+  /** A page of a sorted set by time, newest first. @param after may have been removed; undefined = from the newest */
   async function listNewest(
     key: string,
     { after, limit }: { readonly after: TimedMember | undefined; readonly limit: number },
@@ -98,7 +98,7 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     })
   }
 
-  /** With the keys and arguments of the change log (log-change.lua). */
+  /** Adds the keys and arguments of the change log (log-change.lua). */
   function logged(scriptKeys: readonly string[], args: readonly (string | number)[]): ScriptCall {
     return {
       keys: [keys.log, keys.head, keys.storeId, ...scriptKeys],
@@ -119,15 +119,16 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
       [...scriptKeys, keys.audit, keys.ownAudit, keys.auditChains],
       [...args, entriesText(entries), auditRetention.entries, Date.now() - auditRetention.ageMs],
     )
-    // As the script sees it.
+    // By the same rule as the script.
     const isDone = Array.isArray(outcome) ? outcome.length === 0 : typeof outcome === 'number' && outcome > 0
     if (isDone) for (const entry of entries) for (const listener of auditListeners) listener(entry)
     return outcome
   }
 
   /**
-   * Notifies of a change that a script has made.
-   * @param running resolves with its position in the change log; 0 = nothing has changed, as what it would change is absent
+   * Reports a change that a script has made.
+   * @param running resolves with its position in the change log; 0 = nothing has changed, because its subject does not
+   * exist
    * @returns whether it was made
    */
   async function settle(change: Change, running: Promise<unknown>): Promise<boolean> {
@@ -150,10 +151,10 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
   async function ready(timeoutMs: number): Promise<void> {
     const deadline = performance.now() + timeoutMs
     for (;;) {
-      // A command sent while the connection is being made would fail at once, and cost a whole pause.
+      // A command that is sent before the connection is ready would fail at once, and cost a whole pause.
       await commandClient.whenReady(Math.min(retryReadyMs, timeoutMs))
       try {
-        // Rather than a ping: this also tests the user's rights and, in a Cluster, the right node.
+        // Not a ping, as this also tests the user's rights and, in a Cluster, the right node.
         const [id, written] = await commandClient.ask((client) =>
           Promise.all([client.get(keys.storeId), client.get(keys.format)]),
         )

@@ -4,7 +4,7 @@ import { type Account, isActiveAdmin } from '../account.ts'
 import type { AccountBatch, AccountCreation } from '../accounts.ts'
 import type { Actor, AuditEntry } from '../audit-entry.ts'
 
-/** What an import is made of: verbs of one batch and of one account. */
+/** The verbs that an import uses, for one batch and for one account. */
 interface ImportVerbs {
   create(accounts: readonly Account[], audit: readonly AuditEntry[]): Promise<AccountCreation>
   find(id: string): Promise<Account | undefined>
@@ -15,23 +15,23 @@ interface ImportVerbs {
 const undoBatchSize = 100
 
 /**
- * Creates accounts batch by batch: one script for a million would block Redis for minutes. Where a batch cannot be
- * created, those before it are deleted again. Its Admins, who are few, come last and in one step: an Admin that can
- * still be undone must not be the one who lets another be taken away.
- * @throws what the batches throw; GatehouseError `store-unavailable` where not all could be deleted
+ * Creates accounts batch by batch, as one script for a million would block Redis for minutes. If a batch cannot be
+ * created, those before it are deleted again. The Admins, who are few, come last and in one step: an Admin that may
+ * still be undone must not permit the removal of another.
+ * @throws what the batches throw; GatehouseError `store-unavailable` if not all could be deleted
  */
 export async function importAccounts(
   batches: AsyncIterable<AccountBatch>,
   verbs: ImportVerbs,
 ): Promise<AccountCreation> {
-  // A text for each batch: IDs by themselves would take twice the memory.
+  // One text per batch, as separate IDs would take twice the memory.
   const begun: string[] = []
   let actor: Actor | undefined
   try {
     for await (const { accounts, audit } of adminsLast(batches)) {
       actor = audit[0]?.actor ?? actor
       const ids = accounts.map(({ id }) => id).join(' ')
-      // Before it is created: an error may leave it unconfirmed.
+      // Before the creation, whose outcome may be unknown after an error.
       begun.push(ids)
       const creation = await verbs.create(accounts, audit)
       if (creation.kind === 'created') continue

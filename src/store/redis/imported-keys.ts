@@ -20,7 +20,7 @@ export function createImportedKeyStore(
     return kind !== 'updated' && outcome() === 'added' ? 'taken' : outcome()
   }
 
-  /** In order: two of one account would undo each other's reading. */
+  /** In sequence, as two of one account would conflict. */
   async function importAll(imports: readonly KeyImport[], outcomes: Map<KeyImport, KeyImported>) {
     for (const imported of imports) outcomes.set(imported, await importOne(imported))
   }
@@ -29,7 +29,7 @@ export function createImportedKeyStore(
     importSecretKeys: async (imports) => {
       await confirmAbsence()
       const outcomes = new Map<KeyImport, KeyImported>()
-      // In order: of two accounts with one key the first has it.
+      // In order, so that the first of two accounts with the same key gets it.
       const waiting = Map.groupBy(imports, ({ accountId }) => accountId).values()
       const lanes = Array.from({ length: accountsAtOnce }, async () => {
         for (const some of waiting) await importAll(some, outcomes)

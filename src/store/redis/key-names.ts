@@ -1,8 +1,7 @@
 /**
- * Names of the keys. All lasting data shares one hash tag, so that a Cluster keeps it in one slot: only within a slot
- * can a script change an account, the list of e-mails and the change log in one step, and give all changes one order
- * (docs/decisions/0004-one-slot.md). Counters of rates and quotas expire, and
- * are spread over the slots.
+ * The names of keys. All lasting data shares one hash tag, so that a Cluster keeps it in one slot: only within a slot
+ * can a script atomically change an account, the list of e-mails and the change log, and give all changes one order
+ * (docs/decisions/0004-one-slot.md). Counters of rates and quotas expire, and are spread over the slots.
  */
 export function createKeyNames(prefix: string) {
   const base = `${prefix}{account}:`

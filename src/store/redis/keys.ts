@@ -8,7 +8,7 @@ const recordScript = loadScript('record-key-uses')
 /** How many uses one script takes: this blocks Redis for a few milliseconds. */
 const recordBatchMax = 200
 
-/** Keys with their account; their uses in a hash for each account, whose writes do not wait for replicas. */
+/** Keys are stored with their account; their uses in a hash per account, whose writes do not wait for replicas. */
 export function createKeyStore({ keys, ask, run, confirmAbsence }: Connection, replace: Replace): KeyStore {
   async function recordBatch(uses: readonly RecordedKeyUse[]): Promise<void> {
     await run(

@@ -11,8 +11,8 @@ const forgetScript = loadScript('forget-sessions')
 const sessionBatchMax = 200
 
 /**
- * The index of the sessions of an account that have not ended, newest first: one for each session epoch, so that all
- * of them end in one small step. Accounts of an earlier format get it when it is first needed.
+ * The index of an account's sessions that have not ended, newest first: one index per session epoch, so that all of
+ * them end in one small step. Accounts of an earlier format get it when it is first needed.
  */
 interface OpenSessionIndex {
   /** What `read` makes of a page in order; shorter where there are no more. */
@@ -23,7 +23,7 @@ interface OpenSessionIndex {
   build(account: Owner): Promise<void>
 }
 
-/** Reads the sessions at these positions; it leaves out those that have ended. */
+/** Reads the sessions at these positions, and leaves out those that have ended. */
 export type PositionReader<Item> = (positions: readonly SessionPosition[]) => Promise<readonly Item[]>
 
 type Owner = Pick<Account, 'id' | 'sessionEpoch'>
@@ -100,7 +100,7 @@ export async function forgetSessions({ keys, ask, run }: Connection, accountId: 
   }
 }
 
-/** How long a record outlives its session, so that an expired token can be told from an unknown one. */
+/** How long a record outlives its session, so that an expired token can be distinguished from an unknown one. */
 export const retentionAfterEndMs = 24 * 3_600_000
 
 function entriesOf([, ...words]: readonly string[]) {

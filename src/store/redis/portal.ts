@@ -10,7 +10,10 @@ const startScript = loadScript('start-portal-session', { isAudited: true })
 const endScript = loadScript('end-portal-session', { isAudited: true })
 const touchScript = loadScript('touch-portal-session')
 
-/** Passwords and links with their account; portal sessions in a hash for each, which expires with the last of them. */
+/**
+ * Passwords and links are stored with their account; portal sessions in a hash per account, which expires with the last
+ * of them.
+ */
 export function createPortalStore(
   connection: Connection,
   { findAccount, replace }: AccountAccess,
@@ -74,7 +77,7 @@ export function createPortalStore(
 
 type WithoutEpoch = Omit<PortalSession, 'epoch'>
 
-/** As it is in JSON: there the User-Agent has been `client` from the first version on. */
+/** The JSON form, in which the User-Agent has been `client` since the first version. */
 interface PortalSessionRecord extends Omit<WithoutEpoch, 'userAgent'> {
   readonly client: string
 }
@@ -83,7 +86,7 @@ export function portalSessionText({ userAgent, ...session }: WithoutEpoch): stri
   return JSON.stringify({ ...session, client: userAgent } satisfies PortalSessionRecord)
 }
 
-/** `epoch start end JSON`, as the scripts write it: they read only the first three. */
+/** `epoch start end JSON`, as the scripts write it, which only read the first three. */
 export function parsePortalSession(text: string): PortalSession {
   const json = text.slice(text.indexOf('{'))
   // The text was written only by the code above.

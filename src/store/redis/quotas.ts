@@ -37,7 +37,8 @@ export function createQuotaStore({ keys, ask, run, confirmAbsence }: Connection)
           holderGoneMs,
         ],
       )
-      return { granted: Number(reply) }
+      const [granted = 0, grantedToAll = 0] = (reply as readonly unknown[]).map(Number)
+      return { granted, grantedToAll }
     },
     readQuota: async (accountId, window) => {
       const fields = await ask((client) => client.hgetall(keys.quota(accountId, window)))

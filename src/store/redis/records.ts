@@ -15,16 +15,15 @@ import type { StoredSigningKey } from '../signing-keys.ts'
 
 /**
  * How records are written. An account is one text: as a hash it would take 2.2 KB, since Redis does not pack long
- * fields such as the sealed keys, and as a text it takes half of that. A session is a hash of short fields, which
- * Redis packs.
+ * fields such as the sealed keys, and as a text half of that. A session is a hash of short fields, which Redis packs.
  */
 
 type Fields = Readonly<Record<string, string>>
 
 /**
- * An account as JSON; bytes are base64url. Scripts read `revision`, `isDisabled`, `sessionEpoch`, `emailKey`,
- * `terms`, `portal.epoch` and the digests of the keys. The default key stays where instances of an earlier version look
- * for it, which know no others and leave them as they are; where it was revoked, its digest is empty.
+ * An account as JSON; bytes are base64url. Scripts read `revision`, `isDisabled`, `sessionEpoch`, `emailKey`, `terms`,
+ * `portal.epoch` and the digests of the keys. The default key stays where instances of an earlier version expect it,
+ * which know no other keys and leave them unchanged; if it was revoked, its digest is empty.
  */
 export function accountText({ secretKeys, ...account }: Account): string {
   const current = defaultKeyOf({ secretKeys })
@@ -158,12 +157,12 @@ interface CreatedRecord {
   readonly id: string
 }
 
-/** The order of lists by time: newest first, and those of one moment by their IDs. */
+/** The order of lists by time: newest first, and those of the same time by ID. */
 export function newestFirst(a: CreatedRecord, b: CreatedRecord): number {
   return b.createdAt - a.createdAt || compareTexts(a.id, b.id)
 }
 
-/** By their bytes, as SQLite and Redis order texts: lists have the same order in every store. */
+/** By bytes, as SQLite and Redis order texts, so that lists have the same order in every store. */
 export function compareTexts(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

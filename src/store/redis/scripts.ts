@@ -21,7 +21,7 @@ export interface Script {
 }
 
 interface ScriptOptions {
-  /** Puts the prelude before it that writes the change log, and the keys and arguments of that before its own. */
+  /** Prepends the prelude that writes the change log, and its keys and arguments. */
   readonly isLogged?: boolean
   /** Wraps it in the script that writes the audit log (see audited.ts). */
   readonly isAudited?: boolean
@@ -50,7 +50,7 @@ export function loadScript(
   return { run, source, isLogged }
 }
 
-/** Whether a script has failed by itself: a fault of it, or of a record that it cannot read. */
+/** Whether a script itself has failed: it has a bug, or cannot read a record. */
 export function isScriptFault(error: unknown): boolean {
   return (
     error instanceof ReplyError && /^ERR (?:user_script:|Error compiling script)/.test(errorMessage(error))
@@ -62,7 +62,7 @@ export function commandArgsOf({ keys, args }: ScriptCall): (string | number)[] {
   return [keys.length, ...keys, ...args]
 }
 
-/** What a reply of name, value, name, value has; a number among them as text. */
+/** The pairs of a reply of name, value, name, value; numbers become text. */
 export function pairsOf(words: readonly unknown[]): readonly (readonly [name: string, value: string])[] {
   return Array.from({ length: words.length / 2 }, (_, index) => [
     String(words[2 * index]),

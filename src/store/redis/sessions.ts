@@ -41,9 +41,9 @@ export function createSessionStore(
   }
 
   /**
-   * One after the other: only the session names its account, and a script may read no key that it was not given, as in
-   * a Cluster that moves its slot the key may be on another node. Each is read in its current state, so a rejection is
-   * right; a rotation is made only if neither has changed since.
+   * Reads one after the other: only the session names its account, and a script may only read keys that it was given,
+   * as the key may be on another node while a Cluster moves its slot. Each is read in its current state, so a rejection
+   * is right; a rotation is made only if neither has changed since.
    */
   async function findBoth(
     id: string,
@@ -52,7 +52,7 @@ export function createSessionStore(
     return { session, account: session && (await findAccount(session.accountId)) }
   }
 
-  /** Where there are too many, the oldest end: as many at a time as one step may take. */
+  /** If there are too many sessions, the oldest end, as many at a time as one step may take. */
   async function startSession(
     session: NewSession,
     { revision, sessionEpoch }: Parameters<SessionStore['startSession']>[1],
@@ -143,8 +143,9 @@ export function createSessionStore(
   }
 
   /**
-   * The repeated rotation may have failed, or still be waiting, for lack of a replica: this waits for the replicas
-   * too, so that no repeat is answered before the rotation is safe. @returns false where something has changed
+   * The repeated rotation may have failed, or still be waiting, for lack of a replica: this waits for the replicas too,
+   * so that no repeat is answered before the rotation is safe.
+   * @returns false if something has changed
    */
   async function confirm({ id, accountId, generation }: Session, revision: number): Promise<boolean> {
     if (!waitsForReplicas) return true

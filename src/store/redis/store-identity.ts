@@ -7,7 +7,7 @@ import type { KeyNames } from './key-names.ts'
 /** The format of the data, from 1. Raised when programs of an earlier format must not touch the data. */
 export const storeFormat = 1
 
-/** TTL of the data-loss mark, from when the loss was last seen, and how often it is written at most. */
+/** TTL of the data-loss mark, since the loss was last seen, and how often it is written at most. */
 const lossMarkTtlMs = 5_000
 const lossMarkIntervalMs = 1_000
 
@@ -15,9 +15,9 @@ const lossMarkIntervalMs = 1_000
 const formatMarkIntervalMs = 1_000
 
 /**
- * Tells an empty store from one that has lost its data (a flush, a wrong restore). The first write gives a store its
- * ID. A process that has seen an ID accepts no other until it is restarted, and leaves a mark in an emptied Redis, so
- * that no process that starts meanwhile creates a new store there.
+ * Distinguishes an empty store from one that has lost its data (a flush, a wrong restore). The first write gives a
+ * store its ID. A process that has seen an ID accepts no other until it is restarted, and leaves a mark in an emptied
+ * Redis, so that no process that starts in the meantime creates a new store there.
  */
 export function createStoreId({ ask }: Pick<CommandClient, 'ask'>, keys: KeyNames) {
   /** The ID that was seen first. */
@@ -26,7 +26,7 @@ export function createStoreId({ ask }: Pick<CommandClient, 'ask'>, keys: KeyName
 
   /**
    * To be called before "not found" is returned or acted upon.
-   * @throws GatehouseError `store-unavailable` where the store has lost its data
+   * @throws GatehouseError `store-unavailable` if the store has lost its data
    */
   async function confirmAbsence(): Promise<undefined> {
     const id = await ask((client) => client.get(keys.storeId))
@@ -35,7 +35,7 @@ export function createStoreId({ ask }: Pick<CommandClient, 'ask'>, keys: KeyName
     return undefined
   }
 
-  /** Checks the ID that the store has now; '' = none. @throws as `confirmAbsence` does */
+  /** Checks the current ID of the store; '' = none. @throws as `confirmAbsence` does */
   async function observe(id: string): Promise<void> {
     if (id === '') return confirmEmpty()
     knownId ??= id
@@ -57,7 +57,7 @@ export function createStoreId({ ask }: Pick<CommandClient, 'ask'>, keys: KeyName
     const now = performance.now()
     if (now - markedAt < lossMarkIntervalMs) return
     markedAt = now
-    // A failure does not matter: no new store can be created in a Redis that rejects writes.
+    // A failure does not matter, as no new store can be created in a Redis that rejects writes.
     await ask((client) => client.set(keys.lostId, id, 'PX', lossMarkTtlMs)).catch(() => {})
   }
 
@@ -79,7 +79,7 @@ function lostError(how: keyof typeof losses): GatehouseError {
 
 /**
  * Keeps this version away from data of a newer one, which it would misread or damage. Data without a format has the
- * first, and is marked with it.
+ * first one, and is marked with it.
  */
 export function createStoreFormat({ ask }: Pick<CommandClient, 'ask'>, keys: KeyNames) {
   let newer: string | undefined
@@ -87,7 +87,7 @@ export function createStoreFormat({ ask }: Pick<CommandClient, 'ask'>, keys: Key
 
   /**
    * Checks the ID and format read from the store; '' = none.
-   * @throws GatehouseError `store-unavailable` where the data is of a newer version
+   * @throws GatehouseError `store-unavailable` if the data is of a newer version
    */
   async function observe({ id, format }: { readonly id: string; readonly format: string }): Promise<void> {
     newer = format === '' || Number(format) <= storeFormat ? undefined : format
@@ -96,14 +96,14 @@ export function createStoreFormat({ ask }: Pick<CommandClient, 'ask'>, keys: Key
     if (format === '' && id !== '') await mark()
   }
 
-  /** @throws the same, as long as the last format read was newer */
+  /** @throws as `observe`, as long as the last format that was read is newer */
   function assertSupported(): void {
     if (newer === undefined) return
     const failure = new StoreFailure('newer', `${whatIsNewer(newer)}: ${newerHint}`)
     throw new GatehouseError('store-unavailable', { cause: failure })
   }
 
-  /** The same as an OperatorError; undefined where the data is not newer. */
+  /** The problem as an OperatorError; undefined if the data is not newer. */
   function toOperatorError(cause: unknown): OperatorError | undefined {
     if (newer === undefined) return undefined
     return new OperatorError(whatIsNewer(newer), {

@@ -13,7 +13,7 @@ export function createSubjectStore(connection: Connection): SubjectStore {
   return {
     findBlockedSubject: async (principalId) => {
       const at = await ask((client) => client.zscore(keys.blockedSubjects, principalId))
-      // What is absent may pass: it must not be absent because the data was lost.
+      // An absent subject is admitted, so it must not be absent because the data was lost.
       return at === null ? confirmAbsence() : { principalId, blockedAt: Number(at) }
     },
     blockSubject: async ({ principalId, blockedAt }, audit) => {

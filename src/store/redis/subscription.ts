@@ -13,7 +13,7 @@ export interface Subscription {
 
 /** How often a stalled subscription is reconnected at most. */
 const reopenIntervalMs = 1_000
-/** How long a subscription must last to count: one that is cut again and again may lose messages each time. */
+/** How long a subscription must last to count, as one that is cut again and again may lose messages each time. */
 const steadyAfterMs = 1_000
 
 /**

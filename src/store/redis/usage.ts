@@ -18,19 +18,19 @@ import { loadScript, pairsOf } from './scripts.ts'
 const addScript = loadScript('add-usage')
 const admitScript = loadScript('admit-usage-principals')
 
-/** For how long a batch is known to have been added. */
+/** How long a batch is remembered as added. */
 const batchMs = 3_600_000
 /** How many numbers of fields a pair of key and route takes (see add-usage.lua). */
 const fieldsPerPair = 32
 const separator = '\t'
-/** How many pairs an account has in a month, in some megabytes; what more there are counts as the key and route `*`. */
+/** How many pairs an account has in a month, in a few megabytes; further ones count as the key and route `*`. */
 export const usagePairsMax = 10_000
 /** How many fields are read at once, which takes Redis a tenth of a millisecond. */
 const fieldsAtOnce = 500
 
-/** A hash for each account and month, which expires as a whole; losing the last second in a failover does not matter. */
+/** A hash per account and month, which expires as a whole; losing the last second in a failover does not matter. */
 export function createUsageStore({ keys, ask, run, confirmAbsence }: Connection): UsageStore {
-  /** In steps: Redis does nothing else while it reads a whole hash, and one of many keys and routes is large. */
+  /** In steps, as Redis does nothing else while it reads a whole hash, which may be large. */
   async function readMonth(accountId: string, month: number): Promise<readonly UsageCount[]> {
     const key = usageKey(keys, accountId, month)
     const fields = new Map<string, string>()
@@ -74,7 +74,7 @@ export function createUsageStore({ keys, ask, run, confirmAbsence }: Connection)
   }
 }
 
-/** As `addUsage`. @param recordOf the key that has to exist for the counts of an account to be added */
+/** Like `addUsage`. @param recordOf the key that has to exist for the counts of an account to be added */
 export async function addCounts(
   { keys, run }: Pick<Connection, 'keys' | 'run'>,
   { id, entries }: Pick<UsageBatch, 'id' | 'entries'>,
@@ -97,7 +97,7 @@ export async function addCounts(
   )
 }
 
-/** What has to exist for usage to be counted: a principal of a foreign issuer has no record of its own. */
+/** The key that has to exist for usage to be counted; a principal of a foreign issuer has no record of its own. */
 function recordOf(keys: KeyNames, id: string): string {
   return isPrincipalId(id) ? keys.usagePrincipals : keys.account(id)
 }
@@ -140,7 +140,10 @@ function usageKey(keys: KeyNames, accountId: string, month: number): string {
   return keys.usageOf(accountId, formatDay(month).slice(0, 7))
 }
 
-/** Everything that an account may have used: a clock may be ahead of ours. @param now milliseconds since 1970 */
+/**
+ * All keys that an account's usage may be under, as a clock may be ahead of ours.
+ * @param now milliseconds since 1970
+ */
 export function usageKeysOf(keys: KeyNames, accountId: string, now: number): readonly string[] {
   const today = dayOf(now)
   const days = { from: firstOfMonth(today - usageDaysKept, -1), to: firstOfMonth(today, 1) }

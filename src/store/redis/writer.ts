@@ -7,8 +7,8 @@ import { commandArgsOf, isScriptFault, type Script, type ScriptCall } from './sc
 /** Runs scripts that are complete once enough replicas have their writes. */
 export interface Writer {
   /**
-   * @throws GatehouseError `store-unavailable`; with the cause `unconfirmed` where too few replicas have the change:
-   *   it was made, and can still be lost; the fault of a script, as it is
+   * @throws GatehouseError `store-unavailable`, with the cause `unconfirmed` if too few replicas have the change, which
+   * was made but can still be lost; a script's fault is thrown unchanged
    */
   run(script: Script, call: ScriptCall): Promise<unknown>
   /** Opens the connection before the first write, which then need not wait for it. */
@@ -16,15 +16,15 @@ export interface Writer {
   close(): void
 }
 
-/** A working replica has a change by then: waiting longer only helps if a replica is down. */
+/** A working replica has a change within this time; waiting longer only helps if a replica is down. */
 const replicaWaitMsMax = 2_000
 /** The part of a command's timeout that WAIT may take: the rest is for the response. */
 const waitTimeoutShare = 0.8
 
 /**
  * Opens a connection of its own with the first write, as WAIT blocks every command behind it on its connection, which
- * must be neither look-ups nor the change log. Writes that arrive during a WAIT are sent together afterwards, with one
- * WAIT for all of them: so none waits for more than two.
+ * must not delay look-ups or the change log. Writes that arrive during a WAIT are sent together afterwards, with one
+ * WAIT for all of them, so that none waits for more than two.
  */
 export function openWriter(options: RedisOptions, anyKey: string): Writer {
   const { replicas, commandTimeoutMs } = options
@@ -81,7 +81,7 @@ export function openWriter(options: RedisOptions, anyKey: string): Writer {
     if (redirected.length > 0) await retryRedirected(ask, redirected)
   }
 
-  /** The driver does not follow redirections in a pipeline with a WAIT: a look-up shows it where the slot is now. */
+  /** The driver does not follow redirections in a pipeline with a WAIT: a look-up tells it where the slot is now. */
   async function retryRedirected(ask: CommandClient['ask'], redirected: readonly Write[]): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, redirections.delayMs))
     await ask((client) => client.get(anyKey)).catch(() => {})
@@ -115,13 +115,16 @@ interface Write {
 
 type Reply = readonly [error: Error | null, result: unknown]
 
-/** What a failure means for a write: without a response it may have been made. @param how `done` = it was made */
+/**
+ * What a failure means for a write, which may have been made if there was no response.
+ * @param how `done` = it was made
+ */
 export function toWriteFailure(failure: StoreFailure, how?: 'done'): StoreFailure {
   const isUncertain = how === 'done' || failure.kind === 'unanswered'
   return isUncertain ? new StoreFailure('unconfirmed', failure.message) : failure
 }
 
-/** Whole scripts, not digests: one that Redis has forgotten would have to be sent, and waited for, twice. */
+/** Whole scripts, not digests, as one that Redis has forgotten would have to be sent, and waited for, twice. */
 function evalCommands(batch: readonly Write[]) {
   return batch.map(({ script, call }) => ['eval', script.source, commandArgsOf(call)])
 }

@@ -21,7 +21,7 @@ export function createTermIndex({ prepare }: Database) {
     for (const term of termsOf(account)) remove.run(term, account.id)
   }
 
-  /** Does nothing for most changes, which are not of a name or e-mail. */
+  /** Does nothing unless a name or e-mail has changed, which is rare. */
   function update(before: Account, after: Account): void {
     const isSame = before.email === after.email && before.firstName === after.firstName
     if (isSame && before.lastName === after.lastName) return
@@ -30,7 +30,7 @@ export function createTermIndex({ prepare }: Database) {
   }
 
   function find(prefix: string, after: TermEntry | undefined, limit: number): readonly TermEntry[] {
-    // The last code point of all: everything that begins with the prefix sorts before it.
+    // The last code point, so that everything with the prefix sorts before it.
     const end = `${prefix}\u{10ffff}`
     const from = after?.term ?? prefix
     return select
@@ -50,7 +50,7 @@ export function createImportedKeyIndex({ prepare }: Database) {
     for (const digest of digests) remove.run(Buffer.from(digest, 'base64url'), accountId)
   }
 
-  /** Does nothing for most changes, which are not of imported keys. */
+  /** Does nothing unless imported keys have changed, which is rare. */
   function update(before: Account, after: Account): void {
     const { added, removed } = indexChange(before, after)
     removeEach(before.id, removed)

@@ -3,7 +3,7 @@ import { type Account, emailKey } from '../account.ts'
 import { identityKeyOf, parsePortalAccess } from '../portal-access.ts'
 import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../secret-keys.ts'
 
-/** Of the accounts table. */
+/** The columns of the accounts table. */
 export const accountColumns = [
   'id',
   'email',
@@ -27,7 +27,7 @@ export const accountColumns = [
   'api_last_four',
 ] as const
 
-/** Those in indexes of the table. */
+/** The columns in indexes of the table. */
 export const indexedColumns: ReadonlySet<(typeof accountColumns)[number]> = new Set([
   'id',
   'email_key',

@@ -10,7 +10,7 @@ import { accountColumns, hasSameIndexes, indexedColumns, toAccount, toRow } from
 import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
 
-/** How many sessions of a deleted account one step removes: this blocks the event loop for some milliseconds. */
+/** How many sessions of a deleted account one step removes, which blocks the event loop for a few milliseconds. */
 const removedSessionsMax = 200
 
 /** The verbs, and what other slices need of the accounts. */
@@ -29,7 +29,7 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
   const selectPage = prepare(
     'SELECT * FROM accounts WHERE (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?',
   )
-  // As literals: only then does SQLite use the index that has only them.
+  // Literals, as SQLite only then uses the index that contains only these.
   const selectOtherAdmin = prepare(
     `SELECT id FROM accounts WHERE role = '${adminRole}' AND is_disabled = 0 AND id <> ? LIMIT 1`,
   )
@@ -38,7 +38,7 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
       `UPDATE accounts SET ${columns.map((column) => `${column} = :${column}`).join(', ')} WHERE id = :id`,
     )
   const update = prepareUpdate(accountColumns.filter((column) => column !== 'id'))
-  // SQLite writes every index anew of which a column is named, even if its value stays.
+  // SQLite rewrites every index with a column that is named, even if its value stays the same.
   const updateUnindexed = prepareUpdate(accountColumns.filter((column) => !indexedColumns.has(column)))
   updateUnindexed.setAllowUnknownNamedParameters(true)
   const remove = prepare('DELETE FROM accounts WHERE id = ?')
@@ -49,7 +49,7 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
     'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE account_id = ? LIMIT ?)',
   )
 
-  /** To be called within a read or a write, as all that are not verbs. */
+  /** To be called within a read or a write, like everything that is not a verb. */
   function find(id: string): Account | undefined {
     const row = selectById.get(id)
     return row && toAccount(row)
@@ -76,7 +76,7 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
     return { kind: 'created' }
   }
 
-  /** Those that another account has, or that come a second time. */
+  /** Those that another account has, or that occur a second time. */
   function takenEmails(emails: readonly string[]): readonly string[] {
     const seen = new Set<string>()
     const taken: string[] = []
@@ -88,7 +88,7 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
     return taken
   }
 
-  /** As `Replace`, within a write. */
+  /** Like `Replace`, within a write. */
   function replaceWithin(id: string, transform: Parameters<Replace>[1]): Replacement {
     const account = find(id)
     if (!account) return { kind: 'unknown' }
@@ -105,7 +105,7 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
     return { kind: 'updated', account: next }
   }
 
-  /** Does nothing for most changes, which are not of an identity. */
+  /** Skips the look-up unless the identity changes, which is rare. */
   function isIdentityTaken(before: Account, { id, portal }: Account): boolean {
     const key = identityKeyOf(portal)
     if (key === undefined || key === identityKeyOf(before.portal)) return false
@@ -113,7 +113,7 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
     return holder !== undefined && holder.id !== id
   }
 
-  /** The transaction has the write lock: nobody changes another Admin before it ends. */
+  /** The transaction has the write lock, so nobody changes another Admin before it ends. */
   function isLastAdmin(account: Account): boolean {
     return isActiveAdmin(account) && selectOtherAdmin.get(account.id) === undefined
   }

@@ -13,7 +13,7 @@ import type { Writer } from './writer.ts'
 /** How many entries are scanned for one result: this blocks the process for some milliseconds. */
 const scannedMax = 2_000
 
-/** The audit log, which the writer writes with what it is about. */
+/** The audit log, whose entries are written together with the changes that they describe. */
 export function createAuditStore(
   { prepare, read }: Database,
   { writeUncached, onAudit }: Writer,
@@ -22,7 +22,7 @@ export function createAuditStore(
     `SELECT seq, entry FROM audit WHERE seq >= ? AND seq < ? AND (? = '' OR instr(entry, ?) > 0)
      AND (? = '' OR instr(lower(entry), ?) > 0) ORDER BY seq DESC LIMIT ?`,
   )
-  // A query each: for both in one SQLite would read the whole table.
+  // Two queries, as SQLite would read the whole table for both in one.
   const selectEnds = prepare(
     'SELECT (SELECT min(seq) FROM audit) AS first, (SELECT max(seq) FROM audit) AS last',
   )

@@ -24,7 +24,7 @@ const batchSize = 500
 
 type TableKind = Exclude<StoreRecord['kind'], 'store' | 'account'>
 
-/** Where the records of each kind are, and which columns have other names than their fields. */
+/** Which table holds the records of each kind, and the columns whose names differ from their fields. */
 const places: { readonly [Kind in TableKind]: Place<keyof (typeof recordFields)[Kind]> } = {
   session: { table: 'sessions', columns: { end: 'end_reason', userAgent: 'client' } },
   portalSession: { table: 'portal_sessions', columns: { userAgent: 'client' } },
@@ -42,7 +42,7 @@ interface Place<Field extends PropertyKey> {
   readonly table: string
   readonly columns?: Readonly<Partial<Record<Field, string>>>
   readonly order?: string
-  /** Of columns that no field has. */
+  /** Columns that correspond to no field. */
   readonly constants?: Readonly<Record<string, number>>
 }
 
@@ -99,7 +99,7 @@ function nextOf(rows: Iterator<Row>): readonly Row[] {
   return found
 }
 
-/** A kind of which there is a record. The chains of the audit log have a row each from the beginning. */
+/** A kind with at least one record. The chains of the audit log always have a row each. */
 function findUsed({ prepare, read }: Database): RecordKindInTables | undefined {
   const kinds = ['account', ...tableKinds.filter((kind) => kind !== 'auditChain')] as const
   const tableOf = (kind: RecordKindInTables) => (kind === 'account' ? 'accounts' : places[kind].table)
@@ -113,7 +113,7 @@ type RecordKindInTables = TableKind | 'account'
 /** The primary code of SQLite (see `isBusy`). */
 const sqliteConstraint = 19
 
-/** @throws OperatorError where the work breaks a rule of a table, such as that a key is there once */
+/** @throws OperatorError if the work violates a constraint, such as the uniqueness of a key */
 function withoutConflicts(work: () => void): void {
   try {
     work()
@@ -153,7 +153,7 @@ function createRestorer(database: Database, { create }: Accounts) {
     }
   }
 
-  /** Far behind what any process has read of the log, so that it drops all that it knows. */
+  /** Far ahead of what any process has read of the log, so that all of them drop everything. */
   function end(): void {
     countEntries.run()
     // They get nothing of the restored audit log.
@@ -208,7 +208,7 @@ function selectOf(kind: TableKind): string {
   return `SELECT ${columns.join(', ')} FROM ${table}${order === undefined ? '' : ` ORDER BY ${order}`}`
 }
 
-/** Replaces: of the chains there are rows already. Two records of any other kind with one key are an error. */
+/** Replaces, as the chains already have rows. For all other kinds, two records with the same key are an error. */
 function insertOf(kind: TableKind): string {
   const { table, constants = {} }: Place<string> = places[kind]
   const fields = fieldsOf(kind)

@@ -21,18 +21,19 @@ export function openChanges(
   { notifyChanged, onChange }: Writer,
   listens: boolean,
 ): ChangeStore & { close(): void } {
-  // Bounds in one query of the table would read all of it: SQLite finds only one by the index.
+  // Selected separately: SQLite would read the whole table for both bounds in one query, as it finds only one by the
+  // index.
   const state = prepare(`SELECT (SELECT id FROM store) AS store,
     (SELECT min(seq) FROM changes) AS first, (SELECT max(seq) FROM changes) AS last`)
   const selectAfter = prepare('SELECT seq, kind, subject, at FROM changes WHERE seq > ? ORDER BY seq')
   const openedStore = read(() => prepare('SELECT id FROM store').get()?.id)
   /** The position up to which changes were announced; undefined before the first reading. */
   let announcedHead: number | undefined
-  /** A reading has found changes that were not announced: the watch may be late, or deaf. */
+  /** Whether a reading has found changes that were not announced: the watch may be late, or not work. */
   let isBehind = false
   const watch = listens ? watchWal(walPath, announce) : undefined
 
-  /** Own changes are announced once more, as theirs is the same log. */
+  /** Announces our own changes once more, as the log contains both. */
   function announce(): void {
     const reading = announcedHead === undefined ? undefined : tryReadAfter(announcedHead)
     if (!reading) return
@@ -58,7 +59,7 @@ export function openChanges(
     const head = Number(last ?? 0)
     if (after === undefined) return readAtStart(head)
     if (after === head) return { head, changes: [], completeSince: 0 }
-    // The log is shorter than what was read of it, or has too many new entries, or the oldest of these are gone.
+    // The log is shorter than what was read of it, has too many new entries, or the oldest of these are gone.
     if (after > head || head - after > changesMax || Number(first ?? 0) > after + 1)
       return { head, changes: undefined, completeSince: Date.now() }
     return { head, changes: selectAfter.all(after).flatMap(toLogged), completeSince: 0 }

@@ -4,11 +4,11 @@ import { hasErrorCode } from '#platform/errors/operator-error.ts'
 import { StoreFailure } from '../store-failure.ts'
 
 /**
- * Guards a database and its log. A file that was deleted or replaced stays open and accepts all writes; others, such as
- * commands, work on the file at that path.
+ * Guards a database and its log. A file that was deleted or replaced stays open and accepts all writes, while others,
+ * such as commands, use the file at that path.
  * @param path of a database that is open in WAL mode, so that its log exists
- * @returns the check that the open files are still the ones at their paths, which takes some microseconds and throws
- *   GatehouseError `store-unavailable` where one was deleted or replaced: what is written is then lost
+ * @returns checks that the open files are still the ones at their paths; takes a few microseconds, and throws
+ * GatehouseError `store-unavailable` if one was deleted or replaced, as writes are then lost
  */
 export function guardFiles(path: string): () => void {
   const files = [path, walPathOf(path)].map((name) => ({ name, opened: statFile(name) }))
@@ -25,7 +25,7 @@ export function walPathOf(path: string): string {
   return `${path}-wal`
 }
 
-/** As bigints: numbers of files can have 64 bits. */
+/** As bigints, as inode numbers can have 64 bits. */
 function statFile(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true })
@@ -41,12 +41,15 @@ function lostError(name: string, isGone: boolean): GatehouseError {
   return new GatehouseError('store-unavailable', { cause: new StoreFailure('lost', message) })
 }
 
-/** The minimum time between two calls: a process that writes all the time must not have all others read as often. */
+/**
+ * The minimum time between two calls, so that a process that writes continuously does not make all others read as
+ * often.
+ */
 const gapMs = 2
 
 /**
- * Watches the WAL of a database, which every write is appended to. Where files cannot be watched (no inotify
- * instance is left, or a file system without events) it never calls.
+ * Watches the WAL of a database, which every write is appended to. If files cannot be watched (no inotify instance is
+ * left, or a file system without events), it never calls.
  * @param path of the WAL; it must exist
  * @param onWrite called at once, and within 2 ms after further writes
  */
@@ -78,22 +81,22 @@ export function watchWal(path: string, onWrite: () => void) {
   }
 
   return {
-    /** Whether it has told of a write: where files cannot be watched it never does. */
+    /** Whether it has ever reported a write; if files cannot be watched it never does. */
     isProven: () => isProven,
     close,
   }
 }
 
 /**
- * Tells those who watch the WAL of a commit, by its times: SQLite appends to it before others can read what was written.
- * The owner of the file may set them, others need not.
+ * Reports a commit to those who watch the WAL, by touching it: SQLite appends to it before others can read what was
+ * written. The owner of the file may set its times, others may not.
  */
 export function touchWal(path: string): void {
   const seconds = Date.now() / 1_000
   try {
     utimesSync(path, seconds, seconds)
   } catch {
-    // Who watches it reads the change log at intervals too.
+    // Watchers also read the change log at intervals.
   }
 }
 

@@ -9,33 +9,30 @@ import { guardFiles, walPathOf } from './database-files.ts'
 import { migrations } from './schema.ts'
 import { isBusy, type Transaction, tryWrite } from './transaction.ts'
 
-/** A database file, and the ways it is read and written. */
+/** A database file, and the ways to read and write it. */
 export interface Database {
   /** Path of the WAL, which every write is appended to. */
   readonly walPath: string
   prepare: DatabaseSync['prepare']
-  /**
-   * Runs reads.
-   * @throws GatehouseError `store-unavailable` where SQLite fails; what the work throws itself, as it is
-   */
+  /** Runs reads. @throws GatehouseError `store-unavailable` if SQLite fails; what the work itself throws, unchanged */
   read<Result>(work: () => Result): Result
   /**
-   * Runs reads and writes as one step, at once if no other process is writing; once it resolves they are on disk.
-   * @throws the same
+   * Runs reads and writes as one step, at once if no other process is writing; they are on disk once it resolves.
+   * @throws as `read`
    */
   write<Result>(work: () => Result): Promise<Result>
   /**
-   * The same, but not waiting for the disk: a crash of the process loses nothing, one of the machine the last of these
-   * writes. For counts, as SQLite blocks this thread while it waits.
+   * Like `write`, without waiting for the disk: a crash of the process loses nothing, one of the machine the last of
+   * these writes. For counts, as SQLite blocks this thread while it waits.
    */
   writeUnsynced<Result>(work: () => Result): Promise<Result>
   /**
-   * The same for work that takes long: other processes cannot write meanwhile, and writes of this one wait. All is
-   * undone if the work fails, or ends with `undo`.
+   * Like `write`, for work that takes long: in the meantime other processes cannot write, and writes of this one wait.
+   * Everything is undone if the work fails, or ends with `undo`.
    */
   writeLong<Result>(work: () => Promise<LongWrite<Result>>): Promise<Result>
   /**
-   * Another connection, which sees the database as it is now for as long as it is open: meanwhile the WAL grows with
+   * Another connection, which sees the database as it is now for as long as it is open; meanwhile the WAL grows with
    * what others write.
    */
   openSnapshot(): Snapshot
@@ -47,7 +44,7 @@ export interface Database {
 
 type Snapshot = Pick<Database, 'prepare' | 'close'>
 
-/** How work that takes long has ended. */
+/** The outcome of work that takes long. */
 export interface LongWrite<Result> {
   readonly end: 'commit' | 'undo'
   readonly result: Result
@@ -84,7 +81,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
         assertInPlace()
         const attempt = mapSqliteErrors(() => tryWrite(database, work, kind))
         if (attempt.kind === 'written') {
-          // Only now is it known where it was written.
+          // Only now does it show in which file it was written.
           assertInPlace()
           return attempt.result
         }
@@ -110,7 +107,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
   function openSnapshot(): Snapshot {
     assertInPlace()
     return mapSqliteErrors(() => {
-      // Fails where this one is closed.
+      // Fails if this one is closed.
       database.exec('SELECT 1')
       const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs })
       // The first read takes the snapshot.
@@ -147,7 +144,7 @@ function mapSqliteErrors<Result>(work: () => Result): Result {
   }
 }
 
-/** node:sqlite says the second of a database, or of a statement, that has been closed. */
+/** node:sqlite uses the second code for a database, or a statement, that has been closed. */
 const sqliteCodes: readonly unknown[] = ['ERR_SQLITE_ERROR', 'ERR_INVALID_STATE']
 
 function isSqliteError(error: unknown): boolean {
@@ -177,9 +174,9 @@ function connect(path: string, busyTimeoutMs: number): DatabaseSync {
 }
 
 /**
- * Creates the file before SQLite does, and private: the directory may have existed already, and be open to others. An
- * existing file is not opened: closing it would drop the locks that this process holds on it through another connection
- * (fcntl of POSIX).
+ * Creates the file before SQLite does, with private access: the directory may have existed, and be open to others. An
+ * existing file is not opened, as closing it would drop the locks that this process holds on it through another
+ * connection (POSIX fcntl).
  */
 function createPrivateFile(path: string): void {
   try {
@@ -192,15 +189,15 @@ function createPrivateFile(path: string): void {
 }
 
 /**
- * Size the WAL is truncated to after a checkpoint without readers: by the second write after that. SQLite starts to
- * copy at 1,000 pages, which is about as much.
+ * The size that the WAL is truncated to after a checkpoint without readers, by the second write after that. SQLite
+ * begins to copy at 1,000 pages, which is about as much.
  */
 const logBytesMax = 4 * 1_024 * 1_024
 
-/** Switching to WAL does not wait for other processes: so an empty write waits for them, and it is retried. */
+/** Switching to WAL does not wait for other processes, so an empty write waits for them and it is retried. */
 function enableWal(database: DatabaseSync, deadline: number): void {
-  // FULL: a commit that was acknowledged is on disk, even after a power failure. Without a limit, a log that has grown
-  // during a long read of the database would stay as large as it was.
+  // FULL: an acknowledged commit is on disk, even after a power failure. Without a limit, a log that has grown during a
+  // long read would never shrink again.
   const settings = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${logBytesMax}`
   for (;;) {
     try {

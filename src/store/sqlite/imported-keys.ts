@@ -4,7 +4,7 @@ import type { Accounts } from './accounts.ts'
 import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
 
-/** Imported keys are of their account, which also keeps the index of them. */
+/** Imported keys belong to their account, whose writes also update their index. */
 export function createImportedKeyStore(
   { prepare, read }: Database,
   { writeChanges }: Writer,

@@ -4,9 +4,9 @@ import { secretKeyRecords } from './account-row.ts'
 import type { Accounts } from './accounts.ts'
 import type { Database } from './database.ts'
 
-/** Keys with their account; their uses in rows of their own. */
+/** Keys are stored with their account; their uses in separate rows. */
 export function createKeyStore({ prepare, read, write }: Database, { replace }: Accounts): KeyStore {
-  // Only the needed columns: hundreds of uses are recorded a second, and should cost next to nothing.
+  // Only the needed columns, as hundreds of uses are recorded per second, and should cost next to nothing.
   const selectKeys = prepare('SELECT secret_keys, api_digest FROM accounts WHERE id = ?')
   const selectDigests = prepare('SELECT digest FROM key_uses WHERE account_id = ?')
   const upsert = prepare(
@@ -17,7 +17,7 @@ export function createKeyStore({ prepare, read, write }: Database, { replace }: 
   const select = prepare('SELECT * FROM key_uses WHERE account_id = ?')
   const remove = prepare('DELETE FROM key_uses WHERE account_id = ? AND digest = ?')
 
-  /** Records a use only of a key that the account has now; uses of other keys are removed. */
+  /** Records a use only if the account still has the key; uses of other keys are removed. */
   function record(use: RecordedKeyUse): void {
     const digests = currentKeyDigests(use.accountId)
     if (!digests.includes(use.digest)) return

@@ -5,7 +5,7 @@ import type { Accounts } from './accounts.ts'
 import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
 
-/** Passwords and links with their account; portal sessions in rows of their own. */
+/** Passwords and links are stored with their account; portal sessions in separate rows. */
 export function createPortalStore(
   { prepare, read, write }: Database,
   { writeUncached }: Writer,

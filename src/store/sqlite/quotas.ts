@@ -14,14 +14,14 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** How many takes a transaction has at most, which takes SQLite some milliseconds. */
+/** The maximum number of takes in a transaction, which takes SQLite a few milliseconds. */
 const batchMax = 200
-/** How many ended windows are removed when one is added: more than that one. */
+/** How many ended windows are removed when one is added: more than one, so that they become fewer. */
 const removedPerAddition = 2
 
 /**
  * Quotas that the processes of this machine share; a crash of the machine may lose the last second. All takes of one
- * event loop iteration are one transaction, which costs as much as ten takes.
+ * turn of the event loop are one transaction, which costs as much as ten takes.
  */
 export function createQuotaStore({ prepare, read, writeUnsynced }: Database): QuotaStore {
   const select = prepare('SELECT granted, held FROM quotas WHERE account_id = ? AND period = ?')
@@ -40,7 +40,7 @@ export function createQuotaStore({ prepare, read, writeUnsynced }: Database): Qu
     const { granted, next } = takeOfQuota(toState(row), wanted)
     save.run(accountId, window, endsAt + quotaKeptMs, next.granted, toHeld(next))
     if (!row) removeEnded.run(now, removedPerAddition)
-    return { granted }
+    return { granted, grantedToAll: next.granted }
   }
 
   const waiting: Waiting[] = []
@@ -66,7 +66,7 @@ export function createQuotaStore({ prepare, read, writeUnsynced }: Database): Qu
   }
 }
 
-/** Of each process, by its ID: reserved, sequence, granted, askedAt. */
+/** By process ID: reserved, sequence, granted, askedAt. */
 type Held = Readonly<Record<string, readonly [number, number, number, number]>>
 
 function toHeld({ holders }: QuotaState): string {

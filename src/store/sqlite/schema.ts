@@ -93,7 +93,7 @@ const portalAndAudit = `
   ) STRICT;
 `
 
-/** Days are numbers of days since 1970. Batches are remembered so that one that is repeated is not added again. */
+/** Days are numbers of days since 1970. Batches are remembered so that a repeated one is not added again. */
 const usage = `
   CREATE TABLE usage (
     account_id TEXT NOT NULL,
@@ -110,7 +110,7 @@ const usage = `
   ) STRICT;
 `
 
-/** What is granted of each quota in its window (`period`), and what each process got last, by its ID, as JSON. */
+/** What is granted of each quota in its window (`period`), and what each process last got, by its ID, as JSON. */
 const quotas = `
   CREATE TABLE quotas (
     account_id TEXT NOT NULL,
@@ -124,7 +124,7 @@ const quotas = `
 `
 
 /**
- * The steps from each version to the next; user_version counts those a database has gone through. Only ever added to.
+ * The steps from each version to the next; user_version counts the steps that a database has gone through. Append only.
  */
 export const migrations: readonly ((database: DatabaseSync) => void)[] = [
   (database) => database.exec(accountsAndSessions),

@@ -71,7 +71,7 @@ export function createSessionStore(
   }
 
   /**
-   * Ends what an account has beyond its newest sessions, a slice at a time.
+   * Ends an account's sessions beyond the newest ones, some at a time.
    * @returns the IDs of those ended: fewer than `endedMax` = there are no more
    */
   function endOldest(account: Pick<Account, 'id' | 'sessionEpoch'>, now: number, kept: number) {

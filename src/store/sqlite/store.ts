@@ -27,7 +27,7 @@ export interface SqliteOptions {
 
 /**
  * The store on one machine: a SQLite file in WAL mode, shared by the gateway and the command line.
- * @throws OperatorError where the file cannot be opened or made
+ * @throws OperatorError if the file cannot be opened or created
  */
 export function openSqliteStore({ path, busyTimeoutMs, listens = false }: SqliteOptions): Store {
   const database = openDatabase(path, busyTimeoutMs)

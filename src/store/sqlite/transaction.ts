@@ -1,13 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-/** A transaction; `busy` where another process, or a long write of this one, is writing. */
+/** A transaction; `busy` if another process, or a long write of this one, is writing. */
 export type Attempt<Result> =
   | { readonly kind: 'written'; readonly result: Result }
   | { readonly kind: 'busy'; readonly cause: unknown }
 
 /**
- * How a transaction ends: `begun` does not. `unsynced` in WAL mode waits for no disk; the next one that does makes it
- * durable too.
+ * How a transaction ends; `begun` leaves it open. `unsynced` does not wait for the disk in WAL mode; the next synced
+ * one makes it durable too.
  */
 export type Transaction = 'synced' | 'unsynced' | 'begun'
 
@@ -49,7 +49,7 @@ function tryTransaction<Result>(
   }
 }
 
-/** The primary code; node:sqlite gives extended codes, which have it in their last byte (BUSY_RECOVERY is 261). */
+/** The primary code; node:sqlite returns extended codes, whose last byte it is (BUSY_RECOVERY is 261). */
 const sqliteBusy = 5
 
 export function isBusy(error: unknown): boolean {

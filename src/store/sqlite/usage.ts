@@ -10,13 +10,13 @@ import {
 } from '../usage.ts'
 import type { Database } from './database.ts'
 
-/** How many counts are read at once, which takes a few milliseconds: requests are served in between. */
+/** How many counts are read at once, which takes a few milliseconds, before other requests are served. */
 const countsAtOnce = 2_000
 /** How many principals are listed at once. */
 const principalsAtOnce = 500
-/** How many batches are known to have been added: those of an hour, of two a second. */
+/** How many batches are remembered as added: those of an hour, at two per second. */
 const batchesKept = 7_200
-/** How many accounts are looked through for old counts with a write, and how many counts are removed of each. */
+/** How many accounts are searched for old counts with each write, and how many counts are removed from each. */
 const sweptAccounts = 20
 const sweptCountsMax = 200
 
@@ -46,7 +46,7 @@ export function createUsageStore({ prepare, read, write }: Database): UsageStore
   const countPrincipals = prepare('SELECT count(*) AS count FROM usage_principals')
   const removeOldPrincipals = prepare('DELETE FROM usage_principals WHERE day < ?')
   const selectPrincipals = prepare('SELECT id FROM usage_principals WHERE id > ? ORDER BY id LIMIT ?')
-  /** The account up to which old counts were looked for. */
+  /** The last account that was searched for old counts. */
   let sweptUntil = ''
 
   function addBatch({ id, today, entries }: UsageBatch): void {
@@ -58,7 +58,7 @@ export function createUsageStore({ prepare, read, write }: Database): UsageStore
     sweep(today - usageDaysKept)
   }
 
-  /** Removes old counts of a few accounts, from where it ended the last time; at the end it starts again. */
+  /** Removes old counts of a few accounts, continuing where it last stopped; after the last account it starts again. */
   function sweep(oldestKept: number): void {
     for (let count = 0; count < sweptAccounts; count++) {
       const next = selectNextAccount.get(sweptUntil)
@@ -68,7 +68,7 @@ export function createUsageStore({ prepare, read, write }: Database): UsageStore
       }
       const accountId = String(next.account_id)
       const isOld = Number(next.day) < oldestKept
-      // Where there are more, the next write goes on with this account.
+      // If there are more, the next write continues with this account.
       if (isOld && Number(removeOld.run(accountId, oldestKept, sweptCountsMax).changes) === sweptCountsMax)
         return
       sweptUntil = accountId
@@ -95,7 +95,7 @@ export function createUsageStore({ prepare, read, write }: Database): UsageStore
     if (added.length === 0) return []
     let room = usagePrincipalsMax - Number(countPrincipals.get()?.count)
     return added.filter((id) => {
-      // All others of an issuer always have room.
+      // The entry for all others of an issuer always has room.
       const isRefused = room <= 0 && !id.endsWith(':')
       if (!isRefused) insertPrincipal.run(today, id)
       room--

@@ -22,7 +22,7 @@ export function createWriter(database: Database) {
     return writeChanges(work, (result) => [describe(result) ?? []].flat(), entry)
   }
 
-  /** The same where one step may change several. */
+  /** Like `writeChange`, for a step that may make several changes. */
   async function writeChanges<Result>(
     work: () => Result,
     describe: (result: Result) => readonly Change[],
@@ -73,16 +73,16 @@ export function createWriter(database: Database) {
     writeChange,
     writeChanges,
     writeUncached,
-    /** To be called within a write; nobody is notified. */
+    /** To be called within a write; listeners are not notified. */
     appendAudit,
-    /** To be called with what another process changed. */
+    /** To be called with changes of other processes. */
     notifyChanged,
     onChange: (listener: (change: LoggedChange) => void) => void listeners.push(listener),
     onAudit: (listener: (entry: AuditEntry) => void) => void auditListeners.push(listener),
   }
 }
 
-/** @returns the function that adds a change to the log, to be called within a write */
+/** @returns adds a change to the log; to be called within a write */
 function createChangeAppender({ prepare }: Database) {
   const insert = prepare('INSERT INTO changes (kind, subject, at) VALUES (?, ?, ?)')
   const prune = prepare('DELETE FROM changes WHERE seq <= ?')
@@ -94,10 +94,10 @@ function createChangeAppender({ prepare }: Database) {
   }
 }
 
-/** How many entries retention removes at most for each that is added: it catches up without delaying writes. */
+/** How many entries retention removes at most for each added one, so that it catches up without delaying writes. */
 const trimBatchMax = 20
 
-/** @returns the function that adds an entry to its chain, and trims that; to be called within a write */
+/** @returns adds an entry to its chain and trims it; to be called within a write */
 function createAuditAppender({ prepare }: Database) {
   const insert = prepare('INSERT INTO audit (entry, class, link) VALUES (?, ?, ?)')
   const selectChain = prepare('SELECT trimmed, last, entries FROM audit_chains WHERE class = ?')

@@ -35,7 +35,6 @@ t.test('a target must be an http(s) origin, or a Unix socket', async (t) => {
     'http://10.0.0.11:99999': 'must be a URL such as http://10.0.0.11:3000',
     'http://user@10.0.0.11': 'must not contain credentials',
     'http://user:hunter2@10.0.0.11': 'must not contain credentials',
-    'http://10.0.0.11/orders': 'must be an origin: no path, query or fragment',
     'http://10.0.0.11/?a=b': 'must have no query or fragment',
     'http://10.0.0.11/#a': 'must have no query or fragment',
   }
@@ -108,6 +107,21 @@ t.test('a health check of gRPC has no path, and needs HTTP/2', async (t) => {
   t.strictSame(problemMessages(t, checked({ grpc: { service: 'a b' } })), [
     `${at}.grpc.service: has an invalid format: it must match ^[!-~]{0,255}$`,
   ])
+})
+
+t.test('the base path of a target is one that all servers read alike', async (t) => {
+  for (const path of ['/', '/base', '/base/', '/a/b.c/~d', '/a%20b', `/${'a'.repeat(2_000)}`])
+    t.strictSame(problemMessages(t, target(`http://10.0.0.11:3000${path}`)), [], path)
+  const at = 'upstreams.backend.targets[1].url'
+  const dots = `${at}: must have no dot segment (. or ..) in its base path`
+  for (const path of ['/.', '/..', '/a/../b', '/a/./', '/%2e%2E/b', '/a/.%2e', '/a\\..\\b', '/a/..;x/b'])
+    t.strictSame(problemMessages(t, target(`http://10.0.0.11:3000${path}`)), [dots], path)
+  for (const path of ['//', '/a//b', '/a\\b', '/a;b', '/a%2fb', '/a%5Cb', '/a%', '/a b', '/\u00e9'])
+    t.match(
+      problemMessages(t, target(`http://10.0.0.11:3000${path}`))[0],
+      `${at}: must have a base path without`,
+      path,
+    )
 })
 
 t.test('a path of a socket is relative to the config file', async (t) => {

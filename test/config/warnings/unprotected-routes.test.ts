@@ -139,3 +139,21 @@ t.test('a rewrite that leads around the protection of a backend is warned of', a
   for (const rewrite of ['/admins', '/adm', '/admin/public', '/other'])
     t.strictSame(warnings(t, { path: '/admin' }, { path: '/pub', rewrite, ...open }), [], rewrite)
 })
+
+t.test('what refuses everybody else is no protection that a public route leads around', async (t) => {
+  const deny = { path: '/', auth: 'deny' }
+  t.strictSame(warnings(t, deny, { path: '/health', ...open }), [])
+  t.strictSame(warnings(t, { ...deny, path: '/a', methods: ['POST'] }, { path: '/a', ...open }), [])
+})
+
+t.test('wildcards are compared with the hosts that they stand for', async (t) => {
+  const all = { path: '/a', host: '*.example.com' }
+  t.match(warnings(t, all, { path: '/a/b', ...open }), [/for host .*|inside the protected route "r0"/])
+  t.match(warnings(t, { path: '/a' }, { ...all, ...open }), [
+    /for host any-other-host\.invalid\.example\.com, where/,
+  ])
+  t.match(warnings(t, { path: '/a', host: 'api.example.com' }, { ...all, ...open }), [
+    /is public at \/a of every host of \*\.example\.com except api\.example\.com, where "r0" protects it/,
+  ])
+  t.strictSame(warnings(t, { path: '/a', host: 'other.test' }, { ...all, ...open }), [])
+})

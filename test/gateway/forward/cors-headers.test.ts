@@ -4,7 +4,7 @@ import { createCorsHeaders, withCorsHeaders, withoutCorsHeaders } from '#gateway
 const page = createCorsHeaders('https://app.example')
 const nobody = createCorsHeaders(undefined)
 const exposed =
-  'X-Request-Id, Retry-After, WWW-Authenticate, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset'
+  'X-Request-Id, Retry-After, WWW-Authenticate, DPoP-Nonce, RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset'
 const ours = [
   'Access-Control-Allow-Origin',
   'https://app.example',

@@ -18,6 +18,7 @@ const origins = {
   ownCookies: undefined,
   isAuthenticated: false,
   repeated: undefined,
+  set: undefined,
 }
 
 function keptOf(

@@ -53,6 +53,7 @@ t.test("a route's own timeouts win over its upstream's, each by itself", async (
 t.test('switches and limits of a route are compiled unchanged', async (t) => {
   const on = {
     rewrite: '/socket',
+    responseHeaders: { set: ['A', 'b'], replacedNames: new Set(['a']) },
     websocket: true,
     encodedSlash: 'reject',
     caseSensitive: true,

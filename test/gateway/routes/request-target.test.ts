@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseRequestTarget } from '#gateway/routes/request-target.ts'
+import { comparedPaths, parseRequestTarget, readRequestTarget } from '#gateway/routes/request-target.ts'
 
 /** What is sent, and the path it is matched by. */
 const plainPaths: readonly (readonly [sent: string, path: string])[] = [
@@ -18,7 +18,7 @@ const plainPaths: readonly (readonly [sent: string, path: string])[] = [
 ]
 
 /** The result for a path without parameters and encoded slashes. */
-const plain = { hasParameters: false, hasEncodedSlash: false }
+const plain = { hasParameters: false, hasEncodedSlash: false, hasEmptySegment: false }
 
 t.test('a plain path is matched as it is, with every character that is unusual but harmless', async (t) => {
   for (const [sent, path] of plainPaths) {
@@ -153,4 +153,35 @@ t.test('a target that is neither a path nor an absolute URL is refused', async (
   ]) {
     t.equal(parseRequestTarget(sent), undefined, sent)
   }
+})
+
+t.test('a fault of a target is named, an empty segment is left to the route', async (t) => {
+  for (const [sent, fault] of [
+    ['x', 'noPath'],
+    ['/a#b', 'fragment'],
+    ['/a b', 'control'],
+    ['/a?\t', 'control'],
+    ['/a%0a', 'control'],
+    ['/a\\b', 'backslash'],
+    ['/a%b', 'brokenEscape'],
+    ['/a//../b', 'dotSegment'],
+    ['/;a/b', 'parametersOnly'],
+    ['/a//;b/c', 'parametersOnly'],
+  ] as const)
+    t.equal(readRequestTarget(sent), fault, sent)
+  for (const sent of ['//', '/a//b', '//a;b', '/a//%41', '/a//;'])
+    t.match(readRequestTarget(sent), { sentPath: sent, hasEmptySegment: true }, sent)
+  for (const sent of ['//', '/a//b']) t.equal(parseRequestTarget(sent), undefined)
+})
+
+t.test('a path with empty segments is compared as servers may read it', async (t) => {
+  const comparedOf = (sent: string, prefix = '') => {
+    const target = readRequestTarget(sent)
+    return typeof target === 'string' ? target : comparedPaths(target, prefix)
+  }
+  t.strictSame(comparedOf('/a/b'), ['/a/b'])
+  t.strictSame(comparedOf('/a//b'), ['/a/b', '/a/b'])
+  t.strictSame(comparedOf('//a/b'), ['/a/b', '/b'])
+  t.strictSame(comparedOf('///a//b'), ['/a/b', '/b'])
+  t.strictSame(comparedOf('/x//a/b', '/x'), ['/x/a/b', '/x/b'])
 })

@@ -180,3 +180,52 @@ function shuffles(routes: readonly Partial<RouteOptions>[]): readonly Partial<Ro
         shuffles(routes.toSpliced(index, 1)).map((others) => [route, ...others]),
       )
 }
+
+t.test(
+  'a wildcard stands for one or more labels; a name wins over it, a longer one over a shorter',
+  async (t) => {
+    const table = tableOf([
+      { name: 'any', path: '/a' },
+      { name: 'all', path: '/a', host: '*.example.com' },
+      { name: 'eu', path: '/a', host: '*.EU.example.com' },
+      { name: 'api', path: '/a', host: 'api.eu.example.com' },
+      { name: 'deep', path: '/a/b', host: '*.example.com' },
+    ])
+    for (const [host, sent, name] of [
+      ['example.com', '/a', 'any'],
+      ['x.example.com', '/a', 'all'],
+      ['x.y.example.com', '/a', 'all'],
+      ['eu.example.com', '/a', 'all'],
+      ['x.eu.example.com', '/a', 'eu'],
+      ['api.eu.example.com', '/a', 'api'],
+      ['other.test', '/a', 'any'],
+      // The longest path wins, whatever the host is.
+      ['api.eu.example.com', '/a/b/c', 'deep'],
+      ['example.com', '/a/b', 'any'],
+      ['x.example.com', '/b', 'none'],
+      // Some servers read them as a name of the wildcard.
+      ['x.example.com.', '/a', 'host'],
+      ['x%2eexample.com', '/a', 'host'],
+      ['x.example.com%2e', '/b', 'host'],
+      ['example.com.', '/a', 'any'],
+    ] as const)
+      t.equal(ask(table, sent, { host }), name, `${host} ${sent}`)
+  },
+)
+
+t.test('a path that is ambiguous for a host of a wildcard is refused there only', async (t) => {
+  const table = tableOf([
+    { name: 'any', path: '/' },
+    { name: 'admin', path: '/admin', host: '*.example.com' },
+    { name: 'name', path: '/', host: 'a.example.com' },
+    { name: 'open', path: '/Admin', host: 'b.example.com', caseSensitive: true },
+  ])
+  for (const sent of ['/Admin', '/admin;x', '/%2Fadmin/x', '/ADMIN/x']) {
+    for (const host of ['x.example.com', 'a.example.com', 'x.y.example.com'])
+      t.equal(ask(table, sent, { host }), 'ambiguous', `${host} ${sent}`)
+    for (const host of ['example.com', 'other.test'])
+      t.equal(ask(table, sent, { host }), 'any', `${host} ${sent}`)
+  }
+  t.equal(ask(table, '/Admin', { host: 'b.example.com' }), 'open', 'its backend tells them apart')
+  t.equal(ask(table, '/admin', { host: 'b.example.com' }), 'ambiguous')
+})

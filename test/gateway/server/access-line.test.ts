@@ -55,7 +55,14 @@ const others: readonly Seen[] = [
 ]
 
 function destinationAt(path: string): Destination {
-  const target = { path, sentPath: path, query: '', hasParameters: false, hasEncodedSlash: false }
+  const target = {
+    path,
+    sentPath: path,
+    query: '',
+    hasParameters: false,
+    hasEncodedSlash: false,
+    hasEmptySegment: false,
+  }
   return { target, hostName: 'x' }
 }
 

@@ -52,6 +52,7 @@ export interface Asked {
   readonly idleTimeoutMs?: number
   /** Default: of each request another. */
   readonly clientAddress?: string
+  readonly targetIds?: readonly string[]
   readonly accountId?: string
   readonly clientSession?: object
   bodyProgress?(): BodyProgress
@@ -111,6 +112,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
       responseTimeoutMs: asked.responseTimeoutMs ?? upstream.responseTimeoutMs,
       idleTimeoutMs: asked.idleTimeoutMs ?? upstream.idleTimeoutMs,
       clientAddress: asked.clientAddress ?? '127.0.0.1',
+      targetIds: asked.targetIds ?? [],
       clientNetwork: asked.clientAddress ?? `client ${clients++}`,
       accountId: asked.accountId,
       clientSession: asked.clientSession,

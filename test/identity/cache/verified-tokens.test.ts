@@ -141,7 +141,7 @@ t.test('an overlong token is not cached', async (t) => {
   }
 })
 
-const claims = { ...subject, scopes: [], issuedAt: 0, validFrom: 0, validUntil: 1 }
+const claims = { ...subject, scopes: [], confirmation: undefined, issuedAt: 0, validFrom: 0, validUntil: 1 }
 
 t.test('the cache of valid tokens is bounded in bytes', async (t) => {
   // Beside the texts of its claims a token takes 384 bytes of the 512 of its place. More places than tokens whose text

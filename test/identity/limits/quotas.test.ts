@@ -5,6 +5,8 @@ import type { Quota } from '#store/quotas.ts'
 import { until } from '../../setup/net.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'
 
+const dayMs = 86_400_000
+
 const lastSecondOfYear = Date.UTC(2027, 11, 31, 23, 59, 59)
 const second = 1_000
 
@@ -56,7 +58,7 @@ for (const limit of [1, 99, 100, 1_000, 10_000]) {
     const quota = { limit, per: 'day' } as const
     t.equal(await takeOften(take, limit - 1, quota), limit - 1)
     t.match(await take('ada', quota), { isAllowed: true }, 'at the limit')
-    t.strictSame(await take('ada', quota), { isAllowed: false, resetMs: second }, 'one over')
+    t.match(await take('ada', quota), { isAllowed: false, remaining: 0, resetMs: second }, 'one over')
     t.equal(await takeOften(take, 3 * limit, quota), 0, 'far over')
     time.ms += second - 1
     t.match(await take('ada', quota), { isAllowed: false, resetMs: 1 }, 'a millisecond too early')
@@ -69,15 +71,17 @@ for (const limit of [1, 99, 100, 1_000, 10_000]) {
 t.test('a month ends with its last day, whatever its length', async (t) => {
   const { time, open } = await start(t)
   const { take } = open()
-  for (const [now, nextMonth] of [
-    [Date.UTC(2028, 1, 1), Date.UTC(2028, 2, 1)],
-    [Date.UTC(2028, 2, 31, 12), Date.UTC(2028, 3, 1)],
-    [Date.UTC(2028, 11, 31, 23, 59, 59, 999), Date.UTC(2029, 0, 1)],
+  for (const [now, nextMonth, monthMs] of [
+    [Date.UTC(2028, 1, 1), Date.UTC(2028, 2, 1), 29 * dayMs],
+    [Date.UTC(2028, 2, 31, 12), Date.UTC(2028, 3, 1), 31 * dayMs],
+    [Date.UTC(2028, 11, 31, 23, 59, 59, 999), Date.UTC(2029, 0, 1), 31 * dayMs],
   ] as const) {
     time.ms = now
     t.match(await take('ada', { limit: 1, per: 'month' }), { isAllowed: true })
     t.strictSame(await take('ada', { limit: 1, per: 'month' }), {
       isAllowed: false,
+      remaining: 0,
+      windowMs: monthMs,
       resetMs: nextMonth - now,
     })
   }

@@ -58,6 +58,7 @@ for (const algorithm of algorithms) {
       claims: {
         ...subject,
         scopes: [],
+        confirmation: undefined,
         issuedAt: startS * 1_000,
         validFrom: startS * 1_000 - 5_000,
         validUntil: (startS + lifetimeS) * 1_000 + 5_000,

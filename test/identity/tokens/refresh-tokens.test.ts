@@ -22,7 +22,7 @@ t.test('a refresh token encodes session, number and MAC, and parses back', async
     t.match(sessionId, /^[0-9A-Za-z]{20}$/)
     const token = refreshTokens.create(sessionId, generation)
     t.match(token, new RegExp(`^grt_${sessionId}_${generation}_[0-9A-Za-z_-]{43}$`))
-    t.strictSame(refreshTokens.parse(token), { sessionId, generation })
+    t.strictSame(refreshTokens.parse(token), { sessionId, generation, jkt: undefined })
   }
 })
 
@@ -59,7 +59,23 @@ t.test('parts of two refresh tokens cannot be combined', async (t) => {
   t.equal(refreshTokens.parse(`grt_${a}_1_${macOf(b, 1)}`), undefined)
   t.equal(refreshTokens.parse(`grt_${a}_2_${macOf(a, 1)}`), undefined)
   t.equal(refreshTokens.parse(`grt_${a}_12_${macOf(a, 1)}`), undefined)
-  t.strictSame(refreshTokens.parse(`grt_${a}_1_${macOf(a, 1)}`), { sessionId: a, generation: 1 })
+  t.strictSame(refreshTokens.parse(`grt_${a}_1_${macOf(a, 1)}`), {
+    sessionId: a,
+    generation: 1,
+    jkt: undefined,
+  })
+})
+
+t.test('a refresh token that is bound to a key is bound to that key alone', async (t) => {
+  const sessionId = createSessionId()
+  const [jkt, other] = ['k'.repeat(43), 'o'.repeat(43)]
+  const token = refreshTokens.create(sessionId, 1, jkt)
+  t.strictSame(refreshTokens.parse(token), { sessionId, generation: 1, jkt })
+  const [text = ''] = token.split('.')
+  t.equal(refreshTokens.parse(text), undefined)
+  t.equal(refreshTokens.parse(`${text}.${other}`), undefined)
+  t.equal(refreshTokens.parse(`${token}.${jkt}`), undefined)
+  t.equal(refreshTokens.parse(`${refreshTokens.create(sessionId, 1)}.${jkt}`), undefined)
 })
 
 t.test('the number in a refresh token has exactly one spelling', async (t) => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import { startBackend, startCannedBackend, startRawBackend, startServer } from '../../setup/backend.ts'
 import { type Certificate, makeCertificate } from '../../setup/certificates.ts'
@@ -52,6 +53,47 @@ t.test('a backend whose certificate is not trusted, or of another name, gets no 
   )
   t.equal(await statusOf('/other', 'other.example'), 502, 'a client cannot choose the name that is verified')
   t.equal(await statusOf('/unverified', 'localhost'), 200)
+})
+
+t.test('a backend is asked for tls.serverName, and shown the client certificate', async (t) => {
+  const shown = makeCertificate(t, 'DNS:orders.internal')
+  const own = makeCertificate(t, 'DNS:app')
+  const variables = {
+    GATEHOUSE_TEST_CA: shown.cert,
+    GATEHOUSE_TEST_CERT: own.cert,
+    GATEHOUSE_TEST_KEY: own.key,
+  }
+  Object.assign(process.env, variables)
+  const server = createTlsServer(
+    { ...shown, requestCert: true, rejectUnauthorized: false },
+    ({ socket }, response) => {
+      // The cast is sound: a server for TLS has no other sockets.
+      const { servername, getPeerX509Certificate } = socket as TLSSocket
+      response.end(`${servername} ${getPeerX509Certificate.call(socket)?.subjectAltName}`)
+    },
+  ).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const upstream = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const secrets = { cert: { env: 'GATEHOUSE_TEST_CERT' }, key: { env: 'GATEHOUSE_TEST_KEY' } }
+  const tls = { ca: { env: 'GATEHOUSE_TEST_CA' }, serverName: 'orders.internal', ...secrets }
+  const { url } = await startProxy(t, [
+    { upstream, prefix: '/right', auth: 'none', tls },
+    { upstream, prefix: '/wrong', auth: 'none', tls: { ...tls, serverName: 'other.internal' } },
+  ])
+  t.equal(await (await fetch(`${url}/right`)).text(), 'orders.internal DNS:app')
+  t.equal((await fetch(`${url}/wrong`)).status, 502)
+})
+
+t.test('an app connects to origins only', async (t) => {
+  for (const [upstream, message] of [
+    ['http://10.0.0.11/base', /upstream: must be an origin: no path/],
+    ['unix:/run/app.sock', /upstream: must be an http\(s\) origin/],
+  ] as const)
+    await t.rejects(startProxy(t, [{ upstream, prefix: '/', auth: 'none' }]), message)
 })
 
 t.test('a 304 that names the length of the whole is passed on', async (t) => {

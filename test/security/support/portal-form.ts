@@ -1,6 +1,6 @@
 type Fields = Readonly<Record<string, string>>
 
-export interface PortalAnswer {
+export interface PortalResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -17,7 +17,7 @@ export async function openPortalForm(url: string, path: string, action = path) {
   const { csrf, cookies: bound } = await readPortalForm(url, path)
 
   /** @param headers beside those of the form: other cookies, and what a proxy in front says */
-  return async function send(fields: Fields, headers: Fields = {}): Promise<PortalAnswer> {
+  return async function send(fields: Fields, headers: Fields = {}): Promise<PortalResponse> {
     const response = await fetch(`${url}/portal${action}`, {
       method: 'POST',
       headers: { ...headers, Cookie: [bound, headers.Cookie].filter(Boolean).join('; ') },

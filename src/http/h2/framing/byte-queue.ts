@@ -4,7 +4,7 @@ const blockBytesMin = 4_096
 /** Copies of bytes that have to wait, in their order. */
 export class ByteQueue {
   readonly #blocks: Buffer[] = []
-  /** How much of the last block is used, and of the first one taken. */
+  /** How much of the last block is used, and how much of the first has been taken. */
   #used = 0
   #taken = 0
   #length = 0
@@ -29,7 +29,11 @@ export class ByteQueue {
     this.#length += bytes.length
   }
 
-  /** The first bytes: at most so many, and of one block. @returns at least one, if there are any and one is asked for */
+  /**
+   * The first bytes, from one block.
+   * @param bytesMax how many at most
+   * @returns at least one, if there are any and one is asked for
+   */
   peek(bytesMax: number): Buffer {
     const [first] = this.#blocks
     if (first === undefined) return Buffer.alloc(0)

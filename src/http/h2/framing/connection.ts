@@ -13,19 +13,19 @@ import { FrameStream } from './stream.ts'
 import type { FieldWriter, HeldEnd, StreamConnection } from './stream-connection.ts'
 import { StreamTable } from './stream-table.ts'
 
-/** What has to be sent before more is read: frames without flow control are answers to what was read. */
+/** How much may be unsent before reading stops: frames without flow control answer what was read. */
 const unsentBytesMax = 262_144
-/** How long the peer has to read why its connection ends. */
+/** How long the peer has to read why its connection was ended. */
 const lingeringMs = 1_000
 
 interface ConnectionEvents {
-  /** The peer opens a stream. @param isWhole whether the fields were not more than `headSizeMax` */
+  /** The peer opens a stream. @param isWhole whether the fields did not exceed `headSizeMax` */
   onStream(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void
-  /** The peer has told its settings, or changed them. */
+  /** The peer has sent its settings, or changed them. */
   onSettings(streamsMax: number): void
   /** Streams above the last one were not processed (RFC 9113 6.8). */
   onGoaway(lastStreamId: number, code: number): void
-  /** The peer wants to know whether the connection is alive. */
+  /** The peer checks whether the connection is alive. */
   onPing(): void
   /** @param error what the peer did to its connection; undefined = it was closed */
   onClose(error: ConnectionError | undefined): void
@@ -38,11 +38,11 @@ interface ConnectionOptions {
   readonly windowBytes: number
   /** How many streams the peer may have open; read at each use. */
   readonly streamsMax: number
-  /** Of the fields of one head in octets, as RFC 9113 6.5.2 counts them; read at each use. */
+  /** For the fields of one head in octets, as RFC 9113 6.5.2 counts them; called at each use. */
   readonly headSizeMax: () => number
 }
 
-/** A connection of HTTP/2, to a client or to a server (RFC 9113): frames, streams and flow control. */
+/** An HTTP/2 connection, to a client or to a server (RFC 9113): frames, streams and flow control. */
 export class FrameConnection implements StreamConnection<FrameStream>, FrameTarget {
   readonly socket: Socket
   readonly output: FrameOutput
@@ -56,7 +56,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
   readonly #dispatcher: FrameDispatcher
   #isReading = true
   readNumber = 0
-  /** Whether it takes and sends no more frames. */
+  /** Whether it neither reads nor sends frames any more. */
   isClosed = false
   heldEnds: Set<HeldEnd> | undefined
   #nextStreamId = 1
@@ -90,7 +90,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
     return stream
   }
 
-  /** Whether one more stream can be opened, as far as their numbers go. */
+  /** Whether a stream ID is left for one more stream. */
   get hasStreamIds(): boolean {
     return this.#nextStreamId < 2 ** 31 - 1
   }
@@ -99,7 +99,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
     return this.#nextStreamId - 2
   }
 
-  /** Since when the peer owes the rest of a head, or of another frame that is not DATA; Infinity = it does not. */
+  /** Since when the peer owes the rest of a head, or of another frame that is not DATA; Infinity = it owes nothing. */
   get unfinishedSince(): number {
     return this.#dispatcher.unfinishedSince
   }
@@ -153,7 +153,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
     this.output.frame(frameType.goaway, 0, 0, payload)
   }
 
-  /** From now on streams do not end, until `releaseEnds`. */
+  /** Holds back the ends of streams, until `releaseEnds`. */
   holdEnds(): void {
     this.heldEnds ??= new Set()
   }
@@ -164,7 +164,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
     for (const stream of held ?? []) stream.sendEnd()
   }
 
-  /** From now on streams that the peer opens are ignored. @returns the last that is not */
+  /** From now on, new streams of the peer are ignored. @returns the ID of the last accepted one */
   refuseStreams(): number {
     return this.#dispatcher.refuseStreams()
   }
@@ -174,7 +174,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
     this.#finish(undefined)
   }
 
-  /** Ends the connection for what the peer did. */
+  /** Ends the connection because of what the peer did. */
   fail(error: ConnectionError): void {
     if (this.isClosed) return
     this.writeGoaway(this.#dispatcher.lastPeerStreamId, error.code)
@@ -185,7 +185,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
     if (this.isClosed) return
     this.output.flush()
     this.#close(error)
-    // A flood is not read on: the reset may then overtake the reason.
+    // Reading stops after a flood; a reset may then overtake the reason.
     if (error?.code === errorCode.enhanceYourCalm) {
       this.#reader.pause()
       this.socket.destroySoon()
@@ -197,7 +197,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
     setTimeout(() => this.socket.destroy(), lingeringMs).unref()
   }
 
-  /** Nothing more is answered, though the socket may take some turns of the event loop to close. */
+  /** Stops answering, although the socket may take some turns of the event loop to close. */
   readonly #onLost = (): void => {
     if (this.isClosed) return
     this.#close(undefined)
@@ -207,14 +207,17 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
   #close(error: ConnectionError | undefined): void {
     if (this.isClosed) return
     this.isClosed = true
-    // Its owner first: a request that fails with its stream may be repeated at once, and not on this connection.
+    // First the owner: a request that fails with its stream may be repeated at once, and not on this connection.
     this.events.onClose(error)
     for (const stream of this.streams) stream.onLost(error === undefined ? errorCode.cancel : error.code)
   }
 
-  /** @param chunk what has been read @returns whether it is released */
+  /**
+   * @param chunk what has been read
+   * @returns whether it is released
+   */
   receive(chunk: Buffer): boolean {
-    // What comes after the end is dropped: unread, it would reset the connection before its peer knows why.
+    // Input after the end is dropped: unread, it would reset the connection before the peer has read the reason.
     if (this.isClosed) return true
     this.readNumber++
     try {

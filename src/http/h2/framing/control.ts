@@ -37,14 +37,14 @@ export interface ControlTarget extends StreamConnection<FrameStream> {
   onPong(payload: Buffer): void
 }
 
-/** Reads the frames that carry neither fields nor data (RFC 9113 6.3 to 6.9). */
+/** Handles frames that carry neither fields nor data (RFC 9113 6.3 to 6.9). */
 export class Control {
   readonly #target: ControlTarget
-  /** undefined = the peer is a server, which is not bounded. */
+  /** undefined = the peer is a server, which is trusted not to flood. */
   readonly #guard: FloodGuard | undefined
   readonly #closed: ClosedStreams
   hasSettings = false
-  /** How much the peer takes of a stream before it says more. */
+  /** The initial window of streams, as the peer has set it. */
   peerWindow = windowDefault
   #peerStreamsMax = Number.POSITIVE_INFINITY
 
@@ -80,11 +80,11 @@ export class Control {
         return
       case frameType.pushPromise:
         throw protocolError('PUSH_PROMISE was not allowed')
-      // Other types are to be ignored (RFC 9113 5.5).
+      // Unknown types are ignored (RFC 9113 5.5).
     }
   }
 
-  /** @throws ConnectionError where nobody has opened the stream */
+  /** @throws ConnectionError if nobody has opened the stream */
   assertNotIdle(streamId: number): void {
     const isOfClient = streamId % 2 === 1
     const isOfPeer = isOfClient === this.#target.options.isServer
@@ -112,7 +112,7 @@ export class Control {
     this.#target.events.onSettings(this.#peerStreamsMax)
   }
 
-  /** Applies to the streams that are open, too (RFC 9113 6.9.2). */
+  /** Also applies to open streams (RFC 9113 6.9.2). */
   #changeWindows(size: number): void {
     const change = size - this.peerWindow
     this.peerWindow = size
@@ -135,7 +135,7 @@ export class Control {
     if (payload.length !== 4) throw frameSizeError('RST_STREAM')
     const stream = this.#target.streams.get(streamId)
     if (stream === undefined) this.assertNotIdle(streamId)
-    // After its response nothing is wasted: clients of gRPC reset each call that ends before they have sent all.
+    // After its response nothing is wasted: gRPC clients reset each call that ends before they have sent everything.
     if (stream === undefined || stream.hasSentEnd)
       this.#guard?.countControlFrame(frameHeadBytes + payload.length)
     else this.#guard?.countWastedStream()
@@ -168,7 +168,7 @@ function windowTooLarge(): ConnectionError {
   return new ConnectionError(errorCode.flowControlError, `a window is larger than ${windowMax} bytes`)
 }
 
-/** The PINGs of this side that its peer has not answered yet (RFC 9113 6.7). */
+/** The PINGs of this side that have not been answered (RFC 9113 6.7). */
 export class Pings {
   readonly #awaited = new Map<number, () => void>()
   #count = 0

@@ -23,28 +23,28 @@ export interface FrameTarget extends StreamConnection<FrameStream>, ControlTarge
   }
 }
 
-/** Hands what a peer sends to the streams that it is for (RFC 9113 5.1, 6). */
+/** Passes received frames to the streams that they belong to (RFC 9113 5.1, 6). */
 export class FrameDispatcher implements FrameEvents {
   readonly #target: FrameTarget
   readonly #frames = new FrameReader(this)
   readonly #blocks: BlockReader
   readonly #decoder = new HpackDecoder()
-  /** undefined = the peer is a server: that it is one is configured, and its memory is bounded. */
+  /** undefined = the peer is a server: it is configured, and its memory is bounded. */
   readonly #guard: FloodGuard | undefined
   readonly #closed = new ClosedStreams()
   readonly #control: Control
-  /** undefined = it has been read, or a server sends none. */
+  /** undefined = it has been read, or the peer is a server, which sends none. */
   #preface: Preface | undefined
   #window: number
   #unreported = 0
-  /** Whose data are being read; undefined = they are ignored. */
+  /** The stream whose data is being read; undefined = the data is ignored. */
   #dataStream: FrameStream | undefined
   #isReleased = true
-  /** Since when its peer owes the rest of its first frames, a field block or a frame; Infinity = it does not. */
+  /** Since when the peer owes the rest of its first frames, a field block or a frame; Infinity = it owes nothing. */
   unfinishedSince = performance.now()
   /** How many field blocks and frames have ended, or have begun with DATA. */
   #finished = 0
-  /** Of the current DATA frame, and of all frames of messages that have come. */
+  /** The bytes of the current DATA frame, and of all message frames so far. */
   #dataBytes = 0
   #messageBytes = 0
 
@@ -58,7 +58,7 @@ export class FrameDispatcher implements FrameEvents {
     this.#preface = isServer ? new Preface() : undefined
   }
 
-  /** How much the peer takes of a new stream. */
+  /** The peer's window for a new stream. */
   get peerWindow(): number {
     return this.#control.peerWindow
   }
@@ -82,12 +82,12 @@ export class FrameDispatcher implements FrameEvents {
     this.#guard?.countWastedStream()
   }
 
-  /** Whether the chunk that was fed last is released. */
+  /** Whether the last chunk is released. */
   get isReleased(): boolean {
     return this.#isReleased
   }
 
-  /** See isReleased, also where it throws. @throws ConnectionError */
+  /** Sets isReleased, even if it throws. @throws ConnectionError */
   feed(chunk: Buffer): void {
     this.#isReleased = true
     const finished = this.#finished
@@ -102,7 +102,7 @@ export class FrameDispatcher implements FrameEvents {
   }
 
   onFrame(type: number, flags: number, streamId: number, payload: Buffer): void {
-    // Within a feed, an earlier frame may have ended the connection.
+    // An earlier frame of the same chunk may have ended the connection.
     if (this.#target.isClosed) return
     if (this.#blocks.openStreamId !== 0 && type !== frameType.continuation)
       throw protocolError('a field block is interrupted')
@@ -147,7 +147,7 @@ export class FrameDispatcher implements FrameEvents {
       throw new ConnectionError(errorCode.flowControlError, 'the window of the connection is exceeded')
     this.#unreported += length
     if (this.#unreported < this.#target.options.windowBytes / 2) return
-    // What a stream does not read is bounded by its own window: it holds up no other.
+    // Unread data is bounded by the stream's own window, so it does not hold up other streams.
     this.#target.writeWindowUpdate(0, this.#unreported)
     this.#window += this.#unreported
     this.#unreported = 0
@@ -163,7 +163,7 @@ export class FrameDispatcher implements FrameEvents {
     const { streamId, isLast } = block
     this.#messageBytes += frameHeadBytes + block.bytes.length
     const fields: string[] = []
-    // Always, as both sides have to keep the same table.
+    // Decoded in any case, as both sides have to keep the same table.
     const isWhole = this.#decode(block.bytes, fields)
     const stream = this.#target.streams.get(streamId)
     if (stream !== undefined) this.#onFurtherBlock(stream, fields, isWhole, isLast)
@@ -197,7 +197,7 @@ export class FrameDispatcher implements FrameEvents {
     target.events.onStream(stream, fields, isWhole, isLast)
   }
 
-  /** A response, or trailers. */
+  /** Handles a response, or trailers. */
   #onFurtherBlock(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void {
     if (stream.body.hasEnded) stream.refuse(errorCode.streamClosed)
     else if (stream.awaitsHead) this.#onResponseHead(stream, fields, isWhole, isLast)

@@ -11,7 +11,7 @@ import {
   uint31At,
 } from './protocol.ts'
 
-/** How many frames a field block may come in: each may be empty. */
+/** How many frames a field block may span, as each may be empty. */
 const fragmentsMax = 64
 const priorityBytes = 5
 
@@ -31,17 +31,20 @@ export class BlockReader {
   #fragments: Buffer[] = []
   #bytes = 0
 
-  /** @param bytesMax how long a block may be, read at each use */
+  /** @param bytesMax the maximum length of a block, called at each use */
   constructor(bytesMax: () => number) {
     this.#bytesMax = bytesMax
   }
 
-  /** The stream that has an unfinished block: nothing else may come. 0 = none. */
+  /** The stream with an unfinished block, during which no other frame is allowed. 0 = none. */
   get openStreamId(): number {
     return this.#streamId
   }
 
-  /** @returns undefined = there is more to come @throws ConnectionError */
+  /**
+   * @returns undefined = more is to come
+   * @throws ConnectionError
+   */
   readHeaders(flags: number, streamId: number, payload: Buffer): FieldBlock | undefined {
     const bytes = withoutExtras(flags, streamId, payload)
     this.#isLast = (flags & frameFlag.endStream) !== 0
@@ -68,7 +71,7 @@ export class BlockReader {
   }
 }
 
-/** The fragment in a HEADERS frame: without padding and priority, which is ignored (RFC 9113 5.3.2). */
+/** The fragment in a HEADERS frame, without padding and priority, which is ignored (RFC 9113 5.3.2). */
 function withoutExtras(flags: number, streamId: number, payload: Buffer): Buffer {
   if ((flags & (frameFlag.padded | frameFlag.priority)) === 0) return payload
   let start = 0
@@ -92,7 +95,7 @@ export function assertOtherStream(streamId: number, parent: number): void {
   if (streamId === parent) throw new ConnectionError(errorCode.protocolError, 'a stream depends on itself')
 }
 
-/** Writes a field block, in as many frames as it needs (RFC 9113 6.2, 6.10). */
+/** Writes a field block, in as many frames as necessary (RFC 9113 6.2, 6.10). */
 export function writeFieldBlock(output: FrameOutput, streamId: number, block: Buffer, isLast: boolean): void {
   const ending = isLast ? frameFlag.endStream : 0
   if (block.length <= framePayloadMax) {

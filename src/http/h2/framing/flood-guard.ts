@@ -1,29 +1,29 @@
 import { type Clock, monotonicClock } from '#platform/clock.ts'
 import { tooMany } from './protocol.ts'
 
-/** How many bytes of control frames may come for each byte of messages in either direction: as in nginx. */
+/** How many bytes of control frames are allowed for each byte of messages in either direction: as in nginx. */
 const controlBytesPerByte = 8
-/** How many more may come at once, and each second: of PINGs these are about 15,000, and 960. */
+/** How many more are allowed at once, and each second: about 15,000 PINGs, and 960. */
 const controlBytesMax = 262_144
 const controlBytesPerSecond = 16_384
-/** How many streams may be wasted at once, and how many more each second: as nghttp2 has it for resets. */
+/** How many streams may be wasted at once, and how many more each second: as nghttp2 limits resets. */
 const wastedStreamsMax = 1_000
 const wastedStreamsPerSecond = 33
 
 /**
- * Bounds what a client can make us do for next to nothing. Control frames are measured by the messages that they are
- * about: clients of gRPC send a PING and two WINDOW_UPDATEs for each piece of data that they read, however fast.
+ * Limits what a client can make us do at almost no cost. Control frames are measured against messages, as gRPC clients
+ * send a PING and two WINDOW_UPDATEs for each piece of data that they read, however fast.
  */
 export class FloodGuard {
   readonly #messageBytes: () => number
   readonly #clock: Clock
   #controlBytes = 0
-  /** When they were last settled, and how many bytes of messages there were by then. */
+  /** When control frames were last offset, and the bytes of messages by then. */
   #settledAt: number
   #settledBytes = 0
   readonly #streams: RefillingBudget
 
-  /** @param messageBytes how long the HEADERS and DATA frames of the connection are in all, in both directions */
+  /** @param messageBytes the total length of HEADERS and DATA frames of the connection, in both directions */
   constructor(messageBytes: () => number, clock = monotonicClock) {
     this.#messageBytes = messageBytes
     this.#clock = clock
@@ -31,10 +31,14 @@ export class FloodGuard {
     this.#streams = new RefillingBudget(wastedStreamsMax, wastedStreamsPerSecond, this.#settledAt)
   }
 
-  /** A frame that carries no part of a message. @param bytes its length, with its head @throws ConnectionError */
+  /**
+   * Counts a frame that carries no part of a message.
+   * @param bytes its length, including its head
+   * @throws ConnectionError
+   */
   countControlFrame(bytes: number): void {
     this.#controlBytes += bytes
-    // The clock is not read before.
+    // The clock is only read now.
     if (this.#controlBytes > controlBytesMax) this.#settle()
   }
 
@@ -51,14 +55,16 @@ export class FloodGuard {
       throw tooMany(`more than ${controlBytesMax} bytes of control frames, or empty ones, without messages`)
   }
 
-  /** A stream that its peer has reset, or was reset for what its peer did. @throws ConnectionError */
+  /** Counts a stream that the peer has reset, or that was reset because of the peer. @throws ConnectionError */
   countWastedStream(): void {
     this.#streams.spend(this.#clock())
     if (this.#streams.left < 0) throw tooMany(`more than ${wastedStreamsMax} streams were reset at once`)
   }
 }
 
-/** How often something may be done on one connection: so many times at once, and so many a second in the long run. */
+/**
+ * How often something may be done on one connection: this many times at once, and this many per second in the long run.
+ */
 export class RefillingBudget {
   readonly #max: number
   readonly #perSecond: number

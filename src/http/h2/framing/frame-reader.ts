@@ -10,23 +10,23 @@ import {
 } from './protocol.ts'
 
 export interface FrameEvents {
-  /** A whole frame of any type but DATA. @param payload valid until this returns */
+  /** A complete frame of any type but DATA. @param payload valid until this returns */
   onFrame(type: number, flags: number, streamId: number, payload: Buffer): void
   /** A DATA frame begins. @param length of its payload, which counts for flow control */
   onDataStart(streamId: number, length: number): void
-  /** A part of its data. @param chunk valid until this returns, as what was read */
+  /** A part of its data. @param chunk valid until this returns, like all that was read */
   onData(chunk: Buffer): void
-  /** @param isEmpty whether it had no data, but perhaps padding */
+  /** @param isEmpty whether it had no data, though possibly padding */
   onDataEnd(isLast: boolean, isEmpty: boolean): void
 }
 
-/** Takes the frames of one direction of a connection apart (RFC 9113 4.1). Data are passed on as they arrive. */
+/** Splits one direction of a connection into frames (RFC 9113 4.1). Data is passed on as it arrives. */
 export class FrameReader {
   readonly #events: FrameEvents
-  /** The beginning of a frame whose end has not arrived; its length is `#kept`. */
+  /** The beginning of an incomplete frame; its length is `#kept`. */
   #partial: Buffer | undefined
   #kept = 0
-  /** What is to come of the current DATA frame; -1 = it is not within one. */
+  /** The rest of the current DATA frame in bytes; -1 = not within one. */
   #dataLeft = -1
   #dataFlags = 0
   #isEmpty = false
@@ -37,7 +37,7 @@ export class FrameReader {
     this.#events = events
   }
 
-  /** Whether the end of a frame other than DATA, or of the head of any, has not arrived. */
+  /** Whether the end of a frame other than DATA, or of any frame head, has not arrived. */
   get isWithinFrame(): boolean {
     return this.#partial !== undefined
   }
@@ -52,7 +52,7 @@ export class FrameReader {
     }
   }
 
-  /** A frame that begins here. @returns where the next one begins, or the data of this one */
+  /** Reads the frame that begins here. @returns where the next one begins, or the data of this one */
   #readFrame(chunk: Buffer, at: number): number {
     const available = chunk.length - at
     if (available < frameHeadBytes) return this.#keep(chunk, at)
@@ -129,7 +129,7 @@ export class FrameReader {
   }
 }
 
-/** @throws ConnectionError where it is more than was allowed */
+/** @throws ConnectionError if it exceeds the allowed length */
 function frameLength(bytes: Buffer, at: number): number {
   const length = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
   if (length > framePayloadMax) throw frameSizeError('a frame')

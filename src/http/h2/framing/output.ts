@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net'
 import { frameFlag, frameHeadBytes, framePayloadMax, frameType } from './protocol.ts'
 
-/** What is collected for one write: more than one frame takes. */
+/** The size of a batch for one write, which exceeds that of any frame. */
 const batchBytes = 65_536
-/** Up to this much is written as text in Latin-1, which leaves the batch free for others at once. */
+/** Batches up to this size are written as text in Latin-1, which frees them at once. */
 const textBytesMax = 16_384
-/** Free batches, for all connections: so many at most are kept. */
+/** How many free batches are kept, for all connections. */
 const freeMax = 32
 const free: Buffer[] = []
 
 /**
- * Collects the frames of one turn of the event loop, and writes them together: each write costs as much as the work on
+ * Collects the frames of one turn of the event loop, and writes them together, as a write costs as much as the work on
  * several requests.
  */
 export class FrameOutput {
@@ -18,21 +18,21 @@ export class FrameOutput {
   #batch: Buffer | undefined
   #length = 0
   #isScheduled = false
-  /** Where the last frame begins, if it has data; -1 = another is the last, or it has been written. */
+  /** The start of the last frame, if it has data; -1 = it has none, or has been written. */
   #dataAt = -1
   #dataStreamId = 0
-  /** Whether data have to wait until the socket has drained. */
+  /** Whether data has to wait until the socket has drained. */
   isBlocked = false
-  /** How long all frames of messages were. */
+  /** The total length of all message frames. */
   messageBytes = 0
-  /** How often the socket has drained: it shows whether the peer reads. */
+  /** How often the socket has drained, which shows whether the peer reads. */
   drains = 0
 
   constructor(socket: Socket) {
     this.#socket = socket
   }
 
-  /** How much has not been passed to the system. */
+  /** How many bytes have not been passed to the system. */
   get unsentBytes(): number {
     return this.#socket.writableLength + this.#length
   }
@@ -50,13 +50,16 @@ export class FrameOutput {
     if (this.#batch) payload.copy(this.#batch, at, start, end)
   }
 
-  /** A frame whose payload is one number. */
+  /** A frame with a single number as payload. */
   number(type: number, streamId: number, value: number): void {
     const at = this.#beginFrame(4, type, 0, streamId)
     if (this.#batch) writeUint32(this.#batch, at, value)
   }
 
-  /** Writes data: in the frame before, if it is of the same stream. @param end at most `framePayloadMax` after start */
+  /**
+   * Writes data, in the previous frame if it is of the same stream.
+   * @param end at most `framePayloadMax` after start
+   */
   data(streamId: number, bytes: Buffer, start: number, end: number): void {
     const batch = this.#batch
     const at = this.#length
@@ -74,7 +77,7 @@ export class FrameOutput {
     writeUint24(batch, this.#dataAt, joined)
   }
 
-  /** Ends a stream with the data written last, if there are any. @returns whether that was possible */
+  /** Ends a stream with the data written last, if there is any. @returns whether that was possible */
   endWithData(streamId: number): boolean {
     if (this.#dataAt === -1 || this.#dataStreamId !== streamId || this.#batch === undefined) return false
     this.#batch[this.#dataAt + 4] = frameFlag.endStream
@@ -108,7 +111,7 @@ export class FrameOutput {
     release(batch)
   }
 
-  /** @returns where its payload is to be written */
+  /** @returns the index of its payload */
   #beginFrame(length: number, type: number, flags: number, streamId: number): number {
     if (this.#batch !== undefined && this.#length + frameHeadBytes + length > batchBytes) this.flush()
     this.#batch ??= free.pop() ?? Buffer.allocUnsafeSlow(batchBytes)
@@ -130,7 +133,8 @@ export class FrameOutput {
 
   readonly #onTurn = (): void => {
     this.#isScheduled = false
-    // What waits for the socket is kept in few large pieces: many small ones would take many times their length.
+    // While the socket is blocked, output is kept in few large pieces: many small ones would take a multiple of their
+    // length.
     if (!this.isBlocked) this.flush()
   }
 }

@@ -14,7 +14,7 @@ export const frameType = {
 
 export const frameFlag = {
   endStream: 0x1,
-  /** Of SETTINGS and PING. */
+  /** For SETTINGS and PING. */
   acknowledgement: 0x1,
   endHeaders: 0x4,
   padded: 0x8,
@@ -35,15 +35,15 @@ export const errorCode = {
   enhanceYourCalm: 11,
 } as const
 
-/** Of a frame's head, in bytes. */
+/** The length of a frame's head, in bytes. */
 export const frameHeadBytes = 9
-/** Of a frame's payload, until the peer allows more; what is received is never longer (RFC 9113 4.2). */
+/** The maximum payload of a frame, until the peer allows more; received frames are never longer (RFC 9113 4.2). */
 export const framePayloadMax = 16_384
-/** Of both kinds, until the peer says something else (RFC 9113 6.9.2). */
+/** The window of a stream and of a connection, until the peer changes it (RFC 9113 6.9.2). */
 export const windowDefault = 65_535
 export const windowMax = 2 ** 31 - 1
 
-/** What the peer did ends the connection (RFC 9113 5.4.1). */
+/** An error of the peer that ends the connection (RFC 9113 5.4.1). */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
   /** See errorCode. */
@@ -67,7 +67,7 @@ export function tooMany(message: string): ConnectionError {
   return new ConnectionError(errorCode.enhanceYourCalm, message)
 }
 
-/** A message is malformed in a way that only its stream can be told of (RFC 9113 8.1.1). */
+/** A message that is malformed in a way that only resets its stream (RFC 9113 8.1.1). */
 export class MalformedStream extends Error {
   override readonly name = 'MalformedStream'
 }

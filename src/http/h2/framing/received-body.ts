@@ -3,11 +3,11 @@ import { errorCode } from './protocol.ts'
 import type { StreamConnection, StreamEvents } from './stream-connection.ts'
 
 const pieceBytesMax = 65_536
-/** Smaller pieces of one read are joined, since each is written on its own. */
+/** Smaller pieces of one read are joined, as each piece is written separately. */
 const joinedBytesMax = 4_096
 const none: readonly string[] = []
 
-/** Whose body it is. */
+/** The stream that receives the body. */
 interface ReceivingStream {
   readonly id: number
   readonly isClosed: boolean
@@ -16,11 +16,11 @@ interface ReceivingStream {
   closeIfEnded(): void
 }
 
-/** What a stream receives: read as it arrives, or held back, at most as much as its window. */
+/** What a stream receives: read as it arrives, or held back, up to the size of its window. */
 export class ReceivedBody {
   readonly #stream: ReceivingStream
   readonly #connection: StreamConnection
-  /** How many bytes it has by its Content-Length; undefined = that is not known. */
+  /** The rest of its Content-Length in bytes; undefined = unknown. */
   expectedBytes: number | undefined
   /** Whether its last frame has arrived. */
   hasEnded = false
@@ -30,13 +30,13 @@ export class ReceivedBody {
   #isResuming = false
   #held: ByteQueue | undefined
   #bytes = 0
-  /** The read of the connection that brought the last piece. */
+  /** The number of the connection's read that brought the last piece. */
   #readNumber = 0
   #trailers = none
-  /** How much its peer may still send, and how much has been read that its peer does not know of. */
+  /** How much the peer may still send, and how much has been read without the peer knowing. */
   #window: number
   #unreported = 0
-  /** What the current frame has besides data. */
+  /** The bytes of the current frame that are not data. */
   #padding = 0
 
   constructor(stream: ReceivingStream, connection: StreamConnection) {
@@ -60,7 +60,7 @@ export class ReceivedBody {
     this.#isPaused = true
   }
 
-  /** A DATA frame begins. @returns false where the stream does not take it */
+  /** A DATA frame begins. @returns false if the stream does not accept it */
   begin(length: number): boolean {
     this.#window -= length
     if (!this.hasEnded && this.#window >= 0) {
@@ -91,14 +91,14 @@ export class ReceivedBody {
     return true
   }
 
-  /** The end of a frame. */
+  /** A frame ends. */
   endFrame(isLast: boolean): void {
     this.#report(this.#padding)
     this.#padding = 0
     if (isLast) this.end(none)
   }
 
-  /** All has arrived. @param trailers name, value, name, value */
+  /** The whole body has arrived. @param trailers name, value, name, value */
   end(trailers: readonly string[]): void {
     if (this.expectedBytes !== undefined && this.#bytes !== this.expectedBytes) {
       this.#stream.refuse(errorCode.protocolError)
@@ -109,13 +109,13 @@ export class ReceivedBody {
     if (!this.#isPaused && !this.#isResuming && this.#held === undefined) this.#onEnd()
   }
 
-  /** There is none. */
+  /** There is no body. */
   skip(): void {
     this.hasEnded = true
     this.#isRead = true
   }
 
-  /** Nobody will read it. */
+  /** Drops the body, which nobody will read. */
   drop(): void {
     this.#held = undefined
     this.#isRead = true

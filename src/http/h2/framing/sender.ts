@@ -4,20 +4,20 @@ import { ConnectionError, errorCode, framePayloadMax, windowDefault, windowMax }
 /** A stream that has data to send. */
 export interface SendingStream {
   readonly id: number
-  /** How much its peer takes of it (RFC 9113 6.9); negative after its peer has taken some back. */
+  /** The window that the peer grants it (RFC 9113 6.9); negative if the peer has reduced it. */
   sendWindow: number
-  /** Sends some of what has waited, at most 64 KiB. @returns whether there is more that could be sent */
+  /** Sends some of the waiting data, at most 64 KiB. @returns whether more could be sent */
   sendWaiting(): boolean
-  /** Its socket has drained, which it has waited for with nothing to send. */
+  /** The socket has drained, which the stream has waited for with nothing to send. */
   onSocketDrain(): void
 }
 
-/** Sends the data of all streams of a connection, in turn, as far as its peer and its socket take them. */
+/** Sends the data of all streams of a connection, in turn, as far as the peer and the socket accept it. */
 export class Sender {
   readonly #output: FrameOutput
-  /** Streams that wait for others, the connection's window or the socket: not those whose own window is used up. */
+  /** Streams that wait for others, the connection's window or the socket; not those whose own window is used up. */
   readonly #waiting = new Set<SendingStream>()
-  /** Those that are told once the socket has drained: what they have sent is not subject to flow control. */
+  /** Streams to be told once the socket has drained, as what they sent is not subject to flow control. */
   readonly #paused = new Set<SendingStream>()
   #window = windowDefault
 
@@ -25,7 +25,7 @@ export class Sender {
     this.#output = output
   }
 
-  /** @returns how many bytes were sent; the stream counts them itself */
+  /** @returns how many bytes were sent, which the stream counts itself */
   send(stream: SendingStream, bytes: Buffer, start: number): number {
     const output = this.#output
     let at = start
@@ -55,7 +55,7 @@ export class Sender {
     if (this.#paused.size > 0) this.#paused.delete(stream)
   }
 
-  /** @returns false where a stream should send no more until `onSocketDrain` */
+  /** @returns false if a stream should send no more until `onSocketDrain` */
   takesMore(stream: SendingStream): boolean {
     if (this.#output.isBlocked) this.#paused.add(stream)
     return !this.#output.isBlocked
@@ -79,12 +79,12 @@ export class Sender {
     this.pump()
   }
 
-  /** Sends what waits: some of each stream in turn. */
+  /** Sends waiting data, some of each stream in turn. */
   pump(): void {
     for (const stream of this.#waiting) {
       if (this.#output.isBlocked || this.#window <= 0) return
       this.#waiting.delete(stream)
-      // Added again it comes after the others, in this same loop.
+      // Adding it again puts it behind the others in this same loop.
       if (stream.sendWaiting()) this.#waiting.add(stream)
     }
   }

@@ -39,13 +39,13 @@ export function writeSettings(settings: Settings): Buffer {
 }
 
 interface ReceivedSettings {
-  /** The last value of each. */
+  /** The last value of each setting. */
   readonly settings: Settings
   /** An encoder has to announce it, too (RFC 7541 4.2). */
   readonly smallestTableSize: number | undefined
 }
 
-/** Settings that are not known are ignored. @throws ConnectionError */
+/** Unknown settings are ignored. @throws ConnectionError */
 export function readSettings(payload: Buffer): ReceivedSettings {
   if (payload.length % entryBytes !== 0) throw frameSizeError('SETTINGS')
   const settings: { -readonly [Name in keyof Settings]: number } = {}

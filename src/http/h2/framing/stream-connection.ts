@@ -1,19 +1,19 @@
 import type { HpackEncoder } from '../hpack/encoder.ts'
 import type { Sender } from './sender.ts'
 
-/** What happens to a stream; nothing after onClose. */
+/** The events of a stream; none follows onClose. */
 export interface StreamEvents {
-  /** The head of a response, final or not. */
+  /** The head of a response, interim or final. */
   onHead(fields: string[], isWhole: boolean, isLast: boolean): void
   /** @param chunk valid until this returns */
   onData(chunk: Buffer): void
-  /** Whether nothing of the data passed to onData is in use any more. */
+  /** Whether the data passed to onData is no longer in use. */
   isReleased(): boolean
-  /** All of the peer's side has been read. @param trailers name, value, name, value */
+  /** The peer's side has been read completely. @param trailers name, value, name, value */
   onEnd(trailers: readonly string[]): void
   /** More may be written. */
   onDrain(): void
-  /** All that was written has been sent. */
+  /** Everything written has been sent. */
   onEndSent(): void
   /** The stream has ended on both sides, or was reset. @param code see errorCode */
   onClose(code: number, isByPeer: boolean): void
@@ -22,7 +22,7 @@ export interface StreamEvents {
 /** Writes the fields of a block. */
 export type FieldWriter = (encoder: HpackEncoder) => void
 
-/** A stream whose end is to be sent later. */
+/** A stream whose end is held back. */
 export interface HeldEnd {
   sendEnd(): void
 }
@@ -31,16 +31,16 @@ export interface HeldEnd {
 export interface StreamConnection<Stream = never> {
   readonly sender: Sender
   readonly receiveWindow: number
-  /** How often something was read. */
+  /** The number of reads so far. */
   readonly readNumber: number
-  /** Streams whose ends are held back; undefined = they are sent. */
+  /** Streams whose ends are held back; undefined = ends are sent. */
   readonly heldEnds: Set<HeldEnd> | undefined
   writeBlock(streamId: number, write: FieldWriter, isLast: boolean): void
-  /** Ends the stream with its last data, or a frame without any. */
+  /** Ends the stream with its last data, or an empty frame. */
   writeEnd(streamId: number): void
   writeReset(streamId: number, code: number): void
   writeWindowUpdate(streamId: number, bytes: number): void
-  /** What its peer did costs it a stream. @throws ConnectionError after too many */
+  /** Counts a stream that was lost because of the peer. @throws ConnectionError after too many */
   countWasted(): void
   onStreamClosed(stream: Stream): void
 }

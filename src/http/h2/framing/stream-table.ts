@@ -1,16 +1,16 @@
-/** What is in one table at a time. */
+/** An entry, which is in one table at a time. */
 export interface TableEntry<Entry> {
-  /** Of a stream: odd or even, as it was opened. */
+  /** The ID of a stream: odd or even, depending on who opened it. */
   readonly id: number
-  /** The next in the same bucket. For the table alone. */
+  /** The next in the same bucket. Only for the table. */
   nextInTable: Entry | undefined
 }
 
 const bucketsMin = 16
 
 /**
- * The open streams of a connection by their IDs. Not a Map: one that changes with every request costs the collector
- * more than all else (see platform/unordered-list.ts). IDs come in order, so that buckets fill evenly.
+ * The open streams of a connection by ID. Not a Map: one that changes with every request costs the garbage collector
+ * more than anything else (see platform/unordered-list.ts). IDs are assigned in order, so that buckets fill evenly.
  */
 export class StreamTable<Entry extends TableEntry<Entry>> {
   #buckets: (Entry | undefined)[] = new Array(bucketsMin).fill(undefined)
@@ -48,7 +48,7 @@ export class StreamTable<Entry extends TableEntry<Entry>> {
     this.#size--
   }
 
-  /** Those that are there when it begins. */
+  /** The entries at the time it begins. */
   *[Symbol.iterator](): Generator<Entry> {
     if (this.#size === 0) return
     const entries: Entry[] = []
@@ -74,13 +74,13 @@ export class StreamTable<Entry extends TableEntry<Entry>> {
   }
 }
 
-/** Maximum number of streams that this side has reset and still remembers: their peer may not know yet. */
+/** How many streams that this side has reset are remembered at most, as the peer may not know yet. */
 const resetMax = 1_000
 
 /** Tells what a frame on a stream that is not open means. */
 export class ClosedStreams {
   readonly #reset = new Set<number>()
-  /** The last stream that the peer has opened, and how many it has. */
+  /** The last stream that the peer has opened, and how many it has opened. */
   lastPeerId = 0
   #opened = 0
   /** Later streams of the peer are ignored; see GOAWAY. */
@@ -92,7 +92,7 @@ export class ClosedStreams {
     this.#opened++
   }
 
-  /** Whether the peer has left out streams, which it can never open (RFC 9113 5.1.1). */
+  /** Whether the peer has skipped streams, which it can never open (RFC 9113 5.1.1). */
   get hasSkipped(): boolean {
     return this.#opened !== (this.lastPeerId + 1) / 2
   }
@@ -107,7 +107,7 @@ export class ClosedStreams {
     }
   }
 
-  /** Whether what still comes for a stream is to be ignored (RFC 9113 5.1). */
+  /** Whether further frames for a stream are ignored (RFC 9113 5.1). */
   isIgnored(id: number): boolean {
     return id > this.lastAccepted || this.#reset.has(id)
   }

@@ -5,23 +5,23 @@ import type { SendingStream } from './sender.ts'
 import type { FieldWriter, StreamConnection, StreamEvents } from './stream-connection.ts'
 import type { TableEntry } from './stream-table.ts'
 
-/** How much of one stream may wait before its source has to. */
+/** How much data of one stream may wait before its source has to pause. */
 const waitingBytesMax = 65_536
 
-/** One stream (RFC 9113 5), whichever side has opened it. */
+/** One stream (RFC 9113 5), whichever side opened it. */
 export class FrameStream implements SendingStream, TableEntry<FrameStream> {
   readonly id: number
   readonly body: ReceivedBody
   events: StreamEvents | undefined
   sendWindow: number
   nextInTable: FrameStream | undefined
-  /** What the owner of its connection keeps with it. */
+  /** State of the connection's owner. */
   holder: object | undefined
   isClosed = false
-  /** Whether the head of a response is to come: in a stream that this side has opened. */
+  /** Whether the head of a response is expected, in a stream that this side has opened. */
   awaitsHead = false
   readonly #connection: StreamConnection<FrameStream>
-  /** What waits to be sent; undefined = nothing has had to wait yet. */
+  /** Data that waits to be sent; undefined = none has had to wait yet. */
   #waiting: ByteQueue | undefined
   #trailers: FieldWriter | undefined
   #isEnding = false
@@ -40,7 +40,7 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
     return this.#isEnded
   }
 
-  /** Whether nothing that was written has to wait. */
+  /** Whether all that was written has been sent. */
   get hasSentAll(): boolean {
     return this.#waiting === undefined || this.#waiting.length === 0
   }
@@ -53,7 +53,9 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
     else if (isLast) this.end()
   }
 
-  /** The head of an informational response: there may be many, and flow control does not hold them. See write. */
+  /**
+   * Sends the head of an informational response. There may be many, and flow control does not apply to them. See write.
+   */
   sendInformation(write: FieldWriter): boolean {
     if (this.isClosed) return true
     this.#connection.writeBlock(this.id, write, false)
@@ -73,7 +75,7 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
     return !this.#awaitsDrain
   }
 
-  /** All was written. @param trailers undefined = there are none */
+  /** Everything was written. @param trailers undefined = there are none */
   end(trailers?: FieldWriter): void {
     if (this.isClosed || this.#isEnding) return
     this.#isEnding = true
@@ -100,7 +102,7 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
     if (!this.#awaitsDrain && !this.#isEnding) this.events?.onDrain()
   }
 
-  /** Its peer takes more. @returns false where that is more than there may be */
+  /** The peer grants more. @returns false if the window would exceed its maximum */
   widen(bytes: number): boolean {
     this.sendWindow += bytes
     if (this.sendWindow > windowMax) return false
@@ -111,7 +113,7 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
     return true
   }
 
-  /** Ends both sides for what its peer did. @throws ConnectionError after too many */
+  /** Ends both sides because of what the peer did. @throws ConnectionError after too many */
   refuse(code: number): void {
     this.#connection.countWasted()
     this.reset(code)
@@ -124,7 +126,7 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
     this.close(code, false)
   }
 
-  /** It is over, as far as its connection knows. */
+  /** Closes the stream, which its connection already considers over. */
   close(code: number, isByPeer: boolean): void {
     if (this.isClosed) return
     this.isClosed = true
@@ -135,7 +137,7 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
     this.events?.onClose(code, isByPeer)
   }
 
-  /** Its peer has reset it, or its connection is gone. A message that has arrived whole is still read. */
+  /** The peer has reset it, or its connection is gone. A message that has arrived completely is still read. */
   onLost(code: number): void {
     if (!this.body.hasEnded || (!this.#isEnded && code !== errorCode.noError)) {
       this.close(code, true)
@@ -148,8 +150,8 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
   }
 
   /**
-   * Nobody needs the rest of what it receives. What still comes is read on, so that its window is given back.
-   * @returns whether there is more to come
+   * Discards the rest of what it receives. Input is still read, so that its window is given back.
+   * @returns whether more is to come
    */
   discardRest(): boolean {
     if (this.body.hasEnded) this.body.drop()

@@ -1,23 +1,23 @@
 import { CompressionError, decodeHuffman } from './huffman.ts'
 import { DynamicTable, staticIndexMax, staticTable, tableSizeDefault } from './tables.ts'
 
-/** Integers above it are of no use in a field block (RFC 7541 5.1 lets a decoder limit them). */
+/** Larger integers are of no use in a field block (RFC 7541 5.1 lets a decoder limit them). */
 const integerMax = 0xff_ffff
-/** What a field counts in addition to its texts (RFC 9113 6.5.2). */
+/** The size of a field in addition to its texts (RFC 9113 6.5.2). */
 const fieldOverhead = 32
 
-/** Decodes the field blocks of one direction of a connection (RFC 7541), all of them in their order. */
+/** Decodes all field blocks of one direction of a connection, in their order (RFC 7541). */
 export class HpackDecoder {
   readonly #table = new DynamicTable()
   #block: Buffer = Buffer.alloc(0)
   #at = 0
   #fields: string[] = []
-  /** How much more the fields may have; negative = they have more. */
+  /** The remaining size for fields; negative = it is exceeded. */
   #room = 0
 
   /**
-   * @param fields gets name, value, name, value, as Latin-1
-   * @param sizeMax in octets as RFC 9113 6.5.2 counts them: of a larger list only the beginning is returned
+   * @param fields gets name, value, name, value, in Latin-1
+   * @param sizeMax in octets as RFC 9113 6.5.2 counts them; of a larger list only the beginning is returned
    * @returns whether all of it was
    * @throws CompressionError
    */

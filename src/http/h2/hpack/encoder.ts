@@ -2,9 +2,9 @@ import { copyString } from '#platform/text.ts'
 import { type FieldName, fieldNameOf, keptLengthMax } from './field-names.ts'
 import { DynamicTable, entrySize, staticIndexMax, tableSizeDefault } from './tables.ts'
 
-/** Texts up to this long are written without a call into the runtime, which takes longer. */
+/** Texts up to this length are copied in a loop, as a call into the runtime takes longer. */
 const shortLengthMax = 24
-/** An integer takes no more than this (RFC 7541 5.1). */
+/** The maximum size of an integer (RFC 7541 5.1). */
 const integerBytesMax = 6
 
 /** The last value of a name. */
@@ -14,12 +14,13 @@ interface LastValue {
   entry: number
 }
 
-/** Where blocks are written: each is copied before the next one begins. */
+/** The buffer for blocks: each is copied before the next one begins. */
 let scratch = Buffer.allocUnsafeSlow(16_384)
 
 /**
- * Encodes the field blocks of one direction of a connection (RFC 7541). A value enters the table when it comes twice in
- * a row: those that differ each time push nothing out. Strings are not compressed, which would cost more than it saves.
+ * Encodes the field blocks of one direction of a connection (RFC 7541). A value enters the table when it occurs twice
+ * in a row, so that values that always differ displace nothing. Strings are not compressed, which would cost more than
+ * it saves.
  */
 export class HpackEncoder {
   readonly #table = new DynamicTable()
@@ -28,7 +29,7 @@ export class HpackEncoder {
   #smallestSize: number | undefined
   #length = 0
 
-  /** The peer allows another size of the table. */
+  /** The peer allows another table size. */
   limitTable(size: number): void {
     const allowed = Math.min(size, tableSizeDefault)
     if (allowed === this.#table.sizeMax) return
@@ -42,7 +43,7 @@ export class HpackEncoder {
     const smallest = this.#smallestSize
     if (smallest === undefined) return
     this.#smallestSize = undefined
-    // Both, if it has grown again (RFC 7541 4.2).
+    // Both sizes, if it has grown again (RFC 7541 4.2).
     this.#writeInteger(0x20, 0x1f, smallest)
     if (smallest !== this.#table.sizeMax) this.#writeInteger(0x20, 0x1f, this.#table.sizeMax)
   }

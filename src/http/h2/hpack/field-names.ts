@@ -4,15 +4,15 @@ import { staticIndexMax, staticNames, staticTable } from './tables.ts'
 /** Longer values are not kept in a table: they seldom repeat. */
 export const keptLengthMax = 128
 
-/** What is known of a name for encoding: there is one object of each, for all connections. */
+/** What the encoder knows of a name: one object per name, for all connections. */
 export interface FieldName {
   /** In lower case. */
   readonly name: string
-  /** Its lowest index in the static table; 0 = it is not there. */
+  /** Its lowest index in the static table; 0 = it is not in it. */
   readonly index: number
-  /** Indexes in the static table by value; undefined = there are none with values. */
+  /** Indexes in the static table by value; undefined = none has a value. */
   readonly indexes: ReadonlyMap<string, number> | undefined
-  /** Whether no one on the way may put it into a table (RFC 7541 7.1.3). */
+  /** Whether intermediaries must not put it into a table (RFC 7541 7.1.3). */
   readonly isSecret: boolean
   /** Whether its values repeat often enough to keep the last one. */
   readonly isKept: boolean
@@ -21,7 +21,7 @@ export interface FieldName {
 const secretNames = new Set([
   ...['authorization', 'cookie', 'proxy-authorization', 'secretkey', 'set-cookie', 'x-api-key'],
 ])
-/** Those of the static table whose values mostly belong to one message. */
+/** Names in the static table whose values rarely repeat. */
 const uniqueNames = new Set([
   ...[':path', 'content-disposition', 'content-location', 'content-range', 'etag', 'if-none-match'],
   ...['last-modified', 'location', 'referer'],
@@ -32,7 +32,7 @@ const repeatedNames = new Set([
   ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-frame-options', 'x-powered-by'],
 ])
 
-/** Upstreams choose names: so many are kept, of at most `keptLengthMax` characters. */
+/** How many names are kept, as upstreams choose them; each has at most `keptLengthMax` characters. */
 const namesMax = 1_024
 const known = new Map<string, FieldName>()
 
@@ -47,7 +47,7 @@ function readName(text: string): FieldName {
   const isSecret = secretNames.has(name)
   const isKnown = known.size < namesMax && name.length <= keptLengthMax
   const isRepeated = index === 0 ? repeatedNames.has(name) : !uniqueNames.has(name)
-  // Without an object of its own that stays, each message would add one to what encoders keep.
+  // A name without a permanent object would add an entry to the encoders with each message.
   const isKept = isKnown && !isSecret && isRepeated
   const read = { name, index, indexes: indexesOf(name), isSecret, isKept }
   if (isKnown) known.set(copyString(text), read)

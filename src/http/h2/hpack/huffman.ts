@@ -1,4 +1,4 @@
-/** How many bits each byte takes (RFC 7541 Appendix B): its codes are canonical, so that these tell them all. */
+/** How many bits each byte takes (RFC 7541 Appendix B). The code is canonical, so the lengths define it. */
 const codeLengths = [
   ...[13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28],
   ...[28, 28, 28, 28, 28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6],
@@ -11,11 +11,11 @@ const codeLengths = [
   ...[27, 27, 27, 20, 24, 20, 21, 22, 21, 21, 23, 22, 22, 25, 25, 24, 24, 26, 23, 26, 27, 26, 26, 27, 27],
   ...[27, 27, 27, 28, 27, 27, 27, 27, 27, 26],
 ]
-/** The end of the string, which only its padding may have a part of. */
+/** The end-of-string symbol, of which only the padding may contain a part. */
 const endSymbol = 256
 const endLength = 30
 
-/** Nodes of the code's tree, two numbers each: a node (from 0), or a symbol as -1 - symbol. */
+/** The nodes of the code's tree, two numbers each: a node (from 0), or a symbol as -1 - symbol. */
 function buildTree(): number[] {
   const children: number[] = [Number.NaN, Number.NaN]
   const symbols = [...codeLengths, endLength]
@@ -46,8 +46,8 @@ const fails = 0x20000
 const endsHere = 0x40000
 
 /**
- * What four bits lead to, from each node: the next node in the bits from 0, the byte in those from 8 where one ends (at
- * most one, as none is shorter than five bits), and flags.
+ * The result of four bits, for each node: the next node in the bits from 0, the byte in the bits from 8 if one ends (at
+ * most one, as no code is shorter than five bits), and flags.
  */
 function buildSteps(): Int32Array {
   const tree = buildTree()
@@ -69,7 +69,10 @@ function buildSteps(): Int32Array {
   return steps
 }
 
-/** Where a string may end: padding is the beginning of the code of the end, ones, and shorter than a byte. */
+/**
+ * Where a string may end: padding is the beginning of the end-of-string code, which is all ones, and shorter than a
+ * byte.
+ */
 function paddingNodes(tree: readonly number[]): Set<number> {
   const nodes = new Set([0])
   let node = 0
@@ -83,10 +86,7 @@ function paddingNodes(tree: readonly number[]): Set<number> {
 const steps = buildSteps()
 let decoded = Buffer.allocUnsafeSlow(4_096)
 
-/**
- * Decodes a string (RFC 7541 5.2), as Latin-1.
- * @throws CompressionError for a wrong padding, or an end within it
- */
+/** Decodes a string (RFC 7541 5.2), as Latin-1. @throws CompressionError for a wrong padding, or an end within it */
 export function decodeHuffman(bytes: Buffer, start: number, end: number): string {
   // The shortest code has five bits.
   const lengthMax = ((end - start) * 8) / 5 + 1
@@ -107,7 +107,7 @@ export function decodeHuffman(bytes: Buffer, start: number, end: number): string
   return decoded.toString('latin1', 0, length)
 }
 
-/** A field block that cannot be decoded: both sides no longer have the same table (RFC 7541 2.2, 3.1). */
+/** A field block cannot be decoded, so that the two sides no longer have the same table (RFC 7541 2.2, 3.1). */
 export class CompressionError extends Error {
   override readonly name = 'CompressionError'
 }

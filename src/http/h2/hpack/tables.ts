@@ -1,4 +1,4 @@
-/** The static table (RFC 7541 Appendix A): name, value, name, value; its first entry has the index 1. */
+/** The static table (RFC 7541 Appendix A): name, value, name, value; the first entry has index 1. */
 export const staticTable: readonly string[] = [
   ...[':authority', '', ':method', 'GET', ':method', 'POST', ':path', '/', ':path', '/index.html'],
   ...[':scheme', 'http', ':scheme', 'https', ':status', '200', ':status', '204', ':status', '206'],
@@ -15,7 +15,7 @@ export const staticTable: readonly string[] = [
   ...['www-authenticate', ''],
 ]
 
-/** The highest index of the static table: those of the dynamic table begin after it. */
+/** The highest index of the static table; the dynamic table begins after it. */
 export const staticIndexMax = staticTable.length / 2
 
 /** The lowest index of each name. */
@@ -26,14 +26,14 @@ export const staticNames: ReadonlyMap<string, number> = new Map(
   ]).toReversed(),
 )
 
-/** In addition to its texts. */
+/** The size of an entry in addition to its texts. */
 const entryOverhead = 32
-/** Its size until something else is agreed on (RFC 9113 6.5.2), and more than this is never used here. */
+/** The size of the table until the peers agree on another (RFC 9113 6.5.2); we never use more. */
 export const tableSizeDefault = 4_096
-/** Maximum number of entries, a power of two: their places are used in turn. */
+/** Maximum number of entries, a power of two: the slots are used in turn. */
 const places = tableSizeDefault / entryOverhead
 
-/** What an entry counts (RFC 7541 4.1). */
+/** The size of an entry (RFC 7541 4.1). */
 export function entrySize(name: string, value: string): number {
   return name.length + value.length + entryOverhead
 }
@@ -55,7 +55,7 @@ export class DynamicTable {
     return this.#added - this.#evicted
   }
 
-  /** How many entries were ever added: the number of the latest. */
+  /** How many entries have ever been added, which is the number of the latest. */
   get added(): number {
     return this.#added
   }
@@ -69,7 +69,7 @@ export class DynamicTable {
   add(name: string, value: string): void {
     const size = entrySize(name, value)
     this.#evictTo(this.#sizeMax - size)
-    // One that is larger than the table empties it (RFC 7541 4.4).
+    // An entry that is larger than the table empties it (RFC 7541 4.4).
     if (size > this.#sizeMax) return
     const place = this.#added++ % places
     this.#names[place] = name
@@ -86,7 +86,7 @@ export class DynamicTable {
     return this.#values[(this.#added - 1 - age) % places] ?? ''
   }
 
-  /** How many entries are later than one; undefined = it has been evicted. @param number see `added` */
+  /** How many entries are newer than one; undefined = it has been evicted. @param number see `added` */
   ageOf(number: number): number | undefined {
     return number > this.#evicted ? this.#added - number : undefined
   }

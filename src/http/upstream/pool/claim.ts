@@ -4,45 +4,45 @@ import type { UpstreamFailure } from '../../client/failure.ts'
 import type { UpstreamConnection } from '../../client/upstream-connection.ts'
 
 /**
- * How much of a request's body has arrived: `complete` (or there is none); `pending` = its client has sent little of it
- * so far; `streaming` = more than is buffered.
+ * How much of a request's body has arrived. `complete`: all, or there is none; `pending`: little so far; `streaming`:
+ * more than is buffered.
  */
 export type BodyProgress = 'complete' | 'pending' | 'streaming'
 
-/** A user of a connection to a target, or one that waits for a connection. */
+/** Somebody who uses a connection to a target, or waits for one. */
 export interface ConnectionUser {
-  /** As `clientNetwork` gives it. */
+  /** The result of `clientNetwork`. */
   readonly clientNetwork: string
   /** undefined = no account. */
   readonly accountId: string | undefined
-  /** What stands for the connection of HTTP/2 that its client shares among its requests; undefined = there is none. */
+  /** Represents the HTTP/2 connection that its client's requests share; undefined = there is none. */
   readonly clientSession: object | undefined
   readonly bodyProgress: BodyProgress
 }
 
-/** The user of a connection, and what it does to it. */
+/** The user of a connection, with what affects its reuse. */
 export interface PoolUser extends ConnectionUser {
-  /** The connection of its client, if that carries one request at a time, of this client alone. */
+  /** The connection of its client, if it carries one request at a time, and only of this client. */
   readonly clientSocket: Socket | undefined
   /** Whether it authenticates the connection that it is sent on (see bindsConnection). */
   readonly bindsConnection: boolean
 }
 
-/** A client network, an account, or a client's connection, as far as it uses the connections of one pool. */
+/** A client network, an account, or a client's connection, as a user of one pool's connections. */
 export interface Party {
-  /** How many connections it has. */
+  /** The number of its connections. */
   inUse: number
-  /** How many of its requests wait for one. */
+  /** The number of its requests that wait for one. */
   waiting: number
 }
 
-/** A client network with its requests that wait, in the order in which they came. */
+/** A client network with its waiting requests, in order of arrival. */
 export interface ClientNetwork extends Party, Listed {
   first: Waiting | undefined
   last: Waiting | undefined
 }
 
-/** Whose shares a connection counts towards. */
+/** The parties whose shares a connection counts towards. */
 export interface Claim {
   readonly network: ClientNetwork
   readonly account: Party | undefined
@@ -53,15 +53,15 @@ export interface Claim {
 export interface Use {
   /** undefined = it is idle. */
   readonly user: ConnectionUser | undefined
-  /** That of its user, or of the last one; undefined where Share does not count. */
+  /** The claim of its user, or of the last one; undefined if Share does not count. */
   claim: Claim | undefined
 }
 
-/** A request that waits for a connection. What is not readonly is for the queue alone. */
+/** A request that waits for a connection. The mutable properties are for the queue only. */
 export interface Waiting {
   readonly user: ConnectionUser
   readonly claim: Claim
-  /** The later it came the higher; undefined = it does not wait. */
+  /** Increases with the time of arrival; undefined = it does not wait. */
   number: number | undefined
   before: Waiting | undefined
   after: Waiting | undefined
@@ -74,7 +74,7 @@ export interface ConnectionReceiver {
   onFailure(failure: UpstreamFailure): void
 }
 
-/** Something that waits for a connection of the pool, and then uses it for its request. */
+/** Waits for a connection of the pool, and then uses it for its request. */
 export interface Waiter extends ConnectionReceiver {
   readonly request: PoolUser
 }

@@ -4,25 +4,28 @@ import type { PoolSlot } from './pool-slot.ts'
 
 const sweepMs = 1_000
 
-/** The connections of a pool that are not in use. */
+/** The unused connections of a pool. */
 export class IdleSlots {
   readonly #slots: PoolSlot[] = []
   readonly #bound = new BoundSlots()
   readonly #onDropped: (slot: PoolSlot) => void
-  /** Only once there is an idle connection: a pool without any wakes no idle process. */
+  /** Set only while there is an idle connection, so that a pool without one does not wake an idle process. */
   #sweeper: NodeJS.Timeout | undefined
 
-  /** @param onDropped called before a connection is closed here, which is then none of the pool's */
+  /** @param onDropped called before a connection is closed here, after which the pool no longer has it */
   constructor(onDropped: (slot: PoolSlot) => void) {
     this.#onDropped = onDropped
   }
 
-  /** Whether a connection waits for the next request of a client connection alone. */
+  /** Whether a connection is reserved for the next request of a client connection. */
   isBoundTo(client: Socket): boolean {
     return this.#bound.has(client)
   }
 
-  /** @param user the last one @returns false where nobody may use it again */
+  /**
+   * @param user the last one
+   * @returns false if nobody may use it again
+   */
   add(slot: PoolSlot, user: PoolUser | undefined): boolean {
     if (slot.connection?.isBound !== true) this.#slots.push(slot)
     else if (!this.#bound.add(slot, user)) return false
@@ -30,7 +33,7 @@ export class IdleSlots {
     return true
   }
 
-  /** One that may take a request of this user; undefined = there is none. */
+  /** A connection that may carry a request of this user; undefined = there is none. */
   take(user: PoolUser, now: number): PoolSlot | undefined {
     const bound = this.#bound.size === 0 ? undefined : this.#bound.take(user)
     if (bound === undefined) return this.#takeShared(now)
@@ -39,7 +42,10 @@ export class IdleSlots {
     return this.#takeShared(now)
   }
 
-  /** The connection used last, which the target is the least likely to have closed; none that may get stray bytes. */
+  /**
+   * The connection used last, which is the least likely to have been closed by the target; none that may get stray
+   * bytes.
+   */
   #takeShared(now: number): PoolSlot | undefined {
     const slots = this.#slots
     for (let index = slots.length - 1; index >= 0; index--) {
@@ -58,7 +64,7 @@ export class IdleSlots {
     if (slot) this.#drop(slot)
   }
 
-  /** Its connection is gone. Does nothing if it was in use. */
+  /** Removes a slot whose connection is gone. Does nothing if it was in use. */
   remove(slot: PoolSlot): void {
     this.#bound.remove(slot)
     const index = this.#slots.indexOf(slot)
@@ -80,7 +86,7 @@ export class IdleSlots {
     const now = performance.now()
     for (const { connection } of [...this.#slots, ...this.#bound])
       if ((connection?.reusableUntil ?? 0) <= now) connection?.destroy()
-    // One timer a second costs less than a timer for each request.
+    // One timer a second is cheaper than a timer for each request.
     const isEmpty = this.#slots.length === 0 && this.#bound.size === 0
     this.#sweeper = isEmpty ? undefined : setTimeout(this.#sweep, sweepMs).unref()
   }
@@ -92,7 +98,7 @@ function isUsable({ connection }: PoolSlot, now: number): boolean {
 
 /**
  * Idle connections that clients may have authenticated (see bindsConnection), by client connection, the oldest first.
- * Each goes on with the requests of its own, and closes with it.
+ * Each continues with the requests of its own client connection, and closes with it.
  */
 class BoundSlots {
   readonly #slots = new Map<Socket, PoolSlot>()
@@ -109,11 +115,11 @@ class BoundSlots {
     return this.#slots.values()
   }
 
-  /** @returns false where nothing can come for it: its client has gone, or shares its connection with others */
+  /** @returns false if no request can come for it: its client has gone, or shares its connection with others */
   add(slot: PoolSlot, user: PoolUser | undefined): boolean {
     const socket = user?.clientSocket
     if (socket === undefined || socket.destroyed) return false
-    // It had begun before this one was idle.
+    // The client connection had another one, which began before this one was idle.
     this.#slots.get(socket)?.connection?.destroy()
     const onClose = () => slot.connection?.destroy()
     socket.once('close', onClose)
@@ -122,7 +128,10 @@ class BoundSlots {
     return true
   }
 
-  /** The one of a client connection: it is no longer idle. It closes where another account calls now. */
+  /**
+   * The connection of a client connection, which is then no longer idle. It is closed if another account is calling
+   * now.
+   */
   take({ clientSocket, accountId }: PoolUser): PoolSlot | undefined {
     const slot = clientSocket && this.#slots.get(clientSocket)
     if (slot === undefined) return undefined

@@ -13,7 +13,7 @@ export interface SlotEvents {
 /** The only client connection that may use a connection which it may have authenticated. */
 interface Owner {
   readonly socket: Socket
-  /** A proxy in front of the gateway may send the requests of several people on one connection. */
+  /** A proxy in front of the gateway may send requests of several people on one connection. */
   readonly accountId: string | undefined
   readonly onClose: () => void
 }
@@ -26,7 +26,7 @@ export class PoolSlot implements Listed, Use, ConnectionHolder {
   connection: UpstreamConnection | undefined
   /** Set while it waits for the next request of its owner. */
   owner: Owner | undefined
-  /** Whether it carries a response that lasts, and so counts apart. */
+  /** Whether it carries a long-lived response, which is counted apart. */
   isLasting = false
   readonly #events: SlotEvents
 
@@ -49,8 +49,8 @@ export class PoolSlot implements Listed, Use, ConnectionHolder {
 export const stalledMs = 10_000
 
 /**
- * Ends the requests whose clients have read nothing for the longest, one for each that waits: otherwise they keep their
- * connections until the send timeout.
+ * Ends the requests whose clients have read nothing for the longest time, one for each that waits: otherwise they would
+ * keep their connections until the send timeout.
  */
 export function endStalled(slots: Iterable<PoolSlot>, waiting: number, now: number): void {
   const stalled = [...slots].filter((slot) => pausedAt(slot) <= now - stalledMs)

@@ -12,16 +12,16 @@ import { QueuedWaiter, type QueueEvents, WaitingQueue } from './waiting-queue.ts
 interface PoolOptions {
   readonly opener: ConnectionOpener
   readonly connectTimeoutMs: number
-  /** In HTTP/2 it bounds the requests at a time. */
+  /** In HTTP/2 it limits simultaneous requests. */
   readonly connectionsMax: number
-  /** By which it is told how long a client has read nothing; default: performance.now(). */
+  /** Measures how long a client has read nothing; default: performance.now(). */
   readonly clock?: Clock
 }
 
-/** How often requests that wait look for those whose clients read nothing. */
+/** How often waiting requests look for those whose clients read nothing. */
 const stallCheckMs = 250
 
-/** The time-outs of all that wait. */
+/** The timeouts of all waiting requests. */
 const deadlines = new DeadlineSweep(50)
 
 /** The connections to one target. */
@@ -31,9 +31,9 @@ export class Pool {
   readonly #slots = new UnorderedList<PoolSlot>()
   readonly #idle: IdleSlots
   readonly #queue = new WaitingQueue<QueuedWaiter>()
-  /** How many carry a response that lasts: these are not among the slots. */
+  /** How many carry a long-lived response; these have no slot. */
   #lasting = 0
-  /** While requests wait. */
+  /** Set while requests wait. */
   #stallTimer: NodeJS.Timeout | undefined
   #isClosed = false
 
@@ -46,7 +46,7 @@ export class Pool {
   /**
    * Provides an idle connection at once, else a new one, else the next that becomes free within the waiter's fair
    * share.
-   * @param isNew true = none that is open already
+   * @param isNew whether to use no existing connection
    */
   acquire(waiter: Waiter, isNew: boolean): Acquisition {
     if (this.#share.isPlenty) return this.#take(waiter, undefined, isNew)
@@ -55,7 +55,7 @@ export class Pool {
     return mayTake ? this.#take(waiter, claim, isNew) : this.#enqueue(waiter, claim, isNew)
   }
 
-  /** An idle connection while there are plenty of them; undefined = `acquire` finds one. */
+  /** An idle connection while there are plenty; undefined = use `acquire`. */
   takeIdle(user: PoolUser, now: number): UpstreamConnection | undefined {
     if (!this.#share.isPlenty) return undefined
     const connection = this.#useIdle(user, undefined, now)
@@ -71,7 +71,7 @@ export class Pool {
     return slot.connection
   }
 
-  /** Opens a connection that the pool does not count: for an upgrade, which keeps it. @returns cancels it */
+  /** Opens a connection that the pool does not count, for an upgrade, which keeps it. @returns cancels it */
   open(receiver: ConnectionReceiver): Acquisition {
     const events: OpenEvents = {
       onConnection: (connection) => {
@@ -85,7 +85,7 @@ export class Pool {
     return { cancel: () => void cancel(), onBodyProgress: noop }
   }
 
-  /** Whether a connection waits for the next request of a client connection alone. */
+  /** Whether a connection is reserved for the next request of a client connection. */
   isBoundTo(client: Socket): boolean {
     return this.#idle.isBoundTo(client)
   }
@@ -105,7 +105,7 @@ export class Pool {
       waiter.onConnection(idle, now)
       return nothingPending
     }
-    // Those that are idle count too, and this one needs a new connection.
+    // Idle connections count too, and this request needs a new one.
     if (this.#slots.size >= this.#options.connectionsMax) this.#idle.dropOldest()
     return this.#dialCounted(waiter, claim, isNew)
   }
@@ -159,7 +159,9 @@ export class Pool {
     this.#serveQueue()
   }
 
-  /** A response that lasts counts apart, up to as many as there are connections: beyond that it counts like any other. */
+  /**
+   * Counts a long-lived response apart, up to as many as there are connections; beyond that it counts like any other.
+   */
   #setApart(slot: PoolSlot): void {
     if (slot.isLasting || slot.user === undefined || this.#lasting >= this.#options.connectionsMax) return
     slot.isLasting = true
@@ -169,7 +171,7 @@ export class Pool {
     this.#serveQueue()
   }
 
-  /** It is over. Its connection is one of the others again, where they have room. */
+  /** A long-lived response has ended. Its connection joins the others again, if they have room. */
   #takeBack(slot: PoolSlot): void {
     slot.isLasting = false
     this.#lasting--
@@ -205,7 +207,7 @@ export class Pool {
     return queued
   }
 
-  /** From when only a connection is missing. A client that sends slowly is bounded by the minimum rate of bodies. */
+  /** Starts when only a connection is missing. A client that sends slowly is limited by the minimum rate of bodies. */
   #startQueueTimeout(queued: QueuedWaiter): void {
     if (queued.user.bodyProgress === 'pending' || queued.place !== -1) return
     queued.deadline = monotonicClock() + this.#options.connectTimeoutMs

@@ -1,22 +1,25 @@
 import { UpstreamFailure } from '../../client/failure.ts'
 import type { BodyProgress, Claim, ClientNetwork, ConnectionUser, Party, Use } from './claim.ts'
 
-/** A client network, and an account, may use at most this many times as many connections as are free. */
+/** A client network or an account may use at most this many times the number of free connections. */
 const shareOfFree = 8
-/** The same of a client's connection of HTTP/2, so that one is no whole network: 103 of 128. */
+/**
+ * The same factor for an HTTP/2 connection of a client, smaller so that one does not count as a whole network: 103 of
+ * 128.
+ */
 const sessionShareOfFree = 4
 
 /**
- * Who may take one more connection of a pool. Nobody can take them all: not the requests of one client network, account
- * or connection of HTTP/2 (114 or 103 of 128 while nobody else needs any, fewer the more others do), nor bodies that are
- * still arriving (three quarters). Everybody may take at least one while any is free.
+ * Decides who may take one more connection of a pool. Nobody can take them all: not the requests of one client network,
+ * account or HTTP/2 connection (114 or 103 of 128 while nobody else needs any, fewer the more others do), nor bodies
+ * that are still arriving (three quarters). Everybody may take at least one while any is free.
  *
  * Ownership is tracked only under contention: it takes three look-ups in maps.
  */
 export class Share {
   readonly #connectionsMax: number
   readonly #receivingMax: number
-  /** While fewer are in use anybody may take one, even if a single one has them all. */
+  /** While fewer are in use anybody may take one, even a single user who has them all. */
   readonly #plentyMax: number
   readonly #uses: Iterable<Use>
   readonly #networks = new Parties<ClientNetwork>(() => ({
@@ -28,14 +31,14 @@ export class Share {
   readonly #accounts = new Parties<Party>(unused)
   #sessions = new WeakMap<object, Party>()
   #inUse = 0
-  /** Whether all that are in use have a claim; if not, none has. */
+  /** Whether all connections in use have a claim; otherwise none has. */
   #isCounting = false
 
-  /** @param uses the connections, or what stands for each */
+  /** @param uses the connections, or their representatives */
   constructor(connectionsMax: number, uses: Iterable<Use>) {
     this.#connectionsMax = connectionsMax
     this.#receivingMax = connectionsMax - Math.floor(connectionsMax / 4)
-    // Of 9 parts 8 may be in use by one.
+    // One user may have 8 of 9 parts.
     this.#plentyMax = Math.min(
       this.#receivingMax,
       Math.ceil((shareOfFree * connectionsMax) / (shareOfFree + 1)),
@@ -48,7 +51,7 @@ export class Share {
     return !this.#isCounting && this.#inUse < this.#plentyMax
   }
 
-  /** From now on all are counted. */
+  /** The claim of a user. From now on all connections are counted. */
   claimOf(user: ConnectionUser): Claim {
     if (!this.#isCounting) this.#startCounting()
     return this.#newClaim(user)
@@ -67,7 +70,7 @@ export class Share {
     return inUse < sessionShareOfFree * (this.#connectionsMax - this.#inUse)
   }
 
-  /** Why somebody may take no connection, and how many the share in question has. */
+  /** The reason why a user may take no connection, and the number that the share in question has. */
   missingOf({ network, account, session }: Claim): { readonly share: MissingShare; readonly inUse: number } {
     if (this.#inUse >= this.#connectionsMax) return { share: 'pool', inUse: this.#inUse }
     if (session && !this.#hasRoomForSession(session)) return { share: 'session', inUse: session.inUse }
@@ -80,7 +83,7 @@ export class Share {
     return inUse < shareOfFree * (this.#connectionsMax - this.#inUse)
   }
 
-  /** Whether another body may still be arriving. */
+  /** Whether another connection may be used while its request's body is arriving. */
   mayReceive(): boolean {
     if (this.#inUse < this.#receivingMax) return true
     let count = 0
@@ -94,15 +97,15 @@ export class Share {
     if (claim) addTo(claim, 1)
   }
 
-  /** @param claim that of the Use */
+  /** @param claim of the Use */
   release(claim: Claim | undefined): void {
     this.#inUse--
     if (claim) addTo(claim, -1)
   }
 
   /**
-   * To be called after a release where nobody waits. Counting ends only when half as many are in use as when it began:
-   * each beginning and end is a look at all connections.
+   * To be called after a release if nobody waits. Counting ends only when half as many are in use as when it began, as
+   * each beginning and end iterates over all connections.
    */
   onNobodyWaits(): void {
     if (!this.#isCounting || this.#inUse > this.#plentyMax / 2) return
@@ -147,10 +150,10 @@ function unused(): Party {
   return { inUse: 0, waiting: 0 }
 }
 
-/** Minimum number of idle parties that are kept: most come again. */
+/** Minimum number of idle parties that are kept, as most come back. */
 const keptMin = 1_024
 
-/** The parties of one kind, by name. Those that use nothing are dropped once there are twice as many as are in use. */
+/** The parties of one kind, by name. Idle ones are dropped once there are twice as many parties as are in use. */
 export class Parties<Kind extends Party> {
   readonly #create: () => Kind
   readonly #byName = new Map<string, Kind>()
@@ -182,7 +185,7 @@ export class Parties<Kind extends Party> {
   }
 }
 
-/** What a request that waits for a connection lacks: one that is free, or room in the share of somebody. */
+/** What a waiting request lacks: a free connection, or room in one of its shares. */
 export type MissingShare = 'pool' | 'network' | 'account' | 'session' | 'bodies'
 
 const users: Readonly<Record<Exclude<MissingShare, 'pool'>, string>> = {
@@ -192,7 +195,7 @@ const users: Readonly<Record<Exclude<MissingShare, 'pool'>, string>> = {
   bodies: 'requests whose bodies are still arriving',
 }
 
-/** A request has waited in vain for a connection to its target. */
+/** A request has waited for a connection to its target in vain. */
 export class NoConnection extends UpstreamFailure {
   readonly share: MissingShare
 

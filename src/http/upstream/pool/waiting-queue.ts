@@ -4,8 +4,8 @@ import type { Acquisition, Claim, ClientNetwork, PoolUser, Waiter, Waiting } fro
 import type { Share } from './share.ts'
 
 /**
- * The requests that wait for a connection, by client network: those of a network that has its share are passed over
- * without a look at each of them, of which there may be thousands at every connection that becomes free.
+ * Requests that wait for a connection, by client network. The requests of a network that has used up its share are
+ * skipped together, as there may be thousands each time a connection becomes free.
  */
 export class WaitingQueue<Item extends Waiting> {
   readonly #networks = new UnorderedList<ClientNetwork>()
@@ -45,7 +45,7 @@ export class WaitingQueue<Item extends Waiting> {
     if (network.waiting === 0) this.#networks.remove(network)
   }
 
-  /** The one that has waited longest of those that may take a connection. */
+  /** The request that has waited longest of those that may take a connection. */
   next(share: Share): Item | undefined {
     const admission = new Admission(share)
     let longest: Waiting | undefined
@@ -53,15 +53,15 @@ export class WaitingQueue<Item extends Waiting> {
       const first = share.hasRoomFor(network) ? firstAdmitted(network, admission) : undefined
       if (first && (longest?.number ?? Number.POSITIVE_INFINITY) > (first.number ?? 0)) longest = first
     }
-    // The cast is sound: only `add` puts anything there.
+    // The cast is sound: only `add` adds anything.
     return longest as Item | undefined
   }
 }
 
-/** Who may take a connection now. */
+/** Decides who may take a connection now. */
 class Admission {
   readonly #share: Share
-  /** Whether another body may be arriving: looked at once, and only if a body is. */
+  /** Whether another body may be arriving: computed once, and only if a body is. */
   #mayReceive: boolean | undefined
 
   constructor(share: Share) {
@@ -89,11 +89,11 @@ export interface QueueEvents {
   onExpired(queued: QueuedWaiter): void
 }
 
-/** A wait for a connection that none is free for. */
+/** A request that waits because no connection is free. */
 export class QueuedWaiter implements Acquisition, Expiring, Waiting {
   readonly waiter: Waiter
   readonly claim: Claim
-  /** Whether it takes no connection that is open already. */
+  /** Whether it takes no existing connection. */
   readonly isNew: boolean
   readonly #events: QueueEvents
   number: number | undefined

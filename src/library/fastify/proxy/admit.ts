@@ -20,8 +20,8 @@ const ownPaths = createOwnPaths({ enabled: false, path: '/portal' })
 
 /**
  * Creates the hook that decides about the requests of one proxied prefix before their body is read, and prepares what
- * the backend gets.
- * @param table all proxied prefixes of the app: a path must be one of this prefix as any backend may read it
+ * the backend receives.
+ * @param table all proxied prefixes of the app: a path must belong to this prefix, however a backend may read it
  */
 export function createAdmit(
   parts: AppParts,
@@ -31,7 +31,7 @@ export function createAdmit(
   const readUpstreamHead = createUpstreamHeadReader({ tracer: undefined })
   const gate = createGate<ProxyRoute, AppArrival>({ ...parts.gate, findRoute: findOwnRoute })
 
-  /** The router of the app has chosen this prefix by its own rules: the table must agree. */
+  /** The app's router has chosen this prefix by its own rules; the table must agree. */
   function findOwnRoute(arrival: AppArrival): GateResult<ProxyRoute> {
     if (arrival.connection.malformed) return arrival.connection.malformed
     const scope = chooseScope(arrival, { cors: undefined, ownPaths })
@@ -42,7 +42,7 @@ export function createAdmit(
 
   let check: CheckSecondTargets | undefined
   function checkSecondTargets(arrival: AppArrival) {
-    // Not before the first request: all proxies are known then.
+    // Not before the first request, when all proxies are known.
     check ??= createSecondTargetCheck({
       ...parts.gate,
       table: table(),
@@ -52,7 +52,7 @@ export function createAdmit(
     return check(route, arrival)
   }
 
-  /** @returns whether it is to be forwarded; else it is answered */
+  /** @returns whether it is forwarded; if not, it has been answered */
   function prepare({ request, reply, arrival }: Admitted, secondTargets: SecondTargets | undefined): boolean {
     const head = readUpstreamHead(route, arrival)
     if (!head) {
@@ -100,11 +100,11 @@ interface Admitted {
 }
 
 /**
- * Parsers, their types and their limits are for bodies that the app reads. Fastify runs none where the head announces no
- * body; what the backend gets comes from the raw fields.
+ * Parsers, their types and their limits are for bodies that the app reads. Fastify runs none if the head announces no
+ * body; what the backend receives comes from the raw fields.
  */
 function leaveBodyUnread({ raw }: FastifyRequest): void {
-  // Fastify requires a type of QUERY, which the client may have left out.
+  // Fastify requires a type for QUERY, which the client may have omitted.
   if (raw.method === 'QUERY') raw.headers['content-type'] = 'application/octet-stream'
   else delete raw.headers['content-type']
   delete raw.headers['content-length']

@@ -11,7 +11,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type AppArrival, refuse } from '../app-arrival.ts'
 import type { ProxyRoute } from './proxy-options.ts'
 
-/** A request that was admitted, and what the backend gets of it. */
+/** An admitted request, and what the backend receives of it. */
 export interface Exchange {
   readonly arrival: AppArrival
   readonly route: ProxyRoute
@@ -48,7 +48,7 @@ interface ExchangeInput {
   readonly secondTargets: SecondTargets | undefined
 }
 
-/** Keeps what the backend gets with the request, until its handler runs. */
+/** Attaches what the backend receives to the request, until its handler runs. */
 export function attachExchange(request: IncomingMessage, reply: FastifyReply, input: ExchangeInput): void {
   const { arrival, route, target, lines, secondTargets } = input
   const { body, rawHeaders } = arrival.head
@@ -77,7 +77,7 @@ export function attachExchange(request: IncomingMessage, reply: FastifyReply, in
   Object.assign(request, { [exchangeKey]: exchange })
 }
 
-/** What the HTTP client sets itself, or refuses to send: framing and the fields of its connection. */
+/** Fields that the HTTP client sets itself, or refuses to send: framing and its connection. */
 const connectionFields = new Set(['connection', 'te', 'transfer-encoding', 'upgrade', 'expect'])
 
 /** The fields of lines that each end with CR LF, without those of the connection. */
@@ -93,15 +93,15 @@ function fieldsOf(lines: string): readonly string[] {
   return fields
 }
 
-/** Symbols pass through http-proxy, which copies headers from object to object. */
+/** Symbols survive http-proxy, which copies headers from object to object. */
 const headersKey = Symbol('exchange of these headers')
 
-/** Headers that stand for an exchange. */
+/** Headers that represent an exchange. */
 export function headersFor(exchange: Exchange): Record<string, string> {
   return { [headersKey]: exchange } as Record<string, string>
 }
 
-/** The exchange that headers stand for. */
+/** The exchange that headers represent. */
 export function exchangeIn(headers: object): Exchange {
   const exchange = (headers as { [headersKey]?: Exchange })[headersKey]
   if (!exchange)
@@ -117,8 +117,8 @@ class ClientGone extends Error {
 }
 
 /**
- * The body of a request for the backend: read only when the backend takes it, and at most `bytesMax`. Not the request
- * itself: whoever destroys that destroys the connection, and the client would get no response.
+ * The body of a request for the backend: only read when the backend takes it, up to `bytesMax`. Not the request itself,
+ * as destroying that would destroy the connection, and the client would get no response.
  */
 class RequestBodyStream extends Readable {
   readonly #request: IncomingMessage
@@ -158,13 +158,13 @@ class RequestBodyStream extends Readable {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#request.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose)
-    // What still comes is thrown away, so that the response reaches the client.
+    // Further data is discarded, so that the response reaches the client.
     if (this.#isAttached) this.#request.resume()
     done(error)
   }
 }
 
-/** Codes of undici and Node for which a response can still be given; all others are of the connection. */
+/** Codes of undici and Node after which a response can still be sent; all others concern the connection. */
 const codes: Readonly<Record<string, ErrorCode>> = {
   UND_ERR_CONNECT_TIMEOUT: 'upstream-timeout',
   UND_ERR_HEADERS_TIMEOUT: 'upstream-timeout',
@@ -177,7 +177,7 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   EPIPE: 'upstream-invalid-response',
 }
 
-/** Answers a request whose exchange with the backend failed before a response: neither its address nor the cause is told. */
+/** Answers a request whose exchange with the backend failed before a response, without its address or the cause. */
 export function answerFailure(reply: FastifyReply, error: unknown): void {
   const exchange = exchangeOf(reply.request.raw)
   if (!exchange || reply.sent || reply.raw.destroyed) return

@@ -2,11 +2,12 @@ import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import { responseHeaderLines } from '#gateway/forward/response-head.ts'
+import { withoutReplaced } from '#gateway/forward/response-headers.ts'
 import { principalOf } from '#gateway/gate/outcome.ts'
 import { type Deadline, startDeadline } from '#platform/deadline.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Exchange, exchangeIn } from './exchange.ts'
-import type { ProxyUpstream } from './proxy-options.ts'
+import { type ProxyUpstream, tlsOptionsOf } from './proxy-options.ts'
 
 /** The parts of undici that are used; its types would have to be installed by every app. */
 interface Undici {
@@ -37,24 +38,23 @@ interface HttpClient {
 }
 
 /**
- * The HTTP client of one backend, in the place of the one that http-proxy would make: it sends exactly what was prepared
- * for an admitted request, verifies the backend's certificate by its own name and not by one that the client sends, and
- * stops when the client has gone.
+ * The HTTP client of one backend, in place of http-proxy's own: it sends exactly what was prepared for an admitted
+ * request, verifies the backend's certificate by its own name rather than one that the client sends, and stops when the
+ * client has gone.
  */
 export function createHttpClient(upstream: ProxyUpstream): HttpClient {
   const { url, tls, connectTimeoutMs, responseTimeoutMs, idleTimeoutMs, connectionsMax } = upstream
   const { Agent, buildConnector } = requireUndici()
   const connect = buildConnector({
     timeout: connectTimeoutMs,
-    rejectUnauthorized: tls.verify,
-    ...(tls.ca !== undefined && { ca: tls.ca }),
+    ...tlsOptionsOf(upstream),
   })
   const name = url.hostname.replace(/^\[|\]$/g, '')
-  const servername = isIP(name) === 0 ? name : undefined
+  const servername = tls.serverName ?? (isIP(name) === 0 ? name : undefined)
   const agent = new Agent({
     connections: connectionsMax,
     pipelining: 1,
-    // Else undici would take it from the Host header, which is the client's.
+    // Otherwise undici would take it from the Host header, which is the client's.
     connect: (options: object, callback: unknown) => connect({ ...options, servername }, callback),
   })
   return {
@@ -71,7 +71,7 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
           body,
           signal,
           reset: isLastOnConnection(exchange, method),
-          servername: name,
+          servername: tls.serverName ?? name,
           headersTimeout: responseTimeoutMs,
           bodyTimeout: idleTimeoutMs,
           responseHeaders: 'raw',
@@ -84,7 +84,8 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
           }
           const lines = responseHeaderLines({
             status: response.statusCode,
-            headers: response.headers,
+            headers: withoutReplaced(response.headers, route.responseHeaders),
+            set: route.responseHeaders?.set,
             mayHaveTrailers: false,
             targetOrigin: url.origin,
             client: arrival.client,
@@ -111,15 +112,15 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
 
 const notModified = 304
 
-/** undici reports the length that a 304 names, that of the response to a GET, as a body that did not come. */
+/** undici treats the length in a 304, which is that of the response to a GET, as a body that did not arrive. */
 function emptied(body: Readable): Readable {
   body.on('error', () => {}).resume()
   return Readable.from([])
 }
 
 /**
- * Whether the connection ends with the request, as the next one is somebody else's. A lenient backend may leave bytes on
- * it: a body that it has not read, or the body of a response to HEAD. Or the request may have signed it in.
+ * Whether the connection ends with the request, as the next one may be another client's. A lenient backend may leave
+ * bytes on it: an unread body, or the body of a response to HEAD. Or the request may have authenticated it.
  */
 function isLastOnConnection({ arrival, isLast }: Exchange, method: string): boolean {
   const { head, fields } = arrival
@@ -127,8 +128,8 @@ function isLastOnConnection({ arrival, isLast }: Exchange, method: string): bool
 }
 
 /**
- * Ends an exchange whose response has no head in time, once the request has been sent: the timeout of undici starts again
- * with every 1xx.
+ * Ends an exchange whose response has no head in time, counted from when the request was sent: undici's timeout starts
+ * again with every 1xx.
  */
 function limitHead({ body, signal }: Exchange, timeoutMs: number): { stop(): boolean } {
   let deadline: Deadline | undefined

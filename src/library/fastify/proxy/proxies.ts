@@ -20,7 +20,7 @@ import { createWebSocketOptions } from './web-sockets.ts'
 
 const routeKey = Symbol('proxied route')
 
-/** Options of http-proxy, to be passed to it as they are. In words of our own, as not every app has its types. */
+/** Options of http-proxy, to be passed to it unchanged. Our own type, as not every app has its types. */
 export interface HttpProxyOptions {
   readonly upstream: string
   readonly prefix: string
@@ -78,7 +78,7 @@ export function createProxies(app: FastifyInstance, parts: AppParts) {
   return { proxy }
 }
 
-/** The head of a response without a length, such as an event stream, does not wait for the first of its body. */
+/** The head of a response without a length, such as an event stream, does not wait for the start of its body. */
 function answerAtOnce(reply: FastifyReply, response: unknown): void {
   // The cast is sound: reply-from passes what its client has returned, with the body as `stream`.
   const { stream } = response as { readonly stream: Readable }
@@ -92,7 +92,7 @@ function routeIn({ config }: RouteOptions): ProxyRoute | undefined {
   return (config as { [routeKey]?: ProxyRoute } | undefined)?.[routeKey]
 }
 
-/** Methods such as MKCOL and PROPFIND are forwarded too; which of them a prefix takes is decided by its options. */
+/** Methods such as MKCOL and PROPFIND are forwarded too; the options of a prefix decide which of them it accepts. */
 function addMethods(app: FastifyInstance): void {
   const known = new Set<string>(app.supportedMethods)
   for (const method of METHODS)

@@ -1,5 +1,6 @@
 import { ConfigError } from '#config/load.ts'
 import { type AppRouteInput, resolveAppRoute } from '#config/load-app-config.ts'
+import type { Problem } from '#config/problem.ts'
 import { hasUpstream } from '#gateway/gate/route-request.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import type { Route } from '#gateway/routes/route.ts'
@@ -7,13 +8,18 @@ import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import type { RequireOptions } from '../require.ts'
 
-/** Options of a proxied prefix: those of a route and its upstream in the config file, with the same meaning and bounds. */
+/**
+ * Options of a proxied prefix: those of a route and its upstream in the config file, with the same meaning and bounds.
+ */
 export interface ProxyOptions extends Omit<RequireOptions, 'auth'> {
   /** The backend: an `http://` or `https://` origin, without a path. */
   readonly upstream: string
-  /** What is forwarded: this path and all below it, whole segments; `/` = everything that has no route of its own. */
+  /**
+   * What is forwarded: this path and everything below it, in whole segments; `/` = everything without a route of its
+   * own.
+   */
   readonly prefix: string
-  /** `none` = no credential is looked at. Required: nothing is open by an omission. */
+  /** `none` = credentials are not checked. Required, so that nothing is open by omission. */
   readonly auth: 'secretKey' | 'bearer' | 'any' | 'optional' | 'none'
   /** The name for rates, usage, and as `aud` of assertions; default: the prefix without its slashes, or `root`. */
   readonly name?: string
@@ -23,12 +29,19 @@ export interface ProxyOptions extends Omit<RequireOptions, 'auth'> {
   readonly stripPrefix?: boolean
   /** What stands in place of the prefix for the backend; `/` is `stripPrefix: true`. */
   readonly rewrite?: string
-  /** What the backend gets as `Destination` of WebDAV; default: `forwarded`. */
+  /** Header fields that clients get instead of the backend's. */
+  readonly responseHeaders?: {
+    readonly set?: Readonly<Record<string, string>>
+    readonly remove?: readonly string[]
+  }
+  /** What the backend receives as the `Destination` of WebDAV; default: `forwarded`. */
   readonly destination?: 'forwarded' | 'public' | 'target'
   /** Whether WebSockets are forwarded; default: false. */
   readonly websocket?: boolean
   /** %2F and %5C in the path; default: `auto`. */
   readonly encodedSlash?: 'auto' | 'reject' | 'pass'
+  /** Two slashes in a row in the path; default: `reject`. */
+  readonly emptySegments?: 'reject' | 'pass'
   /** Whether the backend tells `/Orders` from `/orders`; default: false. */
   readonly caseSensitive?: boolean
   /** X-HTTP-Method-Override and similar fields; default: `drop`. */
@@ -39,31 +52,47 @@ export interface ProxyOptions extends Omit<RequireOptions, 'auth'> {
   readonly maxBody?: string
   /** Durations; defaults: 2s to connect, 30s for the head of a response, 60s of silence in its body. */
   readonly timeouts?: { readonly connect?: string; readonly response?: string; readonly idle?: string }
-  /** Most connections to the backend; default: 128. */
+  /** Maximum number of connections to the backend; default: 128. */
   readonly connections?: number
-  /** Header fields that the backend gets instead of the client's. */
+  /** Header fields that replace the client's for the backend. */
   readonly headers?: { readonly set?: Readonly<Record<string, string>>; readonly remove?: readonly string[] }
   /** Which Host the backend sees; default: `client`. */
   readonly host?: 'client' | 'target'
-  /** TLS to the backend; its certificate is verified by default, with `ca` against these certificates (PEM) only. */
+  /**
+   * TLS to the backend; its certificate is verified by default, with `ca` against these certificates (PEM) only, and must
+   * name `serverName`, by default the host. `cert` and `key` (PEM) are the client certificate.
+   */
   readonly tls?: {
     readonly verify?: boolean
-    readonly ca?: { readonly file: string } | { readonly env: string }
+    readonly ca?: SecretSource
+    readonly serverName?: string
+    readonly cert?: SecretSource
+    readonly key?: SecretSource
   }
 }
 
-/** Options of the upstream, not of the route. */
+type SecretSource = { readonly file: string } | { readonly env: string }
+
+/** Options of the upstream, as opposed to the route. */
 const upstreamOptions = ['timeouts', 'connections', 'headers', 'host', 'tls'] as const
 /** Options of a route in the config file that have no meaning here. */
 const unsupported = ['path', 'trailers', 'costHeader', 'browser', 'issuers'] as const
 
-/** The options as the sections of a config file have them. @throws ConfigError */
+/** The options in the form of sections of a config file. @throws ConfigError */
 export function toRouteInput({ upstream, prefix, ...options }: ProxyOptions): AppRouteInput {
   const given: Readonly<Record<string, unknown>> = options
   const source = { kind: 'app' } as const
   const problems = unsupported
     .filter((name) => name in given)
-    .map((name) => ({ source, path: [name], message: 'is not supported in an app' }))
+    .map((name): Problem => ({ source, path: [name], message: 'is not supported in an app' }))
+  const problem = originProblem(upstream)
+  if (problem !== undefined) problems.push({ source, path: ['upstream'], message: problem })
+  if (given.auth === 'deny')
+    problems.push({
+      source,
+      path: ['auth'],
+      message: 'deny is not supported in an app: proxy no such prefix',
+    })
   if (problems.length > 0) throw new ConfigError(problems, 'Fix the options of gatehouse.proxy().')
   const isOfUpstream = (name: string) => upstreamOptions.some((option) => option === name)
   const entries = Object.entries(given).filter(([, value]) => value !== undefined)
@@ -78,6 +107,14 @@ export function toRouteInput({ upstream, prefix, ...options }: ProxyOptions): Ap
       ...Object.fromEntries(entries.filter(([name]) => isOfUpstream(name))),
     },
   }
+}
+
+/** What other targets of a config file have. Whatever else is wrong, the rules of the file find. */
+function originProblem(upstream: unknown): string | undefined {
+  const { protocol, pathname } = URL.parse(String(upstream)) ?? {}
+  if (protocol === 'unix:') return 'must be an http(s) origin: an app connects to no Unix socket'
+  if (!protocol?.startsWith('http') || pathname === '/') return undefined
+  return 'must be an origin: no path, query or fragment; rewrite says what precedes the paths of the backend'
 }
 
 /** A name must have letters, digits, - and _ only. */
@@ -106,6 +143,15 @@ export interface ProxyUpstream
 }
 
 export type ProxyRoute = Route<ProxyUpstream>
+
+/** What clients of Node take of the options for TLS, but for the name of the server. */
+export function tlsOptionsOf({ tls: { verify, ca, cert, key } }: ProxyUpstream) {
+  return {
+    rejectUnauthorized: verify,
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert, key }),
+  }
+}
 
 /** @throws ConfigError with every problem */
 export function createProxyRoute(input: AppRouteInput, carriers: Carriers): ProxyRoute {

@@ -4,18 +4,18 @@ import type { FastifyHttpProxyOptions } from '@fastify/http-proxy'
 import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import { isWebSocketUpgrade } from '#gateway/gate/route-request.ts'
-import { parseRequestTarget } from '#gateway/routes/request-target.ts'
+import { readRequestTarget } from '#gateway/routes/request-target.ts'
 import type { RouteTable } from '#gateway/routes/table.ts'
 import { readAppArrival } from '../app-arrival.ts'
 import type { AppParts } from '../open-app-parts.ts'
 import { exchangeOf } from './exchange.ts'
 import { requireOfHttpProxy } from './http-client.ts'
-import type { ProxyRoute, ProxyUpstream } from './proxy-options.ts'
+import { type ProxyRoute, type ProxyUpstream, tlsOptionsOf } from './proxy-options.ts'
 
 /** One of the two WebSockets that http-proxy joins. */
 type Side = WebSocket
 
-/** The connection of one: `ws` has it under this name, and its types leave it out. */
+/** The connection of one side, which `ws` keeps under this name but omits from its types. */
 function socketOf(side: Side): Socket | undefined {
   return (side as { readonly _socket?: Socket })._socket
 }
@@ -24,9 +24,9 @@ function socketOf(side: Side): Socket | undefined {
 const internalErrorCode = 1011
 /** How long the sides may take to close after the Close frame. */
 const closeTimeoutMs = 2_000
-/** How much is kept for a side that reads slowly, before the other side is no longer read. */
+/** How much is buffered for a side that reads slowly, before the other side is no longer read. */
 const bufferedBytesMax = 1_048_576
-/** `ws` takes no Infinity. */
+/** `ws` does not accept Infinity. */
 const messageBytesMax = 2 ** 31 - 1
 
 /** Creates the options of http-proxy for the WebSockets of a prefix. */
@@ -68,8 +68,8 @@ export function createWebSocketOptions(
         maxPayload,
         perMessageDeflate: false,
         handshakeTimeout: connectTimeoutMs,
-        rejectUnauthorized: tls.verify,
-        ...(tls.ca !== undefined && { ca: tls.ca }),
+        ...tlsOptionsOf(route.upstream),
+        ...(tls.serverName !== undefined && { servername: tls.serverName }),
         rewriteRequestHeaders: (_headers: unknown, { raw }: { readonly raw: IncomingMessage }) =>
           webSocketHeaders(raw),
       },
@@ -82,10 +82,10 @@ export function createWebSocketOptions(
   }
 }
 
-/** The upgrades that are being forwarded, by their connection. */
+/** The upgrades that are being forwarded, by connection. */
 const requests = new WeakMap<Socket, IncomingMessage>()
 
-/** Set by the client of `ws` itself, for this handshake. */
+/** Fields that the client of `ws` sets itself for this handshake. */
 const handshakeField = /^sec-websocket-(?!protocol)|^sec-websocket-protocol$|^content-length$/i
 
 function webSocketHeaders(request: IncomingMessage): Record<string, string> {
@@ -105,7 +105,7 @@ function webSocketHeaders(request: IncomingMessage): Record<string, string> {
   return headers
 }
 
-/** The side of the client: it is not told why the backend cannot be reached, which would name its address. */
+/** The client's side, which is not told why the backend cannot be reached, as that would name its address. */
 function clientSideClass(): typeof WebSocket {
   // The cast is sound: this is what `ws` exports.
   const ws = requireOfHttpProxy('ws') as { readonly WebSocket: typeof WebSocket }
@@ -124,7 +124,7 @@ function closeBoth(sides: readonly Side[], code: number, reason: string): void {
   }, closeTimeoutMs).unref()
 }
 
-/** Stops reading one side while the other has much to read. */
+/** Stops reading one side while the other has much left to read. */
 function slowDown(from: Side, to: Side): void {
   const socket = socketOf(to)
   if (to.bufferedAmount <= bufferedBytesMax || !socket) return
@@ -132,14 +132,14 @@ function slowDown(from: Side, to: Side): void {
   socket.once('drain', () => from.resume())
 }
 
-/** Whether a response is being written: Node keeps it with the socket, and its types leave that out. */
+/** Whether a response is being written, which Node keeps on the socket but omits from its types. */
 function isAnswering(socket: Socket): boolean {
   return (socket as { readonly _httpMessage?: object | null })._httpMessage != null
 }
 
 /**
- * Node hands every request with an Upgrade to whoever listens for upgrades; http-proxy would answer one of another
- * protocol with an error, and one of a prefix without WebSockets never. Those are ordinary requests.
+ * Node passes every request with an Upgrade to the listeners for upgrades; http-proxy would answer another protocol
+ * with an error, and a prefix without WebSockets never. Those are treated as ordinary requests.
  */
 function upgradeWebSocketsOnly(
   app: FastifyInstance,
@@ -152,10 +152,10 @@ function upgradeWebSocketsOnly(
   }
   const before = server.shouldUpgradeCallback
   server.shouldUpgradeCallback = (request) => {
-    // http-proxy throws where an earlier request of the connection is still being answered: nobody would catch it.
+    // http-proxy throws if an earlier request of the connection is still being answered, and nobody would catch it.
     if (isAnswering(request.socket) || !before.call(server, request)) return false
-    const target = parseRequestTarget(request.url ?? '')
-    const match = target && table().match('', target, request.method ?? '')
+    const target = readRequestTarget(request.url ?? '')
+    const match = typeof target === 'string' ? undefined : table().match('', target, request.method ?? '')
     if (match?.kind !== 'route') return true
     return match.route.websocket && isWebSocketUpgrade(readAppArrival(request, parts.reader).head)
   }

@@ -14,7 +14,10 @@ export interface AccountFollower {
   close(): void
 }
 
-/** So often that the log, which keeps the last 2,000 changes, is not cut meanwhile, even if nobody takes the backup. */
+/**
+ * Often enough that the log, which keeps the last 2,000 changes, is not cut in between, even if nobody consumes the
+ * backup.
+ */
 const intervalMs = 250
 
 /** @param head position that was read before */

@@ -19,7 +19,7 @@ export async function* readAudit(
   yield chains.map(({ class: name, trimmed, last }) => ({ kind: 'auditChain', class: name, trimmed, last }))
 }
 
-/** The first entries, and the links that they follow from. */
+/** The first entries, and the links that precede them. */
 async function readBeginning({ readAuditChain, readAuditChains }: AuditReader, ends: readonly AuditChain[]) {
   let chains = ends
   for (let attempt = 1; ; attempt++) {

@@ -16,7 +16,7 @@ import { readAudit } from './read-audit.ts'
 
 /** How many accounts, or members of a set, are read at once. */
 const pageSize = 200
-/** How often accounts are read again until no more have changed meanwhile. */
+/** How often accounts are read again until no more have changed. */
 const roundsMax = 1_000
 
 /** What a backup reads through the verbs of the store. */
@@ -82,7 +82,7 @@ export function createBackUp(
     }
   }
 
-  /** Most accounts have nothing of this: then one command shows it. */
+  /** Most accounts have none of this, which one command shows. */
   function countBelongings(id: string): Promise<number> {
     const owned = [keys.sessionsOf(id), keys.portalSessionsOf(id), keys.keyUsesOf(id)]
     return ask((client) => client.exists(...owned, ...usageKeysOf(keys, id, Date.now())))
@@ -109,7 +109,9 @@ export function createBackUp(
     }
   }
 
-  /** Each member of a sorted set once that is there all the time; by rank some were missed while scores change. */
+  /**
+   * Each member of a sorted set once, if it is there all the time; by rank some would be missed while scores change.
+   */
   async function* membersOf(key: string): AsyncGenerator<readonly TimedMember[]> {
     const seen = new Set<string>()
     let cursor = '0'
@@ -126,7 +128,7 @@ export function createBackUp(
     } while (cursor !== '0')
   }
 
-  /** Month by month: an account of many keys and routes has more than fits into memory. */
+  /** Month by month, as an account with many keys and routes has more than fits into memory. */
   async function* readUsage(accountId: string): Batches<RecordOf<'usage'>> {
     const today = dayOf(Date.now())
     for (const from of monthsIn({ from: today - usageDaysKept, to: firstOfMonth(today, 1) })) {
@@ -167,8 +169,9 @@ export function createBackUp(
   }
 
   /**
-   * Reads accounts that have changed again, until none has changed while that was done: then all that was read is as of
-   * that moment. @returns the ends of the audit log at that moment
+   * Reads accounts that have changed again, until none has changed during that: everything that was read is then as of
+   * that moment.
+   * @returns the ends of the audit log at that moment
    */
   async function* readChanged(
     follower: AccountFollower,

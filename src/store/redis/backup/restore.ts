@@ -14,18 +14,15 @@ const beginScript = loadScript('begin-restore')
 const continueScript = loadScript('continue-restore')
 const finishScript = loadScript('finish-restore', { isLogged: true })
 
-/** After which time without a write another process may take over: a batch takes milliseconds. */
+/** After this time without a write another process may take over, as a batch takes milliseconds. */
 const deadAfterMs = 10_000
 /** How many accounts are removed at once. */
 const removalBatchSize = 100
 
-/**
- * Writes the records, and last the ID of the store: without it gateways use nothing of them that they would otherwise
- * have to miss.
- */
+/** Writes the records, and the ID of the store last: without it gateways do not use the data. */
 export function createRestore(connection: Connection): BackupStore['restore'] {
   const { keys, ask, run } = connection
-  /** What a store has that is not empty. */
+  /** The keys that only a non-empty store has. */
   const lasting: Readonly<Record<string, RecordKind>> = {
     [keys.ids]: 'account',
     [keys.emails]: 'account',
@@ -51,7 +48,7 @@ export function createRestore(connection: Connection): BackupStore['restore'] {
         await records.write(batch)
       }
     } catch (error) {
-      // Where this fails too, nothing uses what is left, and the next restore removes it.
+      // If this fails too, nothing uses what is left, and the next restore removes it.
       await undo(writer).catch(() => {})
       throw error
     }
@@ -89,7 +86,9 @@ export function createRestore(connection: Connection): BackupStore['restore'] {
     await ask((client) => client.del(keys.restore))
   }
 
-  /** Removes all that was restored; what expires by itself, and can be found only with an account, may stay. */
+  /**
+   * Removes everything that was restored; what expires by itself, and can only be found through an account, may stay.
+   */
   async function clear(writer: string): Promise<void> {
     for (const set of [keys.ids, keys.usagePrincipals]) {
       for (;;) {

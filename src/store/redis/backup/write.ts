@@ -14,7 +14,7 @@ import { addCounts } from '../usage.ts'
 
 export type Command = readonly (string | number)[]
 
-/** What is written batch by batch, and what only at the end is known. */
+/** Writes batch by batch, and keeps what is only written at the end. */
 interface RecordWriter {
   /** @throws OperatorError where a record excludes one before it */
   write(records: readonly StoreRecord[]): Promise<void>
@@ -54,13 +54,13 @@ export function createRecordWriter(
         { id: randomUUID(), entries: usage.slice(start, start + usageBatchMax) },
         () => keys.restore,
       )
-    // Each is in a slot of its own.
+    // Each is in a different slot.
     await Promise.all(
       quotas.filter(({ keptUntil }) => keptUntil > now).map((quota) => run(quotaCommands(quota))),
     )
   }
 
-  /** The number of those that are new to an index shows whether one was there before. */
+  /** Redis returns how many entries are new to an index, which shows whether one was there before. */
   async function writeAccounts(accounts: readonly Account[]): Promise<void> {
     if (accounts.length === 0) return
     const indexes = [

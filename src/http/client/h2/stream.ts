@@ -16,7 +16,7 @@ import {
 import { checkFields, readHead, requestFields } from './fields.ts'
 import type { UpstreamSession } from './session.ts'
 
-/** How many 1xx a target may send of a response that is not read: flow control does not hold them. */
+/** How many 1xx a target may send for a response that is not being read, as flow control does not apply to them. */
 const unreadInformationMax = 64
 /** Statuses without a body, whatever their fields say (RFC 9110 6.4.1). */
 const bodiless = new Set([204, 304])
@@ -27,7 +27,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
   readonly mayRefuse = true
   readonly reusableFrom = 0
   readonly reusableUntil = 0
-  /** Its session is told. */
+  /** False, as the session is told instead. */
   readonly isBound = false
   holder = noHolder
   readonly #deadline = new StallDeadline(() => this.#onTimeout())
@@ -38,10 +38,10 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
   #options: RequestOptions | undefined
   #isFreed = false
   #unreadInformation = 0
-  /** Whether the memory of what was read last is released. */
+  /** Whether the memory of the last read is released. */
   #isReleased = true
 
-  /** @param session counts it already */
+  /** @param session has counted it already */
   constructor(session: UpstreamSession, scheme: 'http' | 'https', isReused: boolean) {
     this.#session = session
     this.#scheme = scheme
@@ -82,7 +82,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
 
   write(chunk: Buffer): boolean {
     this.#deadline.onRequestData()
-    // A stream that is gone reports that itself.
+    // A closed stream reports that itself.
     return this.#stream?.write(chunk) !== false
   }
 
@@ -145,12 +145,13 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     const framing = this.#readFraming(head)
     if (this.#stream) this.#stream.awaitsHead = false
     this.#events?.onHead(head, framing)
-    // The client may wait for it before it sends the rest of its request, and its body may be long in coming.
-    // Not before all that came with it is read: a stream that fails with it gets another response.
+    // Flushes the head, as its body may be long in coming, and the client may wait for it before it sends the rest of
+    // its request. But only once everything that arrived with it is read: a stream that fails in the same read gets
+    // another response.
     if (!isLast) process.nextTick(() => this.#events?.onRead())
   }
 
-  /** What HTTP/1.1 would need to end the response where this one ends. */
+  /** How the end of this response would be framed in HTTP/1.1. */
   #readFraming({ status, headers }: ResponseHead): ResponseFraming {
     if (hasBindingChallenge(headers)) this.#session.retire()
     if (this.#options?.method === 'HEAD' || bodiless.has(status)) return 'none'
@@ -211,7 +212,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
   }
 }
 
-/** What either side says of a peer that does not keep to RFC 9113. */
+/** The codes that either side sends to a peer that violates RFC 9113. */
 const brokenProtocol = new Set<number>([
   ...[errorCode.protocolError, errorCode.flowControlError, errorCode.frameSizeError],
   ...[errorCode.compressionError, errorCode.streamClosed],

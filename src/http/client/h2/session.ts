@@ -6,45 +6,45 @@ import { type ConnectionError, errorCode } from '../../h2/framing/protocol.ts'
 import type { FrameStream } from '../../h2/framing/stream.ts'
 import { UpstreamFailure } from '../failure.ts'
 
-/** How many requests are sent on one connection, if the target allows as many. */
+/** How many requests are sent on one connection, if the target allows that many. */
 export const streamsMax = 100
 const streamWindowBytes = 262_144
 const connectionWindowBytes = 4_194_304
 /**
- * How many requests on one connection may be cancelled at once, and how many a second in the long run: whoever cancels
- * many would end it for all who share it. Servers end a connection for more: nghttp2 and Node at 1,000 and 33, Netty and
- * Undertow at 200 within 30 s. As those that are still open once the budget is spent can be cancelled too, at most 100,
- * the sum stays below.
+ * How many requests on one connection may be cancelled at once, and how many per second in the long run: cancelling
+ * many would end the connection for all who share it. Servers end a connection after more: nghttp2 and Node at 1,000
+ * and 33, Netty and Undertow at 200 within 30 s. Those still open once the budget is spent, at most 100, can be
+ * cancelled too, and the sum stays below.
  */
 export const resetsMax = 64
 export const resetsPerSecond = 2
 /** A connection without requests is closed after this long. */
 const idleMs = 60_000
-/** Of the fields of a response: as large as its head may be in HTTP/1.1. */
+/** For the fields of a response: the maximum size of a head in HTTP/1.1. */
 const headSizeMax = 65_536
 const sweep = new DeadlineSweep(1_000)
 
 interface SessionOptions {
-  /** Higher than that of each connection to the same target that was made before. */
+  /** Higher than those of earlier connections to the same target. */
   readonly number: number
-  /** How long the target may take to say that it speaks HTTP/2 and takes requests. */
+  /** How long the target may take to show that it speaks HTTP/2 and accepts requests. */
   readonly timeoutMs: number
   /** How long it may take to answer a PING. */
   readonly pingTimeoutMs: number
 }
 
-/** One of the first two is called, once, unless the session is destroyed before. */
+/** One of the first two is called, once, unless the session is destroyed first. */
 interface SessionEvents {
-  /** The target takes requests. */
+  /** The target accepts requests. */
   onReady(): void
   onFailure(failure: UpstreamFailure): void
-  /** A request has ended, or the target allows another number of them. */
+  /** A request has ended, or the target has changed the number of requests that it allows. */
   onCapacity(): void
-  /** It takes no more requests; those that it has are completed. */
+  /** It accepts no more requests; those that it has are completed. */
   onEnding(): void
 }
 
-/** One connection of HTTP/2 to a target. It takes requests once the target has told how many (RFC 9113 6.5.2). */
+/** An HTTP/2 connection to a target. It accepts requests once the target has said how many (RFC 9113 6.5.2). */
 export class UpstreamSession implements Expiring {
   readonly number: number
   /** When it is closed, if it is not used again. */
@@ -89,7 +89,7 @@ export class UpstreamSession implements Expiring {
     this.#timer = startDeadline(timeoutMs, this.#onTimeout)
   }
 
-  /** How many requests it takes at a time, if they are not too many for us. */
+  /** How many requests it accepts at a time, within our own limit. */
   get streamsMax(): number {
     return this.#streamsMax
   }
@@ -106,7 +106,7 @@ export class UpstreamSession implements Expiring {
     return this.#streams < this.#streamsMax && !this.#isEnding
   }
 
-  /** Takes the place of a request; see `open`. */
+  /** Reserves the place of a request; see `open`. */
   addStream(): void {
     this.#streams++
     this.hasServed = true
@@ -130,8 +130,9 @@ export class UpstreamSession implements Expiring {
   }
 
   /**
-   * To be called when the target has let a request time out. If it does not even answer a PING, the connection may be
-   * dead, which TCP notices only after a quarter of an hour: it gets no more requests, and those that it has time out.
+   * To be called when a request to the target has timed out. If it does not even answer a PING, the connection may be
+   * dead, which TCP notices only after a quarter of an hour: no more requests are sent on it, and those that it has
+   * time out.
    */
   checkAlive(): void {
     if (this.#pingTimer !== undefined || !this.isOpen) return
@@ -142,7 +143,7 @@ export class UpstreamSession implements Expiring {
     })
   }
 
-  /** Completes the requests that it has. */
+  /** Closes the connection once its requests are completed. */
   close(): void {
     this.#isEnding = true
     if (this.isIdle) this.#connection.end()
@@ -155,7 +156,7 @@ export class UpstreamSession implements Expiring {
     this.#connection.socket.destroy()
   }
 
-  /** It was not used for long. */
+  /** Closes the connection, which has not been used for long. */
   expire(): void {
     if (this.isIdle) this.retire()
   }
@@ -200,18 +201,18 @@ export class UpstreamSession implements Expiring {
     this.#fail(new UpstreamFailure('connect-timeout', detail))
   }
 
-  /** To be called when a request is cancelled. Before the target ends the connection for all others, it is retired. */
+  /** To be called when a request is cancelled. The connection is retired before the target ends it for all others. */
   onReset(): void {
     if (!this.#resets.spend(performance.now()) && !this.#isEnding) this.retire()
   }
 
-  /** It gets no more requests; those that it has are completed. */
+  /** Accepts no more requests; those that it has are completed. */
   retire(): void {
     this.#events.onEnding()
     this.close()
   }
 
-  /** Before it was ready. */
+  /** Fails before it was ready. */
   #fail(failure: UpstreamFailure): void {
     if (this.#isReady) return
     this.destroy()

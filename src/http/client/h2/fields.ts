@@ -8,11 +8,11 @@ import { fieldNameOf } from '../../h2/hpack/field-names.ts'
 import { InvalidResponse } from '../failure.ts'
 import type { ResponseHead } from '../response-head.ts'
 
-/** Fields that a request of HTTP/2 does not have (RFC 9113 8.2.2), or has in another form. */
+/** Fields that an HTTP/2 request does not have (RFC 9113 8.2.2), or has in another form. */
 const leftOut = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'te', 'host'])
 
 /**
- * Writes the fields of a request, from its head as HTTP/1.1 writes it: one code decides what a backend gets.
+ * Converts a request head as HTTP/1.1 writes it, so that one piece of code decides what a backend gets.
  * @param head request line, Host, other lines and the empty line, in Latin-1
  */
 export function requestFields(head: string, scheme: 'http' | 'https'): FieldWriter {
@@ -24,12 +24,12 @@ export function requestFields(head: string, scheme: 'http' | 'https'): FieldWrit
     encoder.add(':scheme', scheme)
     encoder.add(':authority', hostOf(head, lineEnd + 2))
     addLines(encoder, head, { from: lineEnd + 2, isLeftOut })
-    // The gateway reads trailer fields, whatever the client does; servers of gRPC require that it says so.
+    // The gateway reads trailer fields, whatever the client does; gRPC servers require this field.
     encoder.add('te', 'trailers')
   }
 }
 
-/** @param start of the first field line: nearly always it is the Host */
+/** @param start of the first field line, which is nearly always the Host */
 function hostOf(head: string, start: number): string {
   for (let at = start; at < head.length; at = head.indexOf('\r\n', at) + 2) {
     const colon = head.indexOf(':', at)
@@ -56,11 +56,14 @@ export function readHead(fields: readonly string[]): ResponseHead {
     throw new InvalidResponse('no :status, or none that HTTP/2 has')
   const headers = fields.slice(2)
   checkFields(headers)
-  // HTTP/2 has no reason phrase (RFC 9113 8.3.2): a client of HTTP/1.1 gets the usual one.
+  // HTTP/2 has no reason phrase (RFC 9113 8.3.2): an HTTP/1.1 client gets the usual one.
   return { status, reason: STATUS_CODES[status] ?? '', headers }
 }
 
-/** @param fields name, value, name, value: none may be a pseudo-header field @throws InvalidResponse */
+/**
+ * @param fields name, value, name, value, without pseudo-header fields
+ * @throws InvalidResponse
+ */
 export function checkFields(fields: readonly string[]): void {
   try {
     for (let index = 0; index + 1 < fields.length; index += 2)

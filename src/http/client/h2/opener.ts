@@ -19,16 +19,16 @@ interface DialedSessionEvents {
 }
 
 /**
- * Puts requests on few connections of HTTP/2: a new one is opened only when the others have as many requests as the
- * target allows. Never are there more connections than requests at a time.
+ * Puts requests on few HTTP/2 connections: a new one is opened only when the others have as many requests as the target
+ * allows. There are never more connections than simultaneous requests.
  */
 export function createHttp2Opener(options: DialOptions): ConnectionOpener {
   const { address, connectTimeoutMs } = options
   const scheme = address.isTls ? 'https' : 'http'
   const sessions = new Set<UpstreamSession>()
-  /** How many connections there have been: each has a number. */
+  /** The number of connections so far, which numbers the next. */
   let sessionCount = 0
-  /** Those who have waited longest are served first: with the number of the first connection that each may take. */
+  /** Waiting requests in order of arrival, with the number of the first connection that each may use. */
   const waiting = new Map<OpenEvents, number>()
   const openings = new Set<Opening>()
   /** How many requests the next connection is expected to take: as many as the last one. */
@@ -51,7 +51,7 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
     }
   }
 
-  /** @param first the number of the first that may be taken */
+  /** @param first the number of the first connection that may be used */
   function findFree(first: number): UpstreamSession | undefined {
     for (const session of sessions) if (session.number >= first && session.hasRoom) return session
     return undefined
@@ -77,7 +77,7 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
     opening.cancel()
   }
 
-  /** A connection for one request alone, which ends with it. */
+  /** Opens a connection for a single request, which ends with it. */
   function openOwn(events: OpenEvents): () => boolean {
     let isSettled = false
     const settle = () => {
@@ -127,7 +127,7 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
     })
   }
 
-  /** @returns cancels, unless the session is ready */
+  /** @returns a function that cancels, unless the session is ready */
   function dialSession(events: DialedSessionEvents): () => void {
     const timesOutAt = performance.now() + connectTimeoutMs
     let cancel = () => {}
@@ -159,7 +159,7 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
     return () => cancel()
   }
 
-  /** As many as no other connection is opened for, those who have waited longest. */
+  /** Fails the requests that no other connection is being opened for, those that have waited longest first. */
   function failWaiting(failure: UpstreamFailure): void {
     let count = waiting.size - openings.size * expectedStreams
     for (const events of waiting.keys()) {
@@ -188,7 +188,7 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
   }
 }
 
-/** Without TLS it is known only from its first frame. */
+/** Without TLS, only the first frame shows it. */
 function speaksHttp2(socket: Socket): boolean {
   return !('alpnProtocol' in socket) || socket.alpnProtocol === 'h2'
 }

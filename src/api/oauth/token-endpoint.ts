@@ -1,0 +1,112 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { visitorOf } from '#gateway/server/arrival.ts'
+import type { Proofs } from '#identity/possession/proofs.ts'
+import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
+import { payloadOf, tokenMaxAgeS } from '#identity/tokens/jwt.ts'
+import { narrowed } from '#identity/tokens/session-start.ts'
+import type { Sessions } from '#identity/tokens/sessions.ts'
+import type { Metrics } from '#ops/metrics/metrics.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { OwnEndpoint } from '../operation.ts'
+import { onResponseSent } from '../reply.ts'
+import type { Clients } from './client.ts'
+import { type Parameters, readParameters, readScopes, required } from './form-body.ts'
+import { OAuthError } from './oauth-error.ts'
+import { createTokenProofReader } from './token-proof.ts'
+
+export interface TokenEndpointOptions {
+  readonly sessions: Pick<Sessions, 'refresh'>
+  readonly clientTokens: Pick<ClientTokens, 'grant' | 'inspect'>
+  readonly proofs: Proofs
+  readonly metrics: Metrics
+  readonly publicOrigin: string
+}
+
+/** Issues tokens (RFC 6749 3.2), bound to the key of a client that proves to have one (RFC 9449 5). */
+export function createTokenEndpoint(options: TokenEndpointOptions, clients: Clients): OwnEndpoint['handler'] {
+  const { sessions, clientTokens, proofs, metrics, publicOrigin } = options
+  const readProof = createTokenProofReader(proofs, publicOrigin)
+
+  async function grant(request: FastifyRequest, parameters: Parameters): Promise<unknown> {
+    const { apiKey, secretKey } = clients.read(request, parameters) ?? {}
+    if (apiKey === undefined || secretKey === undefined)
+      throw new GatehouseError('credentials-missing', { detail: clientMissing })
+    const scopes = readScopes(parameters)
+    const proof = readProof(request)
+    if (proof) {
+      await clients.ownerOf(request, { apiKey, secretKey })
+      await proof.use()
+    }
+    const granted = await clientTokens
+      .grant({ apiKey, secretKey }, visitorOf(request.raw), { scopes, jkt: proof?.jkt })
+      .catch((error: unknown) => clients.countFailed(request, error))
+    metrics.tokensIssued.inc({ grant: 'keys' })
+    return tokenResponse(granted.accessToken)
+  }
+
+  /** Whoever names a client must be the one whose token it is (RFC 6749 6), before the token is spent. */
+  async function refresh(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    parameters: Parameters,
+  ): Promise<unknown> {
+    const refreshToken = required(parameters, 'refresh_token')
+    const client = clients.read(request, parameters)
+    const scopes = readScopes(parameters)
+    const proof = readProof(request)
+    const clientAccountId = await clients.accountIdOf(request, client)
+    if (client || scopes || proof) {
+      const session = await clientTokens.inspect(refreshToken)
+      if (session && client && session.accountId !== clientAccountId)
+        throw new OAuthError('invalid_grant', 'The refresh token is of another client.')
+      if (session) narrowed({ scopes: session.scopes, validUntil: session.endsAt }, scopes)
+      if (session) await proof?.use()
+    }
+    const isPublic = client?.secretKey === undefined
+    const issued = await sessions.refresh(refreshToken, visitorOf(request.raw), {
+      scopes,
+      jkt: proof?.jkt,
+      isPublic,
+    })
+    metrics.tokensIssued.inc({ grant: 'refresh' })
+    onResponseSent(reply.raw, issued.acknowledge)
+    return { ...tokenResponse(issued.accessToken), refresh_token: issued.refreshToken }
+  }
+
+  return async function answerTokenRequest(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const parameters = readParameters(request)
+    const grantType = required(parameters, 'grant_type')
+    reply.header('Cache-Control', 'no-store')
+    switch (grantType) {
+      case 'client_credentials':
+        return grant(request, parameters)
+      case 'refresh_token':
+        return refresh(request, reply, parameters)
+      default:
+        throw new OAuthError(
+          'unsupported_grant_type',
+          'grant_type must be client_credentials or refresh_token.',
+        )
+    }
+  }
+}
+
+const clientMissing =
+  'Send the API key as client_id and a secret key as client_secret, by Authorization: Basic or in the body.'
+
+/** RFC 6749 5.1: the scopes are told wherever the token is limited. */
+function tokenResponse(accessToken: string): object {
+  const claims = payloadOf(accessToken) ?? {}
+  const { scope } = claims
+  return {
+    access_token: accessToken,
+    token_type: tokenTypeOf(claims),
+    expires_in: tokenMaxAgeS(accessToken),
+    ...(typeof scope === 'string' && { scope }),
+  }
+}
+
+/** RFC 9449 5 and 6.2. */
+export function tokenTypeOf(claims: Readonly<Record<string, unknown>> | undefined): 'Bearer' | 'DPoP' {
+  return claims?.cnf === undefined ? 'Bearer' : 'DPoP'
+}

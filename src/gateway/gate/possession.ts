@@ -1,0 +1,96 @@
+import type { AllowedDecision } from '#identity/decision.ts'
+import type { Proofs, ProofVerdict, ProvenRequest, ReadProof } from '#identity/possession/proofs.ts'
+import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import { parseRequestTarget } from '../routes/request-target.ts'
+import { type Arrival, credentialsOf } from '../server/arrival.ts'
+import { recordReason } from './outcome.ts'
+
+/**
+ * Whether the sender of a request proves what its token asks for. To be called once for each request with such a token,
+ * as a proof counts once.
+ * @returns why it is refused; undefined = it is proven. Synchronous where this process is the only one
+ */
+export type CheckPossession = (
+  arrival: Arrival<unknown>,
+  decision: AllowedDecision,
+) => GatehouseError | undefined | Promise<GatehouseError | undefined>
+
+/** @param publicOrigin of `publicUrl` */
+export function createPossessionCheck(proofs: Proofs, publicOrigin: string): CheckPossession {
+  return function checkPossession(arrival, { confirmation }) {
+    if (confirmation?.jkt === undefined) return undefined
+    const credentials = credentialsOf(arrival)
+    const token = 'text' in credentials ? credentials.text : ''
+    const read = proofs.read(
+      arrival.fields.uncommon.proofs ?? [],
+      provenRequest(arrival, publicOrigin, token),
+    )
+    const proof = proofOrRefusal(arrival, proofs, read)
+    if (proof instanceof GatehouseError) return proof
+    if (proof.jkt !== confirmation.jkt) return refuse(arrival, 'it is of another key than cnf.jkt')
+    return useProof(arrival, proofs, proof)
+  }
+}
+
+/** The request that a proof has to be about. @param token undefined = one is asked for */
+export function provenRequest(
+  arrival: Arrival<unknown>,
+  publicOrigin: string,
+  token: string | undefined,
+): ProvenRequest {
+  return { method: arrival.head.method, isUrl: (htu) => isUrlOf(arrival, publicOrigin, htu), token }
+}
+
+/** What a verdict means for a request. */
+export function proofOrRefusal(
+  arrival: Arrival<unknown>,
+  proofs: Pick<Proofs, 'nonce'>,
+  verdict: ProofVerdict,
+): ReadProof | GatehouseError {
+  switch (verdict.kind) {
+    case 'valid':
+      return verdict.proof
+    case 'nonce':
+      return new GatehouseError('proof-nonce-required', { nonce: proofs.nonce() })
+    case 'invalid':
+      return refuse(arrival, verdict.reason)
+    default:
+      return verdict satisfies never
+  }
+}
+
+/** @returns why it is refused; undefined = it was not used before */
+export function useProof(
+  arrival: Arrival<unknown>,
+  proofs: Pick<Proofs, 'use'>,
+  proof: ReadProof,
+): GatehouseError | undefined | Promise<GatehouseError | undefined> {
+  const settle = (isFirst: boolean) => (isFirst ? undefined : refuse(arrival, 'it was used before'))
+  const used = proofs.use(proof)
+  return used instanceof Promise ? used.then(settle) : settle(used)
+}
+
+function refuse({ outcome }: Arrival<unknown>, reason: string): GatehouseError {
+  recordReason(outcome, `proof: ${reason}`)
+  return sharedError('proof-invalid')
+}
+
+/**
+ * Compares as RFC 9449 4.3 says: without query and fragment, normalized. A client may also use `publicUrl` where its host
+ * is the one that came: what terminates TLS in front need not say so.
+ */
+function isUrlOf({ client, outcome, head }: Arrival<unknown>, publicOrigin: string, htu: string): boolean {
+  const url = URL.parse(htu)
+  if (url === null || url.username !== '' || url.password !== '') return false
+  const target = outcome.destination?.target ?? parseRequestTarget(head.target)
+  if (target === undefined || parseRequestTarget(url.pathname)?.path !== target.path) return false
+  const origin = originOf(url)
+  const came = URL.parse(`${client.protocol}://${client.host}`)
+  if (!came) return false
+  return origin === originOf(came) || (origin === publicOrigin && url.host === came.host)
+}
+
+/** A WebSocket is opened by a request of HTTP, whatever its client calls the scheme. */
+function originOf({ protocol, host }: URL): string {
+  return `${protocol.replace(/^ws/, 'http')}//${host}`
+}

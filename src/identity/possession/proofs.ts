@@ -1,0 +1,110 @@
+import { hash } from 'node:crypto'
+import type { Clock } from '#platform/clock.ts'
+import { isType, type ReadJwt, readJwt } from '../tokens/read-jwt.ts'
+import type { ProofNonces } from './nonces.ts'
+import { createProofKeyReader } from './proof-keys.ts'
+import type { ProofReplays } from './replays.ts'
+
+/** What a proof has to be about. */
+export interface ProvenRequest {
+  readonly method: string
+  /** Whether the URL is that of the request, its query and fragment aside. */
+  isUrl(htu: string): boolean
+  /** The access token beside it; undefined = there is none, as where one is asked for. */
+  readonly token: string | undefined
+}
+
+/** A proof that is right, but may have been used before. */
+export interface ReadProof {
+  /** The thumbprint of its key. */
+  readonly jkt: string
+  /** For ProofReplays. */
+  readonly id: string
+  readonly issuedAt: number
+}
+
+/** `nonce`: it is right but for its nonce, which is missing or too old. */
+export type ProofVerdict =
+  | { readonly kind: 'valid'; readonly proof: ReadProof }
+  | { readonly kind: 'nonce' }
+  | { readonly kind: 'invalid'; readonly reason: string }
+
+/** Proofs that the sender of a request has the private key of a token: DPoP (RFC 9449). */
+export interface Proofs {
+  /** Checks all but whether it was used before (RFC 9449 4.3). @param proofs the values of the field DPoP */
+  read(proofs: readonly string[], request: ProvenRequest): ProofVerdict
+  /** Uses it. @returns false where it may have been used before */
+  use(proof: ReadProof): boolean | Promise<boolean>
+  /** The nonce that clients are to use from now on; undefined = none is asked for. */
+  nonce(): string | undefined
+}
+
+interface ProofsOptions {
+  readonly replays: ProofReplays
+  /** undefined = none are asked for. */
+  readonly nonces: ProofNonces | undefined
+  /** How old a proof may be. */
+  readonly lifetimeMs: number
+  readonly clockToleranceMs: number
+  readonly clock: Clock
+}
+
+const proofType = 'dpop+jwt'
+/** More than any proof has: an RSA key of 8,192 bits takes 1.4 KiB, and its signature as much. */
+const proofLengthMax = 8_192
+const jtiLengthMax = 1_024
+
+export function createProofs(options: ProofsOptions): Proofs {
+  const { replays, nonces, lifetimeMs, clockToleranceMs, clock } = options
+  const readKey = createProofKeyReader()
+
+  function read(proofs: readonly string[], request: ProvenRequest): ProofVerdict {
+    const jwt = readOnly(proofs)
+    if (typeof jwt === 'string') return invalid(jwt)
+    const key = readKey(jwt)
+    if ('wrong' in key) return invalid(key.wrong)
+    const wrong = wrongClaim(jwt.payload, request)
+    if (wrong !== undefined) return invalid(wrong)
+    if (!key.hasSigned(jwt.token)) return invalid('bad signature')
+    if (nonces && !nonces.isValid(jwt.payload.nonce)) return { kind: 'nonce' }
+    const { jti, iat } = jwt.payload
+    const id = hash('sha256', `${key.jkt} ${jti}`, 'base64url')
+    return { kind: 'valid', proof: { jkt: key.jkt, id, issuedAt: Number(iat) * 1_000 } }
+  }
+
+  function wrongClaim(
+    { jti, htm, htu, iat, ath }: Readonly<Record<string, unknown>>,
+    { method, isUrl, token }: ProvenRequest,
+  ): string | undefined {
+    if (typeof jti !== 'string' || jti === '' || jti.length > jtiLengthMax)
+      return 'jti is missing or too long'
+    if (htm !== method) return 'htm is not the method'
+    if (typeof htu !== 'string' || !isUrl(htu)) return 'htu is not the URL'
+    if (typeof iat !== 'number') return 'iat is missing'
+    const ageMs = clock() - iat * 1_000
+    if (ageMs > lifetimeMs + clockToleranceMs) return 'iat is too long ago'
+    // Not a number is neither.
+    if (!(ageMs >= -clockToleranceMs)) return 'iat is in the future'
+    if (token !== undefined && ath !== hash('sha256', token, 'base64url')) return 'ath is not of the token'
+    return undefined
+  }
+
+  return {
+    read,
+    use: ({ id, issuedAt }) => replays.use(id, issuedAt, lifetimeMs + 2 * clockToleranceMs),
+    nonce: () => nonces?.current(),
+  }
+}
+
+/** The only proof, or why there is none. */
+function readOnly([text, second]: readonly string[]): ReadJwt | string {
+  if (text === undefined) return 'no proof was sent'
+  if (second !== undefined) return 'more than one proof was sent'
+  const jwt = text.length > proofLengthMax ? undefined : readJwt(text)
+  if (!jwt) return 'it is no JWT, or too long'
+  return jwt.wrong ?? (isType(jwt.header.typ, proofType) ? jwt : `typ is not ${proofType}`)
+}
+
+function invalid(reason: string): ProofVerdict {
+  return { kind: 'invalid', reason }
+}

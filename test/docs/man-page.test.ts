@@ -1,0 +1,20 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import t from 'tap'
+import { allCommands } from '#cli/commands.ts'
+
+// needs: groff
+
+/** Wide, and without the codes of a terminal for bold text. */
+const format = ['-man', '-ww', '-Tutf8', '-rLL=200n', '-P-cbou']
+
+t.test('groff formats the manual page without a warning, and it has every command and example', async (t) => {
+  const { man } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly man: string }
+  t.ok(existsSync(man), 'the package installs it')
+  const { stdout, stderr } = spawnSync('groff', [...format, man], { encoding: 'utf8' })
+  t.equal(stderr, '')
+  for (const { name, examples } of await allCommands()) {
+    t.match(stdout, new RegExp(`^ {3}${name}$`, 'm'))
+    for (const line of examples) t.ok(stdout.includes(line), line)
+  }
+})
