@@ -67,7 +67,7 @@ const retry: Command = {
 const test: Command = {
   name: 'events test',
   operands: [],
-  summary: 'Sends an event of the type gatehouse.test to a receiver, or all, and says what they answered.',
+  summary: 'Sends a test event to a receiver, or all, and prints the results.',
   examples: ['gatehouse events test'],
   options: receiverOption,
   printsData: true,

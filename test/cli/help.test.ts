@@ -97,6 +97,8 @@ const own: Readonly<Record<string, readonly string[]>> = {
   'sessions revoke': ['--session SID'],
   'usage export': ['--from DAY', '--to DAY'],
   usage: ['--from DAY', '--to DAY', '--csv'],
+  'events retry': ['--receiver URL'],
+  'events test': ['--receiver URL'],
   'audit list': ['--action ACTION', '--who ID|EMAIL', '--limit N'],
   'sealing-key rotate': ['--now', '--print', '--drop', '-y, --yes'],
   'signing-keys rotate': ['--now'],

@@ -28,6 +28,7 @@ const runBy: Readonly<Record<string, string>> = {
   'sh docs/deploying.md From SQLite to Redis': 'test/docs/backup.test.ts',
   'sh docs/deploying.md What a restored backup undoes': 'test/docs/backup.test.ts',
   'sh docs/events.md': 'test/docs/events.test.ts',
+  'json docs/events.md': 'test/docs/events.test.ts',
   'js docs/events.md': 'test/docs/events.test.ts',
   'sh docs/issuers.md Blocking users': 'test/docs/shell.test.ts',
   'js docs/library-client.md': 'test/library/verify/examples.test.ts',
