@@ -1,3 +1,4 @@
+import { clientCertificateOf } from '../exchange/client-certificate.ts'
 import {
   type BodyState,
   type ClientExchange,
@@ -45,7 +46,6 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     stream.events = this
   }
 
-  /** Starts the exchange. */
   begin(head: RequestHead): void {
     this.head = head
     const { body, expectsContinue } = head
@@ -68,6 +68,10 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
 
   get protocol(): 'http' | 'https' {
     return this.session.peer.protocol
+  }
+
+  get clientCertificate() {
+    return clientCertificateOf(this.session.socket)
   }
 
   get bodyState(): BodyState {

@@ -17,7 +17,14 @@ function statusOf(sinceStart: Status['sinceStart'], changes: Partial<Status> = {
     webSocketsOpen: 0,
     lastReloadSuccessful: false,
     store: { driver: 'redis', isUp: false, isWritable: false, writesRefused: null, risks: [] },
-    upstreams: [{ name: 'a', targets: [{ url: 'http://a"<i>', weight: 1, isHealthy: false }] }],
+    upstreams: [
+      {
+        name: 'a',
+        targets: [
+          { url: 'http://a"<i>', weight: 1, isHealthy: false, addresses: { healthy: 2, ejected: 1 } },
+        ],
+      },
+    ],
     sinceStart,
     recent: null,
     series: [],
