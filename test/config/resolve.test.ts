@@ -36,10 +36,12 @@ t.test('a config of one upstream and one route is complete', async (t) => {
     },
     mail: undefined,
     trustedProxies: [],
+    clientCertificateHeader: 'none',
     upstreams: [
       {
         name: 'backend',
         targets: [{ url: new URL('http://127.0.0.1:3000'), weight: 1 }],
+        resolve: 'first',
         balancing: 'roundRobin',
         health: { active: undefined, passive: undefined },
         headers: undefined,

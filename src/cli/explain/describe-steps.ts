@@ -70,11 +70,13 @@ export interface CredentialBounds {
   readonly validUntil?: number
   /** The thumbprint of the key whose proof came with it; absent = none is needed. */
   readonly jkt?: string | undefined
+  /** The same of the certificate that its client has. */
+  readonly certificate?: string | undefined
 }
 
 export function describePrincipal(
   principal: Principal | undefined,
-  { validUntil, jkt }: CredentialBounds,
+  { validUntil, jkt, certificate }: CredentialBounds,
 ): StepResult {
   if (!principal)
     return { detail: 'anonymous: forwarded without identity headers', facts: { principal: null } }
@@ -85,7 +87,9 @@ export function describePrincipal(
   const from = addresses.length === 0 ? '' : `, only from ${addresses.join(', ')}`
   const until = validUntil === undefined ? undefined : new Date(validUntil).toISOString()
   const expiry = until === undefined ? '' : `, valid until ${until}`
-  const bound = jkt === undefined ? '' : `, bound to the key ${jkt}, which is proven`
+  const bound =
+    (jkt === undefined ? '' : `, bound to the key ${jkt}, which is proven`) +
+    (certificate === undefined ? '' : `, bound to the certificate ${certificate}, which the client has`)
   const verified = profile?.isVerified === false ? 'not verified' : 'verified'
   const email = profile ? ` (${profile.email ?? 'no e-mail'}, ${verified})` : ''
   const who = issuer === undefined ? 'account' : `by a token of the issuer ${issuer}:`
@@ -102,6 +106,7 @@ export function describePrincipal(
         addresses,
         validUntil: until ?? null,
         ...(jkt !== undefined && { jkt }),
+        ...(certificate !== undefined && { certificate }),
         plan,
         email: profile?.email,
         isVerified: profile?.isVerified,

@@ -1,5 +1,6 @@
 import { normalizeHost, parseAddressRange } from '#platform/addresses.ts'
 import { hostProblem } from '../addresses.ts'
+import { parseCertificate } from '../certificate.ts'
 import type { Review } from '../review.ts'
 import { defaultOpsPort } from '../schema/listeners.ts'
 import { parsePairs } from '../units.ts'
@@ -56,7 +57,12 @@ function overlap(one: string, other: string): boolean {
 export function reviewListen(review: Review): void {
   if (!review.hasValidShape(path)) return
   const { tls } = review.tree.listen
-  if (tls) reviewTlsPair(review, path, tls)
+  if (!tls) return
+  reviewTlsPair(review, path, tls)
+  const clientCa = [...path, 'clientCa']
+  if (tls.clientCa === undefined || !review.isValid(clientCa)) return
+  const text = review.secret(clientCa, tls.clientCa)
+  if (text !== undefined && !parseCertificate(text)) review.report(clientCa, 'contains no PEM certificate')
 }
 
 /** Checks that publicUrl is an origin, and that trusted proxies are addresses or ranges. */

@@ -34,6 +34,12 @@ export const listen = section('The listener for clients.', {
         description: 'Certificate (PEM), followed by any intermediate certificates.',
       }),
       key: secret({ description: 'Its private key (PEM), not encrypted.' }),
+      clientCa: optional(
+        secret({
+          description:
+            'Authorities (PEM) of the certificates of clients, which are then asked for one, and need none; for tokens that are bound to a certificate. Absent = no client is asked.',
+        }),
+      ),
     }),
   ),
   http2: flag(

@@ -1,3 +1,4 @@
+import { certificateFields } from '#gateway/gate/client-certificate.ts'
 import { parseAddressRange } from '#platform/addresses.ts'
 import { parseOrigin } from '../addresses.ts'
 import type { Path } from '../problem.ts'
@@ -85,6 +86,11 @@ const config = item('The whole config.', {
     }),
     (ranges) => ranges.flatMap((range) => parseAddressRange(range) ?? []),
   ),
+  clientCertificateHeader: choice(certificateFields, {
+    default: 'none',
+    description:
+      'In which field trusted proxies say which certificate their client has: Client-Cert (RFC 9440), or X-Forwarded-Client-Cert of Envoy. The proxy must drop what its client sends in it.',
+  }),
   upstreams: convertResolved(
     named(upstream, {
       description: 'The backends, by name.',

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { unmappedAddress } from '#platform/addresses.ts'
+import { type ClientCertificate, clientCertificateOf } from '../exchange/client-certificate.ts'
 import type { HttpVersion } from '../exchange/client-exchange.ts'
 import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
 import type { ConnectionOptions } from './connection-events.ts'
@@ -31,6 +32,10 @@ export abstract class WritableConnection<Connection> {
     this.writer = new ResponseWriter(socket, options.keepAlive)
     this.bodyRate = new BodyRate(options, this)
     this.deadline = performance.now() + options.requestTimeoutMs
+  }
+
+  get clientCertificate(): ClientCertificate | undefined {
+    return clientCertificateOf(this.socket)
   }
 
   get httpVersion(): HttpVersion {

@@ -19,7 +19,7 @@ t.test('a TLS certificate and its key are read, whatever follows the certificate
   const mine = makeCertificate(t, 'DNS:localhost')
   const chain = mine.cert + expiredCertificate.cert
   const { listen } = load(t, tls, { files: { 'config/tls.crt': chain, 'config/tls.key': mine.key } })
-  t.strictSame(listen.tls, { cert: chain.trimEnd(), key: mine.key.trimEnd() })
+  t.strictSame(listen.tls, { cert: chain.trimEnd(), key: mine.key.trimEnd(), clientCa: undefined })
   const fromEnv = { tls: { cert: { env: 'CERT' }, key: { env: 'KEY' } } }
   const env = { CERT: mine.cert, KEY: mine.key }
   t.equal(load(t, { ...minimalConfig, listen: fromEnv }, { env }).listen.tls?.cert, mine.cert)
@@ -139,5 +139,15 @@ t.test('each listener, and the mail server, has a host name or an address', asyn
   t.match(problemsOf('[::1]'), [`listen.host: ${text}, without brackets`])
   t.match(problemsOf('*'), [
     `listen.host: ${text}: 0.0.0.0 stands for all IPv4 addresses, :: for all addresses`,
+  ])
+})
+
+t.test('clientCa must have a certificate', async (t) => {
+  const mine = makeCertificate(t, 'DNS:localhost')
+  const config = { tls: { cert: { env: 'CERT' }, key: { env: 'KEY' }, clientCa: { env: 'CA' } } }
+  const env = { CERT: mine.cert, KEY: mine.key }
+  t.equal(load(t, listen(config), { env: { ...env, CA: mine.cert } }).listen.tls?.clientCa, mine.cert)
+  t.match(problemMessages(t, listen(config), { env: { ...env, CA: mine.key } }), [
+    /^listen\.tls\.clientCa: contains no PEM certificate/,
   ])
 })

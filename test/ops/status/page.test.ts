@@ -1,9 +1,9 @@
 import t from 'tap'
 import { createMetrics } from '#ops/metrics/metrics.ts'
 import { figuresOf } from '#ops/status/figures.ts'
-import { statusPage } from '#ops/status/page.ts'
 import { readMetrics } from '#ops/status/read-metrics.ts'
 import type { Status } from '#ops/status/status.ts'
+import { statusPage } from '#ops/status/status-page.ts'
 
 /** The status of a gateway that has just started. */
 function statusOf(sinceStart: Status['sinceStart'], changes: Partial<Status> = {}): Status {
@@ -17,7 +17,14 @@ function statusOf(sinceStart: Status['sinceStart'], changes: Partial<Status> = {
     webSocketsOpen: 0,
     lastReloadSuccessful: false,
     store: { driver: 'redis', isUp: false, isWritable: false, writesRefused: null, risks: [] },
-    upstreams: [{ name: 'a', targets: [{ url: 'http://a"<i>', weight: 1, isHealthy: false }] }],
+    upstreams: [
+      {
+        name: 'a',
+        targets: [
+          { url: 'http://a"<i>', weight: 1, isHealthy: false, addresses: { healthy: 2, ejected: 1 } },
+        ],
+      },
+    ],
     sinceStart,
     recent: null,
     series: [],
