@@ -18,6 +18,7 @@ import {
   reviewListen,
   reviewNetwork,
   reviewPorts,
+  reviewRedirect,
   reviewTracing,
 } from './rules/listen.ts'
 import { reviewPortal } from './rules/portal.ts'
@@ -37,6 +38,7 @@ const rules = [
   reviewHosts,
   reviewPorts,
   reviewDecidePort,
+  reviewRedirect,
   reviewUpstreams,
   reviewUpstreamHeaders,
   reviewRoutes,

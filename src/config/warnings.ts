@@ -194,7 +194,7 @@ function outdatedCertificate(config: ConfigReadResult['config'], now: number): W
 
 function cleartextPublicUrl({ listen, publicUrl }: Tree): Warning[] {
   if (!listen.tls || URL.parse(publicUrl)?.protocol !== 'http:') return []
-  const message =
-    'begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong'
+  const redirected = listen.redirect ? ', and listen.redirect leads to where nothing answers' : ''
+  const message = `begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong${redirected}`
   return [{ path: ['publicUrl'], message, hint: 'set the https URL' }]
 }

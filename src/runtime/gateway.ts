@@ -16,6 +16,8 @@ export interface Gateway {
   readonly opsUrl: string
   /** The URL for other proxies; undefined = there is no such listener. */
   readonly decideUrl: string | undefined
+  /** The URL for plain HTTP, which is redirected; undefined = there is no such listener. */
+  readonly redirectUrl: string | undefined
   /** Reads the config again and applies it, or reports its problems; reloads run one at a time. */
   reload(): Promise<ReloadOutcome>
   /**
@@ -110,8 +112,8 @@ async function openParts(options: GatewayOptions, opened: AsyncDisposableStack):
     return isClean
   }
 
-  const { url, decideUrl } = requestServer
-  return { url, opsUrl: urlOf('http', config.ops.host, port), decideUrl, reload, shutDown }
+  const { url, decideUrl, redirectUrl } = requestServer
+  return { url, opsUrl: urlOf('http', config.ops.host, port), decideUrl, redirectUrl, reload, shutDown }
 }
 
 async function openRequestServer(options: GatewayOptions, metrics: Metrics): Promise<RequestServer> {

@@ -1,3 +1,4 @@
+import { everyOrigin } from '#gateway/forward/cors-headers.ts'
 import { certificateFields } from '#gateway/gate/client-certificate.ts'
 import { parseAddressRange } from '#platform/addresses.ts'
 import { parseOrigin } from '../addresses.ts'
@@ -105,17 +106,23 @@ const config = item('The whole config.', {
   plans,
   cookie,
   accessCookie,
-  cors: section('Which web pages from other origins may call the gateway from a browser.', {
-    origins: convert(
-      list(text({ description: 'An origin, exactly: scheme://host, with a port where it has one.' }), {
-        default: [],
-        maxItems: 1_000,
-        description:
-          'Allowed origins; an empty list leaves CORS to the upstreams, whose CORS headers are forwarded unchanged.',
-      }),
-      (texts) => texts.flatMap((text) => parseOrigin(text) ?? []),
-    ),
-  }),
+  cors: convertResolved(
+    section('Which web pages from other origins may call the gateway from a browser.', {
+      origins: list(
+        text({ description: 'An origin, exactly: scheme://host, with a port where it has one; or *.' }),
+        {
+          default: [],
+          maxItems: 1_000,
+          description:
+            'Allowed origins; an empty list leaves CORS to the upstreams, whose CORS headers are forwarded unchanged. `*` alone allows every origin, without cookies.',
+        },
+      ),
+    }),
+    ({ origins }) => ({
+      origins: origins.flatMap((text) => parseOrigin(text) ?? []),
+      allowsAny: origins.includes(everyOrigin),
+    }),
+  ),
   keys,
   store,
   cache,

@@ -58,7 +58,11 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
   let lastReadAt: number | null = null
   let { snapshot } = loaded
   /** The ports of all workers: never 0, as those started later need the same. */
-  let ports: WorkerPorts = { listen: listen.port, decide: decide?.port }
+  let ports: WorkerPorts = {
+    listen: listen.port,
+    decide: decide?.port,
+    redirect: listen.redirect?.port,
+  }
   /** While a change is in progress no worker is started, as it might get neither config. */
   let changing: Promise<unknown> = Promise.resolve()
 
@@ -109,7 +113,8 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
   async function startAll(): Promise<WorkerUrls> {
     const [first, ...others] = slots
     if (!first) throw new Error('a fleet without workers')
-    const { urls } = await startOnPorts({ listen, decide }, (chosen) => {
+    const redirect = listen.redirect && { ...listen, ...listen.redirect }
+    const { urls } = await startOnPorts({ listen, decide, redirect }, (chosen) => {
       ports = chosen
       return first.start()
     })

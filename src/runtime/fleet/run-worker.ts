@@ -60,7 +60,8 @@ export function runWorker(): void {
     current = { worker, log, prepared: undefined }
     // As in a single process, once the first process knows that this one is ready.
     setImmediate(tuneForTraffic)
-    return { url: worker.url, decideUrl: worker.decideUrl }
+    const { url, decideUrl, redirectUrl } = worker
+    return { url, decideUrl, redirectUrl }
   }
 
   async function prepare(snapshot: ConfigSnapshot): Promise<null> {
@@ -125,7 +126,11 @@ function withPorts(config: Config, ports: WorkerPorts): Config {
   const { listen, decide } = config
   return {
     ...config,
-    listen: { ...listen, port: ports.listen },
+    listen: {
+      ...listen,
+      port: ports.listen,
+      redirect: listen.redirect && { port: ports.redirect ?? listen.redirect.port },
+    },
     decide: decide && { ...decide, port: ports.decide ?? decide.port },
   }
 }
