@@ -35,15 +35,10 @@ export function accountData({
  * @param setupUrl undefined = none: no portal, a password is set, or it cannot be created now
  */
 export function createdData({ account, secretKey, apiKey }: CreatedAccount, setupUrl?: string) {
-  const { id, email, firstName, lastName, role, isVerified, plan } = account
+  const { disabled, plan, createdAt, ...data } = accountData(account)
   return {
-    id,
-    email,
-    firstName,
-    lastName,
-    role,
-    isVerified,
-    ...(plan !== undefined && { plan }),
+    ...data,
+    ...(plan !== null && { plan }),
     secretKey,
     apiKey,
     ...(setupUrl !== undefined && { setupUrl }),

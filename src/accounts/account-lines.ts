@@ -1,8 +1,8 @@
 import type { Line } from '#platform/files.ts'
 import { duplicateMember, isRecord, parseJson } from '#platform/json.ts'
-import type { AccountInput } from './account-input.ts'
+import { didYouMean } from '#platform/text.ts'
+import { type AccountInput, accountDefaults, findFieldErrors } from './account-input.ts'
 import { readCsv } from './csv.ts'
-import { findHeaderError, parseAccountFields } from './import.ts'
 
 /** An account of an import file, or what is wrong with its line. */
 export interface AccountLine {
@@ -10,12 +10,15 @@ export interface AccountLine {
   readonly input: AccountInput | string
 }
 
-export interface AccountLineReader {
+interface AccountLineReader {
   /** The accounts and bad lines that end with this line. */
   read(line: Line): readonly AccountLine[]
-  /** The same at the end of the file. */
+  /** The accounts and bad lines that only the end of the file completes. */
   end(): readonly AccountLine[]
 }
+
+const textFields = ['email', 'firstName', 'lastName', 'role', 'plan'] as const
+const fields: readonly string[] = [...textFields, 'isVerified']
 
 interface OpenRecord {
   /** Where it begins. */
@@ -34,8 +37,8 @@ const tooLong = {
 }
 
 /**
- * Reads a file of accounts line by line, as `parseImportFile` reads it as a whole: at constant memory. After a quote
- * that is not closed nothing more is read.
+ * Reads accounts line by line, at constant memory: JSON lines, or CSV with a header; both name the fields as the admin
+ * API does. After a quote that is not closed nothing more is read.
  */
 export function createAccountLineReader(): AccountLineReader {
   let kind: 'json' | 'csv' | undefined
@@ -49,7 +52,7 @@ export function createAccountLineReader(): AccountLineReader {
     if (text.trim() !== '') kind ??= text.trimStart().startsWith('{') ? 'json' : 'csv'
     if (problem !== undefined) return [{ line, input: problem }, ...readBad(line, text)]
     if (isOver) return []
-    if (open) return readRecord({ ...open, text: `${open.text}\n${text}` })
+    if (open) return readMore(open, text)
     if (text.trim() === '') return []
     if (kind === 'json') return [{ line, input: readJsonLine(text) }]
     return readRecord({ line, text, isReported: false })
@@ -57,10 +60,18 @@ export function createAccountLineReader(): AccountLineReader {
 
   /** A line that is reported already. It may be within a record, or begin one. */
   function readBad(line: number, text: string): readonly AccountLine[] {
-    if (open) return readRecord({ ...open, text: `${open.text}\n${text}` })
+    if (open) return readMore(open, text)
     // Without a readable header the other lines cannot be understood.
     if (kind !== 'json' && !header) isOver = true
     return isOver || kind === 'json' ? [] : readRecord({ line, text, isReported: true })
+  }
+
+  /** The next line of a record whose quotes are open; without a quote it cannot close them. */
+  function readMore(before: OpenRecord, text: string): readonly AccountLine[] {
+    const record = { ...before, text: `${before.text}\n${text}` }
+    if (text.includes('"') || record.text.length > recordLengthMax) return readRecord(record)
+    open = record
+    return []
   }
 
   function readRecord(record: OpenRecord): readonly AccountLine[] {
@@ -107,4 +118,36 @@ function readJsonLine(text: string): AccountInput | string {
   if (!isRecord(value)) return 'is not a JSON object'
   const duplicate = duplicateMember(text)
   return duplicate === undefined ? parseAccountFields(value) : `has the member ${duplicate} more than once`
+}
+
+/** @returns undefined where the header is right */
+function findHeaderError(names: readonly string[]): string | undefined {
+  if (!names.includes('email'))
+    return `the header must name email, and may name ${fields.slice(1).join(', ')}`
+  if (names.includes('')) return 'a column of the header has no name'
+  const duplicate = names.find((name, column) => names.indexOf(name) !== column)
+  return duplicate === undefined ? undefined : `the header names ${duplicate} twice`
+}
+
+/** The account that a row describes, or all errors of the row. */
+function parseAccountFields(values: Readonly<Record<string, unknown>>): AccountInput | string {
+  const unknown = Object.keys(values).filter((name) => !fields.includes(name))
+  const errors = unknown.map((name) => `${name}: unknown field${didYouMean(name, fields)}`)
+  const texts = { email: '', firstName: '', lastName: '', role: '', plan: '' }
+  for (const field of textFields) {
+    const value = values[field] ?? ''
+    if (typeof value === 'string') texts[field] = value
+    else errors.push(`${field}: must be text`)
+  }
+  const isVerified = readBoolean(values.isVerified)
+  if (isVerified === undefined) errors.push('isVerified: must be true or false')
+  const { plan, ...others } = texts
+  const input = { ...others, role: others.role || accountDefaults.role, ...(plan !== '' && { plan }) }
+  for (const { field, message } of findFieldErrors(input)) errors.push(`${field}: ${message}`)
+  return errors.length > 0 || isVerified === undefined ? errors.join('; ') : { ...input, isVerified }
+}
+
+function readBoolean(value: unknown): boolean | undefined {
+  if (value === undefined || value === '' || value === false || value === 'false') return false
+  return value === true || value === 'true' ? true : undefined
 }

@@ -58,7 +58,7 @@ export interface Accounts {
   remove(idOrEmail: string): Promise<Account>
 }
 
-export interface AccountsOptions extends KeyOptions {
+interface AccountsOptions extends KeyOptions {
   readonly store: AccountStore
   /** Who acts; an account cannot disable, demote or delete itself. */
   readonly by: Actor

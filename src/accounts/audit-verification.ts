@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { AuditStore } from '#store/audit.ts'
 import { type AuditChain, type ChainedEntry, isNextLink } from '#store/audit.ts'
 
-export type AuditVerification =
+type AuditVerification =
   | {
       readonly kind: 'intact'
       readonly entries: number

@@ -1,13 +1,13 @@
 import { CsvError, type Options, parse } from 'csv-parse/sync'
 
 /** A record of a CSV file, and the line on which it begins; lines count from 1. */
-export interface CsvRecord {
+interface CsvRecord {
   readonly line: number
   readonly cells: readonly string[]
 }
 
 /** Where a file stops being valid CSV. */
-export interface CsvSyntaxError {
+interface CsvSyntaxError {
   readonly line: number
   readonly message: string
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { emailKey } from '#store/account.ts'
 
 /** The e-mails of a file, and the line of each: 12 bytes in a table that is at least half full, most of the time. */
-export interface EmailIndex {
+interface EmailIndex {
   /** Enters an e-mail. @returns the line that has it already; undefined = none */
   add(email: string, line: number): number | undefined
 }

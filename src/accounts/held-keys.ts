@@ -22,7 +22,7 @@ export interface HeldKeys {
   end(text: string, visitor: Visitor): Promise<void>
 }
 
-export interface HeldKeysOptions {
+interface HeldKeysOptions {
   readonly store: Pick<AccountReader, 'findAccount'> &
     Pick<KeyStore, 'revokeSecretKey'> &
     Pick<ImportedKeyStore, 'findImportedKey'> &

@@ -1,11 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { setImmediate } from 'node:timers/promises'
-import { duplicateMember, isRecord, parseJson } from '#platform/json.ts'
-import { didYouMean } from '#platform/text.ts'
-import { emailKey } from '#store/account.ts'
-import { type AccountInput, defaultRole, findFieldErrors, findPlanError } from './account-input.ts'
+import type { Line } from '#platform/files.ts'
+import { type AccountInput, findPlanError } from './account-input.ts'
+import { type AccountLine, createAccountLineReader } from './account-lines.ts'
 import type { Accounts } from './accounts.ts'
-import { readCsv } from './csv.ts'
+import { createEmailIndex } from './email-index.ts'
 
 /**
  * How many accounts one import may have, in the portal and on the command line; and up to how many the store writes in
@@ -28,18 +27,34 @@ export interface ImportFile {
   readonly badLines: readonly BadLine[]
 }
 
-const textFields = ['email', 'firstName', 'lastName', 'role', 'plan'] as const
-const fields: readonly string[] = [...textFields, 'isVerified']
-
-interface Row {
-  readonly line: number
-  /** The fields as written, or why they could not be read. */
-  readonly values: Readonly<Record<string, unknown>> | string
+/** Reads a whole file of accounts. Every bad line is reported, not only the first. */
+export function readImportFile(bytes: Buffer): ImportFile {
+  const reader = createAccountLineReader()
+  const emails = createEmailIndex()
+  const accounts: { line: number; input: AccountInput }[] = []
+  const badLines: BadLine[] = []
+  const found: AccountLine[] = []
+  for (const line of linesOf(bytes)) found.push(...reader.read(line))
+  found.push(...reader.end())
+  for (const { line, input } of found.toSorted((a, b) => a.line - b.line)) {
+    const known = typeof input === 'string' ? undefined : emails.add(input.email, line)
+    if (typeof input === 'string') badLines.push({ line, message: input })
+    else if (known !== undefined) badLines.push({ line, message: repeatedEmail(input, known) })
+    else accounts.push({ line, input })
+  }
+  return { accounts, badLines }
 }
 
-/** Reads a file of accounts. A line that is not UTF-8 would be stored with replacement characters: it is bad. */
-export function readImportFile(bytes: Buffer): ImportFile {
-  return parseImportFile(bytes.toString(), isUtf8(bytes) ? undefined : findInvalidUtf8Lines(bytes))
+/** A line that is not UTF-8 would be stored with replacement characters. */
+function* linesOf(bytes: Buffer): Generator<Line> {
+  const isValid = isUtf8(bytes)
+  // Read as latin1, each line keeps its bytes, whatever its encoding, as long as that includes ASCII.
+  const lines = bytes.toString(isValid ? 'utf8' : 'latin1').split(/\r\n|\n|\r/)
+  for (const [index, text] of lines.entries()) {
+    const own = isValid ? undefined : Buffer.from(text, 'latin1')
+    const problem = own && !isUtf8(own) ? 'is not valid UTF-8' : undefined
+    yield { line: index + 1, text: own?.toString() ?? text, problem }
+  }
 }
 
 /** All bad lines of a file, in order: those that cannot be read, those whose e-mail is taken or whose plan is unknown. */
@@ -52,12 +67,8 @@ export async function findBadLines(
     const batch = entries.slice(start, start + lookUpBatchSize)
     const found = new Set(await accounts.findTaken(batch.map(({ input }) => input.email)))
     for (const { line, input } of batch) {
-      const planError = findPlanError(input.plan, accounts.planNames)
-      const errors = [
-        ...(found.has(input.email) ? [`email: ${input.email} already has an account`] : []),
-        ...(planError === undefined ? [] : [`plan: ${planError}`]),
-      ]
-      if (errors.length > 0) refused.push({ line, message: errors.join('; ') })
+      const message = findImportError(input, found, accounts.planNames)
+      if (message !== undefined) refused.push({ line, message })
     }
     // Yields to other requests: SQLite is synchronous.
     await setImmediate()
@@ -65,47 +76,23 @@ export async function findBadLines(
   return [...badLines, ...refused].toSorted((a, b) => a.line - b.line)
 }
 
-/**
- * Reads accounts from JSON lines, or from CSV with a header; both name the fields as the admin API does. Every bad
- * line is reported, not only the first.
- * @param invalidUtf8Lines lines that are not UTF-8: all of them are bad
- */
-export function parseImportFile(file: string, invalidUtf8Lines: ReadonlySet<number> = new Set()): ImportFile {
-  const text = file.startsWith('\ufeff') ? file.slice(1) : file
-  const rows = withInvalidUtf8Lines(
-    /^\s*\{/.test(text) ? readJsonLines(text) : readTable(text, invalidUtf8Lines),
-    invalidUtf8Lines,
-  )
-  const seen = new Map<string, number>()
-  const accounts: { line: number; input: AccountInput }[] = []
-  const badLines: BadLine[] = []
-  for (const { line, values } of rows) {
-    const input = typeof values === 'string' ? values : parseAccountFields(values)
-    const duplicateLine = typeof input === 'string' ? undefined : seen.get(emailKey(input.email))
-    if (typeof input === 'string') badLines.push({ line, message: input })
-    else if (duplicateLine !== undefined)
-      badLines.push({ line, message: `email: ${input.email} is already on line ${duplicateLine}` })
-    else {
-      seen.set(emailKey(input.email), line)
-      accounts.push({ line, input })
-    }
-  }
-  return { accounts, badLines }
+/** Why an account of a file cannot be created: its e-mail is among those that are taken, or its plan is unknown. */
+export function findImportError(
+  { email, plan }: AccountInput,
+  taken: ReadonlySet<string>,
+  planNames: readonly string[],
+): string | undefined {
+  const planError = findPlanError(plan, planNames)
+  const errors = [
+    ...(taken.has(email) ? [`email: ${email} already has an account`] : []),
+    ...(planError === undefined ? [] : [`plan: ${planError}`]),
+  ]
+  return errors.length === 0 ? undefined : errors.join('; ')
 }
 
-/** Replaces what was read from a mangled line, which may also be inside a record, or have been skipped. */
-function withInvalidUtf8Lines(rows: readonly Row[], invalidUtf8Lines: ReadonlySet<number>): readonly Row[] {
-  if (invalidUtf8Lines.size === 0) return rows
-  const others = rows.filter(({ line }) => !invalidUtf8Lines.has(line))
-  const bad = [...invalidUtf8Lines].map((line): Row => ({ line, values: 'is not valid UTF-8' }))
-  return [...others, ...bad].toSorted((a, b) => a.line - b.line)
-}
-
-/** Lines that are not UTF-8, counted from 1. */
-function findInvalidUtf8Lines(bytes: Buffer): ReadonlySet<number> {
-  // Read as latin1, each line keeps its bytes, whatever its encoding, as long as that includes ASCII.
-  const lines = bytes.toString('latin1').split(/\r\n|\n|\r/)
-  return new Set(lines.flatMap((line, index) => (isUtf8(Buffer.from(line, 'latin1')) ? [] : [index + 1])))
+/** @param line the one that has the e-mail already */
+export function repeatedEmail({ email }: AccountInput, line: number): string {
+  return `email: ${email} is already on line ${line}`
 }
 
 /** Whether more than `linesMax` lines are not blank. Reads no further than needed. */
@@ -116,68 +103,4 @@ export function hasMoreLines(text: string, linesMax: number): boolean {
     if (lines > linesMax) return true
   }
   return false
-}
-
-function readJsonLines(text: string): Row[] {
-  return text.split(/\r?\n/).flatMap((content, index) => {
-    if (content.trim() === '') return []
-    return [{ line: index + 1, values: readJson(content) }]
-  })
-}
-
-function readJson(content: string): Row['values'] {
-  const value = parseJson(content)
-  if (value === undefined) return 'is not valid JSON'
-  if (!isRecord(value)) return 'is not a JSON object'
-  const duplicate = duplicateMember(content)
-  return duplicate === undefined ? value : `has the member ${duplicate} more than once`
-}
-
-function readTable(text: string, invalidUtf8Lines: ReadonlySet<number>): Row[] {
-  const { records, fault } = readCsv(text)
-  const [header, ...others] = records
-  // Without a readable header the other lines cannot be understood.
-  if (header && invalidUtf8Lines.has(header.line)) return []
-  const headerError = header && findHeaderError(header.cells)
-  if (header && headerError !== undefined) return [{ line: header.line, values: headerError }]
-  const names = header?.cells ?? []
-  const rows = others.map(({ line, cells }): Row => {
-    if (cells.length !== names.length) {
-      return { line, values: `has ${cells.length} columns, but the header has ${names.length}` }
-    }
-    return { line, values: Object.fromEntries(names.map((name, column) => [name, cells[column]])) }
-  })
-  return fault ? [...rows, { line: fault.line, values: fault.message }] : rows
-}
-
-/** @returns undefined where the header is right */
-export function findHeaderError(names: readonly string[]): string | undefined {
-  if (!names.includes('email'))
-    return `the header must name email, and may name ${fields.slice(1).join(', ')}`
-  if (names.includes('')) return 'a column of the header has no name'
-  const duplicate = names.find((name, column) => names.indexOf(name) !== column)
-  return duplicate === undefined ? undefined : `the header names ${duplicate} twice`
-}
-
-/** The account that a row describes, or all errors of the row. */
-export function parseAccountFields(values: Readonly<Record<string, unknown>>): AccountInput | string {
-  const unknown = Object.keys(values).filter((name) => !fields.includes(name))
-  const errors = unknown.map((name) => `${name}: unknown field${didYouMean(name, fields)}`)
-  const texts = { email: '', firstName: '', lastName: '', role: '', plan: '' }
-  for (const field of textFields) {
-    const value = values[field] ?? ''
-    if (typeof value === 'string') texts[field] = value
-    else errors.push(`${field}: must be text`)
-  }
-  const isVerified = readBoolean(values.isVerified)
-  if (isVerified === undefined) errors.push('isVerified: must be true or false')
-  const { plan, ...others } = texts
-  const input = { ...others, role: others.role || defaultRole, ...(plan !== '' && { plan }) }
-  for (const { field, message } of findFieldErrors(input)) errors.push(`${field}: ${message}`)
-  return errors.length > 0 || isVerified === undefined ? errors.join('; ') : { ...input, isVerified }
-}
-
-function readBoolean(value: unknown): boolean | undefined {
-  if (value === undefined || value === '' || value === false || value === 'false') return false
-  return value === true || value === 'true' ? true : undefined
 }

@@ -16,7 +16,7 @@ export interface KeyUses {
   close(): Promise<void>
 }
 
-export interface KeyUsesOptions {
+interface KeyUsesOptions {
   readonly store: Pick<KeyStore, 'recordKeyUses'>
   readonly clock: Clock
   /** Default 500 ms. */

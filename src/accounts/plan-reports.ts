@@ -37,7 +37,7 @@ export interface PlanReports {
 /** How many requests of an account have passed in a window. */
 export type ReadQuotaUsed = (accountId: string, window: string) => Promise<number>
 
-export interface PlanReportsOptions {
+interface PlanReportsOptions {
   readonly plans: Plans
   readonly readQuotaUsed: ReadQuotaUsed
   /** Milliseconds since 1970. */

@@ -63,7 +63,7 @@ export interface SecretKeys {
   revoke(idOrEmail: string, name: string, graceSeconds: number, createdAt?: number): Promise<void>
 }
 
-export interface SecretKeysOptions extends KeyOptions {
+interface SecretKeysOptions extends KeyOptions {
   readonly store: KeyStore & Pick<SessionStore, 'listSessions' | 'endSession'>
   readonly accounts: Accounts
   readonly entry: AuditEntryFactory

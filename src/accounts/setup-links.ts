@@ -29,7 +29,7 @@ export interface SetupLinks {
   mail(idOrEmail: string): Promise<void>
 }
 
-export interface SetupLinksOptions {
+interface SetupLinksOptions {
   readonly store: Pick<PortalStore, 'setSetupLink'>
   readonly accounts: Accounts
   readonly entry: AuditEntryFactory

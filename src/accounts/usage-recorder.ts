@@ -23,7 +23,7 @@ export interface UsageAmount {
   readonly units: number
 }
 
-export interface UsageRecorderOptions {
+interface UsageRecorderOptions {
   readonly store: Pick<UsageStore, 'addUsage'>
   /** Milliseconds since 1970. */
   readonly clock: Clock

@@ -22,16 +22,16 @@ export interface UsageReports {
   keptDays(): DayRange
 }
 
-export type UsageFormat = 'csv' | 'jsonl'
+type UsageFormat = 'csv' | 'jsonl'
 
 /** Days such as `2026-11-23`. */
-export interface DayTexts {
+interface DayTexts {
   readonly from: string | undefined
   readonly to: string | undefined
 }
 
 /** What is wrong with one of them. */
-export interface DayProblem {
+interface DayProblem {
   readonly field: keyof DayTexts
   readonly message: string
 }
@@ -109,7 +109,7 @@ export function usageData({ day, key, route, requests, units }: UsageCount) {
   return { day: formatDay(day), key, route, requests, units }
 }
 
-/** The same for some days: a list of days, each with its sums and its counts by key and route. */
+/** The counts of some days: a list of days, each with its sums and its counts by key and route. */
 export function usageReportData({ from, to }: DayRange, counts: readonly UsageCount[]) {
   const days = [...Map.groupBy(counts, ({ day }) => day)].map(([day, ofDay]) => ({
     day: formatDay(day),

@@ -13,7 +13,8 @@ import type { Keyring } from '#identity/tokens/keyring.ts'
 import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Portal } from '#portal/portal.ts'
-import { type AdminOptions, createAdminApi } from './admin/admin-api.ts'
+import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
+import { type AdmissionOptions, adminRoute, createAdmission, ownAccountRoute } from './admin/admission.ts'
 import {
   type ProtectedResourceOptions,
   protectedResourceEndpoint,
@@ -23,7 +24,7 @@ import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import { type OAuthOptions, registerOAuth } from './oauth/oauth.ts'
 import { createApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
-import { type OwnEndpoint, registerOwnRoute } from './operation.ts'
+import { type OwnEndpoint, registerOperations, registerOwnRoute } from './operation.ts'
 import { registerPortal } from './portal.ts'
 import { applyReplyKeepAlive, jsonLine } from './reply.ts'
 import { registerSignInReturn, type SignInReturnOptions } from './sign-in-return.ts'
@@ -32,8 +33,8 @@ import {
   revokeKeyEndpoint,
   type TokenEndpointsOptions,
   tokenEndpoints,
-} from './tokens.ts'
-import { createOwnAccountApi } from './usage.ts'
+} from './token-endpoints.ts'
+import { ownAccountOperations } from './usage-operations.ts'
 import { translateError } from './validate.ts'
 
 export interface ApiOptions
@@ -45,17 +46,7 @@ export interface ApiOptions
   readonly version: string
   /** Where secret keys may come (`keys.accept`). */
   readonly accept: readonly string[]
-  readonly admin: Pick<
-    AdminOptions,
-    | 'actionsOf'
-    | 'subjectsOf'
-    | 'isPortalSession'
-    | 'authenticator'
-    | 'checkPossession'
-    | 'keyUses'
-    | 'hasSetupLinks'
-    | 'clock'
-  >
+  readonly admin: AdminOptions & Pick<AdmissionOptions, 'authenticator' | 'checkPossession' | 'keyUses'>
   /** undefined = there is none. */
   readonly portal: Portal | undefined
   /** undefined = page visits do not sign in on another host. */
@@ -149,9 +140,10 @@ function answerUnroutable(_error: FastifyError, request: FastifyRequest, reply: 
 function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   scope.setReplySerializer(jsonLine)
   acceptJsonOnly(scope, options.requestTimeoutMs)
-  const admin = createAdminApi({ ...options, ...options.admin })
-  const ownAccount = createOwnAccountApi({ ...options, ...options.admin })
-  const operations = { ...publicOperations, ...ownAccount.operations, ...admin.operations }
+  const callers = { ...options, ...options.admin }
+  const admin = adminOperations(callers)
+  const ownAccount = ownAccountOperations(callers.actionsOf)
+  const operations = { ...publicOperations, ...ownAccount, ...admin }
   const endpoints: Readonly<Record<Exclude<PublicPath, MetadataPath | OAuthPath>, OwnEndpoint>> = {
     ...tokenEndpoints(scope, options),
     '/api/v1/keys/revoke': revokeKeyEndpoint(options),
@@ -165,8 +157,10 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   for (const [path, endpoint] of Object.entries(endpoints)) registerOwnRoute(scope, path, endpoint)
   const { protectedResources } = options
   if (protectedResources) registerProtectedResources(scope, protectedResourceEndpoint(protectedResources))
-  scope.register(async (adminScope) => admin.register(adminScope))
-  scope.register(async (accountScope) => ownAccount.register(accountScope))
+  scope.register(async (gated) => registerOperations(gated, admin, createAdmission(callers, adminRoute)))
+  scope.register(async (gated) =>
+    registerOperations(gated, ownAccount, createAdmission(callers, ownAccountRoute)),
+  )
 }
 
 /** Below the well-known path is that of a route, of any number of segments. */

@@ -11,9 +11,9 @@ import { jsonLine } from './reply.ts'
 import { registerStatus } from './status.ts'
 
 /** The state that operators can query, and the actions they can trigger. */
-export interface OpsOptions {
+interface OpsOptions {
   readonly contentType: string
-  /** Of the current config. */
+  /** Where it listens by the config in use. */
   address(): OpsAddress
   metricsText(): Promise<string>
   health(): StoreHealth | Promise<StoreHealth>
@@ -115,7 +115,7 @@ function refuseShuttingDown(reply: FastifyReply): FastifyReply {
 }
 
 /** The address of the ops listener, and its further names. */
-export interface OpsAddress {
+interface OpsAddress {
   readonly host: string
   /** Further names that a Host header may have, in lower case. */
   readonly hosts: readonly string[]

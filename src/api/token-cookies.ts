@@ -11,9 +11,9 @@ export interface TokenCookie {
 }
 
 export interface TokenCookiesOptions {
-  /** Of the refresh token. */
+  /** Carries the refresh token. */
   readonly cookie: TokenCookie
-  /** Of the access token; undefined = it is not enabled. */
+  /** Carries the access token; undefined = it is not enabled. */
   readonly accessCookie: TokenCookie | undefined
   /** The public origin. */
   readonly publicOrigin: string
@@ -22,7 +22,7 @@ export interface TokenCookiesOptions {
 }
 
 /** The cookies with the tokens of a session. */
-export interface TokenCookies {
+interface TokenCookies {
   /**
    * Sets them. Not the access cookie for a page of another site: it could sign a person in as somebody else, and read
    * what this person then does (login CSRF).

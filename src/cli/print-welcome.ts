@@ -33,7 +33,7 @@ type FirstAccount =
       readonly hasPortal: boolean
     }
 
-export interface WelcomeOptions {
+interface WelcomeOptions {
   readonly terminal: Terminal
   readonly gateway: Gateway
   readonly log: Log

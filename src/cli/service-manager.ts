@@ -3,7 +3,7 @@ import type { Environment } from '#config/secrets.ts'
 import type { Log } from '#platform/log/log.ts'
 
 /** Tells the service manager how this process does, as sd_notify(3) has it. */
-export interface ServiceManager {
+interface ServiceManager {
   /** It serves, or has ended a reload, whatever came of it. */
   ready(): void
   reloading(): void
@@ -82,7 +82,7 @@ export function openServiceManager(
 }
 
 /** How the service manager that has started this process is told how it does (sd_notify(3)). */
-export interface ServiceManagerOptions {
+interface ServiceManagerOptions {
   /** For the program that tells it. */
   readonly env: Readonly<Record<string, string>>
   /** It ends a process from which it has heard nothing for this long; undefined = it does not. */

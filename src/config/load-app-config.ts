@@ -16,6 +16,7 @@ const appSections = [
   'version',
   'publicUrl',
   'trustedProxies',
+  'clientCertificateHeader',
   'identity',
   'tokens',
   'dpop',

@@ -19,6 +19,7 @@ import {
   reviewListen,
   reviewNetwork,
   reviewPorts,
+  reviewRedirect,
   reviewTracing,
 } from './rules/listen.ts'
 import { reviewPortal } from './rules/portal.ts'
@@ -38,6 +39,7 @@ const rules = [
   reviewHosts,
   reviewPorts,
   reviewDecidePort,
+  reviewRedirect,
   reviewUpstreams,
   reviewUpstreamHeaders,
   reviewRoutes,

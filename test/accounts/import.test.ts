@@ -1,5 +1,5 @@
 import t from 'tap'
-import { hasMoreLines, parseImportFile } from '#accounts/import.ts'
+import { hasMoreLines, readImportFile } from '#accounts/import.ts'
 
 const ada = {
   email: 'ada@example.com',
@@ -9,6 +9,10 @@ const ada = {
   isVerified: true,
 }
 const bare = { email: 'bare@example.com', firstName: '', lastName: '', role: 'User', isVerified: false }
+
+function parseImportFile(text: string) {
+  return readImportFile(Buffer.from(text))
+}
 
 t.test('CSV and JSON Lines import the same accounts', async (t) => {
   const csv =

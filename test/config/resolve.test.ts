@@ -19,6 +19,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
       streamsMax: 100,
       workers: 1,
       tls: undefined,
+      redirect: undefined,
     },
     ops: { host: '127.0.0.1', port: 9090, hosts: [] },
     decide: undefined,
@@ -36,10 +37,12 @@ t.test('a config of one upstream and one route is complete', async (t) => {
     },
     mail: undefined,
     trustedProxies: [],
+    clientCertificateHeader: 'none',
     upstreams: [
       {
         name: 'backend',
         targets: [{ url: new URL('http://127.0.0.1:3000'), weight: 1 }],
+        resolve: 'first',
         balancing: 'roundRobin',
         health: { active: undefined, passive: undefined },
         headers: undefined,
@@ -101,7 +104,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
       clockToleranceMs: 5_000,
       introspection: { roles: ['Admin'], scopes: ['introspect'] },
     },
-    cors: { origins: [] },
+    cors: { origins: [], allowsAny: false },
     cookie: { name: 'refreshToken', path: '/api/v1/accounts', sameSite: 'Strict', isSecure: false },
     accessCookie: { enabled: false, name: 'accessToken', path: '/', sameSite: 'Strict', isSecure: false },
     keys: {

@@ -2,7 +2,7 @@ import { spanText } from '#platform/time.ts'
 import type { Mail } from '../profile.ts'
 
 /** What a mail with a link says of it. */
-export interface MailedLink {
+interface MailedLink {
   readonly to: string
   readonly url: string
   readonly lifetimeMs: number

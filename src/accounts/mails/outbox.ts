@@ -8,13 +8,13 @@ export interface Outbox {
   close(graceMs: number): Promise<void>
 }
 
-export interface OutboxWork {
+interface OutboxWork {
   /** For the log, if it fails: which mail it was. Never an e-mail address or a link. */
   readonly about: { readonly mail: string; readonly account?: string | undefined }
   run(): Promise<void>
 }
 
-export interface OutboxOptions {
+interface OutboxOptions {
   /** Called once for each mail that is not sent. */
   onFailure(error: unknown, about: OutboxWork['about']): void
 }
@@ -23,7 +23,7 @@ export interface OutboxOptions {
 export const waitingMax = 1_000
 const atOnceMax = 4
 
-export function createOutbox({ onFailure }: OutboxOptions): Outbox {
+export function openOutbox({ onFailure }: OutboxOptions): Outbox {
   const waiting: OutboxWork[] = []
   const running = new Set<Promise<void>>()
 

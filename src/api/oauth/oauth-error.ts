@@ -2,7 +2,7 @@ import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
 /** The errors of RFC 6749 5.2, RFC 7009 2.2.1 and RFC 9449 5; `insufficient_scope` (RFC 6750 3.1) is for callers with a token. */
-export type OAuthErrorName =
+type OAuthErrorName =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_grant'
@@ -28,7 +28,7 @@ export class OAuthError extends GatehouseError {
 }
 
 /** What a client of OAuth is told of an error. */
-export interface OAuthProblem {
+interface OAuthProblem {
   readonly status: number
   readonly body: { readonly error: OAuthErrorName; readonly error_description?: string }
 }
@@ -54,6 +54,7 @@ const names: Partial<Record<ErrorCode, OAuthErrorName>> = {
   'refresh-token-reused': 'invalid_grant',
   'session-revoked': 'invalid_grant',
   'proof-missing': 'invalid_client',
+  'certificate-required': 'invalid_client',
   'proof-invalid': 'invalid_dpop_proof',
   'proof-nonce-required': 'use_dpop_nonce',
 }

@@ -187,7 +187,7 @@ export const tags = [
 ] as const
 
 /** The group of a path of the gateway's own. */
-export function tagOf(path: string): (typeof tags)[number]['name'] {
+function tagOf(path: string): (typeof tags)[number]['name'] {
   if (path.startsWith('/api/v1/admin/audit')) return 'Audit'
   if (path.startsWith('/api/v1/admin/subjects')) return 'Subjects'
   if (path.startsWith('/api/v1/admin/')) return 'Accounts'

@@ -16,7 +16,7 @@ import { assetMethods, readAssets, requestedAsset } from '#portal/read-assets.ts
 import type { StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'
 
-export interface OwnPathContext {
+interface OwnPathContext {
   readonly config: Config
   readonly ownPaths: OwnPaths
   /** What the gate decides by. */

@@ -10,7 +10,7 @@ import type { Explanation, Step, StepName, StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'
 
 /** Collects the steps of a decision, in the order in which they were first taken. */
-export interface StepRecorder {
+interface StepRecorder {
   /** What becomes of this request: its route, and why it is refused. */
   follow(arrival: ExplainedArrival): void
   /** Records that a step has passed: a refusal from now on belongs to the next. @param result undefined = it is not shown */
@@ -31,7 +31,7 @@ const order: readonly StepName[] = [
   'upstream',
 ]
 
-export interface StepRecorderOptions {
+interface StepRecorderOptions {
   /** How many wrong credentials one client address may send. */
   readonly failures: Rate
   /** undefined = no route leads page visits to the sign-in. */
@@ -107,6 +107,7 @@ const wrongKey: ErrorCode = 'secret-key-invalid'
 const withReason: ReadonlySet<ErrorCode> = new Set([
   'token-invalid',
   'proof-invalid',
+  'certificate-required',
   'issuer-unavailable',
   missing,
 ])

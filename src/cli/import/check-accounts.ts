@@ -1,8 +1,8 @@
-import { type AccountInput, findPlanError } from '#accounts/account-input.ts'
+import type { AccountInput } from '#accounts/account-input.ts'
 import { type AccountLine, createAccountLineReader } from '#accounts/account-lines.ts'
 import type { Accounts } from '#accounts/accounts.ts'
 import { createEmailIndex } from '#accounts/email-index.ts'
-import { importMax } from '#accounts/import.ts'
+import { findImportError, importMax, repeatedEmail } from '#accounts/import.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { Progress } from '../terminal/progress.ts'
 import type { ImportSource } from './source.ts'
@@ -52,13 +52,9 @@ export async function checkAccounts(options: CheckOptions): Promise<CheckedAccou
   function findBad({ line, input }: AccountLine, taken: ReadonlySet<string>): string | undefined {
     if (typeof input === 'string') return input
     const duplicate = emails.add(input.email, line)
-    if (duplicate !== undefined) return `email: ${input.email} is already on line ${duplicate}`
-    const planError = findPlanError(input.plan, accounts.planNames)
-    const errors = [
-      ...(taken.has(input.email) ? [`email: ${input.email} already has an account`] : []),
-      ...(planError === undefined ? [] : [`plan: ${planError}`]),
-    ]
-    return errors.length === 0 ? undefined : errors.join('; ')
+    return duplicate === undefined
+      ? findImportError(input, taken, accounts.planNames)
+      : repeatedEmail(input, duplicate)
   }
 
   for await (const batch of accountLinesOf(source)) {

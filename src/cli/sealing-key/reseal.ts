@@ -23,7 +23,7 @@ export interface ResealReport {
   readonly recoveryCodes: number
 }
 
-export interface ResealOptions {
+interface ResealOptions {
   readonly store: Pick<AccountStore, 'listAccounts'> &
     Pick<KeyStore, 'resealAccount'> &
     Pick<SigningKeyStore, 'listSigningKeys' | 'resealSigningKey'>

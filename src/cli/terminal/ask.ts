@@ -2,7 +2,7 @@ import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { Invocation, Terminal } from '../command.ts'
 
 /** Asks the person at the terminal. */
-export interface Asker {
+interface Asker {
   /** A line, as the terminal lets them edit it. */
   line(question: string): Promise<string>
   /** A line that is not shown while it is typed. */

@@ -11,7 +11,7 @@ export interface Progress {
   end(): void
 }
 
-export interface ProgressOptions {
+interface ProgressOptions {
   /** Such as `checked`. */
   readonly verb: string
   /** What is counted; undefined = only the number is shown. */

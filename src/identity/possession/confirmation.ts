@@ -4,6 +4,8 @@ import { isRecord } from '#platform/json.ts'
 export interface Confirmation {
   /** That it has the private key of this thumbprint (RFC 9449 6.1), as base64url; undefined = no such proof is needed. */
   readonly jkt: string | undefined
+  /** That it has the certificate of this SHA-256 (RFC 8705 3.1), as base64url; undefined = no certificate is needed. */
+  readonly certificate: string | undefined
 }
 
 const thumbprint = /^[0-9A-Za-z_-]{43}$/
@@ -16,10 +18,11 @@ const thumbprint = /^[0-9A-Za-z_-]{43}$/
 export function parseConfirmation(cnf: unknown): Confirmation | undefined | 'unsupported' {
   if (cnf === undefined) return undefined
   if (!isRecord(cnf)) return 'unsupported'
-  const { jkt, ...others } = cnf
-  return isThumbprint(jkt) && Object.keys(others).length === 0 ? { jkt } : 'unsupported'
+  const { jkt, 'x5t#S256': certificate, ...others } = cnf
+  const isKnown = isThumbprint(jkt) && isThumbprint(certificate) && Object.keys(others).length === 0
+  return isKnown && (jkt ?? certificate) !== undefined ? { jkt, certificate } : 'unsupported'
 }
 
-function isThumbprint(value: unknown): value is string {
-  return typeof value === 'string' && thumbprint.test(value)
+function isThumbprint(value: unknown): value is string | undefined {
+  return value === undefined || (typeof value === 'string' && thumbprint.test(value))
 }

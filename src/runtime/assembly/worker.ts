@@ -18,6 +18,8 @@ export interface Worker {
   readonly url: string
   /** Where other proxies ask; undefined = nowhere. */
   readonly decideUrl: string | undefined
+  /** Where plain HTTP is redirected; undefined = nowhere. */
+  readonly redirectUrl: string | undefined
   health(): StoreHealth
   /** The state that the store reports. */
   storeState(): StoreState
@@ -129,11 +131,12 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   }
 
   await events.use(config)
-  const { url, decideUrl } = await closeOnFailure(opened, listeners.listen)
+  const { url, decideUrl, redirectUrl } = await closeOnFailure(opened, listeners.listen)
   ownUrl = url
   return {
     url,
     decideUrl,
+    redirectUrl,
     health,
     storeState: storeMonitor.state,
     lastReadAt: () => current.callerAuth.storeConnection.readAt,

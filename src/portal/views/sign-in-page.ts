@@ -3,7 +3,7 @@ import { type Html, html } from '#platform/pages/html.ts'
 import { confirmPath, startSignInPath, takeOverPath } from '../page-access.ts'
 import { field, form, formMessage } from './form.ts'
 import type { FormState, FrameOidc, PageFrame } from './frame.ts'
-import { page, signedOutPage } from './page.ts'
+import { page, signedOutPage } from './layout.ts'
 
 /** The sign-in page, with a link to set a password. */
 export function signInPage(frame: PageFrame, state: FormState & { readonly next: string }): Html {

@@ -7,7 +7,7 @@ import { formatDay, spanText } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
 import { type DayRange, totalOf, type UsageCount } from '#store/usage.ts'
 import type { PageFrame } from './frame.ts'
-import { page } from './page.ts'
+import { page } from './layout.ts'
 import { cell, titleRow } from './parts.ts'
 
 export interface UsageView {

@@ -6,7 +6,7 @@ import { badge, emptyState, icon, staticNotice } from '#platform/pages/parts.ts'
 import type { Account } from '#store/account.ts'
 import { field, fieldError, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
-import { page } from './page.ts'
+import { page } from './layout.ts'
 import { pager, titleRow } from './parts.ts'
 import { nameFields, verifiedBadge } from './profile.ts'
 

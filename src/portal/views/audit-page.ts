@@ -10,7 +10,7 @@ import {
   type LoggedAuditEntry,
 } from '#store/audit-entry.ts'
 import type { PageFrame } from './frame.ts'
-import { page } from './page.ts'
+import { page } from './layout.ts'
 import { pager, titleRow } from './parts.ts'
 
 interface AuditView {

@@ -87,7 +87,7 @@ function checkOf(steps: readonly Step[]): readonly string[] {
 }
 
 /** A request as the command line describes it. */
-export interface RequestArguments {
+interface RequestArguments {
   readonly method: string
   readonly url: string
   /** Header lines, each `Name: value`. */
@@ -96,7 +96,7 @@ export interface RequestArguments {
 }
 
 /** It has no Host if neither the URL nor a header gives one. */
-export interface ParsedRequest extends Omit<ExplainedRequest, 'listener'> {
+interface ParsedRequest extends Omit<ExplainedRequest, 'listener'> {
   readonly hasHost: boolean
 }
 
@@ -106,7 +106,7 @@ const invalidTargetBytes = /[\0- \x7f]/
 const lineBreak = /[\r\n\0]/
 
 /** @throws UsageError if it is not a valid request; the message never repeats a possible secret */
-export function parseExplainedRequest({ method, url, lines, peer }: RequestArguments): ParsedRequest {
+function parseExplainedRequest({ method, url, lines, peer }: RequestArguments): ParsedRequest {
   if (isIP(peer) === 0) throw new UsageError(`--from must be an address such as 203.0.113.7, not "${peer}"`)
   assertMethod(method)
   const { authority, target } = parseUrl(method, url)

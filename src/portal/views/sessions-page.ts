@@ -6,7 +6,7 @@ import { portalEpochIn } from '#store/secret-keys.ts'
 import type { Session } from '#store/sessions.ts'
 import { foldedForm, form } from './form.ts'
 import type { PageFrame } from './frame.ts'
-import { page } from './page.ts'
+import { page } from './layout.ts'
 import { cell, pager } from './parts.ts'
 
 interface SessionsView {

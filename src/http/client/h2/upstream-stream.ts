@@ -1,7 +1,7 @@
 import type { ResponseFraming } from '../../exchange/client-exchange.ts'
 import { addLines } from '../../h2/fields.ts'
+import type { FrameStream } from '../../h2/framing/frame-stream.ts'
 import { errorCode } from '../../h2/framing/protocol.ts'
-import type { FrameStream } from '../../h2/framing/stream.ts'
 import type { StreamEvents } from '../../h2/framing/stream-connection.ts'
 import { InvalidResponse, readFailure, UpstreamFailure } from '../failure.ts'
 import { hasBindingChallenge, readContentLength } from '../response-framing.ts'
@@ -14,7 +14,7 @@ import {
   type UpstreamResponseEvents,
 } from '../upstream-connection.ts'
 import { checkFields, readHead, requestFields } from './fields.ts'
-import type { UpstreamSession } from './session.ts'
+import type { UpstreamSession } from './upstream-session.ts'
 
 /** How many 1xx a target may send for a response that is not being read, as flow control does not apply to them. */
 const unreadInformationMax = 64

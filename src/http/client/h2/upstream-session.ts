@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import { type Deadline, DeadlineSweep, type Expiring, startDeadline } from '#platform/deadline.ts'
-import { FrameConnection } from '../../h2/framing/connection.ts'
 import { RefillingBudget } from '../../h2/framing/flood-guard.ts'
+import { FrameConnection } from '../../h2/framing/frame-connection.ts'
+import type { FrameStream } from '../../h2/framing/frame-stream.ts'
 import { type ConnectionError, errorCode } from '../../h2/framing/protocol.ts'
-import type { FrameStream } from '../../h2/framing/stream.ts'
 import { UpstreamFailure } from '../failure.ts'
 
 /** How many requests are sent on one connection, if the target allows that many. */

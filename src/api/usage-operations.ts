@@ -1,20 +1,13 @@
-import type { FastifyInstance } from 'fastify'
 import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
 import { planUseData } from '#accounts/plan-reports.ts'
 import { usageReportData } from '#accounts/usage-reports.ts'
 import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-paths.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
-import { type AdminOperationOptions, idOf } from './admin/accounts.ts'
-import { type AdmissionOptions, actorOf, createAdmission, ownAccountRoute } from './admin/admission.ts'
+import { type AdminOperationOptions, idOf } from './admin/account-operations.ts'
+import { actorOf } from './admin/admission.ts'
 import { count, objectSchema, text, type Value } from './json-schema.ts'
-import {
-  type AdminOperations,
-  type Operation,
-  type OperationDoc,
-  operation,
-  registerOperations,
-} from './operation.ts'
+import { type AdminOperations, type Operation, type OperationDoc, operation } from './operation.ts'
 
 /** What operations on usage have in common. */
 
@@ -81,7 +74,7 @@ const usageQuery = objectSchema(
 )
 
 /** The operation but for whose usage it shows. */
-export const usageOperation = {
+const usageOperation = {
   description:
     'The plan and what is left of it; and requests and units by day, secret key and route: days without requests are left out, and those of more than 400 days ago are not kept.',
   query: usageQuery,
@@ -89,7 +82,7 @@ export const usageOperation = {
 } satisfies Partial<OperationDoc>
 
 /** @throws GatehouseError `request-invalid` */
-export async function readUsageReport(
+async function readUsageReport(
   { usage, plans }: Pick<AccountActions, 'usage' | 'plans'>,
   account: Pick<Account, 'id' | 'plan'>,
   { from, to }: Value<typeof usageQuery>,
@@ -100,13 +93,9 @@ export async function readUsageReport(
   return { plan: planUseData(plan), ...usageReportData(days, counts) }
 }
 
-export interface OwnAccountOptions extends AdmissionOptions {
-  readonly actionsOf: AccountActionsOf
-}
-
-/** The operations of an account on itself, for any role and by either scheme. Their responses are never cached. */
-export function createOwnAccountApi({ actionsOf, ...options }: OwnAccountOptions) {
-  const operations: PerOperation<Operation, OwnAccountPath> = {
+/** The operations of an account on itself, for any role and by either scheme. */
+export function ownAccountOperations(actionsOf: AccountActionsOf): PerOperation<Operation, OwnAccountPath> {
+  return {
     '/api/v1/accounts/usage': {
       GET: operation({
         ...usageOperation,
@@ -121,12 +110,6 @@ export function createOwnAccountApi({ actionsOf, ...options }: OwnAccountOptions
       }),
     },
   }
-
-  function register(scope: FastifyInstance): void {
-    registerOperations(scope, operations, createAdmission(options, ownAccountRoute))
-  }
-
-  return { operations, register }
 }
 
 export function usageOperations({

@@ -4,7 +4,7 @@ import { type Html, html } from '#platform/pages/html.ts'
 import { emptyState, icon } from '#platform/pages/parts.ts'
 import { button, field, form, formMessage } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
-import { page } from './page.ts'
+import { page } from './layout.ts'
 import { pager } from './parts.ts'
 
 export interface SubjectsView {

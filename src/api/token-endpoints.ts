@@ -114,39 +114,40 @@ export function tokenEndpoints(
 
 export interface FailedKeyPairOptions {
   readonly limiter: RateLimiter
-  /** How many invalid key pairs one client address may send. */
+  /** How many invalid key pairs, or keys to revoke, one client network may send. */
   readonly failures: Rate
 }
 
-/** Counts a pair that was found to be wrong. @throws GatehouseError `too-many-failures`, else the error itself */
-export type CountFailedKeyPair = (request: FastifyRequest, error: unknown) => Promise<never>
-
-export function createFailedKeyPairCount({ limiter, failures }: FailedKeyPairOptions): CountFailedKeyPair {
-  return async function countFailedKeyPair({ raw }, error) {
-    if (error instanceof GatehouseError && error.code === 'credentials-invalid') {
-      const { address } = arrivalOf(raw).client
-      const excess = await countFailure(limiter, failures, { address, isMalformed: false })
-      if (excess) throw excess
-    }
+/** @returns a function that counts a pair which was found to be wrong, and throws `too-many-failures` or else the error */
+export function createFailedKeyPairCount(options: FailedKeyPairOptions) {
+  return async function countFailedKeyPair(request: FastifyRequest, error: unknown): Promise<never> {
+    if (error instanceof GatehouseError && error.code === 'credentials-invalid')
+      await countClientFailure(options, request)
     throw error
   }
 }
 
-export interface HeldKeysEndpointOptions {
+/** @throws GatehouseError `too-many-failures` */
+async function countClientFailure(
+  { limiter, failures }: FailedKeyPairOptions,
+  { raw }: FastifyRequest,
+): Promise<void> {
+  const { address } = arrivalOf(raw).client
+  const excess = await countFailure(limiter, failures, { address, isMalformed: false })
+  if (excess) throw excess
+}
+
+export interface HeldKeysEndpointOptions extends FailedKeyPairOptions {
   readonly heldKeys: HeldKeys
-  readonly limiter: RateLimiter
-  /** How often one client network may call it, wrong credentials included. */
-  readonly failures: Rate
 }
 
 /** Ends a key for whoever holds it. The answer is the same whether there was such a key. */
-export function revokeKeyEndpoint({ heldKeys, limiter, failures }: HeldKeysEndpointOptions): OwnEndpoint {
+export function revokeKeyEndpoint({ heldKeys, ...options }: HeldKeysEndpointOptions): OwnEndpoint {
   return {
     handler: async (request, reply) => {
       const key = readKey(request)
-      const { address } = arrivalOf(request.raw).client
-      const excess = await countFailure(limiter, failures, { address, isMalformed: false })
-      if (excess) throw excess
+      // Every call counts: the answer does not tell whether there was such a key.
+      await countClientFailure(options, request)
       await heldKeys.end(key, visitorOf(request.raw))
       reply.header('Cache-Control', 'no-store')
       return {}
@@ -154,7 +155,7 @@ export function revokeKeyEndpoint({ heldKeys, limiter, failures }: HeldKeysEndpo
   }
 }
 
-/** Any text is one, the empty one too. */
+/** The empty text counts as a key too: it gets the same answer. */
 function readKey(request: FastifyRequest): string {
   const { body } = request
   return isRecord(body) && body.key === '' ? '' : readMembers(request, { required: ['key'] }).key
