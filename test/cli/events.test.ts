@@ -28,7 +28,8 @@ t.test('commands list receivers, have what waits tried again, and send an event 
   await until('they are refused', () => receiver.refused.length >= 3 || undefined)
   const list = await until('all wait', async () => {
     const { stdout } = await gatehouse('list', '--json')
-    return JSON.parse(stdout)[0].pending === 3 && JSON.parse(stdout)
+    const [first] = JSON.parse(stdout)
+    return first.pending === 3 && first.state === 'failing' && JSON.parse(stdout)
   })
   const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
   t.match(list, [
