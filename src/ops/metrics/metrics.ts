@@ -35,10 +35,10 @@ export type PackedSnapshot = readonly (MetricsSnapshot[number] | PackedHistogram
  */
 export const sampleIntervalMs = 2 ** 31 - 1
 
-export type Metrics = ReturnType<typeof createMetrics>
+export type Metrics = ReturnType<typeof openMetrics>
 
 /** Every instrument of the gateway. Labels take values from closed sets: never a path, key, user or client address. */
-export function createMetrics({ version }: { readonly version: string }) {
+export function openMetrics({ version }: { readonly version: string }) {
   const registry = new Registry()
   collectDefaultMetrics({
     register: registry,

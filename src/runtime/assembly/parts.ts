@@ -1,6 +1,6 @@
 import { auditData } from '#accounts/audit-log.ts'
 import { type KeyUses, openKeyUses } from '#accounts/key-uses.ts'
-import { createOutbox, type Outbox } from '#accounts/mails/outbox.ts'
+import { type Outbox, openOutbox } from '#accounts/mails/outbox.ts'
 import { openUsageRecorder, type UsageRecorder } from '#accounts/usage-recorder.ts'
 import type { Config } from '#config/config.ts'
 import type { WorkerMemory } from '#identity/cache/instance-memory.ts'
@@ -118,7 +118,7 @@ export async function openStoreParts(
   )
   metrics.collectPendingAcknowledgements(acknowledgements.pendingCount)
 
-  const outbox = createOutbox({
+  const outbox = openOutbox({
     onFailure: (err, about) => log.error({ err, ...about }, 'a mail could not be sent'),
   })
   // Closed first, as sending a mail may write to the store.
