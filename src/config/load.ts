@@ -10,6 +10,7 @@ import { formatPath, listProblems, type Path, type Problem, type Source } from '
 import { type ConfigFile, readConfigFile, shippedConfig } from './read-config-file.ts'
 import { createReview } from './review.ts'
 import { reviewAccessCookie, reviewCookie, reviewCors } from './rules/browsers.ts'
+import { reviewEvents } from './rules/events.ts'
 import { reviewIdentity, reviewKeyCarriers } from './rules/identity.ts'
 import { reviewIssuers } from './rules/issuers.ts'
 import {
@@ -42,6 +43,7 @@ const rules = [
   reviewUpstreams,
   reviewUpstreamHeaders,
   reviewRoutes,
+  reviewEvents,
   reviewIssuers,
   reviewPlans,
   reviewIdentity,

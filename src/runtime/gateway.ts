@@ -1,7 +1,7 @@
 import { buildOps, type ReloadOutcome } from '#api/ops.ts'
 import type { LoadedConfig } from '#config/load.ts'
 import { listen, urlOf } from '#gateway/server/listen.ts'
-import { createMetrics, type Metrics } from '#ops/metrics/metrics.ts'
+import { type Metrics, openMetrics } from '#ops/metrics/metrics.ts'
 import { openStatusReader } from '#ops/status/status.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
@@ -54,7 +54,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 async function openParts(options: GatewayOptions, opened: AsyncDisposableStack): Promise<Gateway> {
   const { loaded, rereadConfig, log, clock = Date.now } = options
   const version = readVersion()
-  const metrics = createMetrics({ version })
+  const metrics = openMetrics({ version })
   opened.defer(metrics.close)
   let { config } = loaded
   let isShuttingDown = false

@@ -5,6 +5,7 @@ import { parseOrigin } from '../addresses.ts'
 import type { Path } from '../problem.ts'
 import { durationPattern, parsePairs, sizePattern } from '../units.ts'
 import { identity, keys, plans } from './accounts.ts'
+import { events } from './events.ts'
 import { choice, duration, flag, item, list, named, ratio, secret, section, text } from './fields.ts'
 import { issuers } from './issuers.ts'
 import { decide, limits, listen, ops } from './listeners.ts'
@@ -124,6 +125,7 @@ const config = item('The whole config.', {
     }),
   ),
   keys,
+  events,
   store,
   cache,
   limits,

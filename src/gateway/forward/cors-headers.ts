@@ -1,3 +1,4 @@
+import { fieldsIn } from '#http/h1/raw-headers.ts'
 /** The CORS headers of the responses to one request (https://fetch.spec.whatwg.org/#http-cors-protocol). */
 export interface CorsHeaders {
   /** The origin whose pages may read them; `*` = any, without cookies; undefined = none. */
@@ -50,9 +51,7 @@ export function withCorsHeaders(headers: readonly string[], { origin }: CorsHead
   const kept: string[] = []
   const names = new Map(exposedHeaders.map((name) => [name.toLowerCase(), name]))
   let variesByOrigin = false
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = headers[index] ?? ''
-    const value = headers[index + 1] ?? ''
+  for (const [name, value] of fieldsIn(headers)) {
     const lower = name.toLowerCase()
     if (lower === 'access-control-expose-headers') addExposedNames(names, value)
     if (lower.startsWith('access-control-')) continue

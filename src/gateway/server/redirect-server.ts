@@ -44,8 +44,8 @@ export function createRedirectServer(options: RedirectServerOptions): ArrivalSer
 }
 
 /**
- * Names the same path at the public origin, whatever the Host of the request is. Other methods are refused: their bodies
- * would be sent in the clear once more by each client that follows.
+ * Names the same path at the public origin, whatever the Host of the request is. Other methods are refused: their
+ * bodies would be sent in the clear once more by each client that follows.
  * @throws GatehouseError `method-not-allowed`, `path-ambiguous`, `request-invalid`
  */
 function redirect({ connection, head, fields, outcome, requestId }: Arrival, traffic: RedirectTraffic): void {

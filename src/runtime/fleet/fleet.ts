@@ -11,7 +11,7 @@ import type { RequestServer } from '../assembly/reload.ts'
 import { mergeStoreStates } from '../assembly/store-monitor.ts'
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 import { createFleetMemory } from './fleet-memory.ts'
-import { createFleetMetrics } from './fleet-metrics.ts'
+import { openFleetMetrics } from './fleet-metrics.ts'
 import type { WorkerPorts } from './messages.ts'
 import { startOnPorts } from './start-on-port.ts'
 import {
@@ -98,7 +98,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     }),
   )
   const workers = () => slots.flatMap((slot) => slot.worker() ?? [])
-  const fleetMetrics = createFleetMetrics({ metrics, workers })
+  const fleetMetrics = openFleetMetrics({ metrics, workers })
 
   async function closeAll(): Promise<void> {
     fleetMetrics.close()
