@@ -1,3 +1,4 @@
+import { readTargetAddress } from '#http/client/target-address.ts'
 import { hasEveryIPv4, isLoopback, parseAddressRange } from '#platform/addresses.ts'
 import { isCredentialField } from '#platform/secrets/hide-secrets.ts'
 import { validityProblem } from './certificate.ts'
@@ -50,6 +51,7 @@ export function findWarnings(
     ...findUnsentCookie(tree),
     ...unverifiedUpstreams(tree),
     ...unusedTls(tree),
+    ...unresolvedTargets(tree),
     ...inlineCredentials(tree),
     ...webSocketsWithoutGet(tree),
     ...outdatedCertificate(config, now),
@@ -146,6 +148,22 @@ function unusedTls({ upstreams }: Tree): Warning[] {
     )
 }
 
+/** Only host names have addresses that change. */
+function unresolvedTargets({ upstreams }: Tree): Warning[] {
+  return Object.entries(upstreams)
+    .filter(([, { resolve, targets }]) => resolve === 'all' && !targets.some(({ url }) => hasHostName(url)))
+    .map(([name]) => ({
+      path: ['upstreams', name, 'resolve'],
+      message: 'is of no use: no target of this upstream has a host name',
+      hint: 'use host names in the url of its targets',
+    }))
+}
+
+function hasHostName(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && readTargetAddress(url).serverName !== undefined
+}
+
 /** A text can be read by anybody who can read the file. */
 function inlineCredentials({ upstreams }: Tree): Warning[] {
   return Object.entries(upstreams).flatMap(([name, { headers }]) =>
@@ -176,7 +194,7 @@ function outdatedCertificate(config: ConfigReadResult['config'], now: number): W
 
 function cleartextPublicUrl({ listen, publicUrl }: Tree): Warning[] {
   if (!listen.tls || URL.parse(publicUrl)?.protocol !== 'http:') return []
-  const message =
-    'begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong'
+  const redirected = listen.redirect ? ', and listen.redirect leads to where nothing answers' : ''
+  const message = `begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong${redirected}`
   return [{ path: ['publicUrl'], message, hint: 'set the https URL' }]
 }

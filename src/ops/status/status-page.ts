@@ -136,7 +136,7 @@ function targetsCard({ upstreams }: Status): Html {
   const rows = upstreams.flatMap(({ name, targets }) =>
     targets.map((target): readonly Cell[] => [
       { content: html`<code>${name}</code>` },
-      { content: html`<code>${target.url}</code>` },
+      { content: html`<code>${target.url}</code>${addressesOf(target)}` },
       { content: healthBadge(target) },
       numberCell(target.weight),
     ]),
@@ -146,6 +146,14 @@ function targetsCard({ upstreams }: Status): Html {
     isFlush: true,
     body: table(['Upstream', 'Target', 'Health', 'Weight'], rows),
   })
+}
+
+function addressesOf({ addresses }: TargetState): string {
+  if (addresses === null) return ''
+  const { healthy, ejected } = addresses
+  const all = healthy + ejected
+  const count = all === 1 ? ' 1 address' : ` ${formatCount(all)} addresses`
+  return ejected === 0 ? count : `${count}, ${formatCount(ejected)} unhealthy`
 }
 
 function healthBadge({ isHealthy }: TargetState): Content {
