@@ -16,6 +16,7 @@ import {
   findSimilarRoles,
   findSimilarScopes,
   findTakenAuthorization,
+  findUnheardHsts,
 } from './warnings/routes.ts'
 import { findInsecureFileModes, findLeftSealingKeys } from './warnings/secrets.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
@@ -66,6 +67,7 @@ export function findWarnings(
     ...findSimilarRoles(tree),
     ...findSimilarScopes(tree),
     ...findTakenAuthorization(tree),
+    ...findUnheardHsts(tree),
     ...findInsecureFileModes(tree, resolvePath),
     ...findNarrowUpstreams(tree),
     ...findMisspelledVariables(env, tree),
