@@ -1,3 +1,5 @@
+import { request } from 'node:http'
+import { connect } from 'node:http2'
 import t, { type Test } from 'tap'
 import { ask } from '../gateway/support/ask.ts'
 import {
@@ -10,7 +12,9 @@ import {
   signInAt,
   submit,
 } from '../gateway/support/cookie-jar.ts'
+import { startWebSocketBackend } from '../gateway/support/web-socket.ts'
 import { startBoth } from '../setup/both.ts'
+import { startGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import type { RawResponse } from '../setup/raw-client.ts'
 
@@ -160,4 +164,48 @@ t.test('whoever signs out is signed out, with a renewed cookie too', async (t) =
     await until('it is refused', async () => (await asked()).status === 401, 5_000)
     t.equal(renewedBy(await asked()), undefined)
   }
+})
+
+t.test('an upgrade and a request over HTTP/2 renew it too', async (t) => {
+  let passedMs = 0
+  const app = { name: 'app', path: '/ws', upstream: 'backend', auth: 'any', websocket: true }
+  const gateway = await startGateway(t, {
+    backend: (await startWebSocketBackend(t)).url,
+    clock: () => Date.now() + passedMs,
+    config: {
+      accessCookie: { enabled: true },
+      routes: [{ ...app, browser: { cookie: true, signIn: true } }],
+    },
+  })
+  const { account } = await gateway.createAccount()
+  await givePassword(t, gateway, account.id)
+  const jar = createCookieJar(t, gateway.url)
+  await signInAt(jar, '/portal/sign-in', account.email)
+  passedMs = lifetimeMs / 2 + 5_000
+  const page = { cookie: `accessToken=${jar.cookies.get('accessToken')}`, 'sec-fetch-site': 'same-origin' }
+
+  const upgrade = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  }
+  const upgraded = await new Promise((resolve, reject) => {
+    const handshake = request(`${gateway.url}/ws`, { headers: { ...page, ...upgrade } })
+    handshake.on('upgrade', ({ statusCode, headers }, socket) => {
+      socket.destroy()
+      resolve([statusCode, headers['set-cookie']])
+    })
+    handshake.on('response', ({ statusCode }) => reject(new Error(`no upgrade: ${statusCode}`)))
+    handshake.on('error', reject).end()
+  })
+  t.match(upgraded, [101, [/^accessToken=/]])
+
+  const session = connect(gateway.url)
+  t.teardown(() => session.destroy())
+  const stream = session.request({ ':path': '/ws', ...page })
+  const response = await new Promise((resolve, reject) => {
+    stream.on('response', resolve).on('error', reject)
+  })
+  t.match(response, { ':status': 200, 'set-cookie': [/^accessToken=/] })
 })
