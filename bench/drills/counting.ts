@@ -107,6 +107,7 @@ function principalOf(accountId: string): Principal {
     key: 'default',
     scopes: [],
     addresses: [],
+    quota: undefined,
     plan: 'large',
     profile: undefined,
     issuer: undefined,

@@ -37,7 +37,7 @@ type EndpointArrival = Arrival<EndpointConnection>
 export interface AdmissionOptions
   extends Omit<
     GateOptions<GatedRoute, EndpointArrival>,
-    'findRoute' | 'countAgainstPlan' | 'checkBasicKey' | 'readKeyHeaders'
+    'findRoute' | 'countAgainstQuotas' | 'checkBasicKey' | 'readKeyHeaders'
   > {
   /** The origin of `publicUrl`. */
   readonly publicOrigin: string
@@ -63,7 +63,7 @@ export function createAdmission(options: AdmissionOptions, route: GatedRoute): A
       throw new Error('there is no backend to leave Authorization to')
     },
     // Plans are about routes: whoever has used up a quota can still ask how much is left, or give more.
-    countAgainstPlan: () => undefined,
+    countAgainstQuotas: () => undefined,
   })
 
   async function admit({ raw }: FastifyRequest): Promise<void> {

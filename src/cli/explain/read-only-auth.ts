@@ -101,7 +101,7 @@ export function readOnlyGateOptions(
       confirm: async () => {},
     },
     limiter: unlimited,
-    countAgainstPlan: () => undefined,
+    countAgainstQuotas: () => undefined,
     failures: config.failures,
     metrics: undefined,
     keyUses: { record: () => {} },

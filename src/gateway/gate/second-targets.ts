@@ -58,7 +58,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     },
     // It is proven once: see findAllowed.
     checkPossession: () => undefined,
-    countAgainstPlan: () => undefined,
+    countAgainstQuotas: () => undefined,
     metrics: undefined,
     keyUses: { record: () => {} },
   })

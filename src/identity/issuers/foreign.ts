@@ -93,6 +93,7 @@ function authenticated(claims: ForeignClaims): Authentication {
     key: undefined,
     scopes,
     addresses: unlimited,
+    quota: undefined,
     plan,
     issuer,
     role,

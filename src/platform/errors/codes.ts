@@ -347,9 +347,9 @@ export const errorDefinitions = {
     status: 429,
     title: 'The quota is used up',
     detail:
-      'The account has used up the quota of its plan; Retry-After says when the next day or month begins.',
+      'The quota of the key, or of the plan of its account, is used up; Retry-After says when the next day or month begins.',
     check:
-      '`plans.*.quota`, and the plan of the account; `gatehouse accounts update --plan` gives it another.',
+      '`gatehouse usage ID` shows both. `gatehouse accounts update --plan` gives the account another plan; `keys create --quota` makes a key with another quota.',
   },
   'too-many-failures': {
     status: 429,

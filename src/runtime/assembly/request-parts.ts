@@ -28,7 +28,7 @@ import { signInHostsOf } from '#gateway/routes/route-urls.ts'
 import type { Arrival } from '#gateway/server/arrival.ts'
 import { createLru } from '#identity/cache/lru.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
-import { type CountAgainstPlan, createPlans } from '#identity/limits/plans.ts'
+import { type CountAgainstQuotas, createPlans } from '#identity/limits/plans.ts'
 import { createProofNonces } from '#identity/possession/nonces.ts'
 import { createProofs, type Proofs } from '#identity/possession/proofs.ts'
 import type { ProofReplays } from '#identity/possession/replays.ts'
@@ -223,7 +223,7 @@ export function createGateParts(
   return {
     authenticator: callerAuth.authenticator,
     limiter,
-    countAgainstPlan: createPlanCounter(options),
+    countAgainstQuotas: createPlanCounter(options),
     failures: config.failures,
     metrics,
     keyUses,
@@ -234,8 +234,8 @@ export function createGateParts(
   }
 }
 
-/** Counts requests against the plans of the config. */
-function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigParts): CountAgainstPlan {
+/** Counts requests against the quotas of keys and the plans of the config. */
+function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigParts): CountAgainstQuotas {
   return createPlans({
     plans: config.plans,
     limiter,

@@ -191,6 +191,24 @@ t.test('a quota is announced at 80 % and 100 %, once', async (t) => {
   )
 })
 
+t.test('the quota of a key is announced by the name of the key', async (t) => {
+  const receiver = await startEventReceiver(t)
+  const backend = await startBackend(t)
+  const config = configOf([receiver], ['quota.reached'])
+  const gateway = await startGateway(t, { backend: backend.url, config })
+  const { account } = await gateway.createAccount()
+  const input = { name: 'ci', scopes: [], addresses: [], expiresAt: undefined }
+  const quota = { limit: 10, per: 'day' } as const
+  const key = await gateway.operate(({ secretKeys }) => secretKeys.create(account.id, { ...input, quota }))
+  for (let count = 0; count < 11; count++)
+    await fetch(`${gateway.url}/key`, { headers: { SecretKey: key } })
+  await until('both arrive', () => receiver.accepted.length === 2 || undefined)
+  t.match(
+    receiver.accepted.map(({ subject, data }) => [subject, data.details]),
+    [80, 100].map((percent) => [account.id, { principal: account.id, key: 'ci', percent, ...quota }]),
+  )
+})
+
 t.test('a refresh token that is reused is told', async (t) => {
   const receiver = await startEventReceiver(t)
   const config = { ...configOf([receiver], ['session.reused']), tokens: { reuseGrace: '0s' } }

@@ -19,6 +19,7 @@ export const principal: Principal = {
   key: 'default',
   scopes: [],
   addresses: [],
+  quota: undefined,
   plan: undefined,
   issuer: undefined,
   profile: { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
