@@ -103,7 +103,14 @@ t.test('a config of one upstream and one route is complete', async (t) => {
     },
     cors: { origins: [] },
     cookie: { name: 'refreshToken', path: '/api/v1/accounts', sameSite: 'Strict', isSecure: false },
-    accessCookie: { enabled: false, name: 'accessToken', path: '/', sameSite: 'Strict', isSecure: false },
+    accessCookie: {
+      enabled: false,
+      name: 'accessToken',
+      path: '/',
+      lifetimeMs: 3_600_000,
+      sameSite: 'Strict',
+      isSecure: false,
+    },
     keys: {
       accept: ['SecretKey'],
       prefix: 'gate',

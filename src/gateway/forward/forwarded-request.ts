@@ -94,6 +94,8 @@ export interface ForwardedRequest {
   readonly corsHeaders: CorsHeaders | undefined
   /** What the caller has left of each limit, for the response; undefined = no limit applies. */
   readonly allowances: readonly Allowance[] | undefined
+  /** Renews the access cookie; undefined = it is not due. */
+  readonly cookieLine: string | undefined
   /** Removed from the response; undefined = the route has none. */
   readonly costField: CostField | undefined
 }

@@ -1,6 +1,7 @@
 import { type ResponseHead, responseMark } from '#http/client/response-head.ts'
 import { keptLines, type MarkedText } from '#http/h1/field-lines.ts'
 import { mark } from '#http/h1/name-table.ts'
+import { valuesOf } from '#http/h1/raw-headers.ts'
 import type { Target } from '#http/upstream/target.ts'
 import { type Allowance, allowanceFields } from '#platform/allowance.ts'
 import type { ResponseCaching } from '../routes/route.ts'
@@ -43,7 +44,7 @@ export function forwardedResponseLines(
       return withOwnLines(text, ordinary.hasDate, status, arrival.requestId)
     }
   }
-  const isLimited = allowances !== undefined && (status >= 200 || status === 101)
+  const isLimited = allowances !== undefined && !isInterim(status)
   const counted = costField?.remove(received.headers) ?? received.headers
   const headers = withoutReplaced(isLimited ? withoutLimitFields(counted) : counted, responseHeaders)
   const lastLines = isLimited ? allowanceLines(allowances) : ''
@@ -81,7 +82,7 @@ function allowanceLines(allowances: readonly Allowance[] | undefined): string {
   return lines
 }
 
-/** The same, with the cookie of a sticky client. */
+/** The same, with the cookies that the gateway sets: that of a sticky client, and the access cookie. */
 export function clientResponseLines(
   forwarded: ForwardedRequest,
   received: ResponseHead,
@@ -89,7 +90,30 @@ export function clientResponseLines(
   mayHaveTrailers: boolean,
 ): string {
   const lines = forwardedResponseLines(forwarded, received, target, mayHaveTrailers)
-  return lines + stickyCookieLine(forwarded, target, received.status)
+  return lines + stickyCookieLine(forwarded, target, received.status) + accessCookieLine(forwarded, received)
+}
+
+/** Not in a response that a cache may give to others. */
+function accessCookieLine(
+  { cookieLine, route: { responseHeaders } }: ForwardedRequest,
+  { status, headers }: ResponseHead,
+): string {
+  if (cookieLine === undefined || isInterim(status)) return ''
+  return mayBeShared([...headers, ...(responseHeaders?.set ?? [])]) ? '' : cookieLine
+}
+
+/** A response that says nothing of caches gets `Cache-Control: private`, as its caller was authenticated. */
+function mayBeShared(headers: readonly string[]): boolean {
+  const cacheControl = valuesOf(headers, 'cache-control').join()
+  const others = sharedCacheFields.some((name) => valuesOf(headers, name).length > 0)
+  return (cacheControl !== '' || others) && !/\b(?:private|no-store)\b/i.test(cacheControl)
+}
+
+const sharedCacheFields = ['expires', 'cdn-cache-control', 'surrogate-control']
+
+/** A 1xx comes before the response, but for a 101, which is one. */
+function isInterim(status: number): boolean {
+  return status < 200 && status !== 101
 }
 
 /** The field line by which a client gets the ID of the target that has answered; empty = it has it already. */
@@ -97,9 +121,7 @@ function stickyCookieLine(forwarded: ForwardedRequest, target: Target | undefine
   const { arrival, route, terms } = forwarded
   const { name, targetIds } = route.upstream
   const { stickyCookies } = terms
-  // A 1xx comes before the response, but for a 101, which is one.
-  const isInterim = status < 200 && status !== 101
-  if (!target || !targetIds || !stickyCookies || isInterim) return ''
+  if (!target || !targetIds || !stickyCookies || isInterim(status)) return ''
   const id = targetIds.idOf(target)
   const isKnown = stickyCookies.read(arrival.head.rawHeaders, name).includes(id)
   return isKnown ? '' : stickyCookies.lineFor(name, id, pathOf(forwarded))

@@ -164,6 +164,10 @@ export abstract class LaneArrival
     return this.outcome.allowances
   }
 
+  get cookieLine(): undefined {
+    return undefined
+  }
+
   get corsHeaders(): undefined {
     return undefined
   }

@@ -5,6 +5,7 @@ import { monotonicClock } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
+import { type RenewAccessCookie, withCookieRenewal } from '../browser/cookie-renewal.ts'
 import type { RedirectToSignIn } from '../browser/sign-in.ts'
 import { createCostField } from '../forward/cost-field.ts'
 import { forward } from '../forward/forward.ts'
@@ -66,6 +67,8 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
   readonly stickyCookies: StickyCookies | undefined
   /** undefined = no route leads page visits to the sign-in. */
   readonly redirectToSignIn: RedirectToSignIn | undefined
+  /** undefined = there is no access cookie. */
+  readonly renewAccessCookie: RenewAccessCookie | undefined
 }
 
 export interface RequestProxy {
@@ -92,7 +95,7 @@ interface LaneProxy extends RequestProxy {
  */
 export function createProxy(options: ProxyOptions): LaneProxy {
   const { table, writer, usageMeter, onIgnoredUpgrade, checkSecondTargets, redirectToSignIn } = options
-  const { ownCookies, stickyCookies, portalScopes, openCalls } = options
+  const { ownCookies, stickyCookies, portalScopes, openCalls, renewAccessCookie } = options
   const terms = { writeTrailers: writer.writeTrailers, ownCookies, stickyCookies, portalScopes }
   const readUpstreamHead = createUpstreamHeadReader(options)
   const findRoute = (arrival: Arrival) => {
@@ -102,7 +105,8 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   }
   // Shared by both lanes.
   const effects = createDecisionEffects(options)
-  const gate = createGate<Route<Upstream>>({ ...options, findRoute }, effects)
+  const decide = createGate<Route<Upstream>>({ ...options, findRoute }, effects)
+  const gate = renewAccessCookie ? withCookieRenewal(decide, renewAccessCookie) : decide
   const events = createEvents(options)
   const costFieldOf = memoize(createCostField)
 
@@ -137,6 +141,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
         isFollowed: route.browser !== undefined && principal !== undefined,
         corsHeaders: outcome.corsHeaders,
         allowances: outcome.allowances,
+        cookieLine: outcome.cookieLine,
         costField: route.costHeader === undefined ? undefined : costFieldOf(route.costHeader),
       },
       events,

@@ -5,6 +5,7 @@ import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { portalKeyId, unlimited } from '#store/secret-keys.ts'
 import type { Session, SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from '../tokens/access-token.ts'
+import type { CookieTokens } from '../tokens/cookie-tokens.ts'
 import type { RefreshTokens } from '../tokens/refresh-tokens.ts'
 import type { IssuedTokens } from '../tokens/sessions.ts'
 
@@ -32,6 +33,8 @@ export interface PortalTokensOptions {
     Pick<SessionStore, 'startSession' | 'findSession' | 'endSession'> &
     Pick<PortalStore, 'findPortalSession'>
   readonly accessTokens: AccessTokens
+  /** undefined = there is no access cookie. */
+  readonly cookieTokens?: CookieTokens | undefined
   readonly refreshTokens: RefreshTokens
   readonly refreshIdleMs: number
   /** How many sessions an account may have: beyond that the oldest ends. */
@@ -47,8 +50,8 @@ export interface PortalTokensOptions {
 const startAttemptsMax = 5
 
 export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
-  const { store, accessTokens, refreshTokens, refreshIdleMs, openMax, needsEnrolment, onIssued, clock } =
-    options
+  const { store, accessTokens, cookieTokens, refreshTokens, refreshIdleMs } = options
+  const { openMax, needsEnrolment, onIssued, clock } = options
 
   async function open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined> {
     if (needsEnrolment(signedIn.account)) return undefined
@@ -62,17 +65,20 @@ export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
     if (!paired) return undefined
     const { account } = signedIn
     onIssued()
+    const subject = {
+      accountId: account.id,
+      sessionId: paired.id,
+      role: account.role,
+      roleEpoch: account.roleEpoch,
+      limits: { scopes: unlimited, validUntil: paired.expiresAt },
+    }
+    const endsAt = Math.min(paired.expiresAt, paired.rotatedAt + refreshIdleMs)
     return {
       account,
-      accessToken: accessTokens.issue({
-        accountId: account.id,
-        sessionId: paired.id,
-        role: account.role,
-        roleEpoch: account.roleEpoch,
-        limits: { scopes: unlimited, validUntil: paired.expiresAt },
-      }),
+      accessToken: accessTokens.issue(subject),
+      cookieToken: cookieTokens?.issue(subject, endsAt),
       refreshToken: refreshTokens.create(paired.id, paired.generation),
-      refreshLifetimeMs: Math.max(0, Math.min(paired.expiresAt, paired.rotatedAt + refreshIdleMs) - clock()),
+      refreshLifetimeMs: Math.max(0, endsAt - clock()),
     }
   }
 

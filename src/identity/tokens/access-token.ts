@@ -22,7 +22,8 @@ import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 
 /** The subject of a token. */
-interface TokenSubject extends Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'> {
+export interface TokenSubject
+  extends Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'> {
   /** `client_id`, the OAuth 2 client that it is issued to; absent = none. */
   readonly clientId?: string | undefined
   /** What its session's key is limited to; absent = it is not limited. */
@@ -51,7 +52,8 @@ export type AccessTokenVerdict =
     }
 
 export interface AccessTokens {
-  issue(subject: TokenSubject): string
+  /** @param lifetimeMs default: `accessLifetimeMs` */
+  issue(subject: TokenSubject, lifetimeMs?: number): string
   /**
    * To be called before anything is changed that needs a token.
    * @throws GatehouseError `store-unavailable`
@@ -89,11 +91,11 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, accessTokenType))
   const verifierOf = memoizeByObject(createJwtVerifier)
 
-  function issue(subject: TokenSubject): string {
+  function issue(subject: TokenSubject, lifetimeMs = accessLifetimeMs): string {
     const { accountId, clientId, sessionId, role, roleEpoch, limits = noLimits, jkt } = subject
     const key = keyring.signer(clock())
     const iat = Math.floor(clock() / 1_000)
-    const exp = Math.min(iat + Math.ceil(accessLifetimeMs / 1_000), Math.floor(limits.validUntil / 1_000))
+    const exp = Math.min(iat + Math.ceil(lifetimeMs / 1_000), Math.floor(limits.validUntil / 1_000))
     const claims = {
       iss: issuer,
       aud: audience,

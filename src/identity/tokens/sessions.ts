@@ -5,6 +5,7 @@ import type { Account } from '#store/account.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import type { RefreshTokenUse, RotationRefusal, Session, SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
+import type { CookieTokens } from './cookie-tokens.ts'
 import type { Acknowledgements, RefreshTokens } from './refresh-tokens.ts'
 import { limitsOf, narrowed, type StartSession } from './session-start.ts'
 
@@ -12,6 +13,8 @@ import { limitsOf, narrowed, type StartSession } from './session-start.ts'
 export interface IssuedTokens {
   readonly account: Account
   readonly accessToken: string
+  /** The one for the access cookie; undefined = there is no such cookie. */
+  readonly cookieToken: string | undefined
   readonly refreshToken: string
   /** The remaining lifetime of the session, unless it is refreshed. */
   readonly refreshLifetimeMs: number
@@ -56,6 +59,8 @@ export interface SessionsOptions {
   readonly store: Pick<SessionStore, 'rotateSession' | 'endSession'>
   readonly startSession: StartSession
   readonly accessTokens: AccessTokens
+  /** undefined = there is no access cookie. */
+  readonly cookieTokens?: CookieTokens | undefined
   readonly refreshTokens: RefreshTokens
   readonly refreshLifetimeMs: number
   readonly refreshIdleMs: number
@@ -90,7 +95,7 @@ interface TokenUse extends Pick<RefreshTokenUse, 'sessionId' | 'generation' | 'v
 
 export function createSessions(options: SessionsOptions): Sessions {
   const { store, startSession, accessTokens, refreshTokens, refreshLifetimeMs, refreshIdleMs } = options
-  const { reuseGraceMs, acknowledgements, needsEnrolment, clock } = options
+  const { reuseGraceMs, acknowledgements, needsEnrolment, cookieTokens, clock } = options
   const acknowledgesFirst = reuseGraceMs < acknowledgeFirstBelowMs
   /** Only with a short grace period: the last refresh in flight of each session. */
   const inFlight = new Map<string, Promise<unknown>>()
@@ -102,22 +107,14 @@ export function createSessions(options: SessionsOptions): Sessions {
   ): IssuedTokens {
     const { id: accountId, role, roleEpoch } = account
     const limits = narrowed(limitsOf(account, session), client?.scopes)
+    const subject = { accountId, sessionId: session.id, role, roleEpoch, limits }
+    const endsAt = Math.min(session.expiresAt, session.rotatedAt + refreshIdleMs)
     return {
       account,
-      accessToken: accessTokens.issue({
-        accountId,
-        clientId: client && accountId,
-        sessionId: session.id,
-        role,
-        roleEpoch,
-        limits,
-        jkt: client?.jkt,
-      }),
+      accessToken: accessTokens.issue({ ...subject, clientId: client && accountId, jkt: client?.jkt }),
+      cookieToken: client ? undefined : cookieTokens?.issue(subject, endsAt),
       refreshToken: refreshTokens.create(session.id, session.generation, jkt),
-      refreshLifetimeMs: Math.max(
-        0,
-        Math.min(session.expiresAt, session.rotatedAt + refreshIdleMs) - clock(),
-      ),
+      refreshLifetimeMs: Math.max(0, endsAt - clock()),
     }
   }
 

@@ -13,6 +13,7 @@ import { needsSecondFactor } from '#identity/second-factor/policy.ts'
 import { type AccessTokens, createAccessTokens, type VerifiedTokens } from '#identity/tokens/access-token.ts'
 import { createBearerScheme } from '#identity/tokens/bearer.ts'
 import { type ClientTokens, createClientTokens } from '#identity/tokens/client-tokens.ts'
+import { type CookieTokens, createCookieTokens } from '#identity/tokens/cookie-tokens.ts'
 import { createKeyring, type Keyring } from '#identity/tokens/keyring.ts'
 import { createRefreshTokens } from '#identity/tokens/refresh-tokens.ts'
 import { createKeyPairCheck, createSessionStart } from '#identity/tokens/session-start.ts'
@@ -45,7 +46,7 @@ export interface AuthPartsOptions
     | 'monotonic'
     | 'memory'
   > {
-  readonly config: Pick<Config, 'tokens' | 'cache' | 'issuers'>
+  readonly config: Pick<Config, 'tokens' | 'accessCookie' | 'cache' | 'issuers'>
   /** How the keys of foreign issuers are fetched. */
   readonly fetching: Pick<IssuersOptions, 'log' | 'isRefreshed' | 'onFetched' | 'fetches'>
   readonly store: DirectoryOptions['store'] & ImportedKeysOptions['store']
@@ -59,7 +60,7 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
   const directory = createDirectory({
     ...options,
     ...cache,
-    tokenLifetimeMs: tokens.accessLifetimeMs + tokens.clockToleranceMs,
+    tokenLifetimeMs: longestLifetimeMs(config) + tokens.clockToleranceMs,
     clockToleranceMs: tokens.clockToleranceMs,
   })
   const accessTokens = createAccessTokens({ keyring, verified, ...tokens, clock })
@@ -96,8 +97,15 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
   return { keyring, verified, directory, accessTokens, schemes, issuers }
 }
 
+/** Of any access token. */
+function longestLifetimeMs({ tokens, accessCookie }: Pick<Config, 'tokens' | 'accessCookie'>): number {
+  return Math.max(tokens.accessLifetimeMs, accessCookie.enabled ? accessCookie.lifetimeMs : 0)
+}
+
 /** Issues tokens, under one config. */
 export interface TokenIssuers {
+  /** undefined = the access cookie is not enabled. */
+  readonly cookieTokens: CookieTokens | undefined
   readonly sessions: Sessions
   readonly clientTokens: ClientTokens
   /** Tokens for browsers that are signed in to the portal. */
@@ -119,15 +127,39 @@ export function createTokenIssuers(parts: CallerParts, accessTokens: AccessToken
     keyUses,
     clock,
   })
-  const shared = { ...config.tokens, store, startSession, accessTokens, refreshTokens, clock }
+  const { enabled, lifetimeMs } = config.accessCookie
+  const { refreshIdleMs, clockToleranceMs } = config.tokens
+  const onRenewed = () => metrics.tokensIssued.inc({ grant: 'cookie' })
+  const cookieTokens = enabled
+    ? createCookieTokens({
+        accessTokens,
+        store,
+        lifetimeMs,
+        refreshIdleMs,
+        clockToleranceMs,
+        onRenewed,
+        clock,
+      })
+    : undefined
+  const shared = {
+    ...config.tokens,
+    store,
+    startSession,
+    accessTokens,
+    cookieTokens,
+    refreshTokens,
+    clock,
+  }
   return {
+    cookieTokens,
     sessions: createSessions({ ...shared, needsEnrolment, acknowledgements }),
     clientTokens: createClientTokens({ ...shared, findOwner }),
     portalTokens: createPortalTokens({
       store,
       accessTokens,
+      cookieTokens,
       refreshTokens,
-      refreshIdleMs: config.tokens.refreshIdleMs,
+      refreshIdleMs,
       openMax,
       needsEnrolment,
       onIssued: () => metrics.tokensIssued.inc({ grant: 'portal' }),

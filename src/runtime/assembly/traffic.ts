@@ -1,5 +1,6 @@
 import type { SendNotice } from '#accounts/mails/notices.ts'
 import { buildApi } from '#api/api.ts'
+import { createAccessCookieRenewal } from '#gateway/browser/cookie-renewal.ts'
 import { createReturnPathCheck } from '#gateway/browser/sign-in-return.ts'
 import { createDecideArrivalReader } from '#gateway/decide/decide-arrival.ts'
 import { createDecide, type DecideTraffic } from '#gateway/decide/decide-server.ts'
@@ -64,6 +65,7 @@ export interface WorkerTraffic extends Traffic {
 
 export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraffic> {
   const { config, upstreams, metrics, log, onUpgraded, exporter } = options
+  const { cookieTokens } = options.callerAuth
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const carriers = createCarriers(config.keys.accept)
   const table = createRouteTable(
@@ -95,6 +97,8 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     ownCookies,
     stickyCookies: createConfiguredStickyCookies(config),
     redirectToSignIn,
+    renewAccessCookie:
+      cookieTokens && createAccessCookieRenewal({ tokens: cookieTokens, ...config.accessCookie }),
     onUpgraded,
     followStream: options.followStream,
     openCalls: options.openCalls,
