@@ -30,7 +30,7 @@ export function registerStatus(app: FastifyInstance, readStatus: () => Promise<S
 }
 
 async function loadStatusPage() {
-  const { statusPage } = await import('#ops/status/page.ts')
+  const { statusPage } = await import('#ops/status/status-page.ts')
   // Shared styles come first.
   const styles = [...assetFiles([sharedStyles], '.css'), new URL('status.css', assets)]
   const style = styles.map(readText).join('\n')

@@ -1,3 +1,4 @@
+import { readTargetAddress } from '#http/client/target-address.ts'
 import { hasEveryIPv4, isLoopback, parseAddressRange } from '#platform/addresses.ts'
 import { isCredentialField } from '#platform/secrets/hide-secrets.ts'
 import { validityProblem } from './certificate.ts'
@@ -5,7 +6,7 @@ import type { ConfigReadResult } from './load.ts'
 import { findMisspelledVariables } from './overrides.ts'
 import type { Problem, Warning } from './problem.ts'
 import type { Environment } from './secrets.ts'
-import { findAddressConflicts, findNarrowUpstreams } from './warnings/addresses.ts'
+import { findAddressConflicts, findNarrowUpstreams } from './warnings/address-conflicts.ts'
 import { findTossableCookie, findUnsentCookie } from './warnings/cookies.ts'
 import { findOidcProblems, findOpenIssuers, findRolesByDefault } from './warnings/issuers.ts'
 import {
@@ -15,6 +16,7 @@ import {
   findSimilarRoles,
   findSimilarScopes,
   findTakenAuthorization,
+  findUnheardHsts,
 } from './warnings/routes.ts'
 import { findInsecureFileModes, findLeftSealingKeys } from './warnings/secrets.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
@@ -50,6 +52,7 @@ export function findWarnings(
     ...findUnsentCookie(tree),
     ...unverifiedUpstreams(tree),
     ...unusedTls(tree),
+    ...unresolvedTargets(tree),
     ...inlineCredentials(tree),
     ...webSocketsWithoutGet(tree),
     ...outdatedCertificate(config, now),
@@ -64,6 +67,7 @@ export function findWarnings(
     ...findSimilarRoles(tree),
     ...findSimilarScopes(tree),
     ...findTakenAuthorization(tree),
+    ...findUnheardHsts(tree),
     ...findInsecureFileModes(tree, resolvePath),
     ...findNarrowUpstreams(tree),
     ...findMisspelledVariables(env, tree),
@@ -146,6 +150,22 @@ function unusedTls({ upstreams }: Tree): Warning[] {
     )
 }
 
+/** Only host names have addresses that change. */
+function unresolvedTargets({ upstreams }: Tree): Warning[] {
+  return Object.entries(upstreams)
+    .filter(([, { resolve, targets }]) => resolve === 'all' && !targets.some(({ url }) => hasHostName(url)))
+    .map(([name]) => ({
+      path: ['upstreams', name, 'resolve'],
+      message: 'is of no use: no target of this upstream has a host name',
+      hint: 'use host names in the url of its targets',
+    }))
+}
+
+function hasHostName(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && readTargetAddress(url).serverName !== undefined
+}
+
 /** A text can be read by anybody who can read the file. */
 function inlineCredentials({ upstreams }: Tree): Warning[] {
   return Object.entries(upstreams).flatMap(([name, { headers }]) =>
@@ -176,7 +196,7 @@ function outdatedCertificate(config: ConfigReadResult['config'], now: number): W
 
 function cleartextPublicUrl({ listen, publicUrl }: Tree): Warning[] {
   if (!listen.tls || URL.parse(publicUrl)?.protocol !== 'http:') return []
-  const message =
-    'begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong'
+  const redirected = listen.redirect ? ', and listen.redirect leads to where nothing answers' : ''
+  const message = `begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong${redirected}`
   return [{ path: ['publicUrl'], message, hint: 'set the https URL' }]
 }

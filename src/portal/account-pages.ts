@@ -14,8 +14,8 @@ import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
 import { type PageResult, redirectTo } from './portal-response.ts'
 import { endPortalSession, endSession, readSessionsPage } from './sessions-pages.ts'
-import { type AccountView, accountPage, type OneTimeSecrets } from './views/account.ts'
-import { deleteAccountPage } from './views/accounts.ts'
+import { type AccountView, accountPage, type OneTimeSecrets } from './views/account-page.ts'
+import { deleteAccountPage } from './views/accounts-page.ts'
 
 type ActionName =
   PathsOf<'admin', 'POST'> extends infer Path

@@ -18,7 +18,7 @@ import type { PortalOptions, SignedInContext } from './page-context.ts'
 import { type CreatePages, queryOf } from './portal-page.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PageResult } from './portal-response.ts'
-import { accountsPage, newAccountPage } from './views/accounts.ts'
+import { accountsPage, newAccountPage } from './views/accounts-page.ts'
 import { emptyForm } from './views/frame.ts'
 import { type ImportView, importPage } from './views/import.ts'
 

@@ -7,9 +7,9 @@ import { type FormRefusal, formRefusal } from './form-refusal.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import { type CreatePages, type PortalPage, queryOf } from './portal-page.ts'
 import { type PageResult, redirectTo } from './portal-response.ts'
-import { auditPage } from './views/audit.ts'
+import { auditPage } from './views/audit-page.ts'
 import { emptyForm } from './views/frame.ts'
-import { subjectsPage } from './views/subjects.ts'
+import { subjectsPage } from './views/subjects-page.ts'
 
 const auditPageSize = 50
 

@@ -4,7 +4,7 @@ import { createPageContext, type PortalParts } from './page-context.ts'
 import { isPublic, type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
 import { answerPage, type PortalResponse } from './portal-response.ts'
-import { errorPage, type RecoveryLink } from './views/sign-in.ts'
+import { errorPage, type RecoveryLink } from './views/sign-in-page.ts'
 
 interface FailedRequest {
   readonly request: PortalRequest

@@ -1,7 +1,7 @@
 import type { SignedInContext } from './page-context.ts'
 import { type CreatePages, queryOf } from './portal-page.ts'
 import { type PageResult, redirectTo } from './portal-response.ts'
-import { type SessionsList, sessionsPage } from './views/sessions.ts'
+import { type SessionsList, sessionsPage } from './views/sessions-page.ts'
 
 const pageSize = 25
 

@@ -14,7 +14,7 @@ import type { PortalRequest } from './portal-request.ts'
 import { continueTo, leaveTo, type PageResult, redirectTo } from './portal-response.ts'
 import { emptyForm } from './views/frame.ts'
 import { signInCodePage } from './views/second-factor.ts'
-import { signInPage } from './views/sign-in.ts'
+import { signInPage } from './views/sign-in-page.ts'
 
 /** Pages to sign in and out. */
 export const signInPages: CreatePages = (options) => {

@@ -7,7 +7,7 @@ import { hideKnownSecrets, type KnownSecret, longestSpelling } from '#platform/s
 import type { Account } from '#store/account.ts'
 import { callGateway, callTimeoutMs, type GatewayResponse } from './call-gateway.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
-import { requestText, type TryItOutcome, type TryItRoute } from './views/try-it.ts'
+import { requestText, type TryItOutcome, type TryItRoute } from './views/try-it-card.ts'
 
 /** A route that an account may call with GET. */
 interface CallableRoute extends TryItRoute {

@@ -7,7 +7,7 @@ import { accountOf } from './account-pages.ts'
 import type { SignedInContext } from './page-context.ts'
 import { type CreatePages, type PortalPage, queryOf } from './portal-page.ts'
 import type { PageResult } from './portal-response.ts'
-import { usagePage } from './views/usage.ts'
+import { usagePage } from './views/usage-page.ts'
 
 /** What an account has used: one's own, and for Admins any account. */
 export const usagePages: CreatePages = () => [

@@ -102,7 +102,7 @@ t.test('a secret is read once, so the value checked is the value used', async (t
   const { problems, config, snapshot } = readConfig({ file: join(folder, 'gateway.yaml'), env })
   t.strictSame(problems, [])
   // Without the line break at its end.
-  t.strictSame(config?.listen.tls, { cert: old.cert.trimEnd(), key: old.key })
+  t.strictSame(config?.listen.tls, { cert: old.cert.trimEnd(), key: old.key, clientCa: undefined })
   t.strictSame(snapshot && restoreConfig(snapshot).listen.tls, config?.listen.tls, 'and by every worker')
 })
 

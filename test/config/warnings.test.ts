@@ -137,6 +137,18 @@ t.test('TLS options of an upstream without a target of https are warned of', asy
     ])
 })
 
+t.test('addresses of an upstream without a host name are warned of', async (t) => {
+  const upstream = (url: string) => ({
+    ...minimalConfig,
+    upstreams: { backend: { targets: [{ url }], resolve: 'all' } },
+  })
+  t.strictSame(warnings(t, upstream('http://orders.internal')), [])
+  for (const url of ['http://10.0.0.11', 'http://[fd00::1]:3000', 'unix:/run/app.sock'])
+    t.strictSame(warnings(t, upstream(url)), [
+      'upstreams.backend.resolve: is of no use: no target of this upstream has a host name: use host names in the url of its targets',
+    ])
+})
+
 t.test('a TLS backend with verification off is warned of', async (t) => {
   const upstream = (url: string) => ({
     ...minimalConfig,

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import { parse, stringify } from 'yaml'
 import { run, tempFolder } from '../cli/run.ts'
+import { makeCertificate } from '../setup/certificates.ts'
 import { type Snippet, snippetsOf } from './snippets.ts'
 
 type Tree = Readonly<Record<string, unknown>>
@@ -38,6 +39,14 @@ function secretsIn(value: unknown): readonly Tree[] {
   return [...('file' in tree || 'env' in tree ? [tree] : []), ...Object.values(tree).flatMap(secretsIn)]
 }
 
+const certificate = makeCertificate(t, 'DNS:localhost')
+
+/** What a file of this name would have. */
+function contentOf(file: string): string {
+  if (/\.crt$|ca\.pem$/.test(file)) return certificate.cert
+  return file.endsWith('tls.key') ? certificate.key : randomBytes(32).toString('base64')
+}
+
 t.ok(snippets.filter(isOurs).length > 15)
 
 for (const snippet of snippets.filter(isOurs)) {
@@ -48,10 +57,10 @@ for (const snippet of snippets.filter(isOurs)) {
     const tree = completed(parse(moved) as Tree)
     const env: Record<string, string> = {}
     for (const { file, env: name } of secretsIn(tree)) {
-      if (typeof name === 'string') env[name] = 'secret'
+      if (typeof name === 'string') env[name] = 'a secret of some length'.repeat(2)
       if (typeof file !== 'string') continue
       mkdirSync(dirname(join(folder, file.replace(folder, ''))), { recursive: true })
-      writeFileSync(join(folder, file.replace(folder, '')), randomBytes(32).toString('base64'))
+      writeFileSync(join(folder, file.replace(folder, '')), contentOf(file))
     }
     mkdirSync(join(folder, 'var/lib/gatehouse'), { recursive: true })
     const config = join(folder, 'gateway.yaml')

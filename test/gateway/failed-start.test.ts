@@ -64,7 +64,7 @@ t.test('a start whose listeners cannot be created leaves the database closed', {
   const loaded = load(t)
   const before = inUse()
   const { listen } = loaded.config
-  const tls = { cert: 'no certificate', key: 'no key' }
+  const tls = { cert: 'no certificate', key: 'no key', clientCa: undefined }
   const config = { ...loaded.config, listen: { ...listen, tls } }
   const opening = openGateway({ loaded: { ...loaded, config }, rereadConfig: () => loaded, log })
   await t.rejects(opening, /PEM/)

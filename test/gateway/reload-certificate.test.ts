@@ -22,7 +22,7 @@ t.test('a config with an unusable certificate changes nothing, and leaks nothing
   // No review lets such a pair through: this is what comes after it.
   const onReread = (loaded: LoadedConfig): LoadedConfig => {
     const { config } = loaded
-    const mixed = { cert: next.cert, key: old.key }
+    const mixed = { cert: next.cert, key: old.key, clientCa: undefined }
     return isMixed ? { ...loaded, config: { ...config, listen: { ...config.listen, tls: mixed } } } : loaded
   }
   const config = { listen: { port: 0, tls } }

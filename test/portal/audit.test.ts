@@ -1,5 +1,5 @@
 import t from 'tap'
-import { auditPage } from '#portal/views/audit.ts'
+import { auditPage } from '#portal/views/audit-page.ts'
 import type { LoggedAuditEntry } from '#store/audit-entry.ts'
 import { adminFrame, auditEntries } from './samples.ts'
 

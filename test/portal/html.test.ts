@@ -1,7 +1,7 @@
 import t from 'tap'
 import { relativeTime, time } from '#platform/pages/format.ts'
 import { attributeIf, html } from '#platform/pages/html.ts'
-import { clientName } from '#portal/views/sessions.ts'
+import { clientName } from '#portal/views/sessions-page.ts'
 import { createSnippets } from '#portal/views/snippets.ts'
 import { usualCarriers } from '../setup/carriers.ts'
 

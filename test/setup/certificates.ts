@@ -29,13 +29,14 @@ const basicConstraints = '551d13'
 /**
  * A certificate that vouches for itself (RFC 5280), good for two days.
  * @param names such as `DNS:localhost,IP:127.0.0.1`
+ * @param subjectName by it an authority is found
  */
-export function makeCertificate(_t: unknown, names: string): Certificate {
+export function makeCertificate(_t: unknown, names: string, subjectName = 'test'): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = der(sequence, oid(ecdsaWithSha256))
   const subject = der(
     sequence,
-    der(set, der(sequence, oid(commonName), der(utf8String, Buffer.from('test')))),
+    der(set, der(sequence, oid(commonName), der(utf8String, Buffer.from(subjectName)))),
   )
   const now = Date.now()
   // The first byte keeps the number positive, and its encoding the shortest.

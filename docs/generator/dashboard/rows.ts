@@ -162,6 +162,9 @@ export const rows: readonly Row[] = [
       graph('Healthy targets', 'short', {
         '{{upstream}} {{target}}': `min by (upstream, target) (${series('gatehouse_upstream_target_healthy')})`,
       }),
+      graph('Addresses of targets', 'short', {
+        '{{upstream}} {{target}} {{state}}': `max by (upstream, target, state) (${series('gatehouse_upstream_target_addresses')})`,
+      }),
       graph('Gateway overhead', 's', {
         p50: quantileOf(0.5, overhead),
         p99: quantileOf(0.99, overhead),
@@ -191,6 +194,10 @@ export const rows: readonly Row[] = [
             'Until the store has the acknowledgement, the previous token stays valid: its reuse is detected later.',
         },
       ),
+      graph('Events for receivers', 'short', {
+        '{{instance}} pending': series('gatehouse_events_pending'),
+        '{{result}}': increaseOf('gatehouse_events_delivered_total', ['result']),
+      }),
       graph(
         'Requests missing in the usage of accounts',
         'short',

@@ -54,6 +54,7 @@ const names: Partial<Record<ErrorCode, OAuthErrorName>> = {
   'refresh-token-reused': 'invalid_grant',
   'session-revoked': 'invalid_grant',
   'proof-missing': 'invalid_client',
+  'certificate-required': 'invalid_client',
   'proof-invalid': 'invalid_dpop_proof',
   'proof-nonce-required': 'use_dpop_nonce',
 }

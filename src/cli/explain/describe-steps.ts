@@ -1,4 +1,5 @@
 import type { Plans } from '#accounts/plan-reports.ts'
+import { everyOrigin } from '#gateway/forward/cors-headers.ts'
 import type { Cors, Preflight } from '#gateway/gate/cors.ts'
 import { destinationOf, principalOf } from '#gateway/gate/outcome.ts'
 import { parseHostName } from '#gateway/routes/host-name.ts'
@@ -42,7 +43,9 @@ export function describeCors(
     origin !== undefined &&
     cors.appliesTo(destinationOf(outcome).target.path, destinationOf(outcome).hostName)
   const detail = isReadable
-    ? `pages from ${origin} may read the response`
+    ? origin === everyOrigin
+      ? 'pages of every origin may read the response, without cookies'
+      : `pages from ${origin} may read the response`
     : origin === undefined
       ? 'its origin is not in cors.origins: browsers block the response (CORS)'
       : 'the portal allows no other origin: browsers block the response (CORS)'
@@ -51,7 +54,8 @@ export function describeCors(
 
 export function describePreflight({ outcome }: ExplainedArrival, { methods }: Preflight): StepResult {
   const origin = outcome.corsHeaders?.origin
-  const detail = `a preflight from ${origin}, answered before authentication; methods: ${methods.join(', ')}`
+  const sender = origin === everyOrigin ? 'any origin' : origin
+  const detail = `a preflight from ${sender}, answered before authentication; methods: ${methods.join(', ')}`
   return { detail, facts: { origin, methods, isPreflight: true } }
 }
 
@@ -70,11 +74,13 @@ export interface CredentialBounds {
   readonly validUntil?: number
   /** The thumbprint of the key whose proof came with it; absent = none is needed. */
   readonly jkt?: string | undefined
+  /** The same of the certificate that its client has. */
+  readonly certificate?: string | undefined
 }
 
 export function describePrincipal(
   principal: Principal | undefined,
-  { validUntil, jkt }: CredentialBounds,
+  { validUntil, jkt, certificate }: CredentialBounds,
 ): StepResult {
   if (!principal)
     return { detail: 'anonymous: forwarded without identity headers', facts: { principal: null } }
@@ -85,7 +91,9 @@ export function describePrincipal(
   const from = addresses.length === 0 ? '' : `, only from ${addresses.join(', ')}`
   const until = validUntil === undefined ? undefined : new Date(validUntil).toISOString()
   const expiry = until === undefined ? '' : `, valid until ${until}`
-  const bound = jkt === undefined ? '' : `, bound to the key ${jkt}, which is proven`
+  const bound =
+    (jkt === undefined ? '' : `, bound to the key ${jkt}, which is proven`) +
+    (certificate === undefined ? '' : `, bound to the certificate ${certificate}, which the client has`)
   const verified = profile?.isVerified === false ? 'not verified' : 'verified'
   const email = profile ? ` (${profile.email ?? 'no e-mail'}, ${verified})` : ''
   const who = issuer === undefined ? 'account' : `by a token of the issuer ${issuer}:`
@@ -102,6 +110,7 @@ export function describePrincipal(
         addresses,
         validUntil: until ?? null,
         ...(jkt !== undefined && { jkt }),
+        ...(certificate !== undefined && { certificate }),
         plan,
         email: profile?.email,
         isVerified: profile?.isVerified,

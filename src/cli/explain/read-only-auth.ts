@@ -87,7 +87,10 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
 /** What a gate decides by, so that it counts and changes nothing. */
 export function readOnlyGateOptions(
   schemes: Schemes,
-  config: Pick<Config, 'cors' | 'dpop' | 'failures' | 'keys' | 'publicOrigin' | 'tokens'>,
+  config: Pick<
+    Config,
+    'clientCertificateHeader' | 'cors' | 'dpop' | 'failures' | 'keys' | 'publicOrigin' | 'tokens'
+  >,
   clock: Clock,
 ): Omit<GateOptions<GatedRoute>, 'findRoute' | 'trace'> {
   return {

@@ -107,6 +107,7 @@ const wrongKey: ErrorCode = 'secret-key-invalid'
 const withReason: ReadonlySet<ErrorCode> = new Set([
   'token-invalid',
   'proof-invalid',
+  'certificate-required',
   'issuer-unavailable',
   missing,
 ])

@@ -1,5 +1,6 @@
 import { normalizeHost, parseAddressRange } from '#platform/addresses.ts'
 import { hostProblem } from '../addresses.ts'
+import { parseCertificate } from '../certificate.ts'
 import type { Review } from '../review.ts'
 import { defaultOpsPort } from '../schema/listeners.ts'
 import { parsePairs } from '../units.ts'
@@ -30,6 +31,27 @@ export function reviewPorts(review: Review): void {
   else review.report(['ops', 'port'], message('listen'))
 }
 
+/** Checks that plain HTTP is redirected to https, from a port of its own. */
+export function reviewRedirect(review: Review): void {
+  const at = ['listen', 'redirect']
+  if (!review.hasValidShape(['listen']) || !review.isValid(at)) return
+  const { listen, ops, decide } = review.tree
+  const { redirect } = listen
+  if (!redirect) return
+  if (!listen.tls)
+    review.report(at, 'needs listen.tls: without it listen.port itself speaks plain HTTP', 'key')
+  if (redirect.port === 0) return
+  const others = { listen, ops, ...(decide && { decide }) }
+  for (const [section, other] of Object.entries(others)) {
+    if (!['host', 'port'].every((name) => review.isValid([section, name]))) continue
+    if (other.port === redirect.port && overlap(other.host, listen.host))
+      review.report(
+        [...at, 'port'],
+        `conflicts with ${section}.port on the same address: choose another port`,
+      )
+  }
+}
+
 /** Checks that the listener for other proxies has a different address. */
 export function reviewDecidePort(review: Review): void {
   const { decide } = review.tree
@@ -56,7 +78,12 @@ function overlap(one: string, other: string): boolean {
 export function reviewListen(review: Review): void {
   if (!review.hasValidShape(path)) return
   const { tls } = review.tree.listen
-  if (tls) reviewTlsPair(review, path, tls)
+  if (!tls) return
+  reviewTlsPair(review, path, tls)
+  const clientCa = [...path, 'clientCa']
+  if (tls.clientCa === undefined || !review.isValid(clientCa)) return
+  const text = review.secret(clientCa, tls.clientCa)
+  if (text !== undefined && !parseCertificate(text)) review.report(clientCa, 'contains no PEM certificate')
 }
 
 /** Checks that publicUrl is an origin, and that trusted proxies are addresses or ranges. */

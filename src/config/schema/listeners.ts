@@ -34,7 +34,19 @@ export const listen = section('The listener for clients.', {
         description: 'Certificate (PEM), followed by any intermediate certificates.',
       }),
       key: secret({ description: 'Its private key (PEM), not encrypted.' }),
+      clientCa: optional(
+        secret({
+          description:
+            'Authorities (PEM) of the certificates of clients, which are then asked for one, and need none; for tokens that are bound to a certificate. Absent = no client is asked.',
+        }),
+      ),
     }),
+  ),
+  redirect: optional(
+    item(
+      'Redirects plain HTTP on another port of the same address to `publicUrl`: GET and HEAD with 308, other methods are refused. Needs `tls`; absent = none.',
+      { port: port({ description: '0 = any free port.' }) },
+    ),
   ),
   http2: flag(
     true,

@@ -46,6 +46,11 @@ const target = item('One backend server.', {
 export const upstream = convertResolved(
   item('A named backend that routes send requests to.', {
     targets: list(target, { minItems: 1, maxItems: 256, description: 'The servers.' }),
+    resolve: choice(['first', 'all'], {
+      default: 'first',
+      description:
+        'Which addresses of host names are used: first = each new connection goes to the first address that takes it, all = each address (A and AAAA) is a target of its own, with the weight, the connections and the health of one, and they are asked for again when their TTL is over.',
+    }),
     balancing: choice(['roundRobin', 'leastRequests', 'ipHash', 'sticky'], {
       default: 'roundRobin',
       description:

@@ -72,7 +72,15 @@ const gatewayNames = ['xrequestid', 'xforwardedfor', 'xforwardedproto', 'xforwar
  * What a proxy tells the backend about itself: addresses, the prefix that it strips (WSGI, Radicale), and how it
  * handles files that the backend only names (Rack::Sendfile, CVE-2025-61780).
  */
-const forwardingNames = new Set(['forwarded', 'xrealip', 'xscriptname', 'xsendfiletype', 'xaccelmapping'])
+const forwardingNames = new Set([
+  'clientcert',
+  'clientcertchain',
+  'forwarded',
+  'xrealip',
+  'xscriptname',
+  'xsendfiletype',
+  'xaccelmapping',
+])
 
 /**
  * Frameworks took the path from these, for IIS (CVE-2018-14773), while the route was matched by the request line. Not

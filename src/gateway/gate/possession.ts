@@ -3,6 +3,7 @@ import type { Proofs, ProofVerdict, ProvenRequest, ReadProof } from '#identity/p
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { parseRequestTarget } from '../routes/request-target.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
+import type { ReadClientCertificate } from './client-certificate.ts'
 import { recordReason } from './outcome.ts'
 
 /**
@@ -15,9 +16,32 @@ export type CheckPossession = (
   decision: AllowedDecision,
 ) => GatehouseError | undefined | Promise<GatehouseError | undefined>
 
-/** @param publicOrigin of `publicUrl` */
-export function createPossessionCheck(proofs: Proofs, publicOrigin: string): CheckPossession {
+interface PossessionOptions {
+  readonly proofs: Proofs
+  readonly readClientCertificate: ReadClientCertificate
+  /** Of `publicUrl`. */
+  readonly publicOrigin: string
+}
+
+export function createPossessionCheck(options: PossessionOptions): CheckPossession {
+  const { proofs, readClientCertificate, publicOrigin } = options
+
+  function checkCertificate(arrival: Arrival<unknown>, expected: string): GatehouseError | undefined {
+    const certificate = readClientCertificate(arrival)
+    if (certificate?.thumbprint === expected) return undefined
+    const reason =
+      certificate === undefined
+        ? 'the client has no certificate'
+        : `the client has another certificate than cnf.x5t#S256: ${certificate.thumbprint}`
+    recordReason(arrival.outcome, reason)
+    return sharedError('certificate-required')
+  }
+
   return function checkPossession(arrival, { confirmation }) {
+    if (confirmation?.certificate !== undefined) {
+      const refusal = checkCertificate(arrival, confirmation.certificate)
+      if (refusal) return refusal
+    }
     if (confirmation?.jkt === undefined) return undefined
     const credentials = credentialsOf(arrival)
     const token = 'text' in credentials ? credentials.text : ''
@@ -76,8 +100,8 @@ function refuse({ outcome }: Arrival<unknown>, reason: string): GatehouseError {
 }
 
 /**
- * Compares as RFC 9449 4.3 says: without query and fragment, normalized. A client may also use `publicUrl` where its host
- * is the one that came: what terminates TLS in front need not say so.
+ * Compares as RFC 9449 4.3 says: without query and fragment, normalized. A client may also use `publicUrl` where its
+ * host is the one that came: what terminates TLS in front need not say so.
  */
 function isUrlOf({ client, outcome, head }: Arrival<unknown>, publicOrigin: string, htu: string): boolean {
   const url = URL.parse(htu)

@@ -41,6 +41,11 @@ export interface UncommonFields {
   readonly bindsConnection: boolean
   /** Whether a browser fetches the script of a service worker: `Service-Worker: script`. */
   readonly isWorkerScript: boolean
+  /**
+   * What a proxy says of the certificate of its client, by the names of certificateFields in lower case; undefined
+   * where there is nothing.
+   */
+  readonly certificates: ReadonlyMap<string, readonly string[]> | undefined
   /** The values of DPoP (RFC 9449); undefined where there are none. */
   readonly proofs: readonly string[] | undefined
 }
@@ -56,6 +61,7 @@ class ReadUncommonFields implements UncommonFields {
   forwardedProto: string | undefined = undefined
   forwardedHost: string | undefined = undefined
   proofs: string[] | undefined = undefined
+  certificates: Map<string, readonly string[]> | undefined = undefined
 }
 
 const noneFound = new ReadUncommonFields()
@@ -142,6 +148,10 @@ export function createFieldReader(carriers: Carriers, names?: NameTable): FieldR
       case 'dpop':
         uncommonOf(found).proofs = [...(found.uncommon.proofs ?? []), value]
         break
+      case 'client-cert':
+      case 'x-forwarded-client-cert':
+        addCertificate(uncommonOf(found), name, value)
+        break
       case 'service-worker':
         uncommonOf(found).isWorkerScript = true
         break
@@ -178,6 +188,11 @@ function addSecondTarget(found: ReadUncommonFields, name: string, value: string)
   found.secondTargets.set(name, joined(found.secondTargets.get(name), ', ', value))
 }
 
+function addCertificate(found: ReadUncommonFields, name: string, value: string): void {
+  found.certificates ??= new Map()
+  found.certificates.set(name, [...(found.certificates.get(name) ?? []), value])
+}
+
 function joined(before: string | undefined, separator: string, value: string): string {
   return before === undefined ? value : before + separator + value
 }
@@ -192,6 +207,8 @@ const fieldNames = [
   'x-forwarded-host',
   'service-worker',
   'dpop',
+  'client-cert',
+  'x-forwarded-client-cert',
   ...secondTargetFields.keys(),
 ]
 

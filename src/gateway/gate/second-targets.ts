@@ -75,7 +75,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
       return `is on a route that needs a caller, ${found.name}`
     const result = await gate(second)
     if (!(result instanceof GatehouseError)) {
-      const isProven = jktOf(second) === undefined || jktOf(second) === jktOf(arrival)
+      const isProven = boundTo(second) === undefined || boundTo(second) === boundTo(arrival)
       return isProven ? found : `is refused by ${found.name}: the request proves no token`
     }
     return result.code === 'too-many-failures' ? result : `is refused by ${found.name}: ${result.code}`
@@ -201,9 +201,10 @@ function davDestination(target: RequestTarget, forwarded: string, { route, arriv
   return { lines: line, destination: undefined }
 }
 
-/** The key that the token of a decided request is bound to; undefined = none. */
-function jktOf({ outcome: { decision } }: Arrival<unknown>): string | undefined {
-  return decision?.kind === 'allowed' ? decision.confirmation?.jkt : undefined
+/** What the token of a decided request is bound to; undefined = nothing. */
+function boundTo({ outcome: { decision } }: Arrival<unknown>): string | undefined {
+  const confirmation = decision?.kind === 'allowed' ? decision.confirmation : undefined
+  return confirmation && `${confirmation.jkt} ${confirmation.certificate}`
 }
 
 function allowsAnonymous({ access }: Route<unknown>): boolean {

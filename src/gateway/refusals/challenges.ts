@@ -11,6 +11,7 @@ const bearerErrors: Partial<Record<ErrorCode, string>> = {
   'token-invalid': 'error="invalid_token", error_description="the token is not valid"',
   'token-expired': 'error="invalid_token", error_description="the token has expired"',
   'token-revoked': 'error="invalid_token", error_description="the token has been revoked"',
+  'certificate-required': 'error="invalid_token", error_description="the token is bound to a certificate"',
   'proof-missing': 'error="invalid_token", error_description="the token is bound to a key"',
   'proof-invalid': 'error="invalid_dpop_proof", error_description="the proof is not valid"',
   'proof-nonce-required': 'error="use_dpop_nonce", error_description="the proof needs a nonce"',

@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto'
 import type { Server } from 'node:net'
+import type { TlsOptions } from 'node:tls'
 import type { ClientExchange, OpenConnection } from '#http/exchange/client-exchange.ts'
 import type { RequestHead, Unreadable } from '#http/exchange/request-head.ts'
 import { createListener, type ReloadableListenerOptions } from '#http/h1/listener.ts'
@@ -9,6 +11,14 @@ import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { refusePlainHttp, refuseUnreadable, toGatehouseError } from '../refusals/problem.ts'
 import { type Arrival, type ArrivalReader, withoutHead } from './arrival.ts'
 import type { Observer } from './observe.ts'
+
+/** All in PEM. */
+interface ServerTls {
+  readonly cert: string
+  readonly key: string
+  /** Authorities of certificates of clients; absent = no client is asked for one. */
+  readonly clientCa?: string | undefined
+}
 
 /** Options of a listener whose requests are decided about. */
 export interface ServerOptions {
@@ -22,7 +32,7 @@ export interface ServerOptions {
   /** How many requests one connection of HTTP/2 may have open. */
   readonly streamsMax: number
   /** Certificate and key, both in PEM; undefined = plain HTTP. */
-  readonly tls: { readonly cert: string; readonly key: string } | undefined
+  readonly tls: ServerTls | undefined
 }
 
 /** How often connections and bodies are checked for a passed deadline. */
@@ -176,7 +186,7 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
       keepAliveTimeoutMs,
       headBytesMax: headersBytesMax,
       bodyRateMin,
-      tls: tls && { ...tls, minVersion: 'TLSv1.2', ...(ticketKeys && { ticketKeys }) },
+      tls: tls && tlsOptions(tls, ticketKeys),
     }
   }
 
@@ -207,6 +217,20 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
       adapt(listenerOptions(terms))
       sessions?.adapt(sessionLimits(terms))
     },
+  }
+}
+
+function tlsOptions({ cert, key, clientCa }: ServerTls, ticketKeys: Buffer | undefined): TlsOptions {
+  return {
+    cert,
+    key,
+    minVersion: 'TLSv1.2',
+    ...(ticketKeys && { ticketKeys }),
+    requestCert: clientCa !== undefined,
+    // Whether a request needs a certificate is decided with it.
+    rejectUnauthorized: false,
+    // A session says whether its certificate was trusted: with other authorities it is not resumed.
+    ...(clientCa !== undefined && { ca: clientCa, sessionIdContext: hash('sha256', clientCa).slice(0, 32) }),
   }
 }
 

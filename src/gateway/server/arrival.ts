@@ -103,7 +103,7 @@ export function withoutHead(arrival: Arrival): Arrival {
 /** What the built-in endpoints need of a request's connection. */
 export type EndpointConnection = Pick<
   ClientExchange,
-  'peerAddress' | 'protocol' | 'bodyState' | 'canPersist' | 'abort'
+  'peerAddress' | 'protocol' | 'clientCertificate' | 'bodyState' | 'canPersist' | 'abort'
 >
 
 /** Attaches its arrival to a request for the built-in endpoints. */

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Expiring } from '#platform/deadline.ts'
+import type { ClientCertificate } from './client-certificate.ts'
 import type { BodyTooSlow, MalformedMessage, RequestHead } from './request-head.ts'
 
 /**
@@ -41,6 +42,8 @@ export interface ClientExchange {
   /** The IP address of the other end, as text. */
   readonly peerAddress: string
   readonly protocol: 'http' | 'https'
+  /** See clientCertificateOf: read when it is asked for. */
+  readonly clientCertificate: ClientCertificate | undefined
   /** The current request. Asynchronous code compares it to see whether its own request is over. */
   readonly head: RequestHead | undefined
   /** State of its listener, and of nobody else. Not in a map, which would change with every request. */

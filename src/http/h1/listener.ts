@@ -130,7 +130,11 @@ export function createListener(options: ListenerOptions): Listener {
 
   function adapt(changed: ReloadableListenerOptions): void {
     // First, so that nothing has changed if TLS cannot use its certificate.
-    if (changed.tls) tlsServer?.setSecureContext(changed.tls)
+    if (changed.tls && tlsServer) {
+      tlsServer.setSecureContext(changed.tls)
+      // The server reads it for each connection; its type does not know it.
+      Object.assign(tlsServer, { requestCert: changed.tls.requestCert === true })
+    }
     Object.assign(currentOptions, changed, { keepAlive: keepAliveOf(changed.keepAliveTimeoutMs) })
   }
 

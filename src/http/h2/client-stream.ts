@@ -1,3 +1,4 @@
+import { clientCertificateOf } from '../exchange/client-certificate.ts'
 import {
   type BodyState,
   type ClientExchange,
@@ -9,8 +10,8 @@ import {
 import { BodyTooSlow, type RequestHead, withoutTexts } from '../exchange/request-head.ts'
 import { BodyRate, type BodySender, LingeringClose, sendTimeoutMs } from '../h1/slow-clients.ts'
 import { addLines, headWriter, isAcceptOfKey } from './fields.ts'
+import type { FrameStream } from './framing/frame-stream.ts'
 import { errorCode } from './framing/protocol.ts'
-import type { FrameStream } from './framing/stream.ts'
 import type { StreamEvents } from './framing/stream-connection.ts'
 import { StreamDuplex } from './stream-duplex.ts'
 import type { StreamOptions, StreamOwner } from './stream-options.ts'
@@ -45,7 +46,6 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     stream.events = this
   }
 
-  /** Starts the exchange. */
   begin(head: RequestHead): void {
     this.head = head
     const { body, expectsContinue } = head
@@ -68,6 +68,10 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
 
   get protocol(): 'http' | 'https' {
     return this.session.peer.protocol
+  }
+
+  get clientCertificate() {
+    return clientCertificateOf(this.session.socket)
   }
 
   get bodyState(): BodyState {

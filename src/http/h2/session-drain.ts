@@ -1,4 +1,4 @@
-import type { FrameConnection } from './framing/connection.ts'
+import type { FrameConnection } from './framing/frame-connection.ts'
 import { errorCode, windowMax } from './framing/protocol.ts'
 
 /** How long a client may take to answer a PING before it is assumed to have read what came before. */

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream'
+import type { FrameStream } from './framing/frame-stream.ts'
 import { errorCode } from './framing/protocol.ts'
-import type { FrameStream } from './framing/stream.ts'
 import type { StreamEvents } from './framing/stream-connection.ts'
 
 /** An HTTP/2 stream as a Node stream: for a tunnel, after the head of the response. */

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { DeadlineSweep } from '#platform/deadline.ts'
 import type { ClientExchange } from '../exchange/client-exchange.ts'
 import type { HeadTooLarge, MalformedMessage, RequestHead } from '../exchange/request-head.ts'
@@ -25,6 +26,7 @@ export interface Peer {
 
 /** The connection that a stream belongs to. */
 export interface StreamOwner {
+  readonly socket: Socket
   readonly peer: Peer
   readonly options: StreamOptions
   onStreamClosed(): void

@@ -9,24 +9,45 @@ import type { Acquisition, ConnectionReceiver } from './pool/claim.ts'
 import type { Target } from './target.ts'
 import type { UpstreamHeaders } from './upstream-headers.ts'
 
+interface HealthChecks {
+  /** From now on these are checked, and no others. */
+  follow(targets: readonly Target[]): void
+  close(): void
+}
+
 /**
  * Checks targets periodically: each once per interval, spread over the interval, never with two checks at a time.
  * @param headers the upstream's configured headers, which checks have too
- * @returns stops the checks
  */
 export function openHealthChecks(
-  targets: readonly Target[],
   options: ActiveCheckOptions,
   headers: UpstreamHeaders | undefined,
-): () => void {
+): HealthChecks {
   const probe = createHealthProbe(options, headers)
-  const stops = targets.map((target, index) => {
-    // Processes that start together must not all check at the same moment.
-    const share = (index + Math.random()) / targets.length
-    return checkRepeatedly(target, { ...options, probe }, share * options.intervalMs)
-  })
-  return () => {
-    for (const stop of stops) stop()
+  /** By name: a target that is listed twice is still one server. */
+  const checked = new Map<string, { readonly target: Target; stop(): void }>()
+
+  function follow(targets: readonly Target[]): void {
+    const byName = new Map(targets.map((target) => [target.name, target]))
+    for (const [name, { target, stop }] of checked) {
+      if (targets.includes(target)) continue
+      stop()
+      checked.delete(name)
+    }
+    const added = [...byName].filter(([name]) => !checked.has(name))
+    for (const [index, [name, target]] of added.entries()) {
+      // Processes that start together must not all check at the same moment.
+      const share = (index + Math.random()) / added.length
+      const stop = checkRepeatedly(target, { ...options, probe }, share * options.intervalMs)
+      checked.set(name, { target, stop })
+    }
+  }
+
+  return {
+    follow,
+    close: () => {
+      for (const { stop } of checked.values()) stop()
+    },
   }
 }
 

@@ -25,15 +25,24 @@ export interface TargetOpenerOptions {
   readonly clock?: Clock | undefined
 }
 
-/** Opens targets of an upstream. @param health that goes on; undefined = it begins as healthy, if it is watched */
-export type OpenTarget = (address: TargetAddress, weight: number, health: TargetHealth | undefined) => Target
+/**
+ * Opens targets of an upstream.
+ * @param configured see Target
+ * @param health that goes on; undefined = it begins as healthy, if it is watched
+ */
+export type OpenTarget = (
+  address: TargetAddress,
+  weight: number,
+  configured: string,
+  health?: TargetHealth | undefined,
+) => Target
 
 export function createTargetOpener(config: UpstreamConfig, options: TargetOpenerOptions): OpenTarget {
   const { connectTimeoutMs, connectionsMax, protocol } = config
   const { verify, serverName } = config.tls
   const { clock } = options
   let context: SecureContext | undefined
-  return function openTarget(address, weight, health) {
+  return function openTarget(address, weight, configured, health) {
     // Created once: loading certificates for every connection would cost more than the handshake.
     if (address.isTls) context ??= createContext(config.tls)
     const tls = { verify, context, session: undefined }
@@ -46,6 +55,8 @@ export function createTargetOpener(config: UpstreamConfig, options: TargetOpener
       origin,
       basePath,
       name,
+      configured,
+      address: name !== configured && 'host' in address.endpoint ? address.endpoint.host : undefined,
       weight,
       pool: new Pool({ opener, connectTimeoutMs, connectionsMax, ...(clock && { clock }) }),
       health: health ?? createHealth(name, config, options),

@@ -11,6 +11,10 @@ import type { Pool } from './pool/pool.ts'
 
 /** A backend server and the connections to it. */
 export interface Target extends Pick<TargetAddress, 'authority' | 'origin' | 'basePath' | 'name'> {
+  /** The name of what is configured: with `resolve: all` the targets at all its addresses have it. */
+  readonly configured: string
+  /** The one of its addresses that this target is at; undefined = it is not resolved to targets. */
+  readonly address: string | undefined
   readonly weight: number
   readonly pool: Pool
   /** undefined = not checked: it counts as healthy. */

@@ -7,6 +7,8 @@ import type { UpstreamHeaders } from './upstream-headers.ts'
 export interface UpstreamConfig {
   readonly name: string
   readonly targets: readonly { readonly url: URL; readonly weight: number }[]
+  /** Whether each address of a host name is a target of its own. Default: the first that takes a connection is used. */
+  readonly resolve?: 'first' | 'all'
   readonly balancing: Balancing
   readonly health: HealthOptions
   readonly connectTimeoutMs: number

@@ -11,6 +11,7 @@ import {
   createArrival,
   type EndpointConnection,
 } from '#gateway/server/arrival.ts'
+import { type ClientCertificate, clientCertificateOf } from '#http/exchange/client-certificate.ts'
 import { MalformedMessage, type RequestHead } from '#http/exchange/request-head.ts'
 import { readRequestFraming } from '#http/h1/request-framing.ts'
 import { discardedBytesMax } from '#http/h1/slow-clients.ts'
@@ -91,6 +92,10 @@ class AppConnection implements EndpointConnection {
 
   get protocol(): 'http' | 'https' {
     return this.#request.socket instanceof TLSSocket ? 'https' : 'http'
+  }
+
+  get clientCertificate(): ClientCertificate | undefined {
+    return clientCertificateOf(this.#request.socket)
   }
 
   get bodyState(): EndpointConnection['bodyState'] {

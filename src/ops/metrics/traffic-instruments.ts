@@ -12,6 +12,8 @@ export interface TargetState {
   /** Its name, such as `http://10.0.0.11:3000`. */
   readonly target: string
   readonly isHealthy: boolean
+  /** How many addresses its host name has, with `resolve: all`; undefined = it is one server. */
+  readonly addresses?: { readonly healthy: number; readonly ejected: number } | undefined
 }
 
 /** Instruments for requests and upstreams. */
@@ -19,7 +21,7 @@ export function createTrafficInstruments(registry: Registry) {
   const registers = [registry]
   const requests = new FastCounter({
     name: 'gatehouse_http_requests_total',
-    help: 'Requests answered, by route (or _gateway, _unmatched), method and status; 499 = the client closed the connection. Those that other proxies ask about have listener="decide".',
+    help: 'Requests answered, by route (or _gateway, _unmatched), method and status; 499 = the client closed the connection. Those that other proxies ask about have listener="decide", redirected ones of plain HTTP listener="redirect".',
     labelNames: ['route', 'method', 'code'],
     optionalLabel: 'listener',
   })
@@ -118,7 +120,21 @@ function createTargetHealth(registry: Registry) {
     collect() {
       // Targets that a reload has removed must disappear.
       this.reset()
-      for (const { isHealthy, ...labels } of readTargets()) this.set(labels, Number(isHealthy))
+      for (const { upstream, target, isHealthy } of readTargets())
+        this.set({ upstream, target }, Number(isHealthy))
+    },
+  })
+  new Gauge({
+    name: 'gatehouse_upstream_target_addresses',
+    help: 'Addresses of a target with resolve: all, by state: healthy = it gets requests, ejected = it does not; with several workers, the highest number.',
+    labelNames: ['upstream', 'target', 'state'],
+    aggregator: 'max',
+    registers,
+    collect() {
+      this.reset()
+      for (const { upstream, target, addresses } of readTargets())
+        for (const [state, count] of Object.entries(addresses ?? {}))
+          this.set({ upstream, target, state }, count)
     },
   })
   return {

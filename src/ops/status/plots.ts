@@ -2,7 +2,7 @@ import { formatCount, formatMilliseconds, formatRate } from '#platform/pages/for
 import { type Html, html, rawHtml } from '#platform/pages/html.ts'
 import { card } from '#platform/pages/parts.ts'
 import { historyMs, type Point } from './history.ts'
-import { type Cell, table } from './tables.ts'
+import { type Cell, table } from './status-tables.ts'
 
 /** How many reasons get their own line; the others share one. */
 const reasonsMax = 4

@@ -40,6 +40,8 @@ export interface TargetState {
   readonly weight: number
   /** null where its health is not checked. */
   readonly isHealthy: boolean | null
+  /** How many addresses its host name has, with `resolve: all`; null = it is one server, or was not resolved yet. */
+  readonly addresses: { readonly healthy: number; readonly ejected: number } | null
 }
 
 /** The parts of the config that are shown. */
@@ -117,10 +119,12 @@ export function openStatusReader(options: StatusOptions) {
 }
 
 const healthy = 'gatehouse_upstream_target_healthy'
+const addresses = 'gatehouse_upstream_target_addresses'
 
 function targetsOf({ upstreams }: StatusConfig, reading: MetricsReading): Status['upstreams'] {
   return upstreams.map(({ name, targets }) => {
     const watched = new Set(reading.labelValues(healthy, 'target', { upstream: name }))
+    const resolved = new Set(reading.labelValues(addresses, 'target', { upstream: name }))
     return {
       name,
       targets: targets.map(({ url, weight }) => {
@@ -129,6 +133,12 @@ function targetsOf({ upstreams }: StatusConfig, reading: MetricsReading): Status
           url: target,
           weight,
           isHealthy: watched.has(target) ? reading.sum(healthy, { upstream: name, target }) === 1 : null,
+          addresses: resolved.has(target)
+            ? {
+                healthy: reading.sum(addresses, { upstream: name, target, state: 'healthy' }),
+                ejected: reading.sum(addresses, { upstream: name, target, state: 'ejected' }),
+              }
+            : null,
         }
       }),
     }

@@ -127,6 +127,14 @@ export const errorDefinitions = {
       '`dpop.nonce`: each client is told a nonce this way, and a new one now and then. Whether the client keeps it.',
     operations: 'for-admins',
   },
+  'certificate-required': {
+    status: 401,
+    title: 'The access token is bound to a certificate',
+    detail: 'The access token is bound to a certificate, which the client has to use for its TLS connection.',
+    check:
+      'The `reason` in the log. `listen.tls.clientCa` must have the authority of the certificate; where a proxy ends TLS, `clientCertificateHeader` and `trustedProxies` must be right: [sender-constrained tokens](sender-constrained.md).',
+    operations: 'for-admins',
+  },
   'scheme-not-accepted': {
     status: 401,
     title: 'This kind of credential is not accepted here',

@@ -14,7 +14,7 @@ import type { PageContext, SignedInContext } from '../page-context.ts'
 import { type CreatePages, queryOf } from '../portal-page.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import { continueTo, leaveTo, type PageResult, redirectTo } from '../portal-response.ts'
-import { takeOverPage } from '../views/sign-in.ts'
+import { takeOverPage } from '../views/sign-in-page.ts'
 import type { Flow } from './oidc-cookies.ts'
 
 /** Pages that lead to the OpenID provider and back; none if the config has no provider. */

@@ -3,10 +3,10 @@ import type { CreatedAccount } from '#accounts/accounts.ts'
 import { type BadLine, importMax } from '#accounts/import.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { card, icon } from '#platform/pages/parts.ts'
-import { mailLinkField, plural } from './accounts.ts'
+import { mailLinkField, plural } from './accounts-page.ts'
 import { form, formMessage } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
-import { page } from './page.ts'
+import { page } from './layout.ts'
 import { codeBlock, titleRow } from './parts.ts'
 
 export interface ImportView {

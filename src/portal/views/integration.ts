@@ -6,10 +6,10 @@ import type { KeyKind } from '#platform/secrets/keys.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { type CreatedKey, furtherKeysCard, type RefusedKeyForm } from './further-keys.ts'
 import { keyCard, overlapPart, type ShownKey } from './key-card.ts'
-import { page } from './page.ts'
+import { page } from './layout.ts'
 import { codeBlock, maskKey } from './parts.ts'
 import { createSnippets, type SnippetOptions } from './snippets.ts'
-import { type TryItView, tryItCard } from './try-it.ts'
+import { type TryItView, tryItCard } from './try-it-card.ts'
 
 export type KeyForm = 'reveal' | 'reset'
 

@@ -5,7 +5,7 @@ import { passwordLength } from '#platform/secrets/passwords.ts'
 import { spanText } from '#platform/time.ts'
 import { actionRow, field, form, formMessage, usernameField } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
-import { signedOutPage } from './page.ts'
+import { signedOutPage } from './layout.ts'
 
 /** The page for somebody who forgot the password. */
 export function forgottenPage(

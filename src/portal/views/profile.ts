@@ -4,8 +4,8 @@ import { type Html, html } from '#platform/pages/html.ts'
 import { badge, card } from '#platform/pages/parts.ts'
 import { button, currentPasswordField, field, form, formMessage, usernameField } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { page } from './layout.ts'
 import { newPasswordFields } from './links.ts'
-import { page } from './page.ts'
 
 export type ProfileForm = 'name' | 'email' | 'password'
 

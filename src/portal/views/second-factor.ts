@@ -8,7 +8,7 @@ import type { Account } from '#store/account.ts'
 import type { SecondFactor } from '#store/portal-access.ts'
 import { actionRow, button, currentPasswordField, factRow, field, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
-import { page, signedOutPage } from './page.ts'
+import { page, signedOutPage } from './layout.ts'
 import { codeBlock } from './parts.ts'
 
 export type SecondFactorForm = 'enable' | 'disable' | 'recovery-codes'

@@ -19,6 +19,7 @@ import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/ide
 import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter, type RequestWriter } from '#gateway/forward/request-head.ts'
 import { createStickyCookies, stickyCookieName } from '#gateway/forward/sticky-cookies.ts'
+import { createClientCertificateReader } from '#gateway/gate/client-certificate.ts'
 import type { GateOptions } from '#gateway/gate/gate.ts'
 import { type CheckPossession, createPossessionCheck } from '#gateway/gate/possession.ts'
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
@@ -92,7 +93,7 @@ export function createConfiguredKeyHeaderReader({
 }
 
 interface ProofParts {
-  readonly config: Pick<Config, 'dpop' | 'publicOrigin' | 'tokens'>
+  readonly config: Pick<Config, 'clientCertificateHeader' | 'dpop' | 'publicOrigin' | 'tokens'>
   readonly sealingKeys: KeySource
   readonly proofReplays: ProofReplays
   readonly clock: Clock
@@ -111,7 +112,12 @@ export function createConfiguredProofs({ config, sealingKeys, proofReplays, cloc
 }
 
 export function createConfiguredPossessionCheck(parts: ProofParts): CheckPossession {
-  return createPossessionCheck(createConfiguredProofs(parts), parts.config.publicOrigin)
+  const { clientCertificateHeader, publicOrigin } = parts.config
+  return createPossessionCheck({
+    proofs: createConfiguredProofs(parts),
+    readClientCertificate: createClientCertificateReader(clientCertificateHeader),
+    publicOrigin,
+  })
 }
 
 /** For a portal on a host of its own. */

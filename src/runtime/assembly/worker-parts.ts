@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '#config/config.ts'
 import type { HealthChange } from '#http/upstream/open-target.ts'
+import type { AddressChange } from '#http/upstream/target-set.ts'
 import { openUpstream } from '#http/upstream/upstream.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { TargetState } from '#ops/metrics/traffic-instruments.ts'
@@ -170,14 +171,14 @@ export function reconcileUpstreams(
   previous: OpenUpstreams,
   { log, targetKeys }: { readonly log: Log; targetKeys(): Keys },
 ): OpenUpstreams {
-  const onHealthChange = createHealthLog(log)
+  const logged = { onHealthChange: createHealthLog(log), onAddressChange: createAddressLog(log) }
   const byName = new Map(
     configs.map((config) => {
       const known = previous.byName.get(config.name)
       const isSame = isDeepStrictEqual(known?.config, config)
       return [
         config.name,
-        known && isSame ? known : openUpstream(config, { previous: known, onHealthChange, targetKeys }),
+        known && isSame ? known : openUpstream(config, { ...logged, previous: known, targetKeys }),
       ]
     }),
   )
@@ -192,14 +193,26 @@ function createHealthLog(log: Log): (change: HealthChange) => void {
   }
 }
 
-/** The current health of every target. */
+function createAddressLog(log: Log): (change: AddressChange) => void {
+  return ({ failure, ...change }) => {
+    if (failure === undefined) log.info(change, 'target resolved to other addresses')
+    else log.warn({ ...change, reason: failure }, 'target not resolved: its last addresses are used')
+  }
+}
+
+/** The current health of every configured target. One that is resolved gets requests if any of its addresses does. */
 export function targetStates({ byName }: OpenUpstreams): readonly TargetState[] {
   return [...byName.values()].flatMap(({ name, targets }) =>
-    targets.map((target) => ({
-      upstream: name,
-      target: target.name,
-      isHealthy: !target.health?.isEjected,
-    })),
+    [...Map.groupBy(targets, ({ configured }) => configured)].map(([target, each]) => {
+      const healthy = each.filter(({ health }) => !health?.isEjected).length
+      const isResolved = each.some(({ address }) => address !== undefined)
+      return {
+        upstream: name,
+        target,
+        isHealthy: healthy > 0,
+        addresses: isResolved ? { healthy, ejected: each.length - healthy } : undefined,
+      }
+    }),
   )
 }
 

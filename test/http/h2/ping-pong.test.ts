@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { FrameConnection } from '#http/h2/framing/connection.ts'
-import type { FrameStream } from '#http/h2/framing/stream.ts'
+import { FrameConnection } from '#http/h2/framing/frame-connection.ts'
+import type { FrameStream } from '#http/h2/framing/frame-stream.ts'
 import { startGateway } from '../../setup/gateway.ts'
 import { until } from '../../setup/net.ts'
 import { connectSocketPair } from '../../setup/socket-pair.ts'

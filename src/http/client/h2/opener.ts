@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import { type DialOptions, dial } from '../dial.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { ConnectionOpener, ConnectionUse, OpenEvents } from '../upstream-connection.ts'
-import { streamsMax, UpstreamSession } from './session.ts'
-import { UpstreamStream } from './stream.ts'
+import { streamsMax, UpstreamSession } from './upstream-session.ts'
+import { UpstreamStream } from './upstream-stream.ts'
 
 /** A connection that is being opened. */
 interface Opening {

@@ -1,7 +1,8 @@
 import type { HpackEncoder } from '../hpack/encoder.ts'
 import { assertOtherStream } from './field-block.ts'
 import type { FloodGuard } from './flood-guard.ts'
-import type { FrameOutput } from './output.ts'
+import type { FrameOutput } from './frame-output.ts'
+import type { FrameStream } from './frame-stream.ts'
 import {
   ConnectionError,
   errorCode,
@@ -16,7 +17,6 @@ import {
   windowMax,
 } from './protocol.ts'
 import { readSettings } from './settings.ts'
-import type { FrameStream } from './stream.ts'
 import type { StreamConnection } from './stream-connection.ts'
 import type { ClosedStreams, StreamTable } from './stream-table.ts'
 

@@ -1,4 +1,4 @@
-import type { FrameOutput } from './output.ts'
+import type { FrameOutput } from './frame-output.ts'
 import {
   ConnectionError,
   errorCode,

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { FrameConnection } from '#http/h2/framing/connection.ts'
+import { FrameConnection } from '#http/h2/framing/frame-connection.ts'
 import { until } from '../../../setup/net.ts'
 import { connectSocketPair } from '../../../setup/socket-pair.ts'
 import { postBlock } from '../flow.ts'

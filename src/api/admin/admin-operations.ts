@@ -1,0 +1,59 @@
+import type { FastifyRequest } from 'fastify'
+import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
+import { principalOf } from '#gateway/gate/outcome.ts'
+import { arrivalOf } from '#gateway/server/arrival.ts'
+import type { BlockedSubjectsOf } from '#identity/issuers/subjects.ts'
+import type { Clock } from '#platform/clock.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { AdminOperations } from '../operation.ts'
+import { usageOperations } from '../usage-operations.ts'
+import { type AdminOperationOptions, accountOperations, idOf } from './account-operations.ts'
+import { actorOf } from './admission.ts'
+import { auditOperations } from './audit-operations.ts'
+import { keyOperations } from './key-operations.ts'
+import { sessionOperations } from './session-operations.ts'
+import { type SubjectOperationOptions, subjectOperations } from './subject-operations.ts'
+
+export interface AdminOptions {
+  readonly actionsOf: AccountActionsOf
+  readonly subjectsOf: BlockedSubjectsOf
+  /** Whether a session was started by signing in to the portal, and not with keys. */
+  isPortalSession(sessionId: string): Promise<boolean>
+  readonly hasSetupLinks: boolean
+  readonly clock: Clock
+}
+
+const confirmInPortal =
+  'Whoever is signed in to the portal changes their own account and its keys there, where it asks for the password.'
+
+/** The admin API: the Admin actions of the portal, for programs. */
+export function adminOperations({
+  actionsOf,
+  subjectsOf,
+  isPortalSession,
+  hasSetupLinks,
+  clock,
+}: AdminOptions): AdminOperations {
+  async function actionsToChange(request: FastifyRequest): Promise<AccountActions> {
+    const { accountId, sessionId } = principalOf(arrivalOf(request.raw).outcome) ?? {}
+    if (idOf(request) === accountId && sessionId !== undefined && (await isPortalSession(sessionId)))
+      throw new GatehouseError('own-account', { detail: confirmInPortal })
+    return actionsOf(actorOf(request))
+  }
+
+  const parts: AdminOperationOptions & SubjectOperationOptions = {
+    actionsOf: (request) => actionsOf(actorOf(request)),
+    actionsToChange,
+    subjectsOf: (request) => subjectsOf(actorOf(request)),
+    hasSetupLinks,
+    clock,
+  }
+  return {
+    ...accountOperations(parts),
+    ...keyOperations(parts),
+    ...sessionOperations(parts),
+    ...usageOperations(parts),
+    ...subjectOperations(parts),
+    ...auditOperations(parts),
+  }
+}

@@ -1,0 +1,197 @@
+import { createdKeyData, secretKeyData } from '#accounts/account-data.ts'
+import {
+  addressesMax,
+  findKeyErrors,
+  graceSecondsMax,
+  keyLifetimeMsMax,
+  keyNameLengthMax,
+  type SecretKeyInput,
+  scopesMax,
+} from '#accounts/key-input.ts'
+import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { parseTime } from '#platform/time.ts'
+import { emptyObject, objectSchema, pageSchema, text, time, timeOrNull, type Value } from '../json-schema.ts'
+import { type AdminOperations, operation } from '../operation.ts'
+import { type AdminOperationOptions, idOf } from './account-operations.ts'
+
+/** What a name, a scope or an address may be is checked in accounts/. */
+
+const texts = { type: 'array', items: text } as const
+const limits = {
+  scopes: { ...texts, description: 'What the key is limited to; empty = it is not limited.' },
+  addresses: {
+    ...texts,
+    description: 'Addresses and CIDR ranges that the key is accepted from; empty = from anywhere.',
+  },
+} as const
+
+export const keyItem = objectSchema({
+  name: text,
+  lastFour: { type: ['string', 'null'], description: 'The end of the key; null = not kept.' },
+  state: { enum: ['valid', 'expired'] },
+  ...limits,
+  createdAt: time,
+  expiresAt: { ...timeOrNull, description: 'null = it does not expire.' },
+  revokedAt: { ...timeOrNull, description: 'The end of its grace period; null = it is not revoked.' },
+  lastUsedAt: { ...timeOrNull, description: 'Accurate to a few seconds; null = never.' },
+  lastUsedFrom: { type: ['string', 'null'] },
+  imported: { type: 'boolean', description: 'Whether the key was made elsewhere.' },
+})
+
+export const newKey = objectSchema(
+  {
+    name: {
+      ...text,
+      description: `1 to ${keyNameLengthMax} letters, digits, ., _ and -; unique among the keys of the account.`,
+    },
+    scopes: { ...limits.scopes, maxItems: scopesMax, default: [] },
+    addresses: { ...limits.addresses, maxItems: addressesMax, default: [] },
+    expiresAt: {
+      ...text,
+      description: 'RFC 3339, such as 2030-01-31T00:00:00Z; absent = it does not expire.',
+    },
+    expiresInSeconds: {
+      type: 'integer',
+      minimum: 1,
+      maximum: keyLifetimeMsMax / 1_000,
+      description: 'In place of expiresAt.',
+    },
+  },
+  ['scopes', 'addresses', 'expiresAt', 'expiresInSeconds'],
+)
+
+export const createdKey = objectSchema({ secretKey: text, name: text, ...limits, expiresAt: timeOrNull })
+
+function graceQuery(description: string) {
+  const graceSeconds = {
+    type: 'integer',
+    minimum: 0,
+    maximum: graceSecondsMax,
+    default: 0,
+    description,
+  } as const
+  return objectSchema({ graceSeconds }, ['graceSeconds'])
+}
+
+export const secretKeyReset = graceQuery(
+  'How long the old key keeps working: its sessions go on with the new key, also afterwards; 0 ends it, its sessions and its access tokens at once.',
+)
+
+const keyRevocation = graceQuery(
+  'How long the key keeps working; 0 ends it, its sessions and its access tokens at once.',
+)
+
+export const secretKey = objectSchema({ secretKey: text })
+export const apiKey = objectSchema({ apiKey: text })
+
+/** Operations on the keys of an account. */
+export function keyOperations({
+  actionsOf,
+  actionsToChange,
+  clock,
+}: AdminOperationOptions): AdminOperations<
+  | '/api/v1/admin/accounts/:id/secret-key'
+  | '/api/v1/admin/accounts/:id/api-key'
+  | '/api/v1/admin/accounts/:id/keys'
+  | '/api/v1/admin/accounts/:id/keys/:name'
+> {
+  return {
+    '/api/v1/admin/accounts/:id/secret-key': {
+      POST: operation({
+        id: 'resetSecretKey',
+        summary: 'Replaces the secret key; the new one is shown only once.',
+        body: secretKeyReset,
+        isBodyOptional: true,
+        responses: { 200: { description: 'The new key.', schema: secretKey } },
+        problems: ['request-invalid', 'account-not-found', 'own-account'],
+        handler: async (request) => {
+          const { graceSeconds } = request.body
+          const { keys } = await actionsToChange(request)
+          return { secretKey: await keys.resetSecretKey(idOf(request), graceSeconds) }
+        },
+      }),
+    },
+    '/api/v1/admin/accounts/:id/api-key': {
+      POST: operation({
+        id: 'resetApiKey',
+        summary:
+          'Replaces the API key; the old one stops working immediately, and the new one is shown only once.',
+        body: emptyObject,
+        isBodyOptional: true,
+        responses: { 200: { description: 'The new key.', schema: apiKey } },
+        problems: ['request-invalid', 'account-not-found', 'own-account'],
+        handler: async (request) => {
+          const { keys } = await actionsToChange(request)
+          return { apiKey: await keys.resetApiKey(idOf(request)) }
+        },
+      }),
+    },
+    '/api/v1/admin/accounts/:id/keys': {
+      GET: operation({
+        id: 'listKeys',
+        summary: 'Lists the secret keys of an account, in the order in which they were created.',
+        description: 'All of them are on one page. Revoked keys are not listed.',
+        responses: { 200: { description: 'The keys.', schema: pageSchema(keyItem) } },
+        problems: ['account-not-found'],
+        handler: async (request) => {
+          const keys = await actionsOf(request).secretKeys.list(idOf(request))
+          return { items: keys.map(secretKeyData), nextCursor: null }
+        },
+      }),
+      POST: operation({
+        id: 'createKey',
+        summary: 'Creates a further secret key, which is shown only once.',
+        body: newKey,
+        responses: { 201: { description: 'The new key.', schema: createdKey, headers: ['Location'] } },
+        problems: ['request-invalid', 'account-not-found', 'own-account'],
+        findErrors: (_request, members) => readNewKey({ ...anyKey, ...members }, clock()).errors,
+        handler: async (request, reply) => {
+          const { input, errors } = readNewKey(request.body, clock())
+          if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
+          const id = idOf(request)
+          const { secretKeys } = await actionsToChange(request)
+          const secretKey = await secretKeys.create(id, input)
+          reply.code(201).header('Location', `/api/v1/admin/accounts/${id}/keys/${input.name}`)
+          return createdKeyData(secretKey, input)
+        },
+      }),
+    },
+    '/api/v1/admin/accounts/:id/keys/:name': {
+      DELETE: operation({
+        id: 'revokeKey',
+        summary: 'Revokes a secret key with its sessions and access tokens.',
+        description: 'No other key is affected. A name that no key of the account has is `request-invalid`.',
+        query: keyRevocation,
+        responses: { 204: { description: 'Revoked, or valid until the grace period ends.' } },
+        problems: ['request-invalid', 'account-not-found'],
+        handler: async (request, reply) => {
+          // The cast is sound: the path has this parameter.
+          const { name } = request.params as { readonly name: string }
+          await actionsOf(request).secretKeys.revoke(idOf(request), name, request.query.graceSeconds)
+          reply.code(204)
+        },
+      }),
+    },
+  }
+}
+
+type NewKey = Value<typeof newKey>
+
+/** Stands for members that do not match the schema. */
+const anyKey: NewKey = { name: 'x', scopes: [], addresses: [] }
+
+/** What a key is made from, with every member that is wrong. */
+function readNewKey(
+  { name, scopes, addresses, expiresAt, expiresInSeconds }: NewKey,
+  now: number,
+): { readonly input: SecretKeyInput; readonly errors: readonly FieldError[] } {
+  const time = expiresAt === undefined ? undefined : parseTime(expiresAt)
+  const end = expiresInSeconds === undefined ? time : now + expiresInSeconds * 1_000
+  const input = { name, scopes, addresses, expiresAt: end }
+  const errors = findKeyErrors(input, now)
+  if (expiresAt !== undefined && expiresInSeconds !== undefined)
+    errors.push({ field: 'expiresInSeconds', message: 'must not come with expiresAt' })
+  else if (expiresAt !== undefined && time === undefined)
+    errors.push({ field: 'expiresAt', message: 'must be a time such as 2030-01-31T00:00:00Z' })
+  return { input, errors }
+}

@@ -1,0 +1,162 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { HeldKeys } from '#accounts/held-keys.ts'
+import type { PublicPath } from '#gateway/routes/own-paths.ts'
+import { arrivalOf, visitorOf } from '#gateway/server/arrival.ts'
+import { countFailure } from '#identity/limits/failures.ts'
+import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
+import type { Sessions } from '#identity/tokens/sessions.ts'
+import type { Metrics } from '#ops/metrics/metrics.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { isRecord } from '#platform/json.ts'
+import type { Rate } from '#store/rates.ts'
+import { readMembers } from './json-body.ts'
+import type { OwnEndpoint } from './operation.ts'
+import { onResponseSent } from './reply.ts'
+import { createTokenCookies, type TokenCookiesOptions } from './token-cookies.ts'
+
+export interface TokenEndpointsOptions extends TokenCookiesOptions, FailedKeyPairOptions {
+  readonly sessions: Sessions
+  readonly metrics: Metrics
+}
+
+/** After these errors the session of the token has ended, and its cookie is useless. */
+const sessionEndedCodes = new Set<ErrorCode>([
+  'refresh-token-expired',
+  'refresh-token-reused',
+  'session-revoked',
+])
+
+type TokenPath = Extract<PublicPath, `/api/v1/accounts/${string}`>
+
+/** Issuing, refreshing and revoking tokens. */
+export function tokenEndpoints(
+  app: FastifyInstance,
+  options: TokenEndpointsOptions,
+): Readonly<Record<TokenPath, OwnEndpoint>> {
+  const { sessions, metrics } = options
+  const countFailedKeyPair = createFailedKeyPairCount(options)
+  const cookies = createTokenCookies(app, options)
+
+  async function issue(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const { SecretKey, APIKey } = readMembers(request, { required: ['SecretKey', 'APIKey'] })
+    const issued = await sessions
+      .start(SecretKey, APIKey, visitorOf(request.raw))
+      .catch((error: unknown) => countFailedKeyPair(request, error))
+    metrics.tokensIssued.inc({ grant: 'keys' })
+    cookies.set(request, reply, issued)
+    const { account, accessToken, refreshToken } = issued
+    return {
+      Id: account.id,
+      FirstName: account.firstName,
+      LastName: account.lastName,
+      Email: account.email,
+      Role: account.role,
+      IsVerified: account.isVerified,
+      JwtToken: accessToken,
+      RefreshToken: refreshToken,
+    }
+  }
+
+  async function refresh(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const { token, isFromCookie } = readRefreshToken(request)
+    try {
+      const issued = await sessions.refresh(token, visitorOf(request.raw))
+      metrics.tokensIssued.inc({ grant: 'refresh' })
+      cookies.set(request, reply, issued)
+      onResponseSent(reply.raw, issued.acknowledge)
+      return { jwtToken: issued.accessToken, refreshToken: issued.refreshToken }
+    } catch (error) {
+      if (isFromCookie && error instanceof GatehouseError && sessionEndedCodes.has(error.code))
+        cookies.clear(reply)
+      throw error
+    }
+  }
+
+  /**
+   * A client that signs out loses the cookie, even if the session cannot be ended now or the body is wrong. But a page
+   * of another site cannot sign anyone out.
+   */
+  function clearCookieUnlessCrossSite(request: FastifyRequest, reply: FastifyReply): void {
+    if (!cookies.isCrossSite(request)) cookies.clear(reply)
+  }
+
+  async function revoke(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const { token } = readRefreshToken(request)
+    cookies.clear(reply)
+    await sessions.revoke(token)
+    reply.header('Cache-Control', 'no-store')
+    return {}
+  }
+
+  /** The token in the body, else in the cookie, which is never accepted from another site. */
+  function readRefreshToken(request: FastifyRequest): {
+    readonly token: string
+    readonly isFromCookie: boolean
+  } {
+    const { token } = readMembers(request, { required: [], optional: ['token'] })
+    if (token !== undefined) return { token, isFromCookie: false }
+    const fromCookie = cookies.readRefreshToken(request)
+    if (!fromCookie) {
+      const errors = [{ field: 'token', message: 'is missing, and so is the cookie' }]
+      throw new GatehouseError('request-invalid', { errors })
+    }
+    if (cookies.isCrossSite(request)) throw new GatehouseError('cross-site-refresh')
+    return { token: fromCookie, isFromCookie: true }
+  }
+
+  return {
+    '/api/v1/accounts/access-token': { handler: issue },
+    '/api/v1/accounts/refresh-token': { handler: refresh },
+    '/api/v1/accounts/revoke-token': { handler: revoke, onAccepted: clearCookieUnlessCrossSite },
+  }
+}
+
+export interface FailedKeyPairOptions {
+  readonly limiter: RateLimiter
+  /** How many invalid key pairs, or keys to revoke, one client network may send. */
+  readonly failures: Rate
+}
+
+/** @returns a function that counts a pair which was found to be wrong, and throws `too-many-failures` or else the error */
+export function createFailedKeyPairCount(options: FailedKeyPairOptions) {
+  return async function countFailedKeyPair(request: FastifyRequest, error: unknown): Promise<never> {
+    if (error instanceof GatehouseError && error.code === 'credentials-invalid')
+      await countClientFailure(options, request)
+    throw error
+  }
+}
+
+/** @throws GatehouseError `too-many-failures` */
+async function countClientFailure(
+  { limiter, failures }: FailedKeyPairOptions,
+  { raw }: FastifyRequest,
+): Promise<void> {
+  const { address } = arrivalOf(raw).client
+  const excess = await countFailure(limiter, failures, { address, isMalformed: false })
+  if (excess) throw excess
+}
+
+export interface HeldKeysEndpointOptions extends FailedKeyPairOptions {
+  readonly heldKeys: HeldKeys
+}
+
+/** Ends a key for whoever holds it. The answer is the same whether there was such a key. */
+export function revokeKeyEndpoint({ heldKeys, ...options }: HeldKeysEndpointOptions): OwnEndpoint {
+  return {
+    handler: async (request, reply) => {
+      const key = readKey(request)
+      // Every call counts: the answer does not tell whether there was such a key.
+      await countClientFailure(options, request)
+      await heldKeys.end(key, visitorOf(request.raw))
+      reply.header('Cache-Control', 'no-store')
+      return {}
+    },
+  }
+}
+
+/** The empty text counts as a key too: it gets the same answer. */
+function readKey(request: FastifyRequest): string {
+  const { body } = request
+  return isRecord(body) && body.key === '' ? '' : readMembers(request, { required: ['key'] }).key
+}

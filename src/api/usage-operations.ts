@@ -1,0 +1,132 @@
+import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
+import { planUseData } from '#accounts/plan-reports.ts'
+import { usageReportData } from '#accounts/usage-reports.ts'
+import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-paths.ts'
+import { invalidField } from '#platform/errors/gatehouse-error.ts'
+import type { Account } from '#store/account.ts'
+import { type AdminOperationOptions, idOf } from './admin/account-operations.ts'
+import { actorOf } from './admin/admission.ts'
+import { count, objectSchema, text, type Value } from './json-schema.ts'
+import { type AdminOperations, type Operation, type OperationDoc, operation } from './operation.ts'
+
+/** What operations on usage have in common. */
+
+const day = { type: 'string', format: 'date' } as const
+const counts = { requests: count, units: count }
+
+const planUse = {
+  ...objectSchema({
+    name: text,
+    known: {
+      type: 'boolean',
+      description: 'false: the config no longer has such a plan, and the account is not limited.',
+    },
+    quota: {
+      ...objectSchema({
+        limit: { type: 'integer', minimum: 1 },
+        per: { type: 'string', enum: ['day', 'month'], description: 'UTC day or month.' },
+        used: {
+          ...count,
+          description: 'Requests in this day or month; may be up to 1 % of the limit, and 100, too low.',
+        },
+        remaining: count,
+        resetsAt: { type: 'string', format: 'date-time' },
+      }),
+      type: ['object', 'null'],
+      description: 'null = the plan has none.',
+    },
+    rateLimit: {
+      ...objectSchema({
+        limit: { type: 'integer', minimum: 1 },
+        perSeconds: { type: 'number', exclusiveMinimum: 0 },
+      }),
+      type: ['object', 'null'],
+      description: 'null = the plan has none.',
+    },
+  }),
+  type: ['object', 'null'],
+  description: 'The plan of the account, and what is left of it now; null = none.',
+}
+
+export const usageReport = objectSchema({
+  plan: planUse,
+  from: day,
+  to: day,
+  days: {
+    type: 'array',
+    items: objectSchema({
+      day,
+      ...counts,
+      used: { type: 'array', items: objectSchema({ key: text, route: text, ...counts }) },
+    }),
+  },
+})
+
+const usageQuery = objectSchema(
+  {
+    from: {
+      type: 'string',
+      description: 'First day (UTC), such as 2026-11-01; default: the first of the month of `to`.',
+    },
+    to: { type: 'string', description: 'Last day, at most 400 days later; default: today.' },
+  },
+  ['from', 'to'],
+)
+
+/** The operation but for whose usage it shows. */
+const usageOperation = {
+  description:
+    'The plan and what is left of it; and requests and units by day, secret key and route: days without requests are left out, and those of more than 400 days ago are not kept.',
+  query: usageQuery,
+  responses: { 200: { description: 'Plan and days.', schema: usageReport } },
+} satisfies Partial<OperationDoc>
+
+/** @throws GatehouseError `request-invalid` */
+async function readUsageReport(
+  { usage, plans }: Pick<AccountActions, 'usage' | 'plans'>,
+  account: Pick<Account, 'id' | 'plan'>,
+  { from, to }: Value<typeof usageQuery>,
+): Promise<unknown> {
+  const days = usage.parseDays({ from, to })
+  if ('field' in days) throw invalidField(days.field, days.message)
+  const [plan, counts] = await Promise.all([plans.read(account), usage.read(account.id, days)])
+  return { plan: planUseData(plan), ...usageReportData(days, counts) }
+}
+
+/** The operations of an account on itself, for any role and by either scheme. */
+export function ownAccountOperations(actionsOf: AccountActionsOf): PerOperation<Operation, OwnAccountPath> {
+  return {
+    '/api/v1/accounts/usage': {
+      GET: operation({
+        ...usageOperation,
+        id: 'getUsage',
+        summary: "Shows what the caller's account has used.",
+        problems: ['request-invalid'],
+        handler: async (request) => {
+          const actor = actorOf(request)
+          const actions = actionsOf(actor)
+          return readUsageReport(actions, await actions.accounts.find(actor.id), request.query)
+        },
+      }),
+    },
+  }
+}
+
+export function usageOperations({
+  actionsOf,
+}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/usage'> {
+  return {
+    '/api/v1/admin/accounts/:id/usage': {
+      GET: operation({
+        ...usageOperation,
+        id: 'getAccountUsage',
+        summary: 'Shows what an account has used.',
+        problems: ['request-invalid', 'account-not-found'],
+        handler: async (request) => {
+          const actions = actionsOf(request)
+          return readUsageReport(actions, await actions.accounts.find(idOf(request)), request.query)
+        },
+      }),
+    },
+  }
+}

@@ -1,0 +1,138 @@
+import { secretKeyData } from '#accounts/account-data.ts'
+import { loadConfig } from '#config/load.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
+import { keyPatterns } from '#platform/secrets/format.ts'
+import type { Command } from '../command.ts'
+import { importKeysCommand } from '../import/import-keys.ts'
+import { withOperator } from '../operator.ts'
+import { fieldLines, printData, printList } from '../print.ts'
+import { confirm, yesOption } from '../terminal/ask.ts'
+import {
+  createKeyCommand,
+  graceOption,
+  namingOptions,
+  readGrace,
+  resetApiKeyCommand,
+  resetSecretKeyCommand,
+  rotateKeyCommand,
+} from './new-key-commands.ts'
+
+const list: Command = {
+  name: 'keys list',
+  operands: ['ID|EMAIL'],
+  summary: 'Lists the secret keys of an account.',
+  examples: ['gatehouse keys list ada@example.com'],
+  printsData: true,
+  run: async (invocation) => {
+    const [who = ''] = invocation.operands
+    const keys = await withOperator(invocation.config, ({ secretKeys }) => secretKeys.list(who))
+    printList(invocation, keys.map(secretKeyData), {
+      columns: {
+        NAME: ({ name }) => name,
+        'ENDS IN': ({ lastFour }) => lastFour,
+        STATE: ({ state }) => state,
+        SCOPES: ({ scopes }) => scopes.join(','),
+        FROM: ({ addresses }) => addresses.join(','),
+        CREATED: ({ createdAt }) => createdAt,
+        EXPIRES: endOf,
+        'LAST USED': ({ lastUsedAt }) => lastUsedAt,
+      },
+      whenEmpty: 'No secret keys.',
+    })
+  },
+}
+
+/** When a key ends: at the end of an overlap, or when it expires; times compare as texts. */
+function endOf({
+  expiresAt,
+  revokedAt,
+}: Pick<ReturnType<typeof secretKeyData>, 'expiresAt' | 'revokedAt'>): string | undefined {
+  return [expiresAt, revokedAt].filter((time) => time !== null).toSorted()[0]
+}
+
+const revokeGrace = graceOption('0s', 'the key still works, up to 30d; 0s revokes it at once.')
+
+const revoke: Command = {
+  name: 'keys revoke',
+  operands: ['ID|EMAIL', 'NAME'],
+  summary: 'Revokes a secret key, its sessions and its access tokens.',
+  examples: [
+    'gatehouse keys revoke ada@example.com ci --yes',
+    'gatehouse keys revoke ada@example.com ci --grace 1h',
+  ],
+  options: { ...yesOption, ...revokeGrace },
+  printsData: true,
+  run: async (invocation) => {
+    const [who = '', name = ''] = invocation.operands
+    const { grace, graceSeconds } = readGrace(invocation, revokeGrace)
+    if (graceSeconds === 0) {
+      await confirm(
+        invocation,
+        `Revoke the secret key ${name} of ${who}, with its sessions and access tokens?`,
+      )
+    }
+    await namingOptions(
+      withOperator(invocation.config, ({ secretKeys }) => secretKeys.revoke(who, name, graceSeconds)),
+      'NAME',
+    )
+    const line =
+      graceSeconds === 0 ? `Secret key ${name} is revoked.` : `Secret key ${name} stays valid for ${grace}.`
+    printData(invocation, { name, graceSeconds }, [line])
+  },
+}
+
+const show: Command = {
+  name: 'keys show',
+  operands: ['ID|EMAIL'],
+  summary: 'Shows both keys again, if keys.reveal is true and encrypted copies are stored.',
+  examples: ['gatehouse keys show ada@example.com'],
+  printsData: true,
+  run: async (invocation) => {
+    const [who = ''] = invocation.operands
+    const { secretKey, apiKey, config } = await withOperator(
+      invocation.config,
+      async ({ accounts, keys, config }) => {
+        const { id } = await accounts.find(who)
+        const secretKey = await keys.reveal(id, 'secretKey')
+        return { secretKey, apiKey: await keys.reveal(id, 'apiKey'), config }
+      },
+    )
+    if (secretKey === undefined || apiKey === undefined) {
+      const reason = config.keys.reveal
+        ? 'They were created with keys.reveal: false, with another sealing key, or before a password was set.'
+        : 'The config has keys.reveal: false.'
+      const hint = `${reason} Reset them: gatehouse keys reset-secret`
+      throw new OperatorError('these keys cannot be shown again', { hint })
+    }
+    printData(invocation, { secretKey, apiKey }, fieldLines({ 'Secret key': secretKey, 'API key': apiKey }))
+  },
+}
+
+const pattern: Command = {
+  name: 'keys pattern',
+  operands: [],
+  summary: 'Prints regular expressions that find keys, one a line: for secret scanners and grep.',
+  examples: ['gatehouse keys pattern', 'gatehouse keys pattern > patterns.txt'],
+  printsData: true,
+  run: async (invocation) => {
+    const { config } = loadConfig(invocation.config)
+    const patterns = keyPatterns(config.keys.prefix)
+    printData(
+      invocation,
+      { patterns },
+      patterns.map((each) => each.pattern),
+    )
+  },
+}
+
+export const keyCommands: readonly Command[] = [
+  list,
+  createKeyCommand,
+  rotateKeyCommand,
+  revoke,
+  resetSecretKeyCommand,
+  resetApiKeyCommand,
+  show,
+  pattern,
+  importKeysCommand,
+]

@@ -1,0 +1,118 @@
+import { isDeepStrictEqual } from 'node:util'
+import { errorMessage } from '#platform/errors/operator-error.ts'
+import { readTargetAddress, type TargetAddress } from '../client/target-address.ts'
+import { followHost } from './followed-host.ts'
+import { createTargetOpener, type OpenTarget, type TargetOpenerOptions } from './open-target.ts'
+import type { Target } from './target.ts'
+import type { UpstreamConfig } from './upstream-config.ts'
+
+/** The host name of a target has other addresses, or none any more. */
+export interface AddressChange {
+  readonly upstream: string
+  /** Its name, as configured. */
+  readonly target: string
+  /** Those that it has now; if it stopped resolving, the last ones. */
+  readonly addresses: readonly string[]
+  /** Why it stopped resolving; undefined = it resolves. */
+  readonly failure: string | undefined
+}
+
+export interface TargetSetOptions extends TargetOpenerOptions {
+  onAddressChange(change: AddressChange): void
+  /** Called whenever there are others, and not before the first are used. */
+  onTargets(targets: readonly Target[]): void
+  /** The upstream that this one replaces. */
+  readonly previous: { readonly config: UpstreamConfig; readonly targets: readonly Target[] } | undefined
+}
+
+/** The targets of an upstream: those that are configured, or each address of them. */
+export interface TargetSet {
+  /** Never empty, if any are configured. */
+  readonly targets: readonly Target[]
+  close(): void
+}
+
+export function openTargetSet(config: UpstreamConfig, options: TargetSetOptions): TargetSet {
+  const { previous, onTargets, onAddressChange, onHealthChange, clock } = options
+  // With other health options the previous state does not apply.
+  const hasSameHealth = isDeepStrictEqual(previous?.config.health, config.health)
+  const before = previous?.targets ?? []
+  // Closures keep these, and not the previous targets.
+  const knownAddresses = new Map(
+    [...Map.groupBy(before, ({ configured }) => configured)].map(([name, each]) => [
+      name,
+      each.flatMap(({ address }) => address ?? []),
+    ]),
+  )
+  // A target that is listed twice is still one server.
+  const healths = new Map(hasSameHealth ? before.map(({ name, health }) => [name, health]) : [])
+  const create = createTargetOpener(config, { clock, onHealthChange })
+  const open: OpenTarget = (address, weight, configured) => {
+    const target = create(address, weight, configured, healths.get(address.name))
+    healths.set(target.name, target.health)
+    return target
+  }
+  const groups = config.targets.map(({ url, weight }) => {
+    const address = readTargetAddress(url)
+    const isFollowed = config.resolve === 'all' && address.serverName !== undefined
+    return isFollowed ? followTarget(address, weight) : staticGroup(open(address, weight, address.name))
+  })
+
+  function followTarget(address: TargetAddress, weight: number): TargetGroup {
+    const { name, serverName: host = '' } = address
+    const known = [...new Set(knownAddresses.get(name))]
+    const openAt = (ip: string) => open(atAddress(address, ip), weight, name)
+    // Until it is resolved for the first time, the system looks the name up for each connection.
+    let targets = known.length > 0 ? known.map(openAt) : [open(address, weight, name)]
+    const told = { upstream: config.name, target: name }
+    const stop = followHost(host, known, {
+      onAddresses: (addresses) => {
+        const kept = targets.filter((target) => target.address && addresses.includes(target.address))
+        const gone = targets.filter((target) => !kept.includes(target))
+        const added = addresses.filter((ip) => !kept.some((target) => target.address === ip))
+        targets = [...kept, ...added.map(openAt)]
+        for (const { pool, name: goneName } of gone) {
+          healths.delete(goneName)
+          pool.close()
+        }
+        onAddressChange({ ...told, addresses, failure: undefined })
+        onTargets(all())
+      },
+      onFailure: (error) => {
+        const addresses = targets.flatMap((target) => target.address ?? [])
+        onAddressChange({ ...told, addresses, failure: errorMessage(error) })
+      },
+    })
+    return { targets: () => targets, stop }
+  }
+
+  function all(): readonly Target[] {
+    return groups.flatMap(({ targets }) => targets())
+  }
+
+  return {
+    get targets() {
+      return all()
+    },
+    close: () => {
+      for (const { stop } of groups) stop()
+      for (const { pool } of all()) pool.close()
+    },
+  }
+}
+
+/** What one configured target stands for. */
+interface TargetGroup {
+  targets(): readonly Target[]
+  stop(): void
+}
+
+function staticGroup(target: Target): TargetGroup {
+  return { targets: () => [target], stop: () => {} }
+}
+
+/** One address of a target: it is still called, and verified, by its name. */
+function atAddress(address: TargetAddress, ip: string): TargetAddress {
+  if (!('host' in address.endpoint)) return address
+  return { ...address, endpoint: { ...address.endpoint, host: ip }, name: `${address.name} (${ip})` }
+}

@@ -1,0 +1,141 @@
+import { fullName } from '#accounts/account-input.ts'
+import type { PlanUse, QuotaUse } from '#accounts/plan-reports.ts'
+import { time } from '#platform/pages/format.ts'
+import { type Html, html, rawHtml } from '#platform/pages/html.ts'
+import { card, emptyState, icon } from '#platform/pages/parts.ts'
+import { formatDay, spanText } from '#platform/time.ts'
+import type { Account } from '#store/account.ts'
+import { type DayRange, totalOf, type UsageCount } from '#store/usage.ts'
+import type { PageFrame } from './frame.ts'
+import { page } from './layout.ts'
+import { cell, titleRow } from './parts.ts'
+
+export interface UsageView {
+  readonly account: Pick<Account, 'id' | 'email' | 'firstName' | 'lastName'>
+  readonly isOwn: boolean
+  readonly days: DayRange
+  /** undefined = the account has none. */
+  readonly plan: PlanUse | undefined
+  readonly counts: readonly UsageCount[]
+  /** Path of the page, below the portal. */
+  readonly path: string
+}
+
+/** What an account has used: a chart of its days, and sums by key and route. */
+export function usagePage(frame: PageFrame, view: UsageView): Html {
+  const { account, isOwn, days, plan, counts, path } = view
+  const { base } = frame
+  const query = `from=${formatDay(days.from)}&to=${formatDay(days.to)}`
+  return page(frame, {
+    title: 'Usage',
+    section: isOwn ? '/usage' : '/accounts',
+    lead: isOwn
+      ? 'Requests that were forwarded for your account, per UTC day.'
+      : `Requests that were forwarded for ${fullName(account) || account.email}, per UTC day.`,
+    actions: html`<a class="button" href="${base}${path}/export?${query}" download>${icon('download')}CSV</a>`,
+    ...(!isOwn && { breadcrumb: { href: `/accounts/${account.id}`, text: account.email } }),
+    body: html`${plan && planCard(frame, plan)}${daysForm(frame, view)}${counts.length === 0 ? noUsage() : html`${daysCard(days, counts)}${sumsCard(counts)}`}`,
+  })
+}
+
+/** What is left of the plan now. */
+function planCard(frame: PageFrame, { name, isKnown, quota, rateLimit }: PlanUse): Html {
+  return card({
+    title: `Plan: ${name}`,
+    body: html`${!isKnown && html`<p>This plan no longer exists, so the account is not limited.</p>`}${quota && quotaPart(frame, quota)}${
+      rateLimit &&
+      html`<p class="muted">${number(rateLimit.limit)} requests ${perText(rateLimit.perMs)}, in bursts of up to ${number(rateLimit.limit)}.</p>`
+    }`,
+  })
+}
+
+/** Such as `per minute`, `every 30 seconds`. */
+function perText(spanMs: number): string {
+  const span = spanText(spanMs)
+  return span.startsWith('1 ') ? `per ${span.slice(2)}` : `every ${span}`
+}
+
+function quotaPart({ now }: PageFrame, { limit, per, used, resetsAt }: QuotaUse): Html {
+  const text = `${number(used)} of ${number(limit)} requests used ${per === 'day' ? 'today' : 'this month'} (UTC)`
+  return html`<p id="quota">${text}</p><progress class="quota" max="${limit}" value="${Math.min(used, limit)}" aria-labelledby="quota">${text}</progress>
+<p class="muted">Resets ${time(resetsAt, now)} (${per === 'month' && `${monthDay(resetsAt)}, `}00:00 UTC).</p>`
+}
+
+function daysForm({ base }: PageFrame, { days, path }: UsageView): Html {
+  return html`<form class="search" method="get" action="${base}${path}">
+<div><label for="from">From</label><input id="from" name="from" type="date" value="${formatDay(days.from)}"></div>
+<div><label for="to">To</label><input id="to" name="to" type="date" value="${formatDay(days.to)}"></div><button>Show</button></form>`
+}
+
+function noUsage(): Html {
+  return card({
+    title: 'Days',
+    isFlush: true,
+    body: emptyState({
+      icon: icon('usage'),
+      title: 'No requests on these days',
+      text: 'Requests appear here within a few seconds.',
+    }),
+  })
+}
+
+const chartWidth = 1_000
+const chartHeight = 160
+
+function daysCard({ from, to }: DayRange, counts: readonly UsageCount[]): Html {
+  const byDay = Map.groupBy(counts, ({ day }) => day)
+  const sums = Array.from(
+    { length: to - from + 1 },
+    (_, index) => totalOf(byDay.get(from + index) ?? []).requests,
+  )
+  const most = Math.max(...sums)
+  const text = `${number(totalOf(counts).requests)} requests from ${formatDay(from)} to ${formatDay(to)}, at most ${number(most)} a day.`
+  const step = chartWidth / sums.length
+  const bars = sums.map((requests, index) => {
+    const height = Math.max(requests > 0 ? 1 : 0, Math.round((requests / most) * chartHeight))
+    const place = `x="${round(index * step)}" y="${chartHeight - height}" width="${round(step * 0.8)}" height="${height}"`
+    return html`<rect class="bar" ${rawHtml(place)}><title>${formatDay(from + index)}: ${number(requests)}</title></rect>`
+  })
+  return card({
+    title: 'Days',
+    lead: text,
+    body: html`<svg class="days" viewBox="0 0 ${chartWidth} ${chartHeight}" preserveAspectRatio="none" role="img" aria-label="${text}">${bars}</svg>
+<div class="row between muted"><span>${formatDay(from)}</span><span>${formatDay(to)}</span></div>`,
+  })
+}
+
+function sumsCard(counts: readonly UsageCount[]): Html {
+  const groups = Map.groupBy(counts, ({ key, route }) => JSON.stringify([key, route]))
+  const rows = [...groups.values()].toSorted((a, b) => totalOf(b).requests - totalOf(a).requests)
+  const titles = ['Key', 'Route', 'Requests', 'Units']
+  return card({
+    title: 'Keys and routes',
+    lead: 'A unit is the cost a backend reports; 1 by default.',
+    isFlush: true,
+    body: html`<table>${titleRow(titles)}<tbody>${rows.map(sumRow)}</tbody></table>`,
+  })
+}
+
+function sumRow(counts: readonly UsageCount[]): Html {
+  const [first] = counts
+  const { requests, units } = totalOf(counts)
+  return html`<tr>${[
+    cell('Key', html`<code>${first?.key === '' ? 'unknown' : first?.key}</code>`),
+    cell('Route', html`${first?.route}`),
+    cell('Requests', html`${number(requests)}`),
+    cell('Units', html`${number(units)}`),
+  ]}</tr>`
+}
+
+/** Such as `1 Dec`. */
+function monthDay(at: number): string {
+  return new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-GB')
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}
