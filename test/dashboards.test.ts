@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parser } from '@prometheus-io/lezer-promql'
 import t from 'tap'
 import { parse } from 'yaml'
-import { createMetrics } from '#ops/metrics/metrics.ts'
+import { openMetrics } from '#ops/metrics/metrics.ts'
 
 interface Panel {
   readonly id: number
@@ -24,7 +24,7 @@ const { panels } = JSON.parse(readFileSync('deploy/dashboards/grafana.json', 'ut
 }
 const alerts = parse(readFileSync('deploy/dashboards/alerts.yaml', 'utf8')).groups[0]
   .rules as readonly Alert[]
-const described = await createMetrics({ version: '' }).describe()
+const described = await openMetrics({ version: '' }).describe()
 
 /** What a query asks for: words of PromQL, by the kind of node they are in its tree. */
 function readQuery(query: string) {

@@ -2,7 +2,7 @@ import { openKeyUses } from '#accounts/key-uses.ts'
 import { type LoadedConfig, loadConfig } from '#config/load.ts'
 import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
 import { openAcknowledgements } from '#identity/tokens/refresh-tokens.ts'
-import { createMetrics } from '#ops/metrics/metrics.ts'
+import { openMetrics } from '#ops/metrics/metrics.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { createLog } from '#platform/log/log.ts'
@@ -29,7 +29,7 @@ const openGapMs = 20
 const [file = '', count = ''] = process.argv.slice(2)
 const loaded = loadConfig({ file, env: {} })
 const log = createLog({ level: 'silent' })
-const metrics = createMetrics({ version: 'drill' })
+const metrics = openMetrics({ version: 'drill' })
 /** When the change of an account was first applied by each instance. */
 const heard = new Map<string, Map<number, number>>()
 

@@ -18,6 +18,11 @@ const drills: Readonly<Record<string, { readonly summary: string; readonly load:
     summary: '500 resets under load over 3 instances, then with pub/sub cut all the time',
     load: async () => (await import('./revocation.ts')).revocation,
   },
+  events: {
+    summary:
+      'receivers of events that hang and fail, the delivering instance killed, 10,000 behind a dead one',
+    load: async () => (await import('./events.ts')).events,
+  },
   outage: {
     summary: 'Redis paused, killed, flushed, out of reach of one instance, failed over by Sentinel',
     load: async () => (await import('./outage.ts')).outage,

@@ -1,8 +1,8 @@
-import { createMetrics } from '#ops/metrics/metrics.ts'
+import { openMetrics } from '#ops/metrics/metrics.ts'
 
 /** The reference of the gateway's own metrics, generated from the instruments. */
 export async function metricsPage(): Promise<string> {
-  const described = await createMetrics({ version: '' }).describe()
+  const described = await openMetrics({ version: '' }).describe()
   const own = described.filter(({ name }) => name.startsWith('gatehouse_'))
   return [
     '# Metrics',

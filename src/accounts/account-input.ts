@@ -22,7 +22,7 @@ export const accountDefaults = { firstName: '', lastName: '', role: defaultRole,
 
 /** Lengths are in characters. */
 export const emailLengthMax = 254
-/** Of each name. */
+/** For the first name and the last name each. */
 export const nameLengthMax = 100
 export const roleLengthMax = 64
 // Neither may hold control or format characters: an invisible one, or one that reverses the direction of a text, makes

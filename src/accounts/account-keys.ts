@@ -39,7 +39,7 @@ export interface AccountKeys {
   status(idOrEmail: string): Promise<KeysStatus>
   /** The key itself, recorded in the audit log; undefined with keys.reveal: false, or where no copy is kept. */
   reveal(idOrEmail: string, kind: KeyKind): Promise<string | undefined>
-  /** The same without an audit entry: to be used for its owner, not to be shown. */
+  /** The key without an audit entry: to be used for its owner, not to be shown. */
   unseal(account: Account, kind: KeyKind): string | undefined
   /**
    * Creates a new default key. @param graceSeconds how long the old one still works; 0 = it, its sessions and its access

@@ -13,7 +13,7 @@ export interface AccountLine {
 interface AccountLineReader {
   /** The accounts and bad lines that end with this line. */
   read(line: Line): readonly AccountLine[]
-  /** The same at the end of the file. */
+  /** The accounts and bad lines that only the end of the file completes. */
   end(): readonly AccountLine[]
 }
 

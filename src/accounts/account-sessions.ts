@@ -13,7 +13,7 @@ export interface AccountSessions {
   /** Open token sessions, newest first. `expiresAt` is when a session ends without a refresh. */
   list(id: string): Promise<readonly Session[]>
   /**
-   * The same a page at a time; sessions that start or end meanwhile shift no other page.
+   * Open token sessions, a page at a time; sessions that start or end meanwhile shift no other page.
    * @param page `limit` from 1; `cursor` from the page before
    * @throws GatehouseError `request-invalid` (field `cursor`)
    */

@@ -76,7 +76,13 @@ export function createAuditLog(store: Pick<AuditStore, 'findAudit'>): AuditLog {
 }
 
 /** An entry as the admin API, the exports and the log show it. */
-export function auditData({ at, actor, action, target, details }: AuditEntry) {
+export function auditData<Action extends string>({
+  at,
+  actor,
+  action,
+  target,
+  details,
+}: Omit<AuditEntry, 'action'> & { readonly action: Action }) {
   return {
     at: new Date(at).toISOString(),
     channel: actor.channel,

@@ -14,10 +14,10 @@ export interface SecretKeyInput {
   readonly expiresAt: number | undefined
 }
 
-/** Of a key's name, and of each scope. */
+/** For a key's name, and for each scope. */
 export const keyNameLengthMax = 64
 export const scopeLengthMax = 64
-/** Of one key. */
+/** How many one key may have. */
 export const scopesMax = 32
 export const addressesMax = 32
 /** How far ahead a key may expire: ten years. */

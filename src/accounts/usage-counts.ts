@@ -23,25 +23,22 @@ export interface Count {
   isPending: boolean
   /** The round in which it was handed over last. */
   round: number
-  /** That of another key of the account; undefined = it is the last of the list. */
+  /** The count of another key of the account; undefined = it is the last of the list. */
   next: Count | undefined
 }
 
-/**
- * Up to so many that were handed over are kept for one more round: new ones every second live just long enough to be moved to
- * V8's old generation, and 3,000 of them fill it within 15 to 25 s.
- */
+/** How many counts that were handed over are kept for one more round, so that they need not be made again. */
 const keptMax = 10_000
 
 /**
- * What was counted on one day: by account, and by route a list of the counts of its keys, of which few are in use at
- * once. By account first, as there are callers of thousands of routes, and what belongs to a caller is used for all.
+ * What was counted on one day: by account, then by route, then a list of the counts of its keys, few of which are in use
+ * at once. The account comes first because one caller may use thousands of routes.
  */
 export class DayCounts {
   readonly day: number
   readonly #accounts = new Map<string, Map<string, Count>>()
   #pending: Count[] = []
-  /** Those that were handed over in the last round. */
+  /** The counts that were handed over in the last round. */
   #handedOver: readonly Count[] = []
   #round = 0
 

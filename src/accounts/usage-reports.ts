@@ -109,7 +109,7 @@ export function usageData({ day, key, route, requests, units }: UsageCount) {
   return { day: formatDay(day), key, route, requests, units }
 }
 
-/** The same for some days: a list of days, each with its sums and its counts by key and route. */
+/** The counts of some days: a list of days, each with its sums and its counts by key and route. */
 export function usageReportData({ from, to }: DayRange, counts: readonly UsageCount[]) {
   const days = [...Map.groupBy(counts, ({ day }) => day)].map(([day, ofDay]) => ({
     day: formatDay(day),

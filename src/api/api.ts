@@ -13,7 +13,7 @@ import type { Keyring } from '#identity/tokens/keyring.ts'
 import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Portal } from '#portal/portal.ts'
-import { type AdminOptions, adminOperations } from './admin/admin-api.ts'
+import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
 import { type AdmissionOptions, adminRoute, createAdmission, ownAccountRoute } from './admin/admission.ts'
 import {
   type ProtectedResourceOptions,
@@ -33,8 +33,8 @@ import {
   revokeKeyEndpoint,
   type TokenEndpointsOptions,
   tokenEndpoints,
-} from './tokens.ts'
-import { ownAccountOperations } from './usage.ts'
+} from './token-endpoints.ts'
+import { ownAccountOperations } from './usage-operations.ts'
 import { translateError } from './validate.ts'
 
 export interface ApiOptions

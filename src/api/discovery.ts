@@ -23,7 +23,7 @@ export interface ProtectedResourceOptions {
 /** The metadata of a protected resource (RFC 9728 2). */
 export interface ResourceMetadata {
   readonly resource: string
-  /** Those of the route, then the gateway, unless its tokens have another issuer than its URL: nobody could discover it. */
+  /** The issuers of the route, then the gateway; without it if its `issuer` is not its URL, as nobody could discover it. */
   readonly authorization_servers?: readonly string[]
   readonly scopes_supported?: readonly string[]
   readonly bearer_methods_supported: readonly ['header']
@@ -103,7 +103,7 @@ function unique(values: readonly string[]): readonly string[] {
 }
 
 interface ServerMetadataOptions {
-  /** Of the gateway's own tokens: what clients discover must have the same name (RFC 8414 3.3). */
+  /** The issuer of the gateway's own tokens: clients check that the metadata names it (RFC 8414 3.3). */
   readonly issuer: string
   readonly publicOrigin: string
   readonly routes: readonly Pick<RouteOptions, 'auth' | 'authorization' | 'scopes'>[]

@@ -13,7 +13,7 @@ import { registerStatus } from './status.ts'
 /** The state that operators can query, and the actions they can trigger. */
 interface OpsOptions {
   readonly contentType: string
-  /** Of the current config. */
+  /** Where it listens by the config in use. */
   address(): OpsAddress
   metricsText(): Promise<string>
   health(): StoreHealth | Promise<StoreHealth>

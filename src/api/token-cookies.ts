@@ -11,9 +11,9 @@ export interface TokenCookie {
 }
 
 export interface TokenCookiesOptions {
-  /** Of the refresh token. */
+  /** Carries the refresh token. */
   readonly cookie: TokenCookie
-  /** Of the access token; undefined = it is not enabled. */
+  /** Carries the access token; undefined = it is not enabled. */
   readonly accessCookie: TokenCookie | undefined
   /** The public origin. */
   readonly publicOrigin: string

@@ -46,7 +46,7 @@ export function usageOf({ name, operands }: Command): string {
   return ['gatehouse', name, ...operands, '[OPTIONS]'].join(' ')
 }
 
-/** Of help: its lines must fit a terminal. */
+/** A longer left column would leave a terminal too little room for the texts. */
 const helpWidthMax = 32
 
 /** Two columns, the second aligned. @param leftWidthMax texts that are wider do not move the second column */

@@ -68,7 +68,7 @@ export async function withOperator<Result>(
   })
 }
 
-/** The same for work that needs no more than the store. @throws OperatorError if it is not available */
+/** Runs some work that needs only the store, and closes it afterwards. @throws OperatorError if it is not available */
 export async function withStore<Result>(
   config: Config,
   work: (store: Store) => Promise<Result>,
@@ -98,7 +98,7 @@ export function currentUser(): Actor {
   }
 }
 
-/** The same, for work that encrypts: the gateway could never read what another sealing key encrypted. */
+/** As `withOperator`, for work that encrypts: the gateway could never read what another sealing key encrypted. */
 export function withSealingOperator<Result>(
   input: ConfigInput,
   work: (operator: Operator) => Promise<Result>,

@@ -5,7 +5,7 @@ import type { Gateway } from '#runtime/gateway.ts'
 
 /** The file that tells other programs the gateway's URLs, while it accepts requests. */
 export interface ReadyFile {
-  write(gateway: Pick<Gateway, 'url' | 'opsUrl' | 'decideUrl'>): void
+  write(gateway: Pick<Gateway, 'url' | 'opsUrl' | 'decideUrl' | 'redirectUrl'>): void
 }
 
 /**
@@ -37,10 +37,11 @@ export function createReadyFile(path: string): ReadyFile {
   })
   process.once('exit', remove)
   return {
-    write: ({ url, opsUrl, decideUrl }) =>
+    write: ({ url, opsUrl, decideUrl, redirectUrl }) =>
       attempt(() => {
         // Renamed only when it is complete: no reader ever sees half of it.
-        writeFileSync(temporaryPath, `${JSON.stringify({ url, opsUrl, decideUrl, pid: process.pid })}\n`)
+        const urls = { url, opsUrl, decideUrl, redirectUrl }
+        writeFileSync(temporaryPath, `${JSON.stringify({ ...urls, pid: process.pid })}\n`)
         renameSync(temporaryPath, path)
       }),
   }

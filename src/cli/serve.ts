@@ -29,7 +29,7 @@ export const serveCommand: Command = {
     'ready-file': {
       type: 'string',
       value: 'PATH',
-      help: 'File that {"url","opsUrl","pid"} (and "decideUrl") is written to as soon as requests are accepted.',
+      help: 'File that {"url","opsUrl","pid"} (and "decideUrl", "redirectUrl") is written to as soon as requests are accepted.',
     },
   },
   run: async (invocation) => {
@@ -99,7 +99,7 @@ async function runGateway({ input, readyFile, onReady }: GatewayRun): Promise<nu
 
 function logListening(
   { listen, ops, decide, store }: Config,
-  { url, opsUrl, decideUrl }: Gateway,
+  { url, opsUrl, decideUrl, redirectUrl }: Gateway,
   log: Log,
 ): void {
   // The URLs are for this machine: they do not show whether others can connect.
@@ -107,7 +107,7 @@ function logListening(
   const opsAddress = addressOf(ops.host, portOf(opsUrl))
   const decideAddress = decide && decideUrl && addressOf(decide.host, portOf(decideUrl))
   const what = { version: readVersion(), store: store.driver, workers: listen.workers }
-  const where = { url, address, opsUrl, opsAddress, decideUrl, decideAddress }
+  const where = { url, address, opsUrl, opsAddress, decideUrl, decideAddress, redirectUrl }
   log.info({ ...what, ...where, pid: process.pid }, 'listening')
 }
 

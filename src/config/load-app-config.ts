@@ -67,13 +67,15 @@ export function loadAppConfig(source: AppConfigOptions | string, env: Environmen
 
 /** The options in code as if they had been read from a file; options that an app does not use are problems. */
 function optionsOf(options: Readonly<Record<string, unknown>>): ConfigFile {
-  const { limits } = options
+  const { limits, keys } = options
   const sections: readonly string[] = appSections
   const unused = [
     ...Object.keys(options)
       .filter((name) => Object.hasOwn(configSchema.properties ?? {}, name) && !sections.includes(name))
       .map((name) => [name]),
     ...listenerLimits.filter((name) => isRecord(limits) && name in limits).map((name) => ['limits', name]),
+    // A gateway on the same store reminds owners of the keys.
+    ...(isRecord(keys) && 'remind' in keys ? [['keys', 'remind']] : []),
   ]
   return appFile(
     withAppPaths(options),

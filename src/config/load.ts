@@ -10,6 +10,7 @@ import { formatPath, listProblems, type Path, type Problem, type Source } from '
 import { type ConfigFile, readConfigFile, shippedConfig } from './read-config-file.ts'
 import { createReview } from './review.ts'
 import { reviewAccessCookie, reviewCookie, reviewCors } from './rules/browsers.ts'
+import { reviewEvents } from './rules/events.ts'
 import { reviewIdentity, reviewKeyCarriers } from './rules/identity.ts'
 import { reviewIssuers } from './rules/issuers.ts'
 import {
@@ -18,6 +19,7 @@ import {
   reviewListen,
   reviewNetwork,
   reviewPorts,
+  reviewRedirect,
   reviewTracing,
 } from './rules/listen.ts'
 import { reviewPortal } from './rules/portal.ts'
@@ -37,9 +39,11 @@ const rules = [
   reviewHosts,
   reviewPorts,
   reviewDecidePort,
+  reviewRedirect,
   reviewUpstreams,
   reviewUpstreamHeaders,
   reviewRoutes,
+  reviewEvents,
   reviewIssuers,
   reviewPlans,
   reviewIdentity,

@@ -16,6 +16,7 @@ import {
   findSimilarRoles,
   findSimilarScopes,
   findTakenAuthorization,
+  findUnheardHsts,
 } from './warnings/routes.ts'
 import { findInsecureFileModes, findLeftSealingKeys } from './warnings/secrets.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
@@ -66,6 +67,7 @@ export function findWarnings(
     ...findSimilarRoles(tree),
     ...findSimilarScopes(tree),
     ...findTakenAuthorization(tree),
+    ...findUnheardHsts(tree),
     ...findInsecureFileModes(tree, resolvePath),
     ...findNarrowUpstreams(tree),
     ...findMisspelledVariables(env, tree),
@@ -194,7 +196,7 @@ function outdatedCertificate(config: ConfigReadResult['config'], now: number): W
 
 function cleartextPublicUrl({ listen, publicUrl }: Tree): Warning[] {
   if (!listen.tls || URL.parse(publicUrl)?.protocol !== 'http:') return []
-  const message =
-    'begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong'
+  const redirected = listen.redirect ? ', and listen.redirect leads to where nothing answers' : ''
+  const message = `begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong${redirected}`
   return [{ path: ['publicUrl'], message, hint: 'set the https URL' }]
 }

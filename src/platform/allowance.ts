@@ -11,8 +11,8 @@ export interface Allowance {
 }
 
 /**
- * Tells a client what is left, in header fields: those of draft-ietf-httpapi-ratelimit-headers (11), for each limit, and
- * the three of its early versions, which many clients know, for the one of which least is left.
+ * Tells a client what is left, in header fields: those of draft-ietf-httpapi-ratelimit-headers (11), for each limit,
+ * and the three of its early versions, which many clients know, for the one of which least is left.
  */
 export function allowanceFields(allowances: readonly Allowance[]): Readonly<Record<string, string>> {
   const [first, ...others] = allowances

@@ -1,7 +1,7 @@
 import { buildOps, type ReloadOutcome } from '#api/ops.ts'
 import type { LoadedConfig } from '#config/load.ts'
 import { listen, urlOf } from '#gateway/server/listen.ts'
-import { createMetrics, type Metrics } from '#ops/metrics/metrics.ts'
+import { type Metrics, openMetrics } from '#ops/metrics/metrics.ts'
 import { openStatusReader } from '#ops/status/status.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
@@ -16,6 +16,8 @@ export interface Gateway {
   readonly opsUrl: string
   /** The URL for other proxies; undefined = there is no such listener. */
   readonly decideUrl: string | undefined
+  /** The URL for plain HTTP, which is redirected; undefined = there is no such listener. */
+  readonly redirectUrl: string | undefined
   /** Reads the config again and applies it, or reports its problems; reloads run one at a time. */
   reload(): Promise<ReloadOutcome>
   /**
@@ -52,7 +54,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 async function openParts(options: GatewayOptions, opened: AsyncDisposableStack): Promise<Gateway> {
   const { loaded, rereadConfig, log, clock = Date.now } = options
   const version = readVersion()
-  const metrics = createMetrics({ version })
+  const metrics = openMetrics({ version })
   opened.defer(metrics.close)
   let { config } = loaded
   let isShuttingDown = false
@@ -110,8 +112,8 @@ async function openParts(options: GatewayOptions, opened: AsyncDisposableStack):
     return isClean
   }
 
-  const { url, decideUrl } = requestServer
-  return { url, opsUrl: urlOf('http', config.ops.host, port), decideUrl, reload, shutDown }
+  const { url, decideUrl, redirectUrl } = requestServer
+  return { url, opsUrl: urlOf('http', config.ops.host, port), decideUrl, redirectUrl, reload, shutDown }
 }
 
 async function openRequestServer(options: GatewayOptions, metrics: Metrics): Promise<RequestServer> {

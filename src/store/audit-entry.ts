@@ -74,6 +74,9 @@ export const auditActions = [
   'subject-blocked',
   'subject-unblocked',
   'store-restored',
+  'key-expiring',
+  'quota-reached',
+  'session-reused',
 ] as const
 
 export type AuditAction = (typeof auditActions)[number]

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { dayMs } from '#platform/time.ts'
-import type { AuditEntry, AuditFilter, LoggedAuditEntry } from './audit-entry.ts'
+import type { AuditAction, AuditEntry, AuditFilter, LoggedAuditEntry } from './audit-entry.ts'
 
 /** The audit log, in two chains (see `auditClasses`). Most entries are written by the verb that they are about. */
 export interface AuditStore {
@@ -49,7 +49,8 @@ export const auditClasses = ['acts', 'own'] as const
 
 /**
  * `own`: actions that anybody can repeat, so that they must not evict anything else: users' actions on their own
- * accounts, failed sign-ins, forgotten passwords, and keys that are ended by their holders; `acts`: all others.
+ * accounts, failed sign-ins, forgotten passwords, keys that are ended by their holders, quotas that are used up, and
+ * refresh tokens that are reused; `acts`: all others.
  */
 export type AuditClass = (typeof auditClasses)[number]
 
@@ -72,9 +73,15 @@ export interface ChainedEntry {
 /** What each class keeps: this many entries, and none that is older; the oldest are removed first. */
 export const auditRetention = { entries: 250_000, ageMs: 400 * dayMs } as const
 
+const repeatable: ReadonlySet<AuditAction> = new Set([
+  'sign-in-failed',
+  'password-reset-requested',
+  'quota-reached',
+  'session-reused',
+])
+
 export function auditClassOf({ action, actor, target }: AuditEntry): AuditClass {
-  if (action === 'sign-in-failed' || action === 'password-reset-requested' || actor.kind === 'holder')
-    return 'own'
+  if (repeatable.has(action) || actor.kind === 'holder') return 'own'
   return actor.kind === 'account' && actor.id === target?.id ? 'own' : 'acts'
 }
 

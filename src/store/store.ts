@@ -3,6 +3,7 @@ import type { AuditStore } from './audit.ts'
 import type { BackupStore } from './backup/records.ts'
 import type { ChangeStore } from './changes.ts'
 import type { StoreDiagnostics } from './diagnostics.ts'
+import type { EventStore } from './events.ts'
 import type { ImportedKeyStore } from './imported-keys.ts'
 import type { KeyStore } from './keys.ts'
 import type { PortalStore } from './portal.ts'
@@ -29,6 +30,7 @@ export interface Store
     QuotaStore,
     ChangeStore,
     AuditStore,
+    EventStore,
     PortalStore,
     UsageStore,
     SubjectStore,

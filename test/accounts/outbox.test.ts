@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { createOutbox, waitingMax } from '#accounts/mails/outbox.ts'
+import { openOutbox, waitingMax } from '#accounts/mails/outbox.ts'
 import { until } from '../setup/net.ts'
 
 const about = { mail: 'test' }
 
 t.test('mails are sent later, four at a time, and a failed one is reported once', async (t) => {
   const failed: unknown[] = []
-  const outbox = createOutbox({ onFailure: (error, { account }) => failed.push([String(error), account]) })
+  const outbox = openOutbox({ onFailure: (error, { account }) => failed.push([String(error), account]) })
   let started = 0
   const gate = Promise.withResolvers<void>()
   const run = async () => {
@@ -31,7 +31,7 @@ t.test(
   'mails beyond the most that may wait are dropped and reported, and closing does not wait for ever',
   async (t) => {
     const failed: string[] = []
-    const outbox = createOutbox({ onFailure: (error) => failed.push(String(error)) })
+    const outbox = openOutbox({ onFailure: (error) => failed.push(String(error)) })
     const run = () => new Promise<void>(() => {})
     for (let count = 0; count < waitingMax; count++) outbox.add({ about, run })
     t.strictSame(failed, [], 'at the limit')

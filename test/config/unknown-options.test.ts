@@ -23,7 +23,7 @@ t.test('an unknown option is reported with a suggestion, at every level', async 
     ],
     [
       withUpstream({ balancing: 'leastRequest' }),
-      'upstreams.backend.balancing: must be one of roundRobin, leastRequests, ipHash, did you mean "leastRequests"?',
+      'upstreams.backend.balancing: must be one of roundRobin, leastRequests, ipHash, sticky, did you mean "leastRequests"?',
     ],
     [
       withUpstream({ health: { activ: { path: '/' } } }),

@@ -57,7 +57,7 @@ for (const snippet of snippets.filter(isOurs)) {
     const tree = completed(parse(moved) as Tree)
     const env: Record<string, string> = {}
     for (const { file, env: name } of secretsIn(tree)) {
-      if (typeof name === 'string') env[name] = 'secret'
+      if (typeof name === 'string') env[name] = 'a secret of some length'.repeat(2)
       if (typeof file !== 'string') continue
       mkdirSync(dirname(join(folder, file.replace(folder, ''))), { recursive: true })
       writeFileSync(join(folder, file.replace(folder, '')), contentOf(file))

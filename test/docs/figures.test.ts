@@ -27,6 +27,12 @@ const figures: readonly (readonly [text: string, pattern: RegExp, source: string
     'src/store/open.ts',
     /request: (\S+),/,
   ],
+  [
+    'docs/operating.md',
+    /The first (\S+) addresses are/,
+    'src/http/upstream/resolve-host.ts',
+    /addressesMax = (\S+)/,
+  ],
 ]
 for (const [text, pattern, source, constant] of figures) {
   t.test(`${text} has the figure that ${source} has: ${pattern.source}`, async (t) => {

@@ -119,8 +119,10 @@ t.test('WebSockets and a Destination of WebDAV are below the base path too', asy
         routes: [{ ...route, name: 'dav', path: '/ws', stripPrefix: true, destination }],
       },
     })
-    await ask(t, dav.url, 'MOVE /ws/x', ['Destination: http://gateway.test/ws/y'])
+    const tagged = 'If: <http://gateway.test/ws/y> (<opaquelocktoken:1>)'
+    await ask(t, dav.url, 'MOVE /ws/x', ['Destination: http://gateway.test/ws/y', tagged])
     t.equal(backend.ordinary.at(-1)?.url, '/base/x')
     t.equal(backend.ordinary.at(-1)?.headers.destination, expected)
+    t.equal(backend.ordinary.at(-1)?.headers.if, '<http://gateway.test/base/y> (<opaquelocktoken:1>)')
   }
 })

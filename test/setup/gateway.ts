@@ -24,6 +24,8 @@ export interface TestGateway {
   readonly opsUrl: string
   /** Empty where the config has no listener for other proxies. */
   readonly decideUrl: string
+  /** Empty where the config does not redirect plain HTTP. */
+  readonly redirectUrl: string
   /** The config file, for commands. */
   readonly configFile: string
   readonly redis: RedisServer | undefined
@@ -130,6 +132,7 @@ export async function startGateway(t: Test, options: TestGatewayOptions = {}): P
     url: gateway.url,
     opsUrl: gateway.opsUrl,
     decideUrl: gateway.decideUrl ?? '',
+    redirectUrl: ('redirectUrl' in gateway ? gateway.redirectUrl : undefined) ?? '',
     configFile,
     redis,
     logLines,

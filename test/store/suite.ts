@@ -4,6 +4,7 @@ import { runAccountContract } from './contract/accounts.ts'
 import { runAuditContract } from './contract/audit.ts'
 import { runBackupContract } from './contract/backup.ts'
 import { runChangeContract } from './contract/changes.ts'
+import { runEventContract } from './contract/events.ts'
 import { runImportedKeyContract } from './contract/imported-keys.ts'
 import { runKeyContract } from './contract/keys.ts'
 import { runPortalContract } from './contract/portal.ts'
@@ -28,6 +29,7 @@ export function runStoreSuite(t: Test, newPlace: NewPlace): void {
     runQuotaContract,
     runChangeContract,
     runAuditContract,
+    runEventContract,
     runPortalContract,
     runUsageContract,
     runSubjectContract,

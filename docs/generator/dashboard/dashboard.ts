@@ -1,4 +1,4 @@
-import { createMetrics } from '#ops/metrics/metrics.ts'
+import { openMetrics } from '#ops/metrics/metrics.ts'
 import { type Panel, type Row, rows } from './rows.ts'
 
 /** Grafana's grid: 24 columns, about 30 pixels a row. */
@@ -20,7 +20,7 @@ interface Place {
 
 /** A dashboard to import into Grafana 10 or newer; which Prometheus it asks is chosen above it. */
 export async function dashboardJson(): Promise<string> {
-  const described = await createMetrics({ version: '' }).describe()
+  const described = await openMetrics({ version: '' }).describe()
   const helps = new Map(described.map(({ name, help }) => [name, help]))
   const dashboard = {
     uid: 'gatehouse',

@@ -194,6 +194,10 @@ export const rows: readonly Row[] = [
             'Until the store has the acknowledgement, the previous token stays valid: its reuse is detected later.',
         },
       ),
+      graph('Events for receivers', 'short', {
+        '{{instance}} pending': series('gatehouse_events_pending'),
+        '{{result}}': increaseOf('gatehouse_events_delivered_total', ['result']),
+      }),
       graph(
         'Requests missing in the usage of accounts',
         'short',

@@ -73,7 +73,7 @@ export function createNotices(options: NoticesOptions): SendNotice {
     }
     const { name } = details
     const happening = happenings[action]
-    // Of a further key, which was rotated.
+    // A further key was rotated.
     const what = typeof name === 'string' ? happening?.replace('key', `key "${name}"`) : happening
     if (what !== undefined) tell(entry, target, what, [target.email])
   }

@@ -23,7 +23,7 @@ interface OutboxOptions {
 export const waitingMax = 1_000
 const atOnceMax = 4
 
-export function createOutbox({ onFailure }: OutboxOptions): Outbox {
+export function openOutbox({ onFailure }: OutboxOptions): Outbox {
   const waiting: OutboxWork[] = []
   const running = new Set<Promise<void>>()
 

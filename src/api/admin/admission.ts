@@ -39,13 +39,13 @@ export interface AdmissionOptions
     GateOptions<GatedRoute, EndpointArrival>,
     'findRoute' | 'countAgainstPlan' | 'checkBasicKey' | 'readKeyHeaders'
   > {
-  /** Of `publicUrl`. */
+  /** The origin of `publicUrl`. */
   readonly publicOrigin: string
 }
 
 /**
- * Not from pages of `cors.origins` either: the leave to call the gateway is not that to act with keys which the browser
- * keeps for it, as with the refresh cookie.
+ * Pages of `cors.origins` are refused too, as with the refresh cookie: that they may call the gateway does not mean that
+ * they may use keys which the browser keeps for it.
  */
 export function createOwnBasicKeyCheck(publicOrigin: string): CheckBasicKey {
   return createBasicKeyCheck({ publicOrigin, origins: [] })

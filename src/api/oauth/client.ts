@@ -7,7 +7,7 @@ import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
 import type { KeyPairOwner } from '#identity/tokens/session-start.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { parseKey } from '#platform/secrets/keys.ts'
-import { createFailedKeyPairCount, type FailedKeyPairOptions } from '../tokens.ts'
+import { createFailedKeyPairCount, type FailedKeyPairOptions } from '../token-endpoints.ts'
 import type { Parameters } from './form-body.ts'
 import { OAuthError } from './oauth-error.ts'
 

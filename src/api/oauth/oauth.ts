@@ -21,7 +21,7 @@ import { createTokenEndpoint, type TokenEndpointOptions, tokenTypeOf } from './t
 export interface OAuthOptions extends ClientsOptions, TokenEndpointOptions {
   readonly sessions: Pick<Sessions, 'refresh' | 'revoke'>
   readonly clientTokens: ClientTokens
-  /** Of the gateway's own tokens. */
+  /** The issuer of the gateway's own tokens. */
   readonly issuer: string
   /** Who may ask about tokens. */
   readonly introspection: { readonly roles: readonly string[]; readonly scopes: readonly string[] }

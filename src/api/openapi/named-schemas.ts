@@ -1,5 +1,5 @@
-import { account, accountChanges, createdAccount, newAccount } from '../admin/accounts.ts'
-import { auditEntry } from '../admin/audit.ts'
+import { account, accountChanges, createdAccount, newAccount } from '../admin/account-operations.ts'
+import { auditEntry } from '../admin/audit-operations.ts'
 import {
   apiKey as apiKeyValue,
   createdKey,
@@ -7,11 +7,11 @@ import {
   newKey,
   secretKeyReset,
   secretKey as secretKeyValue,
-} from '../admin/keys.ts'
-import { session } from '../admin/sessions.ts'
-import { blockedSubject, subject } from '../admin/subjects.ts'
+} from '../admin/key-operations.ts'
+import { session } from '../admin/session-operations.ts'
+import { blockedSubject, subject } from '../admin/subject-operations.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import { usageReport } from '../usage.ts'
+import { usageReport } from '../usage-operations.ts'
 import {
   grantedToken,
   oauthError,

@@ -1,4 +1,5 @@
 import type { Plans } from '#accounts/plan-reports.ts'
+import { everyOrigin } from '#gateway/forward/cors-headers.ts'
 import type { Cors, Preflight } from '#gateway/gate/cors.ts'
 import { destinationOf, principalOf } from '#gateway/gate/outcome.ts'
 import { parseHostName } from '#gateway/routes/host-name.ts'
@@ -42,7 +43,9 @@ export function describeCors(
     origin !== undefined &&
     cors.appliesTo(destinationOf(outcome).target.path, destinationOf(outcome).hostName)
   const detail = isReadable
-    ? `pages from ${origin} may read the response`
+    ? origin === everyOrigin
+      ? 'pages of every origin may read the response, without cookies'
+      : `pages from ${origin} may read the response`
     : origin === undefined
       ? 'its origin is not in cors.origins: browsers block the response (CORS)'
       : 'the portal allows no other origin: browsers block the response (CORS)'
@@ -51,7 +54,8 @@ export function describeCors(
 
 export function describePreflight({ outcome }: ExplainedArrival, { methods }: Preflight): StepResult {
   const origin = outcome.corsHeaders?.origin
-  const detail = `a preflight from ${origin}, answered before authentication; methods: ${methods.join(', ')}`
+  const sender = origin === everyOrigin ? 'any origin' : origin
+  const detail = `a preflight from ${sender}, answered before authentication; methods: ${methods.join(', ')}`
   return { detail, facts: { origin, methods, isPreflight: true } }
 }
 

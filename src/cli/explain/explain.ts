@@ -54,7 +54,7 @@ export async function explain(
   const upstreams = new Map(config.upstreams.map((upstream) => [upstream.name, upstream]))
   const table = createRouteTable(compileRoutes(config.routes, upstreams))
   const ownPaths = createOwnPaths(config.portal, config.routes)
-  const cors = createCors({ origins: config.cors.origins, table, ownPaths })
+  const cors = createCors({ ...config.cors, table, ownPaths })
   const { readAccessCookie, findSignIn } = createBrowserParts(config)
   const gateOptions = { ...readOnlyGateOptions(schemes, config, clock), readAccessCookie }
   const recorder = createStepRecorder({ failures: config.failures, findSignIn })

@@ -23,7 +23,7 @@ export interface Step {
   readonly outcome: 'passed' | 'refused'
   /** As text, without secrets. */
   readonly detail: string
-  /** The same as data. */
+  /** What `detail` says, as data. */
   readonly facts: Readonly<Record<string, unknown>>
 }
 

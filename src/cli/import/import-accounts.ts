@@ -1,9 +1,9 @@
 import { createdData, keysCsvHeading, keysCsvLines } from '#accounts/account-data.ts'
 import type { CreatedAccount } from '#accounts/accounts.ts'
 import { importMax } from '#accounts/import.ts'
-import { createOutbox, waitingMax } from '#accounts/mails/outbox.ts'
+import { openOutbox, waitingMax } from '#accounts/mails/outbox.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
-import { assertCanMail } from '../accounts/options.ts'
+import { assertCanMail } from '../accounts/account-options.ts'
 import type { Command, Invocation } from '../command.ts'
 import { keepUnconfirmedKeys, type Operator, withSealingOperator } from '../operator.ts'
 import { printData, printToStderr, table } from '../print.ts'
@@ -119,7 +119,7 @@ async function mailLinks(
   { terminal }: Invocation,
 ): Promise<void> {
   let failed = 0
-  const outbox = createOutbox({
+  const outbox = openOutbox({
     onFailure: (error, { account }) => {
       failed++
       printToStderr(terminal, `no link was mailed to ${account}: ${errorMessage(error)}`)

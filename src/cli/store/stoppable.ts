@@ -29,7 +29,7 @@ async function endBy(signal: NodeJS.Signals): Promise<never> {
   return new Promise(() => {})
 }
 
-/** The same batches, until they are stopped. @throws then */
+/** Passes batches on until the signal; then it throws. */
 export async function* until<Batch>(
   stop: AbortSignal | undefined,
   batches: AsyncIterable<Batch>,

@@ -1,3 +1,4 @@
+import { everyOrigin } from '#gateway/forward/cors-headers.ts'
 import { isWildcard } from '#gateway/routes/host-lookup.ts'
 import { parseOrigin } from '../addresses.ts'
 import type { Path } from '../problem.ts'
@@ -50,13 +51,18 @@ function isSecureOrUnknown({ tree, isValid }: Review): boolean {
   return !isValid(['publicUrl']) || URL.parse(tree.publicUrl)?.protocol === 'https:'
 }
 
-/** Origins are exact: only pages whose origin is listed may call. */
+/** Origins are exact, or `*` alone. */
 export function reviewCors(review: Review): void {
   if (!review.hasValidShape(['cors', 'origins'])) return
   const seen = new Set<string>()
   for (const [index, text] of review.tree.cors.origins.entries()) {
     const path = ['cors', 'origins', index]
     if (!review.isValid(path)) continue
+    if (text === everyOrigin) {
+      if (review.tree.cors.origins.length > 1)
+        review.report(path, 'stands for every origin, without cookies: it must be the only entry')
+      continue
+    }
     const origin = parseOrigin(text)
     if (origin === undefined) review.report(path, corsOriginProblem(text))
     else if (seen.has(origin)) review.report(path, `${origin} is already in the list`)
@@ -67,7 +73,7 @@ export function reviewCors(review: Review): void {
 function corsOriginProblem(text: string): string {
   const form = 'an origin such as https://app.example.com'
   if (text.includes('*')) {
-    return `must be ${form}, without *: pages send credentials, so each origin must be listed`
+    return `must be ${form}: there are no wildcards but * alone, for any origin without cookies`
   }
   if (text.toLowerCase() === 'null') return `must be ${form}: any page can send the origin null`
   return `must be ${form}: a scheme, a host, a port where it has one, and no path`

@@ -31,6 +31,27 @@ export function reviewPorts(review: Review): void {
   else review.report(['ops', 'port'], message('listen'))
 }
 
+/** Checks that plain HTTP is redirected to https, from a port of its own. */
+export function reviewRedirect(review: Review): void {
+  const at = ['listen', 'redirect']
+  if (!review.hasValidShape(['listen']) || !review.isValid(at)) return
+  const { listen, ops, decide } = review.tree
+  const { redirect } = listen
+  if (!redirect) return
+  if (!listen.tls)
+    review.report(at, 'needs listen.tls: without it listen.port itself speaks plain HTTP', 'key')
+  if (redirect.port === 0) return
+  const others = { listen, ops, ...(decide && { decide }) }
+  for (const [section, other] of Object.entries(others)) {
+    if (!['host', 'port'].every((name) => review.isValid([section, name]))) continue
+    if (other.port === redirect.port && overlap(other.host, listen.host))
+      review.report(
+        [...at, 'port'],
+        `conflicts with ${section}.port on the same address: choose another port`,
+      )
+  }
+}
+
 /** Checks that the listener for other proxies has a different address. */
 export function reviewDecidePort(review: Review): void {
   const { decide } = review.tree

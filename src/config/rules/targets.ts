@@ -12,7 +12,7 @@ const socketPathBytesMax = 107
 /** What keeps a text from being the URL of a target; undefined if it is one. */
 export function targetProblem(text: string): string | undefined {
   if (text.startsWith(unixPrefix)) return socketProblem(text.slice(unixPrefix.length))
-  const [, origin = text, path = ''] = /^(https?:\/\/[^/?#\\]*)([^?#]*)$/i.exec(text) ?? []
+  const [, origin = text, path = ''] = /^(https?:\/\/[^/?#\\]*)((?:[/\\][^?#]*)?)$/i.exec(text) ?? []
   if (origin === text && /[?#]/.test(text)) return 'must have no query or fragment'
   return originProblem(origin, example) ?? basePathProblem(path)
 }

@@ -13,7 +13,7 @@ import {
   section,
   text,
 } from './fields.ts'
-import { convert, optional } from './node.ts'
+import { convert, optional, renamed } from './node.ts'
 
 export const keys = section('Secret keys and API keys.', {
   accept: list(headerName({ description: 'A header name, `bearer` or `basic`.' }), {
@@ -50,6 +50,15 @@ export const keys = section('Secret keys and API keys.', {
     default: 20,
     description: 'Maximum number of secret keys per account, the default one included.',
   }),
+  remind: renamed(
+    'remindMs',
+    list(duration({ min: '1h', max: '366d', description: 'A time before the end of a key.' }), {
+      default: ['7d', '1d'],
+      maxItems: 10,
+      description:
+        'When the end of a secret key is announced: by mail to its owner (with mail.notices), and as event key.expiring; once each. Keys that were made for less are not announced so early.',
+    }),
+  ),
 })
 
 const plan = item('How much an account may use, over all routes and instances.', {

@@ -42,6 +42,12 @@ export const listen = section('The listener for clients.', {
       ),
     }),
   ),
+  redirect: optional(
+    item(
+      'Redirects plain HTTP on another port of the same address to `publicUrl`: GET and HEAD with 308, other methods are refused. Needs `tls`; absent = none.',
+      { port: port({ description: '0 = any free port.' }) },
+    ),
+  ),
   http2: flag(
     true,
     'Whether HTTP/2 is served too: with `tls` negotiated by ALPN, without it by prior knowledge (h2c).',

@@ -1,9 +1,11 @@
+import { everyOrigin } from '#gateway/forward/cors-headers.ts'
 import { certificateFields } from '#gateway/gate/client-certificate.ts'
 import { parseAddressRange } from '#platform/addresses.ts'
 import { parseOrigin } from '../addresses.ts'
 import type { Path } from '../problem.ts'
 import { durationPattern, parsePairs, sizePattern } from '../units.ts'
 import { identity, keys, plans } from './accounts.ts'
+import { events } from './events.ts'
 import { choice, duration, flag, item, list, named, ratio, secret, section, text } from './fields.ts'
 import { issuers } from './issuers.ts'
 import { decide, limits, listen, ops } from './listeners.ts'
@@ -105,18 +107,25 @@ const config = item('The whole config.', {
   plans,
   cookie,
   accessCookie,
-  cors: section('Which web pages from other origins may call the gateway from a browser.', {
-    origins: convert(
-      list(text({ description: 'An origin, exactly: scheme://host, with a port where it has one.' }), {
-        default: [],
-        maxItems: 1_000,
-        description:
-          'Allowed origins; an empty list leaves CORS to the upstreams, whose CORS headers are forwarded unchanged.',
-      }),
-      (texts) => texts.flatMap((text) => parseOrigin(text) ?? []),
-    ),
-  }),
+  cors: convertResolved(
+    section('Which web pages from other origins may call the gateway from a browser.', {
+      origins: list(
+        text({ description: 'An origin, exactly: scheme://host, with a port where it has one; or *.' }),
+        {
+          default: [],
+          maxItems: 1_000,
+          description:
+            'Allowed origins; an empty list leaves CORS to the upstreams, whose CORS headers are forwarded unchanged. `*` alone allows every origin, without cookies.',
+        },
+      ),
+    }),
+    ({ origins }) => ({
+      origins: origins.flatMap((text) => parseOrigin(text) ?? []),
+      allowsAny: origins.includes(everyOrigin),
+    }),
+  ),
   keys,
+  events,
   store,
   cache,
   limits,

@@ -87,6 +87,20 @@ export function findPrefixProblems({ routes }: Pick<ConfigTree, 'routes'>): Warn
     })
 }
 
+/** A Strict-Transport-Security that comes over plain http: browsers ignore it there (RFC 6797 8.1). */
+export function findUnheardHsts({ routes, publicUrl }: Pick<ConfigTree, 'routes' | 'publicUrl'>): Warning[] {
+  if (URL.parse(publicUrl)?.protocol !== 'http:') return []
+  return [...routes.entries()].flatMap(([index, { name, responseHeaders }]) =>
+    Object.keys(responseHeaders.set)
+      .filter((field) => field.toLowerCase() === 'strict-transport-security')
+      .map((field) => ({
+        path: ['routes', index, 'responseHeaders', 'set', field],
+        message: `route "${name}" sets it, but publicUrl is http, where browsers ignore it`,
+        hint: 'set the https URL as publicUrl',
+      })),
+  )
+}
+
 /** Paths that look like a pattern, by characters that are allowed in a path. */
 export function findPatterns({ routes }: Pick<ConfigTree, 'routes'>): Warning[] {
   return [...routes.entries()]

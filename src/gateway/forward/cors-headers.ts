@@ -1,6 +1,7 @@
+import { fieldsIn } from '#http/h1/raw-headers.ts'
 /** The CORS headers of the responses to one request (https://fetch.spec.whatwg.org/#http-cors-protocol). */
 export interface CorsHeaders {
-  /** The origin whose pages may read them; undefined = none. */
+  /** The origin whose pages may read them; `*` = any, without cookies; undefined = none. */
   readonly origin: string | undefined
   /** Names and values for a response of the gateway itself. */
   readonly fields: readonly (readonly [name: string, value: string])[]
@@ -21,19 +22,24 @@ const exposedHeaders = [
   'RateLimit-Reset',
 ]
 
-/** @param origin an allowed origin; undefined = no page may read the response, and Vary tells caches */
+/** Stands for every origin: what its pages send never has cookies, and responses are the same for all. */
+export const everyOrigin = '*'
+
+/** @param origin an allowed origin, or `*`; undefined = no page may read the response, and Vary tells caches */
 export function createCorsHeaders(origin: string | undefined): CorsHeaders {
-  const fields = [...corsFields(origin, exposedHeaders), ['Vary', 'Origin'] as const]
+  const vary = origin === everyOrigin ? [] : [['Vary', 'Origin'] as const]
+  const fields = [...corsFields(origin, exposedHeaders), ...vary]
   return { origin, fields, lines: fields.map(([name, value]) => `${name}: ${value}\r\n`).join('') }
 }
 
 function corsFields(origin: string | undefined, names: readonly string[]) {
   if (origin === undefined) return []
+  const credentials = origin === everyOrigin ? [] : [['Access-Control-Allow-Credentials', 'true'] as const]
   return [
-    ['Access-Control-Allow-Origin', origin],
-    ['Access-Control-Allow-Credentials', 'true'],
-    ['Access-Control-Expose-Headers', names.join(', ')],
-  ] as const
+    ['Access-Control-Allow-Origin', origin] as const,
+    ...credentials,
+    ['Access-Control-Expose-Headers', names.join(', ')] as const,
+  ]
 }
 
 /**
@@ -45,9 +51,7 @@ export function withCorsHeaders(headers: readonly string[], { origin }: CorsHead
   const kept: string[] = []
   const names = new Map(exposedHeaders.map((name) => [name.toLowerCase(), name]))
   let variesByOrigin = false
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = headers[index] ?? ''
-    const value = headers[index + 1] ?? ''
+  for (const [name, value] of fieldsIn(headers)) {
     const lower = name.toLowerCase()
     if (lower === 'access-control-expose-headers') addExposedNames(names, value)
     if (lower.startsWith('access-control-')) continue
@@ -55,7 +59,7 @@ export function withCorsHeaders(headers: readonly string[], { origin }: CorsHead
     kept.push(name, value)
   }
   for (const [name, value] of corsFields(origin, [...names.values()])) kept.push(name, value)
-  if (!variesByOrigin) kept.push('Vary', 'Origin')
+  if (!variesByOrigin && origin !== everyOrigin) kept.push('Vary', 'Origin')
   return kept
 }
 

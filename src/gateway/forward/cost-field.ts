@@ -1,4 +1,4 @@
-import { valuesOf } from '#http/h1/raw-headers.ts'
+import { fieldsIn, valuesOf } from '#http/h1/raw-headers.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import { type BodyCost, type BodyCostReader, bodyCostReaderFor } from './body-cost.ts'
@@ -34,8 +34,7 @@ export function createCostField(fieldName: string): CostField {
     },
     remove: (headers) => {
       const kept: string[] = []
-      for (let index = 0; index + 1 < headers.length; index += 2) {
-        const [name = '', received = ''] = [headers[index], headers[index + 1]]
+      for (const [name, received] of fieldsIn(headers)) {
         if (isAlias(name)) continue
         const value = name.toLowerCase() === 'trailer' ? namesBut(received, isAlias) : received
         if (value !== '' || received === '') kept.push(name, value)

@@ -4,8 +4,8 @@ import { type LocationContext, publicLocation, type StrippedPrefix, withPrefix }
 export const pathFields = ['location', 'content-location', 'refresh', 'link', 'set-cookie'] as const
 
 /**
- * The value of a response field for the client: URLs of the target become those of this gateway, and paths of the backend
- * get the prefix back that it does not see.
+ * The value of a response field for the client: URLs of the target become those of this gateway, and paths of the
+ * backend get the prefix back that it does not see.
  * @param lower its name in lower case
  */
 export function publicValue(lower: string, value: string, context: LocationContext): string {
@@ -56,7 +56,10 @@ function publicRefresh(value: string, context: LocationContext): string {
 
 const pathAttribute = /^(\s*path\s*=\s*)(\/.*)$/i
 
-/** A cookie of the root is one of the whole route. Browsers drop `__Host-` cookies with any other path (RFC 6265bis 4.1.3.2). */
+/**
+ * A cookie of the root is one of the whole route. Browsers drop `__Host-` cookies with any other path (RFC 6265bis
+ * 4.1.3.2).
+ */
 function publicCookie(cookie: string, prefix: StrippedPrefix): string {
   if (/^\s*__host-/i.test(cookie)) return cookie
   return cookie

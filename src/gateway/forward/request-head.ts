@@ -9,13 +9,15 @@ import type { HeaderRule, HeaderRules } from './header-rules.ts'
 import { connectionLines, framingLine } from './hop-by-hop.ts'
 import type { AssertionHeader } from './identity-headers.ts'
 import type { OwnCookies } from './own-cookies.ts'
-import { forwardedPrefix, type StrippedPrefix, withoutPrefixInIf } from './stripped-prefix.ts'
+import { atBasePath, forwardedPrefix, type StrippedPrefix, withoutPrefixInIf } from './stripped-prefix.ts'
 
 /** The part of an upstream that the head depends on. */
 export interface HeadUpstream {
   readonly name: string
   /** The fields that replace the client's; undefined = none. */
   readonly headers: UpstreamHeaders | undefined
+  /** The base path that all its targets have; absent = none, or not the same. */
+  readonly basePath?: string
 }
 
 export interface RequestHeadInput {
@@ -110,7 +112,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
   /** The client's forwarded fields, the framing, and the fields set for the upstream. */
   function clientLines(input: RequestHeadInput): string {
     const { rawHeaders, connectionOptions, body, strippedPrefix } = input
-    const { headers } = input.route.upstream
+    const { headers, basePath = '' } = input.route.upstream
     const ruleOf = ruleFor(input.route)
     // A body is read for its cost as it passes, so it must not be compressed; the config of the upstream may say otherwise.
     const asksForIdentity = input.route.costField !== undefined && ruleOf('accept-encoding') === 'pass'
@@ -129,7 +131,10 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
       lines +=
         rule === 'pass'
           ? `${name}: ${value}\r\n`
-          : specialLine(rule, name, value, { ownCookies, strippedPrefix })
+          : specialLine(rule, name, value, {
+              ownCookies,
+              strippedPrefix: atBasePath(strippedPrefix, basePath),
+            })
     }
     if (asksForIdentity) lines += 'Accept-Encoding: identity\r\n'
     const ownLines = framingLine(body) + connectionLines(input)

@@ -173,7 +173,8 @@ function rewriteValue(lower: string, value: string, context: LocationContext): s
 
 /**
  * The forwarded trailer lines: no framing, routing, credentials or control data (RFC 9110 6.5.1), nothing that is
- * removed from heads (the target's address, CORS, what the route removes), and nothing that the head's Connection names.
+ * removed from heads (the target's address, CORS, what the route removes), and nothing that the head's Connection
+ * names.
  */
 export function responseTrailerLines(
   trailers: readonly string[],

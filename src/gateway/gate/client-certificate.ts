@@ -11,8 +11,8 @@ export type CertificateField = (typeof certificateFields)[number]
 export type ReadClientCertificate = (arrival: Arrival<unknown>) => ClientCertificate | undefined
 
 /**
- * The certificate of the connection; behind a trusted proxy, whose own that would be, what the proxy says in one field. From
- * others the field means nothing.
+ * The certificate of the connection; behind a trusted proxy, whose own that would be, what the proxy says in one field.
+ * From others the field means nothing.
  */
 export function createClientCertificateReader(field: CertificateField): ReadClientCertificate {
   return function readClientCertificate({ client, connection, fields }) {
@@ -42,8 +42,8 @@ function readByteSequence(value: string): ClientCertificate | undefined {
 const sha256Hex = /^[0-9a-f]{64}$/i
 
 /**
- * As Envoy writes it: `Hash=…;Cert="…"`, of which Cert is a PEM that is percent-encoded. Elements of several proxies are
- * refused: a proxy that appends its own leaves what its client has sent.
+ * As Envoy writes it: `Hash=…;Cert="…"`, of which Cert is a PEM that is percent-encoded. Elements of several proxies
+ * are refused: a proxy that appends its own leaves what its client has sent.
  */
 function readForwarded(value: string): ClientCertificate | undefined {
   const pairs = readPairs(value)

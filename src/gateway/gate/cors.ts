@@ -3,7 +3,7 @@ import { isToken } from '#http/h1/characters.ts'
 import { onlyValueOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { type CorsHeaders, createCorsHeaders } from '../forward/cors-headers.ts'
+import { type CorsHeaders, createCorsHeaders, everyOrigin } from '../forward/cors-headers.ts'
 import { ambiguousHostError } from '../routes/host-name.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import { standardMethods } from '../routes/route.ts'
@@ -39,6 +39,8 @@ export interface Cors {
 interface CorsOptions {
   /** Origins as browsers send them. */
   readonly origins: readonly string[]
+  /** Whether pages of every origin may call, without cookies. */
+  readonly allowsAny: boolean
   readonly table: Pick<RouteTable<unknown>, 'match'>
   readonly ownPaths: OwnPaths
 }
@@ -47,11 +49,11 @@ interface CorsOptions {
 const maxAgeS = 600
 const fieldNameList = /^[A-Za-z0-9!#$%&'*+.^_`|~, \t-]*$/
 
-/** @returns undefined without origins: then CORS is off, and the upstreams' CORS fields are forwarded */
-export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | undefined {
-  if (origins.length === 0) return undefined
+/** @returns undefined where no origin is allowed: then CORS is off, and the upstreams' CORS fields are forwarded */
+export function createCors({ origins, allowsAny, table, ownPaths }: CorsOptions): Cors | undefined {
+  if (origins.length === 0 && !allowsAny) return undefined
   const byOrigin = new Map(origins.map((origin) => [origin, createCorsHeaders(origin)]))
-  const noOrigin = createCorsHeaders(undefined)
+  const others = createCorsHeaders(allowsAny ? everyOrigin : undefined)
 
   function appliesTo(path: string, hostName: string): boolean {
     if (ownPaths.isOwnHost(hostName)) return false
@@ -82,11 +84,12 @@ export function createCors({ origins, table, ownPaths }: CorsOptions): Cors | un
 
   return {
     appliesTo,
-    headersFor: (rawHeaders) => byOrigin.get(onlyValueOf(rawHeaders, 'origin') ?? '') ?? noOrigin,
+    headersFor: (rawHeaders) => byOrigin.get(onlyValueOf(rawHeaders, 'origin') ?? '') ?? others,
     preflight: ({ method, rawHeaders }, destination, { origin }) => {
       if (
         method !== 'OPTIONS' ||
         origin === undefined ||
+        onlyValueOf(rawHeaders, 'origin') === undefined ||
         !appliesTo(destination.target.path, destination.hostName)
       )
         return undefined
@@ -108,11 +111,11 @@ export function answerPreflight({ connection, outcome, requestId }: Arrival, { l
 function preflightLines(origin: string, methods: readonly string[], names: string): string {
   const lines = [
     `Access-Control-Allow-Origin: ${origin}`,
-    'Access-Control-Allow-Credentials: true',
+    ...(origin === everyOrigin ? [] : ['Access-Control-Allow-Credentials: true']),
     `Access-Control-Allow-Methods: ${methods.join(', ')}`,
     ...(names === '' ? [] : [`Access-Control-Allow-Headers: ${names}`]),
     `Access-Control-Max-Age: ${maxAgeS}`,
-    'Vary: Origin',
+    ...(origin === everyOrigin ? [] : ['Vary: Origin']),
   ]
   return lines.map((line) => `${line}\r\n`).join('')
 }

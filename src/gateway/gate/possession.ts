@@ -100,8 +100,8 @@ function refuse({ outcome }: Arrival<unknown>, reason: string): GatehouseError {
 }
 
 /**
- * Compares as RFC 9449 4.3 says: without query and fragment, normalized. A client may also use `publicUrl` where its host
- * is the one that came: what terminates TLS in front need not say so.
+ * Compares as RFC 9449 4.3 says: without query and fragment, normalized. A client may also use `publicUrl` where its
+ * host is the one that came: what terminates TLS in front need not say so.
  */
 function isUrlOf({ client, outcome, head }: Arrival<unknown>, publicOrigin: string, htu: string): boolean {
   const url = URL.parse(htu)

@@ -91,8 +91,8 @@ function isOwnOrigin(
 }
 
 /**
- * A path below the backend's own root, with or without a leading slash. The prefix that the route replaces in requests is
- * put before it, unless the client has done so.
+ * A path below the backend's own root, with or without a leading slash. The prefix that the route replaces in requests
+ * is put before it, unless the client has done so.
  * @param root of such paths at the backend: empty, or an account of Swift
  */
 function readObject(

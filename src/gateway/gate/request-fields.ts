@@ -42,8 +42,8 @@ export interface UncommonFields {
   /** Whether a browser fetches the script of a service worker: `Service-Worker: script`. */
   readonly isWorkerScript: boolean
   /**
-   * What a proxy says of the certificate of its client, by the names of certificateFields in lower case; undefined where
-   * there is nothing.
+   * What a proxy says of the certificate of its client, by the names of certificateFields in lower case; undefined
+   * where there is nothing.
    */
   readonly certificates: ReadonlyMap<string, readonly string[]> | undefined
   /** The values of DPoP (RFC 9449); undefined where there are none. */

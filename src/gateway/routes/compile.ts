@@ -180,8 +180,8 @@ function accessOptionsOf(config: RouteOptions): AccessOptions {
 }
 
 /**
- * Where clients learn about a route's issuers; undefined = they are not told, or the route accepts none. With a wildcard
- * the URL depends on the host of the request: clients look at the well-known path themselves.
+ * Where clients learn about a route's issuers; undefined = they are not told, or the route accepts none. With a
+ * wildcard the URL depends on the host of the request: clients look at the well-known path themselves.
  */
 function metadataOf(config: RouteOptions, publicOrigin: string | undefined): string | undefined {
   return publicOrigin && config.issuers.length > 0 && !isWildcard(config.host)

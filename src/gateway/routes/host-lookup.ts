@@ -22,7 +22,10 @@ export interface HostLookup<Value> {
   valuesFor(hostName: string): readonly Value[]
   /** Whether a host has a value of its own, or by a wildcard. */
   isNamed(hostName: string): boolean
-  /** Whether only a wildcard stands for a host with characters that are in no name: some servers take it for a list of names. */
+  /**
+   * Whether only a wildcard stands for a host with characters that are in no name: some servers take it for a list of
+   * names.
+   */
   isMisread(hostName: string): boolean
 }
 

@@ -118,8 +118,8 @@ export function normalizedPaths(path: string): readonly string[] {
 
 /**
  * The paths of a request to compare with other routes. Where segments are empty, some servers take what follows two
- * slashes at the start of a path for a host, as `new URL(target, base)` does: of the whole path, or of what is left of it
- * without the prefix.
+ * slashes at the start of a path for a host, as `new URL(target, base)` does: of the whole path, or of what is left of
+ * it without the prefix.
  * @param prefix of the route that the path matches literally; empty = none
  */
 export function comparedPaths({ path, hasEmptySegment }: RequestTarget, prefix: string): readonly string[] {

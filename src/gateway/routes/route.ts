@@ -34,7 +34,10 @@ export interface Route<Upstream> extends GatedRoute {
   readonly methods: ReadonlySet<string> | undefined
   readonly upstream: Upstream
   readonly websocket: boolean
-  /** What stands in place of the prefix for the backend, without a trailing slash; undefined = the path is as it was sent. */
+  /**
+   * What stands in place of the prefix for the backend, without a trailing slash; undefined = the path is as it was
+   * sent.
+   */
   readonly rewrite: string | undefined
   /** Whether everybody is refused: then it has no upstream. */
   readonly isDenied: boolean

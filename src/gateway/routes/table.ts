@@ -29,8 +29,9 @@ export interface RouteTable<Upstream> {
   readonly groups: readonly RouteGroup<Upstream>[]
   readonly ambiguityIndex: AmbiguityIndex<Upstream>
   /**
-   * The longest prefix of whole segments wins; for the same prefix, a route for this host before one with a wildcard for it,
-   * a longer wildcard before a shorter one, and last one for any; of routes that share both, one that names the method before one that allows all.
+   * The longest prefix of whole segments wins; for the same prefix, a route for this host before one with a wildcard
+   * for it, a longer wildcard before a shorter one, and last one for any; of routes that share both, one that names the
+   * method before one that allows all.
    */
   match(host: string, target: RequestTarget, method: string): RouteMatch<Upstream>
 }

@@ -25,7 +25,7 @@ interface ObserverOptions {
   /** Whether access logging is on. */
   readonly logsAccess: boolean
   /** Name of the listener, in logs and metrics; undefined = the main one. */
-  readonly listener?: 'decide'
+  readonly listener?: 'decide' | 'redirect'
   /** How many routes the table has. */
   readonly routeCount: number
   /** undefined = tracing is off. */

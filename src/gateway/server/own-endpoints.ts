@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import { type ClientExchange, isExtendedConnect, type RequestEvents } from '#http/exchange/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage } from '#http/exchange/request-head.ts'
+import { fieldsIn } from '#http/h1/raw-headers.ts'
 import { ownedCopy } from '#http/h1/read-buffers.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { IncomingMessage, ServerResponse } from '#platform/http.ts'
@@ -183,9 +184,8 @@ const singletonFields = new Set([
 /** Headers by name in lower case, those of one name joined. */
 export function joinHeaders(rawHeaders: readonly string[]): Record<string, string> {
   const joined: Record<string, string> = Object.create(null)
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] ?? '').toLowerCase()
-    const value = rawHeaders[index + 1] ?? ''
+  for (const [sentName, value] of fieldsIn(rawHeaders)) {
+    const name = sentName.toLowerCase()
     const existing = joined[name]
     if (existing === undefined) joined[name] = value
     else if (!singletonFields.has(name)) joined[name] = existing + (name === 'cookie' ? '; ' : ', ') + value

@@ -1,7 +1,7 @@
 import { digitsMax, parseDigits } from '../h1/characters.ts'
 import { type MarkedText, sliceValue } from '../h1/field-lines.ts'
 import { mark } from '../h1/name-table.ts'
-import { isNamed } from '../h1/raw-headers.ts'
+import { fieldsIn, isNamed } from '../h1/raw-headers.ts'
 import { InvalidResponse } from './failure.ts'
 import { responseMark } from './response-head.ts'
 import { bindsConnection } from './upstream-connection.ts'
@@ -96,9 +96,8 @@ export function readContentLength(headers: readonly string[]): number | undefine
 export function isWebSocket(headers: readonly string[]): boolean {
   let isUpgrade = false
   let isNamed = false
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = headers[index]?.toLowerCase()
-    const value = headers[index + 1] ?? ''
+  for (const [sentName, value] of fieldsIn(headers)) {
+    const name = sentName.toLowerCase()
     if (name === 'upgrade') isNamed = value.toLowerCase() === 'websocket'
     else if (name === 'connection') isUpgrade ||= /(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i.test(value)
   }

@@ -13,7 +13,10 @@ export interface ClientCertificate {
 /** Read once for each connection: null = the client has none. */
 const known = new WeakMap<Socket, ClientCertificate | null>()
 
-/** The certificate of a connection's client; undefined = it has sent none, or not one of the authorities that are trusted. */
+/**
+ * The certificate of a connection's client; undefined = it has sent none, or not one of the authorities that are
+ * trusted.
+ */
 export function clientCertificateOf(socket: Socket): ClientCertificate | undefined {
   let certificate = known.get(socket)
   if (certificate === undefined) {

@@ -3,7 +3,6 @@ import type {
   BodyState,
   ClientExchange,
   OpenConnection,
-  RequestEvents,
   ResponseFraming,
 } from '../exchange/client-exchange.ts'
 import {
@@ -30,7 +29,6 @@ export class ClientConnection
   readonly #socketReader: DirectSocketReader
   readonly #requestReader: RequestReader
   readonly #lingering = new LingeringClose()
-  #events: RequestEvents | undefined
   /** undefined = it is known to be HTTP/1.1. */
   #preface: PrefaceReader | undefined
   #isAnswering = false
@@ -55,16 +53,6 @@ export class ClientConnection
     return this.#requestReader.bodyState
   }
 
-  attach(events: RequestEvents | undefined): void {
-    this.#events = events
-  }
-
-  detach(): void {
-    const events = this.#events
-    this.#events = undefined
-    events?.onAbort()
-  }
-
   closeAfterAnswer(): void {
     this.#isClosing = true
   }
@@ -81,7 +69,7 @@ export class ClientConnection
 
   onBodyTooSlow(): void {
     this.#isClosing = true
-    this.#events?.onBodyError(new BodyTooSlow('the body arrives more slowly than limits.bodyRate'))
+    this.events?.onBodyError(new BodyTooSlow('the body arrives more slowly than limits.bodyRate'))
   }
 
   canPersist(): boolean {
@@ -99,7 +87,7 @@ export class ClientConnection
 
   endExternally({ closes }: { readonly closes: boolean }): void {
     this.#isClosing = closes
-    this.onAnswerWritten()
+    this.#endExchange()
   }
 
   acceptUpgrade(reason: string, lines: string): ReturnType<ClientExchange['acceptUpgrade']> {
@@ -113,7 +101,7 @@ export class ClientConnection
     this.deadline = Number.POSITIVE_INFINITY
     this.#stopHalfClosedWatch?.()
     this.bodyRate.stop()
-    this.#events = undefined
+    this.events = undefined
     this.#socketReader.release()
     this.socket.off('drain', this.#onDrain).off('end', this.#onEnd)
     return this.#requestReader.buffered
@@ -135,7 +123,7 @@ export class ClientConnection
       return false
     }
     if (preface?.isAbsent === true) this.#preface = undefined
-    return this.#requestReader.feed(bytes) && this.#events?.isChunkReleased() === true
+    return this.#requestReader.feed(bytes) && this.events?.isChunkReleased() === true
   }
 
   onHeadStart(): void {
@@ -152,12 +140,12 @@ export class ClientConnection
 
   onBodyData(chunk: Buffer): void {
     this.bodyRate.count(chunk.length)
-    this.#events?.onBodyData(chunk)
+    this.events?.onBodyData(chunk)
   }
 
   onBodyEnd(trailers: readonly string[]): void {
     this.bodyRate.stop()
-    if (this.#isAnswering) this.#events?.onBodyEnd(trailers)
+    if (this.#isAnswering) this.events?.onBodyEnd(trailers)
     else this.#waitForNext()
   }
 
@@ -165,7 +153,7 @@ export class ClientConnection
     this.#isClosing = true
     if (!this.#isAnswering && this.#requestReader.isBodyWhole) this.#refuse(error)
     else if (!this.#isAnswering) this.#linger()
-    else if (error instanceof MalformedMessage) this.#events?.onBodyError(error)
+    else if (error instanceof MalformedMessage) this.events?.onBodyError(error)
   }
 
   onInputEnd(): void {
@@ -193,11 +181,15 @@ export class ClientConnection
 
   protected readonly onAnswerWritten = (error?: Error | null): void => {
     // A failed write is handled when the socket closes.
-    if (error || !this.#isAnswering) return
+    if (!error) this.#endExchange()
+  }
+
+  #endExchange(): void {
+    if (!this.#isAnswering) return
     this.#isAnswering = false
     this.bodyRate.stop()
     this.writer.hasBegun = false
-    this.#events = undefined
+    this.events = undefined
     if (this.head !== undefined) this.options.onEnd(this, true)
     this.head = undefined
     this.#discardedBytes = 0
@@ -226,13 +218,13 @@ export class ClientConnection
   readonly #onDrain = (): void => {
     if (!this.#isAnswering) return
     this.deadline = Number.POSITIVE_INFINITY
-    this.#events?.onClientDrain()
+    this.events?.onClientDrain()
   }
 
   readonly #onEnd = (): void => {
     this.writer.writeNow()
     if (this.#isAnswering)
-      this.#stopHalfClosedWatch = watchHalfClosed(this, () => this.#events?.writesToSocket)
+      this.#stopHalfClosedWatch = watchHalfClosed(this, () => this.events?.writesToSocket)
     this.#requestReader.end()
   }
 

@@ -13,6 +13,12 @@ export function isNamed(name: string | undefined, wanted: string): boolean {
   return name?.length === wanted.length && name.toLowerCase() === wanted
 }
 
+/** The fields of a head as pairs, for code that is not hot. @param rawHeaders name, value, name, value */
+export function* fieldsIn(rawHeaders: readonly string[]): Generator<[name: string, value: string]> {
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2)
+    yield [rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '']
+}
+
 /**
  * The value of a field that was sent once; undefined if it is missing, or was sent more often and so is ambiguous.
  * @param rawHeaders name, value, name, value, as received

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { unmappedAddress } from '#platform/addresses.ts'
 import { type ClientCertificate, clientCertificateOf } from '../exchange/client-certificate.ts'
-import type { HttpVersion } from '../exchange/client-exchange.ts'
+import type { HttpVersion, RequestEvents } from '../exchange/client-exchange.ts'
 import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
 import type { ConnectionOptions } from './connection-events.ts'
 import { hasWrittenAll } from './read-buffers.ts'
@@ -9,7 +9,10 @@ import { ResponseWriter } from './response-writer.ts'
 import * as timeouts from './slow-clients.ts'
 import { BodyRate } from './slow-clients.ts'
 
-/** The writing half of a client's connection: what is sent, and how long the client may take to read it. */
+/**
+ * The part of a client's connection that does not read: who handles its request, what is sent, and how long the client
+ * may take to read it.
+ */
 export abstract class WritableConnection<Connection> {
   readonly socket: Socket
   /** The IP address of the other end, as text. */
@@ -20,6 +23,8 @@ export abstract class WritableConnection<Connection> {
   listenerState: object | undefined
   deadline: number
   place = -1
+  /** The handler of the current request. */
+  protected events: RequestEvents | undefined
   protected readonly options: ConnectionOptions<Connection>
   protected readonly writer: ResponseWriter
   protected readonly bodyRate: BodyRate
@@ -44,6 +49,16 @@ export abstract class WritableConnection<Connection> {
 
   get hasWrittenAll(): boolean {
     return hasWrittenAll(this.socket)
+  }
+
+  attach(events: RequestEvents | undefined): void {
+    this.events = events
+  }
+
+  detach(): void {
+    const { events } = this
+    this.events = undefined
+    events?.onAbort()
   }
 
   /** Nothing to do: each response says whether it is the last. */

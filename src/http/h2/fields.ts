@@ -1,5 +1,6 @@
 import { MalformedMessage } from '../exchange/request-head.ts'
 import { tokenCharacters, valueCharacters } from '../h1/characters.ts'
+import { fieldsIn } from '../h1/raw-headers.ts'
 import { MalformedStream } from './framing/protocol.ts'
 import type { FieldWriter } from './framing/stream-connection.ts'
 import type { HpackEncoder } from './hpack/encoder.ts'
@@ -48,10 +49,8 @@ function isBlank(code: number): boolean {
 
 /** Whether the fields may follow a body. A server's are checked like those of its head (http/client/h2). */
 export function areTrailers(fields: readonly string[], isServer: boolean): boolean {
-  for (let index = 0; index < fields.length; index += 2) {
-    const name = fields[index] ?? ''
-    if (name.startsWith(':') || (isServer && !isField(name, fields[index + 1] ?? ''))) return false
-  }
+  for (const [name, value] of fieldsIn(fields))
+    if (name.startsWith(':') || (isServer && !isField(name, value))) return false
   return true
 }
 

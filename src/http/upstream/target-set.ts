@@ -37,6 +37,13 @@ export function openTargetSet(config: UpstreamConfig, options: TargetSetOptions)
   // With other health options the previous state does not apply.
   const hasSameHealth = isDeepStrictEqual(previous?.config.health, config.health)
   const before = previous?.targets ?? []
+  // Closures keep these, and not the previous targets.
+  const knownAddresses = new Map(
+    [...Map.groupBy(before, ({ configured }) => configured)].map(([name, each]) => [
+      name,
+      each.flatMap(({ address }) => address ?? []),
+    ]),
+  )
   // A target that is listed twice is still one server.
   const healths = new Map(hasSameHealth ? before.map(({ name, health }) => [name, health]) : [])
   const create = createTargetOpener(config, { clock, onHealthChange })
@@ -53,7 +60,7 @@ export function openTargetSet(config: UpstreamConfig, options: TargetSetOptions)
 
   function followTarget(address: TargetAddress, weight: number): TargetGroup {
     const { name, serverName: host = '' } = address
-    const known = before.filter(({ configured }) => configured === name).flatMap((each) => each.address ?? [])
+    const known = [...new Set(knownAddresses.get(name))]
     const openAt = (ip: string) => open(atAddress(address, ip), weight, name)
     // Until it is resolved for the first time, the system looks the name up for each connection.
     let targets = known.length > 0 ? known.map(openAt) : [open(address, weight, name)]

@@ -33,6 +33,8 @@ export interface Upstream {
   readonly host: 'client' | 'target'
   /** Whether its requests need nothing that only the general path does: no fields, paths or cookies of its own. */
   readonly isOrdinary: boolean
+  /** The base path that all its targets have; empty = none, or not the same. */
+  readonly basePath: string
   readonly targets: readonly Target[]
   /** undefined = clients name no target. */
   readonly targetIds: TargetIds | undefined
@@ -65,6 +67,7 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
     return preferBound(targets, createBalancer(config.balancing, [first, ...others], targetIds))
   }
 
+  const [basePath = '', ...otherPaths] = new Set(set.targets.map((target) => target.basePath))
   return {
     config,
     name,
@@ -73,9 +76,8 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
     headers,
     host,
     isOrdinary:
-      headers === undefined &&
-      targetIds === undefined &&
-      set.targets.every(({ basePath }) => basePath === ''),
+      headers === undefined && targetIds === undefined && basePath === '' && otherPaths.length === 0,
+    basePath: otherPaths.length === 0 ? basePath : '',
     get targets() {
       return set.targets
     },

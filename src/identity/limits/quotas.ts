@@ -34,7 +34,12 @@ interface QuotasOptions {
   readonly monotonic: Clock
   /** The number of processes last known. */
   processes(): number
+  /** Called each time that the store was asked, which is often where little is left. */
+  onAsked?(quota: AskedQuota, readUsed: Quotas['readUsed']): unknown
 }
+
+/** What was asked for: the quota of an account in one window. */
+type AskedQuota = Pick<Reservation, 'accountId' | 'window' | 'endsAt' | 'limit' | 'per'>
 
 /** How many accounts are kept, in about 40 MB; beyond that, the one that was first used longest ago is dropped. */
 const reservationsMax = 100_000
@@ -50,7 +55,8 @@ const refillDelayMs = 100
  * the store is unreachable it allows its share: the limit divided by the last known number of processes, at least one,
  * less what has passed here in this window. The store is told of it later.
  */
-export function openQuotas({ store, storeConnection, clock, monotonic, processes }: QuotasOptions): Quotas {
+export function openQuotas(options: QuotasOptions): Quotas {
+  const { store, storeConnection, clock, monotonic, processes, onAsked } = options
   const { holder, request } = createQuotaRequests({ store, clock, monotonic, processes })
   const reservations = new Map<string, Reservation>()
   const idle = openIdleReservations({ reservations, storeConnection, processes, giveBack: startGiveBack })
@@ -115,6 +121,7 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     reservation.isAsking = true
     const ahead = expectedSoon(reservation, monotonic())
     await request(reservation, { needed: 0, ahead, kept: reservation.left })
+    onAsked?.(reservation, readUsed)
     await ask(reservation)
   }
 
@@ -142,6 +149,7 @@ export function openQuotas({ store, storeConnection, clock, monotonic, processes
     if (granted < needed) reservation.usedUpUntil = monotonic() + usedUpMs
     const answered = granted < needed ? takeWaiting(reservation) : waiting.splice(0, needed)
     for (const answer of answered) answer(takeReserved(reservation))
+    onAsked?.(reservation, readUsed)
   }
 
   function takeReserved(reservation: Reservation): QuotaResult {

@@ -2,7 +2,9 @@ import { isRecord } from '#platform/json.ts'
 
 /** What whoever sends a token has to prove: the claim `cnf` (RFC 7800). Both, where both are there. */
 export interface Confirmation {
-  /** That it has the private key of this thumbprint (RFC 9449 6.1), as base64url; undefined = no such proof is needed. */
+  /**
+   * That it has the private key of this thumbprint (RFC 9449 6.1), as base64url; undefined = no such proof is needed.
+   */
   readonly jkt: string | undefined
   /** That it has the certificate of this SHA-256 (RFC 8705 3.1), as base64url; undefined = no certificate is needed. */
   readonly certificate: string | undefined
@@ -12,8 +14,8 @@ const thumbprint = /^[0-9A-Za-z_-]{43}$/
 
 /**
  * Reads the claim `cnf`.
- * @returns undefined where there is none: whoever has the token may use it; `unsupported` where it asks for a proof that
- *   is not known here, as it would go unchecked
+ * @returns undefined where there is none: whoever has the token may use it; `unsupported` where it asks for a proof
+ *   that is not known here, as it would go unchecked
  */
 export function parseConfirmation(cnf: unknown): Confirmation | undefined | 'unsupported' {
   if (cnf === undefined) return undefined

@@ -1,7 +1,10 @@
+import { createAuditEntryFactory } from '#accounts/audit-entry-factory.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
+import type { AccountReader } from '#store/accounts.ts'
+import type { AuditStore } from '#store/audit.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import type { RefreshTokenUse, RotationRefusal, Session, SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
@@ -53,7 +56,9 @@ interface RefreshingClient {
 }
 
 export interface SessionsOptions {
-  readonly store: Pick<SessionStore, 'rotateSession' | 'endSession'>
+  readonly store: Pick<SessionStore, 'rotateSession' | 'endSession' | 'findSession'> &
+    Pick<AccountReader, 'findAccount'> &
+    Pick<AuditStore, 'appendAudit'>
   readonly startSession: StartSession
   readonly accessTokens: AccessTokens
   readonly refreshTokens: RefreshTokens
@@ -91,6 +96,7 @@ interface TokenUse extends Pick<RefreshTokenUse, 'sessionId' | 'generation' | 'v
 export function createSessions(options: SessionsOptions): Sessions {
   const { store, startSession, accessTokens, refreshTokens, refreshLifetimeMs, refreshIdleMs } = options
   const { reuseGraceMs, acknowledgements, needsEnrolment, clock } = options
+  const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
   const acknowledgesFirst = reuseGraceMs < acknowledgeFirstBelowMs
   /** Only with a short grace period: the last refresh in flight of each session. */
   const inFlight = new Map<string, Promise<unknown>>()
@@ -167,7 +173,10 @@ export function createSessions(options: SessionsOptions): Sessions {
       graceMs: reuseGraceMs,
       idleMs: refreshIdleMs,
     })
-    if (rotation.kind === 'over') throw new GatehouseError(refusals[rotation.reason])
+    if (rotation.kind === 'over') {
+      if (rotation.reason === 'reused') await noteReuse(use)
+      throw new GatehouseError(refusals[rotation.reason])
+    }
     const { account, session } = rotation
     // The factor was required, or removed, since the sign-in. The portal lets the person set it up, and issues new
     // tokens then.
@@ -179,6 +188,14 @@ export function createSessions(options: SessionsOptions): Sessions {
     if (!acknowledgesFirst) return { ...issued, acknowledge: () => acknowledgements.enqueue(given) }
     await acknowledgements.writeNow(given)
     return { ...issued, acknowledge: () => {} }
+  }
+
+  /** Once, as this use has ended the session: later ones are refused because of that. */
+  async function noteReuse({ sessionId, visitor }: Pick<TokenUse, 'sessionId' | 'visitor'>): Promise<void> {
+    const session = await store.findSession(sessionId)
+    const account = session && (await store.findAccount(session.accountId))
+    if (account)
+      await store.appendAudit(entry('session-reused', account, { sessionId, address: visitor.address }))
   }
 
   async function revoke(refreshToken: string): Promise<void> {

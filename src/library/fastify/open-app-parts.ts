@@ -10,7 +10,7 @@ import { createUsageMeter, type UsageMeter } from '#gateway/server/usage-meter.t
 import { createWebSockets, type WebSockets } from '#gateway/server/web-sockets.ts'
 import type { StoreHealth } from '#identity/cache/store-connection.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
-import { createMetrics, type Metrics } from '#ops/metrics/metrics.ts'
+import { type Metrics, openMetrics } from '#ops/metrics/metrics.ts'
 import { createAddressSet } from '#platform/addresses.ts'
 import type { Clock } from '#platform/clock.ts'
 import { isRecord } from '#platform/json.ts'
@@ -46,7 +46,7 @@ interface AppPartsOptions {
 
 /** @throws OperatorError if a key or the database is not available; without Redis it opens, and waits for it */
 export async function openAppParts({ config, log, clock }: AppPartsOptions): Promise<AppParts> {
-  const metrics = createMetrics({ version: readVersion() })
+  const metrics = openMetrics({ version: readVersion() })
   let opened: CallerAuth | undefined
   const isStoreUp = () => opened?.storeConnection.isUp === true
   const storeParts = await openStoreParts(config, { log, metrics, clock }, isStoreUp).catch(

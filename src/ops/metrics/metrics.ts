@@ -8,6 +8,7 @@ import {
   Registry,
 } from 'prom-client'
 import { createAuthInstruments } from './auth-instruments.ts'
+import { createEventInstruments } from './event-instruments.ts'
 import { collectEventLoopLag } from './event-loop-lag.ts'
 import { FastHistogram, type PackedHistogram, unpackHistogram } from './histogram.ts'
 import { type Described, exposition, FastCounter, register } from './instrument.ts'
@@ -35,10 +36,10 @@ export type PackedSnapshot = readonly (MetricsSnapshot[number] | PackedHistogram
  */
 export const sampleIntervalMs = 2 ** 31 - 1
 
-export type Metrics = ReturnType<typeof createMetrics>
+export type Metrics = ReturnType<typeof openMetrics>
 
 /** Every instrument of the gateway. Labels take values from closed sets: never a path, key, user or client address. */
-export function createMetrics({ version }: { readonly version: string }) {
+export function openMetrics({ version }: { readonly version: string }) {
   const registry = new Registry()
   collectDefaultMetrics({
     register: registry,
@@ -51,6 +52,7 @@ export function createMetrics({ version }: { readonly version: string }) {
   return {
     ...createTrafficInstruments(registry),
     ...createAuthInstruments(registry),
+    ...createEventInstruments(registry),
     ...createOperationInstruments(registry, version),
     /** All metrics as plain JSON, to be merged with those of other processes. */
     snapshot: (): Promise<MetricsSnapshot> => registry.getMetricsAsJSON(),

@@ -21,7 +21,7 @@ export function createTrafficInstruments(registry: Registry) {
   const registers = [registry]
   const requests = new FastCounter({
     name: 'gatehouse_http_requests_total',
-    help: 'Requests answered, by route (or _gateway, _unmatched), method and status; 499 = the client closed the connection. Those that other proxies ask about have listener="decide".',
+    help: 'Requests answered, by route (or _gateway, _unmatched), method and status; 499 = the client closed the connection. Those that other proxies ask about have listener="decide", redirected ones of plain HTTP listener="redirect".',
     labelNames: ['route', 'method', 'code'],
     optionalLabel: 'listener',
   })

@@ -3,14 +3,13 @@ import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'
 import { currentPasswordField, field, fieldError, foldedForm, formMessage } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
+import { graces } from './key-card.ts'
 
 /** When a key ends. */
 export const graceChoices = [
   { value: '0', text: 'Now' },
-  { value: '3600', text: 'In 1 hour' },
-  { value: '86400', text: 'In 24 hours' },
-  { value: '604800', text: 'In 7 days' },
-] as const
+  ...graces.map(({ seconds, text }) => ({ value: String(seconds), text: `In ${text}` })),
+]
 
 export function rotateForm(frame: PageFrame, { name, createdAt }: SecretKeyStatus, state: FormState): Html {
   return foldedForm(frame, {

@@ -57,12 +57,13 @@ const keyLabels: Readonly<Record<KeyKind, KeyLabels>> = {
   },
 }
 
-const overlapChoices = [
-  { seconds: 0, text: 'Revoke now' },
+/** How long a key may go on working. */
+export const graces = [
   { seconds: 3_600, text: '1 hour' },
   { seconds: 86_400, text: '24 hours' },
   { seconds: 604_800, text: '7 days' },
 ] as const
+const overlapChoices = [{ seconds: 0, text: 'Revoke now' }, ...graces]
 
 /** A card about one key: its facts and its actions. */
 export function keyCard(frame: PageFrame, view: KeyCardView): Html {

@@ -178,7 +178,7 @@ export function createConfiguredHeldKeys({
 }
 
 /** Loads the library with the first mail, so that startup does not wait for it. */
-function lazyMailer(mail: NonNullable<Config['mail']>): SendMail {
+export function lazyMailer(mail: NonNullable<Config['mail']>): SendMail {
   let sending: Promise<SendMail> | undefined
   return async (message) => {
     sending ??= import('#accounts/mails/mailer.ts').then(({ createMailer }) => createMailer(mail))

@@ -1,6 +1,8 @@
 import { auditData } from '#accounts/audit-log.ts'
+import { isEventWanted } from '#accounts/events/event-types.ts'
+import { createQuotaEvents } from '#accounts/events/quota-events.ts'
 import { type KeyUses, openKeyUses } from '#accounts/key-uses.ts'
-import { createOutbox, type Outbox } from '#accounts/mails/outbox.ts'
+import { type Outbox, openOutbox } from '#accounts/mails/outbox.ts'
 import { openUsageRecorder, type UsageRecorder } from '#accounts/usage-recorder.ts'
 import type { Config } from '#config/config.ts'
 import type { WorkerMemory } from '#identity/cache/instance-memory.ts'
@@ -18,6 +20,7 @@ import { createSealingKeys, type SealingKeys } from '#platform/secrets/sealing-k
 import { openStore } from '#store/open.ts'
 import type { InstanceCounts } from '#store/rates.ts'
 import type { Store } from '#store/store.ts'
+import { createFaultLogger } from './store-monitor.ts'
 
 /** Parts that live as long as the process. Parts that workers share are undefined if there is only one worker. */
 export interface ProcessParts {
@@ -69,12 +72,14 @@ const mailGraceMs = 5_000
 /**
  * Opens the store, and the parts that write to it in the background.
  * @param isStoreUp called at each use, as the part that watches the store is opened later, and a reload may replace it
+ * @param currentConfig called at each use, as a reload may replace the config
  * @throws OperatorError if the sealing key or the database is not available
  */
 export async function openStoreParts(
   config: Config,
   parts: ProcessParts,
   isStoreUp: () => boolean,
+  currentConfig: () => Config = () => config,
 ): Promise<StoreParts> {
   const { log, metrics, clock, counts } = parts
   const mayCreate = config.store.driver === 'sqlite'
@@ -93,7 +98,13 @@ export async function openStoreParts(
   const isAlone = config.store.driver === 'sqlite' && counts === undefined
   const proofReplays = createProofReplays({ take: isAlone ? undefined : limiter.take })
   const quotaOptions = { store, storeConnection, clock, monotonic: monotonicClock }
-  const quotas = open(openQuotas({ ...quotaOptions, processes: limiter.instances }))
+  const onAsked = createQuotaEvents({
+    store,
+    clock,
+    isWanted: () => isEventWanted(currentConfig().events, 'quota-reached'),
+    onStoreFailure: createFaultLogger(log),
+  })
+  const quotas = open(openQuotas({ ...quotaOptions, processes: limiter.instances, onAsked }))
   const keyUses = open(openKeyUses({ store, clock }))
   const usageRecorder = open(
     openUsageRecorder({
@@ -118,7 +129,7 @@ export async function openStoreParts(
   )
   metrics.collectPendingAcknowledgements(acknowledgements.pendingCount)
 
-  const outbox = createOutbox({
+  const outbox = openOutbox({
     onFailure: (err, about) => log.error({ err, ...about }, 'a mail could not be sent'),
   })
   // Closed first, as sending a mail may write to the store.

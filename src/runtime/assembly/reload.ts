@@ -97,6 +97,7 @@ const restartOnly: readonly { readonly path: Path; of(config: Config): unknown }
   { path: ['listen', 'port'], of: ({ listen }) => listen.port },
   { path: ['listen', 'workers'], of: ({ listen }) => listen.workers },
   { path: ['listen', 'http2'], of: ({ listen }) => listen.http2 },
+  { path: ['listen', 'redirect'], of: ({ listen }) => listen.redirect },
   { path: ['listen', 'tls'], of: ({ listen }) => listen.tls !== undefined },
   { path: ['ops', 'host'], of: ({ ops }) => ops.host },
   { path: ['ops', 'port'], of: ({ ops }) => ops.port },
@@ -122,6 +123,8 @@ export interface RequestServer {
   readonly url: string
   /** Where other proxies ask whether to forward a request; undefined = nowhere. */
   readonly decideUrl: string | undefined
+  /** Where plain HTTP is redirected; undefined = nowhere. */
+  readonly redirectUrl: string | undefined
   health(): StoreHealth | Promise<StoreHealth>
   storeState(): StoreState | Promise<StoreState>
   /** The whole exposition in Prometheus text format. */

@@ -15,6 +15,7 @@ import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { createRouteTable } from '#gateway/routes/table.ts'
 import { createObserver } from '#gateway/server/observe.ts'
 import { createProxy } from '#gateway/server/proxy.ts'
+import type { RedirectTraffic } from '#gateway/server/redirect-server.ts'
 import type { Traffic } from '#gateway/server/server.ts'
 import { createTraceRecorder } from '#gateway/server/trace-recorder.ts'
 import { createUsageMeter } from '#gateway/server/usage-meter.ts'
@@ -58,6 +59,8 @@ export interface TrafficOptions extends Omit<ApiPartsOptions, 'isReturnPath'> {
 export interface WorkerTraffic extends Traffic {
   /** undefined = there is no listener for other proxies. */
   readonly decide: DecideTraffic | undefined
+  /** undefined = plain HTTP is not redirected. */
+  readonly redirect: RedirectTraffic | undefined
   /** Tells people by mail what happened to their account; undefined = no mail is sent. */
   readonly sendNotice: SendNotice | undefined
 }
@@ -70,7 +73,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     compileRoutes(config.routes, upstreams.byName, carriers, config.publicOrigin),
   )
   const ownPaths = createOwnPaths(config.portal, config.routes)
-  const cors = createCors({ origins: config.cors.origins, table, ownPaths })
+  const cors = createCors({ ...config.cors, table, ownPaths })
   const assertion = createAssertionHeader(options)
   const usageMeter = createUsageMeter(options.usageRecorder)
   const { readAccessCookie, redirectToSignIn } = createBrowserParts(config)
@@ -140,6 +143,11 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     fastLane,
     names: writer.names,
     cors,
+    redirect: config.listen.redirect && {
+      ...reader,
+      publicOrigin: config.publicOrigin,
+      observer: createObserver({ ...observerOptions, listener: 'redirect' }),
+    },
     decide: config.decide && {
       trusted: reader.trusted,
       observer: createObserver({ ...observerOptions, listener: 'decide' }),

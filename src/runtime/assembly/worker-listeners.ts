@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Config } from '#config/config.ts'
 import { createDecideServer } from '#gateway/decide/decide-server.ts'
 import type { Arrival } from '#gateway/server/arrival.ts'
-import type { ListenerEvents, ServerOptions } from '#gateway/server/arrival-server.ts'
+import type { ArrivalServer, ListenerEvents, ServerOptions } from '#gateway/server/arrival-server.ts'
 import { drainServer } from '#gateway/server/drain.ts'
 import { listenOnAll, urlOf } from '#gateway/server/listen.ts'
+import { createRedirectServer } from '#gateway/server/redirect-server.ts'
 import { createGatewayServer } from '#gateway/server/server.ts'
 import { acceptQueuesMax } from '#http/h1/listener.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
@@ -27,6 +28,8 @@ export interface WorkerUrls {
   readonly url: string
   /** undefined = there is no listener for other proxies. */
   readonly decideUrl: string | undefined
+  /** undefined = plain HTTP is not redirected. */
+  readonly redirectUrl: string | undefined
 }
 
 export interface WorkerListenersOptions {
@@ -60,7 +63,10 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
   })
   const decide =
     config.decide && createDecideServer({ ...decideOptions(config), ...events, traffic: decideTraffic })
-  const servers = decide ? [main, decide] : [main]
+  const redirect =
+    config.listen.redirect &&
+    createRedirectServer({ ...plainOptions(config), ...events, traffic: redirectTraffic })
+  const servers = [main, decide, redirect].filter((server) => server !== undefined)
 
   function decideTraffic() {
     const { decide: current } = traffic()
@@ -69,28 +75,39 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
     return current
   }
 
-  async function listenDecide(): Promise<string | undefined> {
-    if (!config.decide || !decide) return undefined
-    const port = await listenOnAll(decide.servers, config.decide, 'decide.host and decide.port')
-    return urlOf('http', config.decide.host, port)
+  function redirectTraffic() {
+    const { redirect: current } = traffic()
+    if (!current) throw new Error('a listener for plain HTTP that is not in the config')
+    return current
+  }
+
+  /** The main listener last, as a client that reaches it may expect that the others answer too. */
+  async function listenAll(): Promise<WorkerUrls> {
+    const { listen, decide: decideAddress } = config
+    const decideUrl =
+      decide && decideAddress && (await listenOn(decide, decideAddress, 'decide.host and decide.port'))
+    const redirectUrl =
+      redirect &&
+      listen.redirect &&
+      (await listenOn(redirect, { ...listen, ...listen.redirect }, 'listen.host and listen.redirect.port'))
+    const port = await listenOnAll(main.servers, listen, 'listen.host and listen.port')
+    return { url: urlOf(listen.tls ? 'https' : 'http', listen.host, port), decideUrl, redirectUrl }
   }
 
   return {
     openArrivals: main.openArrivals,
     listen: async () => {
-      // First, as a client that reaches the main listener may expect that proxies are answered too.
-      const decideUrl = await listenDecide()
       try {
-        const port = await listenOnAll(main.servers, config.listen, 'listen.host and listen.port')
-        return { url: urlOf(config.listen.tls ? 'https' : 'http', config.listen.host, port), decideUrl }
+        return await listenAll()
       } catch (error) {
-        for (const server of decide?.servers ?? []) server.close()
+        for (const { servers: opened } of servers) for (const server of opened) server.close()
         throw error
       }
     },
     reconfigure: (next) => {
       main.reconfigure(next.listen)
       decide?.reconfigure(decideOptions(next))
+      redirect?.reconfigure(plainOptions(next))
     },
     drain: async (timeoutMs) => {
       isDraining = true
@@ -106,6 +123,20 @@ const headFactor = 2
 /** The limits of the main listener, without TLS, as proxies ask over a private network. */
 function decideOptions({ listen: main }: Config): ServerOptions {
   return { ...main, headersBytesMax: main.headersBytesMax * headFactor, tls: undefined }
+}
+
+/** Browsers speak only HTTP/1.1 without TLS. */
+function plainOptions({ listen: main }: Config): ServerOptions {
+  return { ...main, http2: false, tls: undefined }
+}
+
+/** @returns its URL */
+async function listenOn(
+  { servers }: Pick<ArrivalServer, 'servers'>,
+  address: { readonly host: string; readonly port: number },
+  optionNames: string,
+): Promise<string> {
+  return urlOf('http', address.host, await listenOnAll(servers, address, optionNames))
 }
 
 /** How often dropped connections, or HTTP/2 connections that were cut off, are logged at most. */

@@ -6,6 +6,7 @@ import type { Log } from '#platform/log/log.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 import { keepTickShape } from '../v8/keep-tick-shape.ts'
 import type { CallerAuth } from './caller-auth.ts'
+import { openEvents } from './events.ts'
 import { openStoreParts, type ProcessParts } from './parts.ts'
 import type { PreparedConfig } from './reload.ts'
 import { openStoreMonitor } from './store-monitor.ts'
@@ -17,6 +18,8 @@ export interface Worker {
   readonly url: string
   /** Where other proxies ask; undefined = nowhere. */
   readonly decideUrl: string | undefined
+  /** Where plain HTTP is redirected; undefined = nowhere. */
+  readonly redirectUrl: string | undefined
   health(): StoreHealth
   /** The state that the store reports. */
   storeState(): StoreState
@@ -43,10 +46,12 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const { log, metrics, clock } = processParts
   keepTickShape()
   let currentCallerAuth: CallerAuth | undefined
+  let currentConfig = config
   const parts = await openStoreParts(
     config,
     processParts,
     () => currentCallerAuth?.storeConnection.isUp === true,
+    () => currentConfig,
   )
   const { store } = parts
   const webSockets = createWebSockets({ metrics, clock, authState: () => current.callerAuth })
@@ -80,6 +85,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   metrics.collectTargetHealth(() => targetStates(current.upstreams))
   metrics.collectIssuers(() => current.callerAuth.issuers.states())
   const storeMonitor = opened.adopt(openStoreMonitor(parts), (monitor) => monitor.close())
+  const events = opened.adopt(openEvents(parts), (one) => one.close())
   const listeners = await closeOnFailure(opened, () =>
     createWorkerListeners({
       config,
@@ -108,6 +114,8 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
         current = built
         currentCallerAuth = built.callerAuth
         log.level = next.log.level
+        currentConfig = next
+        void events.use(next)
         before.closeUnshared(built)
         // Keys in the config may have been removed, for which there is no change event.
         if (before.callerAuth !== built.callerAuth) webSockets.revalidate(undefined)
@@ -122,11 +130,13 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     return known === 'ok' && storeMonitor.state().writesRefused !== null ? 'degraded' : known
   }
 
-  const { url, decideUrl } = await closeOnFailure(opened, listeners.listen)
+  await events.use(config)
+  const { url, decideUrl, redirectUrl } = await closeOnFailure(opened, listeners.listen)
   ownUrl = url
   return {
     url,
     decideUrl,
+    redirectUrl,
     health,
     storeState: storeMonitor.state,
     lastReadAt: () => current.callerAuth.storeConnection.readAt,

@@ -29,7 +29,7 @@ export interface FleetMetricsOptions {
 const sampleMs = 1_000
 const sampleTimeoutMs = 2_000
 
-export function createFleetMetrics({ metrics, workers }: FleetMetricsOptions): FleetMetrics {
+export function openFleetMetrics({ metrics, workers }: FleetMetricsOptions): FleetMetrics {
   let endedCounts: MetricsSnapshot = []
   /** Additions run one after another, as each adds to the result of the previous one. */
   let additions: Promise<void> = Promise.resolve()

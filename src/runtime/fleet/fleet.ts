@@ -11,7 +11,7 @@ import type { RequestServer } from '../assembly/reload.ts'
 import { mergeStoreStates } from '../assembly/store-monitor.ts'
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 import { createFleetMemory } from './fleet-memory.ts'
-import { createFleetMetrics } from './fleet-metrics.ts'
+import { openFleetMetrics } from './fleet-metrics.ts'
 import type { WorkerPorts } from './messages.ts'
 import { startOnPorts } from './start-on-port.ts'
 import {
@@ -58,7 +58,11 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
   let lastReadAt: number | null = null
   let { snapshot } = loaded
   /** The ports of all workers: never 0, as those started later need the same. */
-  let ports: WorkerPorts = { listen: listen.port, decide: decide?.port }
+  let ports: WorkerPorts = {
+    listen: listen.port,
+    decide: decide?.port,
+    redirect: listen.redirect?.port,
+  }
   /** While a change is in progress no worker is started, as it might get neither config. */
   let changing: Promise<unknown> = Promise.resolve()
 
@@ -94,7 +98,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     }),
   )
   const workers = () => slots.flatMap((slot) => slot.worker() ?? [])
-  const fleetMetrics = createFleetMetrics({ metrics, workers })
+  const fleetMetrics = openFleetMetrics({ metrics, workers })
 
   async function closeAll(): Promise<void> {
     fleetMetrics.close()
@@ -109,7 +113,8 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
   async function startAll(): Promise<WorkerUrls> {
     const [first, ...others] = slots
     if (!first) throw new Error('a fleet without workers')
-    const { urls } = await startOnPorts({ listen, decide }, (chosen) => {
+    const redirect = listen.redirect && { ...listen, ...listen.redirect }
+    const { urls } = await startOnPorts({ listen, decide, redirect }, (chosen) => {
       ports = chosen
       return first.start()
     })

@@ -10,6 +10,8 @@ import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 export interface WorkerPorts {
   readonly listen: number
   readonly decide: number | undefined
+  /** That of the listener that redirects plain HTTP, if it is configured. */
+  readonly redirect: number | undefined
 }
 
 /** Sent to a worker at its start. */

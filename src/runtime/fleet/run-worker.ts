@@ -1,5 +1,5 @@
 import { type Config, type ConfigSnapshot, restoreConfig } from '#config/config.ts'
-import { createMetrics } from '#ops/metrics/metrics.ts'
+import { openMetrics } from '#ops/metrics/metrics.ts'
 import { createLog, type Log, logUncaughtErrors } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
 import type { PreparedConfig } from '../assembly/reload.ts'
@@ -26,7 +26,7 @@ interface RunningWorker {
 
 /** Serves the fleet's requests, in a process that the fleet has started. If the fleet exits, Node ends this process. */
 export function runWorker(): void {
-  const metrics = createMetrics({ version: readVersion() })
+  const metrics = openMetrics({ version: readVersion() })
   let current: RunningWorker | undefined
   /** Numbers the changes, to recognise one that was discarded while it was being built. */
   let changes = 0
@@ -60,7 +60,8 @@ export function runWorker(): void {
     current = { worker, log, prepared: undefined }
     // As in a single process, once the first process knows that this one is ready.
     setImmediate(tuneForTraffic)
-    return { url: worker.url, decideUrl: worker.decideUrl }
+    const { url, decideUrl, redirectUrl } = worker
+    return { url, decideUrl, redirectUrl }
   }
 
   async function prepare(snapshot: ConfigSnapshot): Promise<null> {
@@ -125,7 +126,11 @@ function withPorts(config: Config, ports: WorkerPorts): Config {
   const { listen, decide } = config
   return {
     ...config,
-    listen: { ...listen, port: ports.listen },
+    listen: {
+      ...listen,
+      port: ports.listen,
+      redirect: listen.redirect && { port: ports.redirect ?? listen.redirect.port },
+    },
     decide: decide && { ...decide, port: ports.decide ?? decide.port },
   }
 }

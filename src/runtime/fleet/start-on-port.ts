@@ -8,6 +8,7 @@ import type { WorkerPorts } from './messages.ts'
 interface Addresses {
   readonly listen: Address
   readonly decide: Address | undefined
+  readonly redirect: Address | undefined
 }
 
 interface Address {
@@ -27,7 +28,7 @@ export async function startOnPorts<Started>(
   addresses: Addresses,
   start: (ports: WorkerPorts) => Promise<Started>,
 ): Promise<Started> {
-  const isChosen = addresses.listen.port !== 0 && addresses.decide?.port !== 0
+  const isChosen = Object.values(addresses).every((address) => address?.port !== 0)
   for (let picks = 1; ; picks++) {
     try {
       return await start(await pickPorts(addresses))
@@ -37,10 +38,11 @@ export async function startOnPorts<Started>(
   }
 }
 
-async function pickPorts({ listen: main, decide }: Addresses): Promise<WorkerPorts> {
+async function pickPorts({ listen: main, decide, redirect }: Addresses): Promise<WorkerPorts> {
   return {
     listen: await pickPort(main, 'listen.host and listen.port'),
     decide: decide && (await pickPort(decide, 'decide.host and decide.port')),
+    redirect: redirect && (await pickPort(redirect, 'listen.host and listen.redirect.port')),
   }
 }
 

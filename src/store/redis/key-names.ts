@@ -28,6 +28,8 @@ export function createKeyNames(prefix: string) {
     audit: `${base}audit`,
     ownAudit: `${base}audit-own`,
     auditChains: `${base}audit-chains`,
+    auditOnce: (id: string) => `${base}audit-once:${id}`,
+    eventReceivers: `${base}event-receivers`,
     portalSessionsOf: (accountId: string) => `${base}portal-sessions:${accountId}`,
     keyUsesOf: (accountId: string) => `${base}key-uses:${accountId}`,
     usageOf: (accountId: string, month: string) => `${base}usage:${accountId}:${month}`,

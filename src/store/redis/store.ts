@@ -7,6 +7,7 @@ import { createRestore } from './backup/restore.ts'
 import { openChanges } from './changes.ts'
 import type { RedisOptions } from './client.ts'
 import { type Connection, openConnection } from './connection.ts'
+import { createEventStore } from './events.ts'
 import { createImportedKeyStore } from './imported-keys.ts'
 import { createKeyStore } from './keys.ts'
 import { createPortalStore } from './portal.ts'
@@ -44,6 +45,7 @@ export function openRedisStore(options: RedisOptions, { listens }: { readonly li
     ...createQuotaStore(connection),
     ...changes,
     ...createAuditStore(connection),
+    ...createEventStore(connection),
     ...createPortalStore(connection, access),
     ...createUsageStore(connection),
     ...createSubjectStore(connection),

@@ -135,6 +135,7 @@ function createRestorer(database: Database, { create }: Accounts) {
   const countEntries = prepare(
     'UPDATE audit_chains SET entries = (SELECT count(*) FROM audit WHERE audit.class = audit_chains.class)',
   )
+  const removeReceivers = prepare('DELETE FROM event_receivers')
   let head = 0
 
   function writeAccounts(restored: readonly Account[]): void {
@@ -155,6 +156,8 @@ function createRestorer(database: Database, { create }: Accounts) {
   /** Far ahead of what any process has read of the log, so that all of them drop everything. */
   function end(): void {
     countEntries.run()
+    // They get nothing of the restored audit log.
+    removeReceivers.run()
     const last = Math.max(head, Number(lastChange.get()?.head ?? 0))
     insertChange.run(last + changesMax + 1, 'signing-keys', '', Date.now())
   }

@@ -200,4 +200,11 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
     ),
   // Those of secret keys are in the list of these.
   (database) => database.exec('ALTER TABLE accounts ADD COLUMN api_last_four TEXT'),
+  // What receivers of events have got, and what was told once.
+  (database) =>
+    database.exec(`
+      CREATE TABLE event_receivers (id TEXT PRIMARY KEY, state TEXT NOT NULL) STRICT, WITHOUT ROWID;
+      CREATE TABLE audit_once (id TEXT PRIMARY KEY, kept_until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+      CREATE INDEX audit_once_by_end ON audit_once (kept_until);
+    `),
 ]

@@ -6,6 +6,7 @@ import { createAuditStore } from './audit.ts'
 import { openBackup } from './backup.ts'
 import { openChanges } from './changes.ts'
 import { openDatabase } from './database.ts'
+import { createEventStore } from './events.ts'
 import { createImportedKeyStore } from './imported-keys.ts'
 import { createKeyStore } from './keys.ts'
 import { createPortalStore } from './portal.ts'
@@ -47,6 +48,7 @@ export function openSqliteStore({ path, busyTimeoutMs, listens = false }: Sqlite
     ...createQuotaStore(database),
     ...changes,
     ...createAuditStore(database, writer),
+    ...createEventStore(database, writer),
     ...createPortalStore(database, writer, accounts),
     ...createUsageStore(database),
     ...createSubjectStore(database, writer),

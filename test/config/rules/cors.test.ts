@@ -4,7 +4,7 @@ import { load, minimalConfig, problemMessages } from '../config-fixtures.ts'
 const origins = (...list: readonly unknown[]) => ({ ...minimalConfig, cors: { origins: list } })
 
 t.test('no CORS origins are allowed by default', async (t) => {
-  t.strictSame(load(t, minimalConfig).cors, { origins: [] })
+  t.strictSame(load(t, minimalConfig).cors, { origins: [], allowsAny: false })
 })
 
 t.test('a CORS origin is normalised to the form browsers send', async (t) => {
@@ -26,8 +26,9 @@ t.test('a CORS origin is normalised to the form browsers send', async (t) => {
 t.test('anything but an exact CORS origin is refused at its place', async (t) => {
   const form = 'must be an origin such as https://app.example.com'
   const wrong: readonly (readonly [text: string, complaint: string])[] = [
-    ['*', `${form}, without *`],
-    ['https://*.example.com', `${form}, without *`],
+    ['*', 'stands for every origin, without cookies: it must be the only entry'],
+    ['https://*.example.com', `${form}: there are no wildcards but * alone`],
+    ['*.example.com', `${form}: there are no wildcards but * alone`],
     ['null', `${form}: any page can send the origin null`],
     ['app.example.com', `${form}: a scheme`],
     ['https://app.example.com/path', `${form}: a scheme`],
@@ -45,6 +46,10 @@ t.test('anything but an exact CORS origin is refused at its place', async (t) =>
     t.ok(problem?.startsWith(`cors.origins[1]: ${complaint}`), `${text}: ${problem}`)
     t.strictSame(others, [])
   }
+})
+
+t.test('* alone allows every origin, and is none that is trusted', async (t) => {
+  t.strictSame(load(t, origins('*')).cors, { origins: [], allowsAny: true })
 })
 
 t.test('a duplicate CORS origin, in any spelling, is refused', async (t) => {

@@ -142,6 +142,29 @@ t.test('each listener, and the mail server, has a host name or an address', asyn
   ])
 })
 
+t.test('plain HTTP is redirected only beside TLS, from a port of its own', async (t) => {
+  const { cert, key } = makeCertificate(t, 'DNS:localhost')
+  const pair = { cert: { env: 'CERT' }, key: { env: 'KEY' } }
+  const env = { CERT: cert, KEY: key }
+  const problems = (options: object, others: object = {}) =>
+    problemMessages(t, { ...listen({ port: 8443, tls: pair, ...options }), ...others }, { env })
+  for (const port of [0, 80, 65_535]) t.strictSame(problems({ redirect: { port } }), [], String(port))
+  t.strictSame(problemMessages(t, listen({ redirect: { port: 80 } })), [
+    'listen.redirect: needs listen.tls: without it listen.port itself speaks plain HTTP',
+  ])
+  t.strictSame(problems({ redirect: { port: 8443 } }), [
+    'listen.redirect.port: conflicts with listen.port on the same address: choose another port',
+  ])
+  t.match(problems({ redirect: { port: 9090 } }), [/conflicts with ops\.port/])
+  t.match(problems({ redirect: { port: 8081 } }, { decide: {}, trustedProxies: ['10.0.0.1'] }), [
+    /conflicts with decide\.port/,
+  ])
+  t.strictSame(problems({ host: '127.0.0.2', redirect: { port: 9090 } }), [])
+  t.match(problems({ redirect: {} }), [/listen\.redirect\.port: is missing/])
+  for (const port of [-1, 65_536, '80'])
+    t.match(problems({ redirect: { port } }), [/listen\.redirect\.port: must be/])
+})
+
 t.test('clientCa must have a certificate', async (t) => {
   const mine = makeCertificate(t, 'DNS:localhost')
   const config = { tls: { cert: { env: 'CERT' }, key: { env: 'KEY' }, clientCa: { env: 'CA' } } }

@@ -286,7 +286,11 @@ t.test('the place of the costs is a path, or up to 8 with a factor each, none of
     { a: '2' },
     { ...eight, ninth: 1 },
   ])
-    t.match(problemMessages(t, withRoute({ costField })), [/^routes\[0\]\.costField/], JSON.stringify(costField))
+    t.match(
+      problemMessages(t, withRoute({ costField })),
+      [/^routes\[0\]\.costField/],
+      JSON.stringify(costField),
+    )
   for (const costField of ['a | b | a', { 'a | b': 1, a: 2 }])
     t.strictSame(problemMessages(t, withRoute({ costField })), [
       'routes[0].costField: "a" is named twice: name each place once',

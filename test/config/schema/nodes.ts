@@ -45,6 +45,7 @@ export const everything = {
   trustedProxies: ['10.0.0.0/8'],
   tracing: { otlp: { endpoint: 'http://localhost:4318' } },
   mail: { host: 'smtp.example.com', from: 'gatehouse@example.com' },
+  keys: { remind: ['1d'] },
 }
 
 /** The config with another value at a path; missing maps are created. */

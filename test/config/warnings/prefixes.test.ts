@@ -47,3 +47,11 @@ t.test('a rewrite of a path by itself is warned of', async (t) => {
   t.strictSame(warnings(t, { path: '/', rewrite: '/b' }), [])
   t.match(warnings(t, { path: '/a', rewrite: '/b', methods: ['PROPFIND'] }), [/routes\.0\.rewrite: WebDAV/])
 })
+
+t.test('Strict-Transport-Security over http is warned of', async (t) => {
+  const responseHeaders = { set: { 'strict-transport-security': 'max-age=1' } }
+  t.strictSame(warnings(t, { path: '/a', responseHeaders }), [
+    'routes.0.responseHeaders.set.strict-transport-security: route "all" sets it, but publicUrl is http, where browsers ignore it: set the https URL as publicUrl',
+  ])
+  t.strictSame(warnings(t, { path: '/a', responseHeaders: { remove: ['Strict-Transport-Security'] } }), [])
+})

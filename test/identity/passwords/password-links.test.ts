@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { createOutbox } from '#accounts/mails/outbox.ts'
+import { openOutbox } from '#accounts/mails/outbox.ts'
 import type { Mail } from '#accounts/profile.ts'
 import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
 import { createPasswordResets } from '#identity/passwords/password-links.ts'
@@ -19,7 +19,7 @@ function openResets(t: Test, { canMail = true } = {}) {
   t.teardown(() => limiter.close())
   const failures: unknown[] = []
   const asked: string[] = []
-  const outbox = createOutbox({ onFailure: (error) => failures.push(error) })
+  const outbox = openOutbox({ onFailure: (error) => failures.push(error) })
   const resets = createPasswordResets({
     store: {
       ...store,

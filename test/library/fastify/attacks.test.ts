@@ -24,6 +24,8 @@ const files = [
   'security/unread-bodies',
   'security/identity-aliases',
   'security/path-confusion',
+  'security/rewritten-paths',
+  'security/empty-segments',
   'security/encoded-slashes',
   'security/forwarding-headers',
   'security/webdav-destination',
@@ -44,6 +46,7 @@ const files = [
   'gateway/upstream-tls',
   'gateway/forwarded-headers',
   'gateway/prefixes',
+  'gateway/response-headers',
 ]
 
 t.setTimeout(600_000)

@@ -2,7 +2,7 @@ import { Gauge, Registry } from 'prom-client'
 import t from 'tap'
 import { FastHistogram } from '#ops/metrics/histogram.ts'
 import { exposition, FastCounter, register } from '#ops/metrics/instrument.ts'
-import { createMetrics } from '#ops/metrics/metrics.ts'
+import { openMetrics } from '#ops/metrics/metrics.ts'
 
 const names = ['plain', 'with "quotes"', 'back\\slash', 'two\nlines', 'Łódź', '']
 
@@ -25,7 +25,7 @@ t.test('the exposition of the own instruments is what prom-client writes of them
 })
 
 t.test('the exposition has every instrument once', async (t) => {
-  const metrics = createMetrics({ version: '1.2.3' })
+  const metrics = openMetrics({ version: '1.2.3' })
   t.teardown(metrics.close)
   const types = (await metrics.text()).split('\n').filter((line) => line.startsWith('# TYPE '))
   t.equal(new Set(types).size, types.length)

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { createMetrics } from '#ops/metrics/metrics.ts'
+import { openMetrics } from '#ops/metrics/metrics.ts'
 import { createHistory, historyMs, sampleMs } from '#ops/status/history.ts'
 import { plotsCard } from '#ops/status/plots.ts'
 
 t.test(
   'the history holds an hour of points and no more, and forgets whole snapshots after a minute',
   async (t) => {
-    const metrics = createMetrics({ version: '1' })
+    const metrics = openMetrics({ version: '1' })
     const history = createHistory()
     const pointsMax = historyMs / sampleMs
     let now = 1_000_000_000_000
@@ -35,7 +35,7 @@ t.test(
 )
 
 t.test('a clock set back leaves no future and no negative points in the history', async (t) => {
-  const metrics = createMetrics({ version: '1' })
+  const metrics = openMetrics({ version: '1' })
   const history = createHistory()
   const start = 1_000_000_000_000
   for (const at of [0, 1, 2, 3]) history.add(start + at * sampleMs, await metrics.ownSnapshot())

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createMetrics } from '#ops/metrics/metrics.ts'
+import { openMetrics } from '#ops/metrics/metrics.ts'
 import { figuresOf } from '#ops/status/figures.ts'
 import { readMetrics } from '#ops/status/read-metrics.ts'
 import type { Status } from '#ops/status/status.ts'
@@ -35,7 +35,7 @@ function statusOf(sinceStart: Status['sinceStart'], changes: Partial<Status> = {
 const textOf = (status: Status) => statusPage(status, { style: '', script: '' }).text
 
 t.test('names are escaped on the status page, and each state has its text', async (t) => {
-  const metrics = createMetrics({ version: '1' })
+  const metrics = openMetrics({ version: '1' })
   metrics.requests.labels('<script>alert(1)</script>', 'GET', '200').value++
   const reading = readMetrics(await metrics.snapshot())
   const figures = figuresOf(reading, { routes: [], upstreams: [] })
@@ -53,7 +53,7 @@ t.test('names are escaped on the status page, and each state has its text', asyn
 
 t.test('the status page has rows for the 200 busiest routes, in their order, and says so', async (t) => {
   const namesIn = async (count: number) => {
-    const metrics = createMetrics({ version: '1' })
+    const metrics = openMetrics({ version: '1' })
     metrics.close()
     const routes = Array.from({ length: count }, (_, index) => ({ name: `route-${index}` }))
     for (const [index, { name }] of routes.entries())

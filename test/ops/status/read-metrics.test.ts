@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Config } from '#config/config.ts'
-import { createMetrics, type MetricsSnapshot } from '#ops/metrics/metrics.ts'
+import { type MetricsSnapshot, openMetrics } from '#ops/metrics/metrics.ts'
 import { figuresOf } from '#ops/status/figures.ts'
 import { readMetrics } from '#ops/status/read-metrics.ts'
 import { openStatusReader } from '#ops/status/status.ts'
@@ -11,7 +11,7 @@ const duration = 'gatehouse_http_request_duration_seconds'
 const requests = 'gatehouse_http_requests_total'
 
 /** Real instruments in which requests of a route took so many seconds. */
-async function observe(seconds: readonly number[], metrics = createMetrics({ version: '1' })) {
+async function observe(seconds: readonly number[], metrics = openMetrics({ version: '1' })) {
   for (const each of seconds) {
     metrics.requestDuration.labels('orders').observe(each)
     metrics.requests.labels('orders', 'GET', '200').value++
@@ -64,7 +64,7 @@ t.test('a counter that went back counts as zero, never as negative', async (t) =
 
 t.test('a series is found in an earlier snapshot wherever it has its place there', async (t) => {
   const count = async (routes: readonly string[]) => {
-    const metrics = createMetrics({ version: '1' })
+    const metrics = openMetrics({ version: '1' })
     for (const [index, route] of routes.entries()) {
       metrics.requests.labels(route, 'GET', '200').value += 10 ** index
       for (let times = 0; times <= index; times++) metrics.requestDuration.labels(route).observe(1)
@@ -89,7 +89,7 @@ t.test('a series is found in an earlier snapshot wherever it has its place there
 })
 
 t.test('a histogram of all routes is the same, packed or sample by sample', async (t) => {
-  const metrics = createMetrics({ version: '1' })
+  const metrics = openMetrics({ version: '1' })
   t.equal(readMetrics(await metrics.ownSnapshot()).quantiles(duration), undefined, 'nothing observed')
   for (let index = 0; index < 300; index++) {
     metrics.requestDuration.labels(`route ${index % 7}`).observe(index ** 2 / 1_000)
@@ -106,7 +106,7 @@ t.test('a histogram of all routes is the same, packed or sample by sample', asyn
 
 t.test('the figures of ten times as many routes take some ten times as long', async (t) => {
   const cpuMsOf = async (count: number) => {
-    const metrics = createMetrics({ version: '1' })
+    const metrics = openMetrics({ version: '1' })
     const routes = Array.from({ length: count }, (_, index) => ({ name: `route ${index}` }))
     for (const { name } of routes) {
       metrics.requestDuration.labels(name).observe(1)

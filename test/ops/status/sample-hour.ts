@@ -1,4 +1,4 @@
-import { createMetrics } from '#ops/metrics/metrics.ts'
+import { openMetrics } from '#ops/metrics/metrics.ts'
 import { historyMs, sampleMs } from '#ops/status/history.ts'
 import { openStatusReader, type Status } from '#ops/status/status.ts'
 
@@ -10,7 +10,7 @@ const routes = [
 
 /** What a status page shows after an hour of made-up traffic, the same at every call. */
 export async function sampleHour(): Promise<Status> {
-  const metrics = createMetrics({ version: '0.1.0' })
+  const metrics = openMetrics({ version: '0.1.0' })
   let now = Date.parse('2026-11-20T12:00:00Z')
   const reader = openStatusReader({
     config: () => ({
@@ -62,7 +62,7 @@ type Route = (typeof routes)[number]
 
 /** Rises and falls twice in the hour, as traffic does. */
 function count(
-  metrics: ReturnType<typeof createMetrics>,
+  metrics: ReturnType<typeof openMetrics>,
   { name, share, latencyMs }: Route,
   turn: number,
 ): void {

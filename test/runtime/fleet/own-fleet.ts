@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import { Writable } from 'node:stream'
 import type { Test } from 'tap'
 import { loadConfig } from '#config/load.ts'
-import { createMetrics } from '#ops/metrics/metrics.ts'
+import { openMetrics } from '#ops/metrics/metrics.ts'
 import { createLog } from '#platform/log/log.ts'
 import { openFleet } from '#runtime/fleet/fleet.ts'
 import { createWorkspace } from '../../cli/workspace.ts'
@@ -27,7 +27,7 @@ export function newFleet(t: Test, startTimeoutMs?: number) {
     const fleet = await openFleet({
       loaded,
       log: createLog({ level: 'info', stream }),
-      metrics: createMetrics({ version: '0' }),
+      metrics: openMetrics({ version: '0' }),
       ...(startTimeoutMs !== undefined && { startTimeoutMs }),
     })
     let isOver = false

@@ -46,27 +46,33 @@ t.test('a fleet at port 0 starts on another port where the one it chose is taken
 t.test('a configured port is never replaced by another', async (t) => {
   const port = await take(t, 0)
   const tried: number[] = []
-  const started = startOnPorts({ listen: { ...address, port }, decide: undefined }, (chosen) => {
-    tried.push(chosen.listen)
-    return take(t, chosen.listen)
-  })
+  const started = startOnPorts(
+    { listen: { ...address, port }, decide: undefined, redirect: undefined },
+    (chosen) => {
+      tried.push(chosen.listen)
+      return take(t, chosen.listen)
+    },
+  )
   await t.rejects(started, { message: `cannot listen on 127.0.0.1:${port}: address already in use` })
   t.strictSame(tried, [port])
 })
 
 t.test('a start at port 0 fails where each of five ports is taken', async (t) => {
   const tried: number[] = []
-  const started = startOnPorts({ listen: address, decide: undefined }, async (chosen) => {
-    tried.push(await take(t, chosen.listen))
-    return take(t, chosen.listen)
-  })
+  const started = startOnPorts(
+    { listen: address, decide: undefined, redirect: undefined },
+    async (chosen) => {
+      tried.push(await take(t, chosen.listen))
+      return take(t, chosen.listen)
+    },
+  )
   await t.rejects(started, { message: /address already in use$/ })
   t.equal(new Set(tried).size, 5)
 })
 
 t.test('a start at port 0 that fails for another reason is not tried again', async (t) => {
   let tries = 0
-  const started = startOnPorts({ listen: address, decide: undefined }, async () => {
+  const started = startOnPorts({ listen: address, decide: undefined, redirect: undefined }, async () => {
     tries++
     throw new Error('no database')
   })

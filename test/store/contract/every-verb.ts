@@ -5,6 +5,7 @@ import type { AuditStore } from '#store/audit.ts'
 import type { BackupStore, StoreRecord } from '#store/backup/records.ts'
 import type { ChangeStore } from '#store/changes.ts'
 import type { StoreDiagnostics } from '#store/diagnostics.ts'
+import type { EventStore } from '#store/events.ts'
 import type { ImportedKeyStore } from '#store/imported-keys.ts'
 import type { KeyStore } from '#store/keys.ts'
 import type { PortalStore } from '#store/portal.ts'
@@ -109,6 +110,14 @@ const auditVerbs: Calls<AuditStore> = {
   readAuditChain: (store) => store.readAuditChain({ class: 'own', after: undefined, limit: 1 }),
 }
 
+const eventVerbs: Calls<EventStore> = {
+  readReceivers: (store) => store.readReceivers(),
+  replaceReceiver: (store) => store.replaceReceiver({ id: 'a', before: '', after: '{}' }),
+  readAuditAfter: (store) => store.readAuditAfter({ after: '', limit: 1 }),
+  appendAuditOnce: (store) =>
+    store.appendAuditOnce({ id: 'a', keptUntil: Date.now() + 60_000, entry: newAuditEntry() }),
+}
+
 const portalVerbs: Calls<PortalStore> = {
   setPassword: (store) => store.setPassword('a', { password: 'p', proof: undefined, endsSessions: true }),
   countPasswordAttempt: (store) => store.countPasswordAttempt('a', undefined),
@@ -172,6 +181,7 @@ export const everyVerb: Calls<Store> = {
   ...quotaVerbs,
   ...changeVerbs,
   ...auditVerbs,
+  ...eventVerbs,
   ...portalVerbs,
   ...usageVerbs,
   ...subjectVerbs,
@@ -213,6 +223,8 @@ export const writes: readonly string[] = [
   'addUsage',
   'admitUsagePrincipals',
   'appendAudit',
+  'appendAuditOnce',
+  'replaceReceiver',
   'startSession',
   'rotateSession',
   'acknowledgeRotations',

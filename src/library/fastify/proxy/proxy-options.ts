@@ -59,8 +59,8 @@ export interface ProxyOptions extends Omit<RequireOptions, 'auth'> {
   /** Which Host the backend sees; default: `client`. */
   readonly host?: 'client' | 'target'
   /**
-   * TLS to the backend; its certificate is verified by default, with `ca` against these certificates (PEM) only, and must
-   * name `serverName`, by default the host. `cert` and `key` (PEM) are the client certificate.
+   * TLS to the backend; its certificate is verified by default, with `ca` against these certificates (PEM) only, and
+   * must name `serverName`, by default the host. `cert` and `key` (PEM) are the client certificate.
    */
   readonly tls?: {
     readonly verify?: boolean

@@ -6,6 +6,7 @@ import type { WebSocket } from 'ws'
 import { isWebSocketUpgrade } from '#gateway/gate/route-request.ts'
 import { readRequestTarget } from '#gateway/routes/request-target.ts'
 import type { RouteTable } from '#gateway/routes/table.ts'
+import { fieldsIn } from '#http/h1/raw-headers.ts'
 import { readAppArrival } from '../app-arrival.ts'
 import type { AppParts } from '../open-app-parts.ts'
 import { exchangeOf } from './exchange.ts'
@@ -93,10 +94,7 @@ function webSocketHeaders(request: IncomingMessage): Record<string, string> {
   if (!exchange) throw new Error('gatehouse: this upgrade was not admitted')
   requests.set(request.socket, request)
   const headers: Record<string, string> = Object.create(null)
-  const { fields } = exchange
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const name = fields[index] ?? ''
-    const value = fields[index + 1] ?? ''
+  for (const [name, value] of fieldsIn(exchange.fields)) {
     if (handshakeField.test(name)) continue
     const known = Object.keys(headers).find((each) => each.toLowerCase() === name.toLowerCase())
     if (known === undefined) headers[name] = value

@@ -59,7 +59,7 @@ export function createRestore(connection: Connection): BackupStore['restore'] {
   async function finish(writer: string, { id, head }: { readonly id: string; readonly head: number }) {
     const position = await connection.runDurably(
       finishScript,
-      [keys.restore, keys.format],
+      [keys.restore, keys.format, keys.eventReceivers],
       [writer, id === '' ? randomBytes(16).toString('hex') : id, head + changesMax, storeFormat],
     )
     if (position === 0) throw takenError()

@@ -1,7 +1,7 @@
 import { sessionData } from '#accounts/account-data.ts'
 import { count, objectSchema, pageData, pageQuery, pageSchema, text, time } from '../json-schema.ts'
 import { type AdminOperations, operation } from '../operation.ts'
-import { type AdminOperationOptions, idOf } from './accounts.ts'
+import { type AdminOperationOptions, idOf } from './account-operations.ts'
 
 export const session = objectSchema({
   id: text,

@@ -15,7 +15,7 @@ import {
   resetApiKeyCommand,
   resetSecretKeyCommand,
   rotateKeyCommand,
-} from './make-key.ts'
+} from './new-key-commands.ts'
 
 const list: Command = {
   name: 'keys list',

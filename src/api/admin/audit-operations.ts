@@ -4,7 +4,7 @@ import { auditActions } from '#store/audit-entry.ts'
 import { objectSchema, page, pageSchema, text, textOrNull, time } from '../json-schema.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 import { sendFile } from '../reply.ts'
-import type { AdminOperationOptions } from './accounts.ts'
+import type { AdminOperationOptions } from './account-operations.ts'
 
 export const auditEntry = objectSchema({
   id: text,

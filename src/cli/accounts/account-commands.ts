@@ -4,9 +4,9 @@ import { type Command, UsageError } from '../command.ts'
 import { withOperator } from '../operator.ts'
 import { printData } from '../print.ts'
 import { confirm, yesOption } from '../terminal/ask.ts'
-import { createAccountCommand, setupLinkCommand } from './create.ts'
-import { createUnknownPlans, listAccountsCommand } from './list.ts'
-import { accountLines, profileOptions, readChanges, warnOfSimilarRole } from './options.ts'
+import { accountLines, profileOptions, readChanges, warnOfSimilarRole } from './account-options.ts'
+import { createAccountCommand, setupLinkCommand } from './create-account.ts'
+import { createUnknownPlans, listAccountsCommand } from './list-accounts.ts'
 import { passwordOption, readPassword, setPassword } from './password.ts'
 
 const show: Command = {

@@ -12,7 +12,7 @@ import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-erro
 import { parseTime } from '#platform/time.ts'
 import { emptyObject, objectSchema, pageSchema, text, time, timeOrNull, type Value } from '../json-schema.ts'
 import { type AdminOperations, operation } from '../operation.ts'
-import { type AdminOperationOptions, idOf } from './accounts.ts'
+import { type AdminOperationOptions, idOf } from './account-operations.ts'
 
 /** What a name, a scope or an address may be is checked in accounts/. */
 

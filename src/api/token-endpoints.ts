@@ -155,7 +155,7 @@ export function revokeKeyEndpoint({ heldKeys, ...options }: HeldKeysEndpointOpti
   }
 }
 
-/** Any text is one, the empty one too. */
+/** The empty text counts as a key too: it gets the same answer. */
 function readKey(request: FastifyRequest): string {
   const { body } = request
   return isRecord(body) && body.key === '' ? '' : readMembers(request, { required: ['key'] }).key

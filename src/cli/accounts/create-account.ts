@@ -14,7 +14,7 @@ import {
   profileOptions,
   readProfile,
   warnOfSimilarRole,
-} from './options.ts'
+} from './account-options.ts'
 import { passwordOption, readPassword, setPassword } from './password.ts'
 
 export const createAccountCommand: Command = {

@@ -1,0 +1,63 @@
+import type { Clock } from '#platform/clock.ts'
+import type { AccountReader } from '#store/accounts.ts'
+import type { EventStore } from '#store/events.ts'
+import { type Quota, type QuotaWindow, quotaKeptMs } from '#store/quotas.ts'
+import { createAuditEntryFactory } from '../audit-entry-factory.ts'
+
+interface QuotaEventsOptions {
+  readonly store: Pick<AccountReader, 'findAccount'> & Pick<EventStore, 'appendAuditOnce'>
+  readonly clock: Clock
+  /** Whether anybody is told of it, by the config that applies. */
+  isWanted(): boolean
+  onStoreFailure(error: unknown): void
+}
+
+/** The quota of an account in one window. */
+export interface UsedQuota extends Pick<QuotaWindow, 'window' | 'endsAt'> {
+  readonly accountId: string
+  readonly limit: number
+  readonly per: Quota['per']
+}
+
+/** At which shares of a quota it is announced, in percent. */
+const announcedPercents = [80, 100] as const
+/** How many announcements are remembered, so that the store is not asked again. */
+const rememberedMax = 10_000
+
+/**
+ * Writes an entry of the audit log when so much of a quota is used: once for each share, window and limit. Whoever asks the
+ * store for more of the quota looks, so that it is caught up on where a process died before it could write.
+ */
+export function createQuotaEvents({ store, clock, isWanted, onStoreFailure }: QuotaEventsOptions) {
+  const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
+  const announced = new Set<string>()
+
+  async function announce(
+    { accountId, window, endsAt, limit, per }: UsedQuota,
+    percent: number,
+  ): Promise<void> {
+    const id = `quota:${accountId}:${window}:${limit}:${percent}`
+    if (announced.has(id)) return
+    const account = await store.findAccount(accountId)
+    const details = { principal: accountId, percent, limit, per, window }
+    await store.appendAuditOnce({
+      id,
+      keptUntil: endsAt + quotaKeptMs,
+      entry: entry('quota-reached', account, details),
+    })
+    if (announced.size >= rememberedMax) announced.clear()
+    announced.add(id)
+  }
+
+  /** @param readUsed how many requests have passed in a window */
+  return async (quota: UsedQuota, readUsed: (accountId: string, window: string) => Promise<number>) => {
+    if (!isWanted()) return
+    try {
+      const used = await readUsed(quota.accountId, quota.window)
+      for (const percent of announcedPercents)
+        if (used * 100 >= quota.limit * percent) await announce(quota, percent)
+    } catch (error) {
+      onStoreFailure(error)
+    }
+  }
+}

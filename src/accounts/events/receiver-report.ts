@@ -1,0 +1,77 @@
+import type { EventStore } from '#store/events.ts'
+import type { Receiver } from './deliver-round.ts'
+import { countWanted } from './pending-count.ts'
+import { newReceiverState, parseReceiverState, withoutPauses } from './receiver-state.ts'
+
+/** How it is with a receiver, for people. Times are ISO 8601; null = never. */
+export interface ReceiverReport {
+  readonly receiver: string
+  /** `new` = no gateway has delivered to it yet. */
+  readonly state: 'new' | 'ok' | 'failing'
+  /** Entries of the audit log that it has not accepted yet. */
+  readonly pending: number
+  /** Events that were given up. */
+  readonly dropped: number
+  readonly deliveredAt: string | null
+  readonly failedAt: string | null
+  /** Why the last try failed. */
+  readonly reason: string | null
+  /** When the next try is, while it is failing. */
+  readonly nextAt: string | null
+}
+
+type ReportedStore = Pick<EventStore, 'readReceivers' | 'readAuditAfter'>
+
+export function reportReceivers(
+  store: ReportedStore,
+  receivers: readonly Pick<Receiver, 'id' | 'name' | 'wants'>[],
+): Promise<readonly ReceiverReport[]> {
+  return store
+    .readReceivers()
+    .then((states) => Promise.all(receivers.map((one) => report(store, one, states.get(one.id)))))
+}
+
+async function report(
+  store: ReportedStore,
+  receiver: Pick<Receiver, 'name' | 'wants'>,
+  text: string | undefined,
+): Promise<ReceiverReport> {
+  const state = text === undefined ? newReceiverState('') : parseReceiverState(text)
+  const behind =
+    text === undefined
+      ? { count: 0 }
+      : await countWanted(store, receiver, { after: state.position, pages: Number.POSITIVE_INFINITY })
+  const isFailing = state.failures > 0 || state.waiting.length > 0
+  return {
+    receiver: receiver.name,
+    state: text === undefined ? 'new' : isFailing ? 'failing' : 'ok',
+    pending: state.waiting.length + behind.count,
+    dropped: state.dropped,
+    deliveredAt: timeText(state.deliveredAt),
+    failedAt: timeText(state.failedAt),
+    reason: state.reason === '' ? null : state.reason,
+    nextAt: isFailing
+      ? timeText(Math.max(state.nextAt, Math.min(...state.waiting.map(({ nextAt }) => nextAt))))
+      : null,
+  }
+}
+
+function timeText(at: number): string | null {
+  return at === 0 || !Number.isFinite(at) ? null : new Date(at).toISOString()
+}
+
+/**
+ * Has everything that waits for a receiver tried at once, by the gateway that delivers to it.
+ * @returns false where no gateway has delivered to it yet
+ */
+export async function retryReceiver(
+  store: Pick<EventStore, 'readReceivers' | 'replaceReceiver'>,
+  { id }: Pick<Receiver, 'id'>,
+): Promise<boolean> {
+  for (;;) {
+    const before = (await store.readReceivers()).get(id)
+    if (before === undefined) return false
+    const after = JSON.stringify(withoutPauses(parseReceiverState(before)))
+    if (before === after || (await store.replaceReceiver({ id, before, after }))) return true
+  }
+}

@@ -1,0 +1,158 @@
+import { hash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import { type Clock, everySecond } from '#platform/clock.ts'
+import type { Account } from '#store/account.ts'
+import type { AccountStore } from '#store/accounts.ts'
+import type { AuditEntry } from '#store/audit-entry.ts'
+import type { EventStore } from '#store/events.ts'
+import { keyState, type SecretKey } from '#store/secret-keys.ts'
+import { createAuditEntryFactory } from '../audit-entry-factory.ts'
+import type { Mail, SendMail } from '../profile.ts'
+import type { Receiver } from './deliver-round.ts'
+
+interface RemindersOptions {
+  readonly store: Pick<AccountStore, 'listAccounts'> & Omit<EventStore, 'readAuditAfter'>
+  readonly clock: Clock
+  onStoreFailure(error: unknown): void
+}
+
+export interface Reminders {
+  /** @param thresholdsMs how long before the end of a key it is announced; none = never */
+  use(thresholdsMs: readonly number[]): void
+  close(): void
+}
+
+/** How often all accounts are looked through, by one process of all. */
+const scanMs = 600_000
+/** How many accounts are read at once. */
+const pageSize = 200
+/** What the store keeps of the last look, among the receivers of events. */
+const scanId = 'reminders'
+const dayMs = 86_400_000
+
+/**
+ * Writes an entry of the audit log for each key that is about to expire: once for each threshold, whichever process is
+ * first, and whether or not one dies.
+ */
+export function openReminders({ store, clock, onStoreFailure }: RemindersOptions): Reminders {
+  const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
+  let thresholds: readonly number[] = []
+  let nextAt = Number.NEGATIVE_INFINITY
+  let isScanning = false
+  let isClosed = false
+
+  /** Of several processes one finds that it is time. */
+  async function claimScan(): Promise<boolean> {
+    const before = (await store.readReceivers()).get(scanId) ?? ''
+    // `heldUntil` as every receiver has it, so that it is not taken for one that is forgotten.
+    const { heldUntil = 0, done = '' } = before === '' ? {} : (JSON.parse(before) as LastScan)
+    const thresholdsText = thresholds.join()
+    if (clock() < heldUntil && done === thresholdsText) return false
+    const after = JSON.stringify({ heldUntil: clock() + scanMs, done: thresholdsText } satisfies LastScan)
+    return store.replaceReceiver({ id: scanId, before, after })
+  }
+
+  async function scan(): Promise<void> {
+    if (!(await claimScan())) return
+    let after: Account | undefined
+    while (!isClosed) {
+      const page = await store.listAccounts({ after, limit: pageSize })
+      for (const account of page) await announceKeys(account)
+      if (page.length < pageSize) return
+      after = page.at(-1)
+      // Yields to requests.
+      await setImmediate()
+    }
+  }
+
+  async function announceKeys(account: Account): Promise<void> {
+    if (account.isDisabled) return
+    for (const key of account.secretKeys) {
+      const thresholdMs = passedThreshold(key, thresholds, clock())
+      if (thresholdMs === undefined || key.expiresAt === undefined) continue
+      const details = { name: key.name, expiresAt: new Date(key.expiresAt).toISOString() }
+      const digest = hash('sha256', key.digest, 'base64url').slice(0, 22)
+      await store.appendAuditOnce({
+        id: `expiring:${account.id}:${digest}:${thresholdMs}`,
+        keptUntil: key.expiresAt + dayMs,
+        entry: entry('key-expiring', account, details),
+      })
+    }
+  }
+
+  function tick(): void {
+    if (isScanning || thresholds.length === 0 || clock() < nextAt) return
+    isScanning = true
+    nextAt = clock() + scanMs / 10
+    scan()
+      .catch(onStoreFailure)
+      .finally(() => {
+        isScanning = false
+      })
+  }
+
+  const stop = everySecond(tick)
+  return {
+    use: (next) => {
+      thresholds = next
+      nextAt = Number.NEGATIVE_INFINITY
+      tick()
+    },
+    close: () => {
+      isClosed = true
+      stop()
+    },
+  }
+}
+
+interface LastScan {
+  readonly heldUntil: number
+  readonly done: string
+}
+
+/** The last threshold that a key has passed; undefined = none, it was made for less, or it is not valid. */
+export function passedThreshold(
+  key: SecretKey,
+  thresholds: readonly number[],
+  now: number,
+): number | undefined {
+  const { expiresAt, createdAt, revokedAt } = key
+  if (expiresAt === undefined || revokedAt !== undefined || keyState(key, now) !== 'valid') return undefined
+  const passed = thresholds.filter((ms) => now >= expiresAt - ms && createdAt < expiresAt - ms)
+  return passed.length === 0 ? undefined : Math.min(...passed)
+}
+
+interface ReminderReceiverOptions {
+  readonly sendMail: SendMail
+  readonly portalUrl: string
+}
+
+/** Tells owners by mail of keys that are about to expire: as a receiver of events, so that no mail is lost. */
+export function createReminderReceiver({ sendMail, portalUrl }: ReminderReceiverOptions): Receiver {
+  return {
+    id: 'mail',
+    name: 'mail to owners of keys',
+    wants: (type) => type === 'key.expiring',
+    deliver: async ({ entry }) => {
+      if (entry.target) await sendMail(reminderMail(entry, entry.target.email, portalUrl))
+    },
+  }
+}
+
+function reminderMail({ details }: Pick<AuditEntry, 'details'>, to: string, portalUrl: string): Mail {
+  const until = String(details.expiresAt).slice(0, 16).replace('T', ' ')
+  const what = `The secret key "${details.name}" of your account expires on ${until} UTC`
+  return {
+    to,
+    subject: `Your secret key "${details.name}" is about to expire`,
+    text: [
+      `${what}.`,
+      '',
+      'Programs that use it are refused from then on. Rotate it in the portal: the old key can keep working for a while,',
+      'until each program has the new one.',
+      '',
+      portalUrl,
+      '',
+    ].join('\n'),
+  }
+}

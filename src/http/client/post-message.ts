@@ -1,0 +1,139 @@
+import { type LookupAddress, type LookupAllOptions, lookup as lookUpName } from 'node:dns'
+import { Agent as HttpAgent, request as httpRequest } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { isLoopback, unmappedAddress } from '#platform/addresses.ts'
+import { trustSystemAuthorities } from '#platform/certificate-authorities.ts'
+import { signalAtDeadline } from '#platform/deadline.ts'
+
+export interface Poster {
+  /**
+   * Posts a body. No redirect is followed.
+   * @throws Error, in words for the log and without the URL, where the response is not 2xx or there is none in time
+   */
+  post(body: string, headers: Readonly<Record<string, string>>): Promise<void>
+  close(): void
+}
+
+interface PosterOptions {
+  readonly url: URL
+  /** For the whole exchange. */
+  readonly timeoutMs: number
+  /** Whether the name of the host may lead to this machine or this link. */
+  readonly allowsLocal: boolean
+  /** Default: that of the system. */
+  readonly resolveName?: ResolveName
+}
+
+/** As `dns.lookup`, all addresses of a name. */
+type ResolveName = (
+  hostname: string,
+  options: LookupAllOptions,
+  done: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
+) => void
+
+/** How much of a response is read, so that its connection can be kept. */
+const responseBytesMax = 64 * 1_024
+
+/**
+ * Posts to one URL. A host name that leads to this machine or this link (loopback, link-local addresses and with them
+ * the metadata services of clouds) is refused, unless it is allowed or the URL names such a host itself: whoever controls
+ * the name could otherwise make the gateway call what only this machine can reach. The address that was checked is the
+ * one that is connected to.
+ */
+export function openPoster({ url, timeoutMs, allowsLocal, resolveName = lookUpName }: PosterOptions): Poster {
+  const isTls = url.protocol === 'https:'
+  if (isTls) trustSystemAuthorities()
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const isNamed = isIP(host) !== 0 || isLoopback(host)
+  const options = { keepAlive: true, maxFreeSockets: 1, timeout: timeoutMs }
+  const agent = isTls ? new HttpsAgent(options) : new HttpAgent(options)
+  const lookup = createLookup(resolveName, allowsLocal || isNamed ? () => false : isLocalAddress)
+
+  async function post(body: string, headers: Readonly<Record<string, string>>): Promise<void> {
+    const { signal, clear } = signalAtDeadline(timeoutMs)
+    try {
+      const status = await new Promise<number>((resolve, reject) => {
+        const send = isTls ? httpsRequest : httpRequest
+        const sent = send(url, {
+          method: 'POST',
+          agent,
+          signal,
+          headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
+          lookup,
+        })
+        sent.on('error', reject)
+        sent.on('response', (response) => {
+          let length = 0
+          response.on('data', (chunk: Buffer) => {
+            length += chunk.length
+            if (length > responseBytesMax) response.destroy()
+          })
+          response.on('error', reject)
+          response.on('close', () => resolve(response.statusCode ?? 0))
+        })
+        sent.end(body)
+      })
+      if (status >= 300 && status < 400) throw new Error(`status ${status}: redirects are not followed`)
+      if (status < 200 || status >= 300) throw new Error(`status ${status}`)
+    } catch (error) {
+      if (signal.aborted)
+        throw new Error(`no complete response within ${timeoutMs / 1_000} s`, { cause: error })
+      throw error
+    } finally {
+      clear()
+    }
+  }
+
+  return { post, close: () => agent.destroy() }
+}
+
+const local = new BlockList()
+for (const [network, bits] of [
+  ['0.0.0.0', 8],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  // The metadata service of Alibaba Cloud, in a range for carriers.
+  ['100.100.100.200', 32],
+  // The platform of Azure.
+  ['168.63.129.16', 32],
+] as const)
+  local.addSubnet(network, bits, 'ipv4')
+for (const [network, bits] of [
+  ['::', 127],
+  ['fe80::', 10],
+  // The metadata service of AWS.
+  ['fd00:ec2::254', 128],
+  // The same IPv4 networks by NAT64 (RFC 6052) and 6to4 (RFC 3056).
+  ['64:ff9b::', 104],
+  ['64:ff9b::7f00:0', 104],
+  ['64:ff9b::a9fe:0', 112],
+  ['2002::', 24],
+  ['2002:7f00::', 24],
+  ['2002:a9fe::', 32],
+] as const)
+  local.addSubnet(network, bits, 'ipv6')
+
+/** Whether an address leads to this machine, this link or the metadata service of a cloud. */
+export function isLocalAddress(address: string): boolean {
+  const plain = unmappedAddress(address.replace(/%.*$/s, ''))
+  return local.check(plain, isIP(plain) === 4 ? 'ipv4' : 'ipv6')
+}
+
+/** As `dns.lookup`, whose result the socket connects to; one address that is refused is enough. */
+function createLookup(resolveName: ResolveName, isRefused: (address: string) => boolean): LookupFunction {
+  return (hostname, options, done) => {
+    resolveName(hostname, { ...options, all: true }, (error, found) => {
+      if (error) return done(error, [])
+      const refused = found.find(({ address }) => isRefused(address))
+      if (refused)
+        return done(
+          new Error(`${hostname} leads to ${refused.address}, which is not allowed (allowLocal)`),
+          [],
+        )
+      if (options.all) return done(null, found)
+      const [first = { address: '', family: 4 }] = found
+      return done(null, first.address, first.family)
+    })
+  }
+}

@@ -1,0 +1,119 @@
+import { hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  cloudEventMediaType,
+  cloudEventText,
+  signatureHeaders,
+  signingKeyOf,
+} from '#accounts/events/cloud-event.ts'
+import type { Receiver } from '#accounts/events/deliver-round.ts'
+import { openDeliveries } from '#accounts/events/deliveries.ts'
+import { createTypeFilter, isEventWanted } from '#accounts/events/event-types.ts'
+import { createReminderReceiver, openReminders } from '#accounts/events/reminders.ts'
+import type { Config } from '#config/config.ts'
+import { openPoster } from '#http/client/post-message.ts'
+import type { Clock } from '#platform/clock.ts'
+import { lazyMailer } from './account-services.ts'
+import type { ConfigParts } from './parts.ts'
+import { createFaultLogger } from './store-monitor.ts'
+
+/** For the whole exchange: a receiver should answer before it does its work. */
+const deliveryTimeoutMs = 10_000
+
+type ReceiverConfig = Config['events'][number]
+
+/** A receiver that is posted to. */
+export interface PostedReceiver extends Receiver {
+  close(): void
+}
+
+/** How a receiver is called where people see it: without a query, which may have secrets. */
+export function receiverName({ url }: Pick<ReceiverConfig, 'url'>): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
+}
+
+/** Its ID in the store. */
+export function receiverId({ url }: Pick<ReceiverConfig, 'url'>): string {
+  return hash('sha256', url, 'base64url').slice(0, 22)
+}
+
+export function createReceiver(config: ReceiverConfig, source: string, clock: Clock): PostedReceiver {
+  const { url, secret, types, allowLocal } = config
+  const key = signingKeyOf(secret)
+  const { post, close } = openPoster({
+    url: new URL(url),
+    timeoutMs: deliveryTimeoutMs,
+    allowsLocal: allowLocal,
+  })
+  return {
+    id: receiverId(config),
+    name: receiverName(config),
+    wants: createTypeFilter(types),
+    deliver: (message) => {
+      const body = cloudEventText(message, source)
+      const headers = signatureHeaders(key, { id: message.id, body, now: clock() })
+      return post(body, { ...headers, 'Content-Type': cloudEventMediaType, 'User-Agent': 'gatehouse' })
+    },
+    close,
+  }
+}
+
+/** Tells receivers of events, and owners of keys that are about to expire, as the config that applies says. */
+export interface Events {
+  /** Resolves once it is known from where on each receiver gets events. */
+  use(config: Config): Promise<void>
+  close(): Promise<void>
+}
+
+export function openEvents({
+  store,
+  clock,
+  metrics,
+  log,
+}: Pick<ConfigParts, 'store' | 'clock' | 'metrics' | 'log'>): Events {
+  let posted: readonly PostedReceiver[] = []
+  let used: unknown
+  // An outage is logged elsewhere; a fault is not.
+  const logFault = createFaultLogger(log)
+  const deliveries = openDeliveries({
+    store,
+    clock,
+    onResult: (result, messages, { name }) => {
+      metrics.eventsDelivered.inc({ result }, messages)
+      if (result === 'dropped')
+        log.error(
+          { receiver: name, events: messages },
+          'events dropped: the receiver has not accepted them for three days',
+        )
+    },
+    onStoreFailure: logFault,
+  })
+  metrics.collectPendingEvents(deliveries.pendingCount)
+  const reminders = openReminders({ store, clock, onStoreFailure: logFault })
+
+  async function use(config: Config): Promise<void> {
+    const { events, mail, publicOrigin, portal, keys } = config
+    const next = { events, mail, publicOrigin, portal }
+    const mailsReminders = mail?.notices === true && keys.remindMs.length > 0
+    const isWanted = mailsReminders || isEventWanted(events, 'key-expiring')
+    reminders.use(isWanted ? keys.remindMs : [])
+    if (isDeepStrictEqual(next, used)) return
+    used = next
+    const before = posted
+    posted = events.map((receiver) => createReceiver(receiver, publicOrigin, clock))
+    const portalUrl = portal.origin + portal.path
+    const mailer = mail?.notices ? [createReminderReceiver({ sendMail: lazyMailer(mail), portalUrl })] : []
+    await deliveries.use([...posted, ...mailer])
+    for (const { close } of before) close()
+  }
+
+  return {
+    use,
+    close: async () => {
+      reminders.close()
+      await deliveries.close()
+      for (const { close } of posted) close()
+    },
+  }
+}

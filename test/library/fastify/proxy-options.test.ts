@@ -1,0 +1,15 @@
+import t from 'tap'
+import { toRouteInput } from '#library/fastify/proxy/proxy-options.ts'
+
+const options = { upstream: 'http://127.0.0.1:3000', prefix: '/orders', auth: 'any' } as const
+
+t.test('rules for paths and answers are those of a route, a closed prefix is none', async (t) => {
+  const rules = {
+    rewrite: '/api',
+    responseHeaders: { set: { 'X-A': 'b' }, remove: ['Server'] },
+    emptySegments: 'pass',
+  } as const
+  t.match(toRouteInput({ ...options, ...rules }).route, { path: '/orders', ...rules })
+  // The cast is what a caller without types may do.
+  t.throws(() => toRouteInput({ ...options, auth: 'deny' as 'any' }), /auth: deny is not supported in an app/)
+})
