@@ -94,6 +94,11 @@ export interface ForwardedRequest {
   readonly corsHeaders: CorsHeaders | undefined
   /** What the caller has left of each limit, for the response; undefined = no limit applies. */
   readonly allowances: readonly Allowance[] | undefined
+  /**
+   * The Set-Cookie line that renews the access cookie, ended by CR LF; empty if it need not be renewed. Undefined =
+   * the request was not admitted by that cookie.
+   */
+  readonly renewCookie: (() => string) | undefined
   /** Removed from the response; undefined = the route has none. */
   readonly costField: CostField | undefined
 }

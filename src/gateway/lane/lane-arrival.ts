@@ -168,6 +168,10 @@ export abstract class LaneArrival
     return undefined
   }
 
+  get renewCookie(): undefined {
+    return undefined
+  }
+
   get costField(): undefined {
     return undefined
   }
