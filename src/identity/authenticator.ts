@@ -4,7 +4,7 @@ import { authenticate, type Schemes } from './authenticate.ts'
 import { RecentCredentials } from './cache/recent-credentials.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import type { Decision } from './decision.ts'
-import { accessCookieCarrier, type Carrier } from './keys/carriers.ts'
+import { accessCookieCarrier, type Carrier, certificateCarrier } from './keys/carriers.ts'
 import type { Directory } from './principal.ts'
 
 /** Identifies the caller of each request. */
@@ -182,6 +182,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     mustLookUp: (credentials) =>
       credentials.kind === 'secretKey' &&
       credentials.recent === undefined &&
+      credentials.carrier !== certificateCarrier &&
       schemes.secretKey.mustLookUp?.(credentials.text) === true,
     confirm: directory.confirm,
   }

@@ -65,6 +65,8 @@ export type CachedSession =
       readonly sessionEpoch: number
       /** The secret key that started it. */
       readonly keyId: string
+      /** Milliseconds since 1970. */
+      readonly expiresAt: number
     }
 
 /** What is known of a principal of a foreign issuer; cached in the process. */

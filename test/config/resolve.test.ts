@@ -82,6 +82,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         browser: { cookie: false, signIn: false },
         rateLimit: undefined,
         costHeader: undefined,
+        costField: undefined,
         bodyBytesMax: 10_485_760,
         responseTimeoutMs: undefined,
         idleTimeoutMs: undefined,

@@ -129,7 +129,7 @@ function resolveSigningKey(
 }
 
 export const accessCookie = section(
-  'The access token also as an HttpOnly cookie, for routes with `browser.cookie`. It has SameSite and Secure of `cookie`.',
+  'The access token also as an HttpOnly cookie, for routes with `browser.cookie`. That of a sign-in at the portal is renewed by requests in its second half. It has SameSite and Secure of `cookie`.',
   {
     enabled: flag(false, 'Whether it is set with every access token, and by the sign-in of the portal.'),
     name: text({

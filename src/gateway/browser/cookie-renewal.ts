@@ -1,59 +1,85 @@
-import type { CookieTokens } from '#identity/tokens/cookie-tokens.ts'
+import { valuesOf } from '#http/h1/raw-headers.ts'
+import { createLru } from '#identity/cache/lru.ts'
+import type { Directory } from '#identity/principal.ts'
+import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { EventualResult } from '../gate/decision-effects.ts'
-import type { Gate } from '../gate/gate.ts'
-import { recordCookieLine } from '../gate/outcome.ts'
-import type { GatedRoute } from '../routes/route.ts'
+import { portalEpochIn } from '#store/secret-keys.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
 
+/**
+ * Renews the access cookie of a request that it has admitted.
+ * @returns to be called when the response has arrived: the Set-Cookie line, ended by CR LF, or empty if the cookie is in
+ * its first half, or the sign-in is over by then. Undefined = this request never renews it.
+ */
+export type RenewAccessCookie = (arrival: Arrival) => (() => string) | undefined
+
 interface CookieRenewalOptions {
-  readonly tokens: Pick<CookieTokens, 'renew'>
-  readonly name: string
-  readonly path: string
-  readonly sameSite: 'Strict' | 'Lax' | 'None'
-  readonly isSecure: boolean
+  readonly accessTokens: Pick<AccessTokens, 'renew'>
+  readonly directory: Pick<Directory, 'session'>
+  /** Name and attributes of the cookie. */
+  readonly cookie: {
+    readonly name: string
+    readonly path: string
+    readonly sameSite: 'Strict' | 'Lax' | 'None'
+    readonly isSecure: boolean
+  }
+  /** The origin of `publicUrl`. */
+  readonly publicOrigin: string
 }
 
-/** Notes the line that renews the access cookie of an admitted request, if that is due. */
-export type RenewAccessCookie = (arrival: Arrival<unknown>) => void | Promise<void>
+/** Renewed tokens that are kept for parallel requests, about 1 KiB each; beyond that, some are signed more often. */
+const renewedMax = 1_000
 
-/** A tab that is left open works on as long as its requests come, and the sign-in lasts. */
-export function createAccessCookieRenewal(options: CookieRenewalOptions): RenewAccessCookie {
-  const { tokens, name, path, sameSite, isSecure } = options
-  const attributes = `; Path=${path}; HttpOnly${isSecure ? '; Secure' : ''}; SameSite=${sameSite}\r\n`
+const ownSites: ReadonlySet<string> = new Set(['same-origin', 'same-site', 'none'])
 
-  function note({ outcome }: Arrival<unknown>, token: string | undefined): void {
-    if (token === undefined) return
-    recordCookieLine(outcome, `Set-Cookie: ${name}=${token}; Max-Age=${tokenMaxAgeS(token)}${attributes}`)
+/**
+ * Only tokens of a sign-in at the portal are renewed. A token that was exchanged for keys is also in the hands of
+ * programs, and of backends with `forwardCredentials`: whoever has one could prolong it without the refresh token.
+ */
+export function createCookieRenewal(options: CookieRenewalOptions): RenewAccessCookie {
+  const { accessTokens, directory, cookie, publicOrigin } = options
+  const renewed = createLru<{ readonly token: string }>(renewedMax)
+  const secure = cookie.isSecure ? '; Secure' : ''
+  const attributes = `; Path=${cookie.path}; HttpOnly${secure}; SameSite=${cookie.sameSite}`
+
+  function renewOnce(token: string, until: number): string | undefined {
+    const known = renewed.get(token)
+    if (known !== undefined) return known.token
+    const next = accessTokens.renew(token, until)
+    if (next !== undefined) renewed.set(token, { token: next })
+    return next
+  }
+
+  function lineFor(token: string, sessionId: string): string {
+    try {
+      const session = directory.session(sessionId)
+      // It was read for the decision. If it had to be read again, the next request renews the cookie.
+      if (session === undefined || session instanceof Promise || session.isEnded) return ''
+      if (portalEpochIn(session.keyId) === undefined) return ''
+      const next = renewOnce(token, session.expiresAt)
+      if (next === undefined) return ''
+      return `Set-Cookie: ${cookie.name}=${next}; Max-Age=${tokenMaxAgeS(next)}${attributes}\r\n`
+    } catch {
+      // Without the store or a signing key: the cookie still counts, and a later request renews it.
+      return ''
+    }
+  }
+
+  /** No page of another site is to cause it, not even one of `cors.origins`. */
+  function isOfThisSite({ head, client }: Arrival): boolean {
+    const [site] = valuesOf(head.rawHeaders, 'sec-fetch-site')
+    if (site !== undefined) return ownSites.has(site)
+    const [origin] = valuesOf(head.rawHeaders, 'origin')
+    return origin === undefined || origin === publicOrigin || origin === `${client.protocol}://${client.host}`
   }
 
   return function renewAccessCookie(arrival) {
-    const credentials = credentialsOf(arrival)
-    if (credentials.kind !== 'bearer') return
-    const token = tokens.renew(credentials.text)
-    if (token instanceof Promise) return token.then((renewed) => note(arrival, renewed))
-    note(arrival, token)
-  }
-}
-
-/** A gate that renews the access cookie of what it admits by it. */
-export function withCookieRenewal<MatchedRoute extends GatedRoute, Incoming extends Arrival<unknown>>(
-  gate: Gate<MatchedRoute, Incoming>,
-  renew: RenewAccessCookie,
-): Gate<MatchedRoute, Incoming> {
-  function renewed(result: MatchedRoute | GatehouseError, arrival: Incoming): EventualResult<MatchedRoute> {
     const { decision } = arrival.outcome
-    if (decision?.kind !== 'allowed' || decision.scheme !== 'cookie') return result
-    if (result instanceof GatehouseError) return result
-    const renewing = renew(arrival)
-    return renewing ? renewing.then(() => result) : result
-  }
-
-  return (arrival) => {
-    const result = gate(arrival)
-    return result instanceof Promise
-      ? result.then((settled) => renewed(settled, arrival))
-      : renewed(result, arrival)
+    if (decision?.kind !== 'allowed' || decision.scheme !== 'cookie') return undefined
+    const credentials = credentialsOf(arrival)
+    const sessionId = decision.principal?.sessionId
+    if (credentials.kind !== 'bearer' || sessionId === undefined || !isOfThisSite(arrival)) return undefined
+    const { text } = credentials
+    return () => lineFor(text, sessionId)
   }
 }

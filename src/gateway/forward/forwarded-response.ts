@@ -82,7 +82,7 @@ function allowanceLines(allowances: readonly Allowance[] | undefined): string {
   return lines
 }
 
-/** The same, with the cookies that the gateway sets: that of a sticky client, and the access cookie. */
+/** The same, with the cookie of a sticky client, and the renewed access cookie. */
 export function clientResponseLines(
   forwarded: ForwardedRequest,
   received: ResponseHead,
@@ -90,30 +90,33 @@ export function clientResponseLines(
   mayHaveTrailers: boolean,
 ): string {
   const lines = forwardedResponseLines(forwarded, received, target, mayHaveTrailers)
-  return lines + stickyCookieLine(forwarded, target, received.status) + accessCookieLine(forwarded, received)
+  const sticky = stickyCookieLine(forwarded, target, received.status)
+  return lines + sticky + renewedCookieLine(forwarded, received.status, lines)
 }
 
-/** Not in a response that a cache may give to others. */
-function accessCookieLine(
-  { cookieLine, route: { responseHeaders } }: ForwardedRequest,
-  { status, headers }: ResponseHead,
+/**
+ * A cache that is shared may store Set-Cookie with the response (RFC 9111 7.3), and sign others in by it: so only a
+ * response that it must not store renews the cookie. A 304 would add it to one that a browser has stored.
+ */
+function renewedCookieLine(
+  { renewCookie }: Pick<ForwardedRequest, 'renewCookie'>,
+  status: number,
+  lines: string,
 ): string {
-  if (cookieLine === undefined || isInterim(status)) return ''
-  return mayBeShared([...headers, ...(responseHeaders?.set ?? [])]) ? '' : cookieLine
+  if (renewCookie === undefined || status === 304) return ''
+  return status === 101 || (status >= 200 && isForOneClient(lines)) ? renewCookie() : ''
 }
 
-/** A response that says nothing of caches gets `Cache-Control: private`, as its caller was authenticated. */
-function mayBeShared(headers: readonly string[]): boolean {
-  const cacheControl = valuesOf(headers, 'cache-control').join()
-  const others = sharedCacheFields.some((name) => valuesOf(headers, name).length > 0)
-  return (cacheControl !== '' || others) && !/\b(?:private|no-store)\b/i.test(cacheControl)
-}
-
-const sharedCacheFields = ['expires', 'cdn-cache-control', 'surrogate-control']
-
-/** A 1xx comes before the response, but for a 101, which is one. */
-function isInterim(status: number): boolean {
-  return status < 200 && status !== 101
+/** Whether Cache-Control keeps a response out of shared caches, as a whole. */
+function isForOneClient(lines: string): boolean {
+  const directives = lines
+    .toLowerCase()
+    .split('\r\n')
+    .filter((line) => line.startsWith('cache-control:'))
+    .flatMap((line) => line.slice('cache-control:'.length).split(','))
+    .map((directive) => directive.trim())
+  const isStored = directives.some((each) => each === 'public' || each.startsWith('s-maxage'))
+  return !isStored && directives.some((each) => each === 'private' || each === 'no-store')
 }
 
 /** The field line by which a client gets the ID of the target that has answered; empty = it has it already. */

@@ -1,6 +1,7 @@
 import type { KeyUses } from '#accounts/key-uses.ts'
 import type { RouteRate } from '#identity/access.ts'
 import type { AllowedDecision, Decision, DecisionScheme, Refusal } from '#identity/decision.ts'
+import { certificateCarrier } from '#identity/keys/carriers.ts'
 import { takeRate } from '#identity/limits/limits.ts'
 import type { CountAgainstPlan } from '#identity/limits/plans.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
@@ -77,7 +78,8 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
     if (credentials.useRecordedFrom === client.address && arrivedAt < credentials.useRecordedUntil) return
     credentials.useRecordedFrom = client.address
     credentials.useRecordedUntil = Math.floor(arrivedAt) + keyUseIntervalMs
-    keyUses.record(principal.accountId, credentials.text, client.address, 'secretKey')
+    const isDigest = credentials.carrier === certificateCarrier
+    keyUses.record(principal.accountId, credentials.text, client.address, 'secretKey', isDigest)
   }
 
   function takeLimits<MatchedRoute extends GatedRoute>(

@@ -12,6 +12,7 @@ export interface Poster {
    * @throws Error, in words for the log and without the URL, where the response is not 2xx or there is none in time
    */
   post(body: string, headers: Readonly<Record<string, string>>): Promise<void>
+  /** Ends what is being sent: it fails. */
   close(): void
 }
 

@@ -55,6 +55,13 @@ export interface AccessTokens {
   /** @param lifetimeMs default: `accessLifetimeMs` */
   issue(subject: TokenSubject, lifetimeMs?: number): string
   /**
+   * The same token with a new lifetime, once it is in its second half.
+   * @param until when the new one ends at the latest, in milliseconds since 1970
+   * @returns undefined if it is invalid, in its first half, or would not live longer
+   * @throws GatehouseError `store-unavailable`
+   */
+  renew(token: string, until: number): string | undefined
+  /**
    * To be called before anything is changed that needs a token.
    * @throws GatehouseError `store-unavailable`
    */
@@ -112,6 +119,19 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     return signerOf(key)(claims)
   }
 
+  function renew(token: string, until: number): string | undefined {
+    const verdict = verify(token)
+    const payload = verdict.kind === 'valid' ? payloadOf(token) : undefined
+    if (verdict.kind !== 'valid' || payload === undefined) return undefined
+    const { issuedAt, validUntil, roleEpoch } = verdict.claims
+    const exp = (validUntil - clockToleranceMs) / 1_000
+    const iat = Math.floor(clock() / 1_000)
+    if (clock() < (issuedAt + exp * 1_000) / 2) return undefined
+    const newExp = Math.min(iat + Math.ceil(accessLifetimeMs / 1_000), Math.floor(until / 1_000))
+    if (newExp <= exp) return undefined
+    return signerOf(keyring.signer(clock()))({ ...payload, iat, exp: newExp, jti: createTokenId(roleEpoch) })
+  }
+
   function verify(token: string): AccessTokenVerdict {
     const claims = verified.get(token)
     if (claims) return verifyTimes(claims)
@@ -154,7 +174,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     return payload !== undefined && parseClaims(payload, expected) !== undefined
   }
 
-  return { issue, assertCanIssue: () => void keyring.signer(clock()), verify, mayHaveNewKey }
+  return { issue, renew, assertCanIssue: () => void keyring.signer(clock()), verify, mayHaveNewKey }
 }
 
 /** The key ID of a token whose encoding and header are like those of our tokens. */

@@ -135,6 +135,14 @@ export const errorDefinitions = {
       'The `reason` in the log. `listen.tls.clientCa` must have the authority of the certificate; where a proxy ends TLS, `clientCertificateHeader` and `trustedProxies` must be right: [sender-constrained tokens](sender-constrained.md).',
     operations: 'for-admins',
   },
+  'certificate-unknown': {
+    status: 401,
+    title: 'The certificate belongs to no account',
+    detail: 'The certificate of this client belongs to no account.',
+    check:
+      'The `reason` in the log has its SHA-256 as base64url: `gatehouse keys import` gives it to an account ([how](sender-constrained.md#certificates-as-keys)). Whether its key was revoked: `gatehouse keys list ID`.',
+    operations: 'for-admins',
+  },
   'scheme-not-accepted': {
     status: 401,
     title: 'This kind of credential is not accepted here',

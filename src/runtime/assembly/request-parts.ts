@@ -115,7 +115,7 @@ export function createConfiguredPossessionCheck(parts: ProofParts): CheckPossess
   const { clientCertificateHeader, publicOrigin } = parts.config
   return createPossessionCheck({
     proofs: createConfiguredProofs(parts),
-    readClientCertificate: createClientCertificateReader(clientCertificateHeader),
+    readClientCertificate: createClientCertificateReader(clientCertificateHeader, parts.clock),
     publicOrigin,
   })
 }
@@ -230,6 +230,7 @@ export function createGateParts(
     checkBasicKey: createConfiguredBasicKeyCheck(config),
     checkPossession: createConfiguredPossessionCheck(options),
     readKeyHeaders: createConfiguredKeyHeaderReader(config),
+    readClientCertificate: createClientCertificateReader(config.clientCertificateHeader, options.clock),
   }
 }
 

@@ -99,6 +99,9 @@ t.test('a receiver that hangs holds up no other', async (t) => {
   for (let count = 0; count < 30; count++) await gateway.createAccount()
   await until('the other has all', () => receiver.accepted.length === 30 || undefined)
   t.equal(hanging.accepted.length, 0)
+  const startedAt = performance.now()
+  await gateway.shutDown()
+  t.ok(performance.now() - startedAt < 5_000, 'nor the shutdown')
 })
 
 t.test('what a receiver does not accept for three days is dropped and said so, and no sooner', async (t) => {
