@@ -1,7 +1,6 @@
 import { type ResponseHead, responseMark } from '#http/client/response-head.ts'
 import { keptLines, type MarkedText } from '#http/h1/field-lines.ts'
 import { mark } from '#http/h1/name-table.ts'
-import { valuesOf } from '#http/h1/raw-headers.ts'
 import type { Target } from '#http/upstream/target.ts'
 import { type Allowance, allowanceFields } from '#platform/allowance.ts'
 import type { ResponseCaching } from '../routes/route.ts'
@@ -44,7 +43,7 @@ export function forwardedResponseLines(
       return withOwnLines(text, ordinary.hasDate, status, arrival.requestId)
     }
   }
-  const isLimited = allowances !== undefined && !isInterim(status)
+  const isLimited = allowances !== undefined && (status >= 200 || status === 101)
   const counted = costField?.remove(received.headers) ?? received.headers
   const headers = withoutReplaced(isLimited ? withoutLimitFields(counted) : counted, responseHeaders)
   const lastLines = isLimited ? allowanceLines(allowances) : ''
@@ -124,7 +123,9 @@ function stickyCookieLine(forwarded: ForwardedRequest, target: Target | undefine
   const { arrival, route, terms } = forwarded
   const { name, targetIds } = route.upstream
   const { stickyCookies } = terms
-  if (!target || !targetIds || !stickyCookies || isInterim(status)) return ''
+  // A 1xx comes before the response, but for a 101, which is one.
+  const isInterim = status < 200 && status !== 101
+  if (!target || !targetIds || !stickyCookies || isInterim) return ''
   const id = targetIds.idOf(target)
   const isKnown = stickyCookies.read(arrival.head.rawHeaders, name).includes(id)
   return isKnown ? '' : stickyCookies.lineFor(name, id, pathOf(forwarded))

@@ -42,8 +42,6 @@ export interface Outcome {
   readonly decision: Decision | undefined
   /** What the caller has left of each limit that it was counted against; undefined = no limit applies. */
   readonly allowances: Allowance[] | undefined
-  /** The field line that renews the access cookie, ended by CR LF; undefined = it is not due. */
-  readonly cookieLine: string | undefined
   readonly upstream: string | undefined
   /** The trace context, once the request is admitted; undefined = not traced. */
   readonly trace: Trace | undefined
@@ -86,7 +84,6 @@ export function createOutcome(): Outcome {
     credentials: undefined,
     decision: undefined,
     allowances: undefined,
-    cookieLine: undefined,
     upstream: undefined,
     trace: undefined,
     status: undefined,
@@ -134,10 +131,6 @@ export function recordDecision(outcome: Writable, decision: Decision): void {
 export function recordAllowances(outcome: Writable): Allowance[] {
   outcome.allowances = []
   return outcome.allowances
-}
-
-export function recordCookieLine(outcome: Writable, line: string): void {
-  outcome.cookieLine = line
 }
 
 /** @param trace undefined = not traced */

@@ -164,10 +164,6 @@ export abstract class LaneArrival
     return this.outcome.allowances
   }
 
-  get cookieLine(): undefined {
-    return undefined
-  }
-
   get corsHeaders(): undefined {
     return undefined
   }

@@ -70,8 +70,6 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
   readonly renewAccessCookie: RenewAccessCookie | undefined
   /** undefined = no route leads page visits to the sign-in. */
   readonly redirectToSignIn: RedirectToSignIn | undefined
-  /** undefined = there is no access cookie. */
-  readonly renewAccessCookie: RenewAccessCookie | undefined
 }
 
 export interface RequestProxy {
@@ -116,8 +114,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   }
   // Shared by both lanes.
   const effects = createDecisionEffects(options)
-  const decide = createGate<Route<Upstream>>({ ...options, findRoute }, effects)
-  const gate = renewAccessCookie ? withCookieRenewal(decide, renewAccessCookie) : decide
+  const gate = createGate<Route<Upstream>>({ ...options, findRoute }, effects)
   const events = createEvents(options)
   const costFieldOf = memoize(createCostField)
   const bodyCostOf = memoizeByObject(createBodyCost)

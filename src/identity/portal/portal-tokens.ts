@@ -5,7 +5,6 @@ import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { portalKeyId, unlimited } from '#store/secret-keys.ts'
 import type { Session, SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from '../tokens/access-token.ts'
-import type { CookieTokens } from '../tokens/cookie-tokens.ts'
 import type { RefreshTokens } from '../tokens/refresh-tokens.ts'
 import type { IssuedTokens } from '../tokens/sessions.ts'
 
@@ -33,8 +32,6 @@ export interface PortalTokensOptions {
     Pick<SessionStore, 'startSession' | 'findSession' | 'endSession'> &
     Pick<PortalStore, 'findPortalSession'>
   readonly accessTokens: AccessTokens
-  /** undefined = there is no access cookie. */
-  readonly cookieTokens?: CookieTokens | undefined
   readonly refreshTokens: RefreshTokens
   readonly refreshIdleMs: number
   /** How many sessions an account may have: beyond that the oldest ends. */
@@ -50,7 +47,7 @@ export interface PortalTokensOptions {
 const startAttemptsMax = 5
 
 export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
-  const { store, accessTokens, cookieTokens, refreshTokens, refreshIdleMs } = options
+  const { store, accessTokens, refreshTokens, refreshIdleMs } = options
   const { openMax, needsEnrolment, onIssued, clock } = options
 
   async function open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined> {
@@ -76,7 +73,7 @@ export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
     return {
       account,
       accessToken: accessTokens.issue(subject),
-      cookieToken: cookieTokens?.issue(subject, endsAt),
+      cookieToken: accessTokens.issueForCookie(subject, paired.expiresAt),
       refreshToken: refreshTokens.create(paired.id, paired.generation),
       refreshLifetimeMs: Math.max(0, endsAt - clock()),
     }

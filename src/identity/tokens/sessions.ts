@@ -8,7 +8,6 @@ import type { AuditStore } from '#store/audit.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import type { RefreshTokenUse, RotationRefusal, Session, SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
-import type { CookieTokens } from './cookie-tokens.ts'
 import type { Acknowledgements, RefreshTokens } from './refresh-tokens.ts'
 import { limitsOf, narrowed, type StartSession } from './session-start.ts'
 
@@ -64,8 +63,6 @@ export interface SessionsOptions {
     Pick<AuditStore, 'appendAudit'>
   readonly startSession: StartSession
   readonly accessTokens: AccessTokens
-  /** undefined = there is no access cookie. */
-  readonly cookieTokens?: CookieTokens | undefined
   readonly refreshTokens: RefreshTokens
   readonly refreshLifetimeMs: number
   readonly refreshIdleMs: number
@@ -100,7 +97,7 @@ interface TokenUse extends Pick<RefreshTokenUse, 'sessionId' | 'generation' | 'v
 
 export function createSessions(options: SessionsOptions): Sessions {
   const { store, startSession, accessTokens, refreshTokens, refreshLifetimeMs, refreshIdleMs } = options
-  const { reuseGraceMs, acknowledgements, needsEnrolment, cookieTokens, clock } = options
+  const { reuseGraceMs, acknowledgements, needsEnrolment, clock } = options
   const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
   const acknowledgesFirst = reuseGraceMs < acknowledgeFirstBelowMs
   /** Only with a short grace period: the last refresh in flight of each session. */
@@ -118,7 +115,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     return {
       account,
       accessToken: accessTokens.issue({ ...subject, clientId: client && accountId, jkt: client?.jkt }),
-      cookieToken: client ? undefined : cookieTokens?.issue(subject, endsAt),
+      cookieToken: client ? undefined : accessTokens.issueForCookie(subject, session.expiresAt),
       refreshToken: refreshTokens.create(session.id, session.generation, jkt),
       refreshLifetimeMs: Math.max(0, endsAt - clock()),
     }

@@ -17,7 +17,7 @@ export function createAuthInstruments(registry: Registry) {
   register(registry, [decisions, keyCache])
   const tokensIssued = new Counter({
     name: 'gatehouse_tokens_issued_total',
-    help: 'Access tokens issued, by grant: keys, refresh, portal (for the cookie of a browser that is signed in there) or cookie (renewed by a request).',
+    help: 'Access tokens issued, by grant: keys, refresh or portal (for the cookie of a browser that is signed in there).',
     labelNames: ['grant'],
     registers,
   })

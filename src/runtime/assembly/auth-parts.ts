@@ -13,7 +13,6 @@ import { needsSecondFactor } from '#identity/second-factor/policy.ts'
 import { type AccessTokens, createAccessTokens, type VerifiedTokens } from '#identity/tokens/access-token.ts'
 import { createBearerScheme } from '#identity/tokens/bearer.ts'
 import { type ClientTokens, createClientTokens } from '#identity/tokens/client-tokens.ts'
-import { type CookieTokens, createCookieTokens } from '#identity/tokens/cookie-tokens.ts'
 import { createKeyring, type Keyring } from '#identity/tokens/keyring.ts'
 import { createRefreshTokens } from '#identity/tokens/refresh-tokens.ts'
 import { createKeyPairCheck, createSessionStart } from '#identity/tokens/session-start.ts'
@@ -60,10 +59,17 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
   const directory = createDirectory({
     ...options,
     ...cache,
-    tokenLifetimeMs: longestLifetimeMs(config) + tokens.clockToleranceMs,
+    tokenLifetimeMs:
+      Math.max(tokens.accessLifetimeMs, cookieLifetimeOf(config) ?? 0) + tokens.clockToleranceMs,
     clockToleranceMs: tokens.clockToleranceMs,
   })
-  const accessTokens = createAccessTokens({ keyring, verified, ...tokens, clock })
+  const accessTokens = createAccessTokens({
+    keyring,
+    verified,
+    ...tokens,
+    cookieLifetimeMs: cookieLifetimeOf(config),
+    clock,
+  })
   const importedKeys = createImportedKeys({
     store: options.store,
     directory,
@@ -97,15 +103,13 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
   return { keyring, verified, directory, accessTokens, schemes, issuers }
 }
 
-/** Of any access token. */
-function longestLifetimeMs({ tokens, accessCookie }: Pick<Config, 'tokens' | 'accessCookie'>): number {
-  return Math.max(tokens.accessLifetimeMs, accessCookie.enabled ? accessCookie.lifetimeMs : 0)
+/** undefined = there is no access cookie. */
+function cookieLifetimeOf({ accessCookie }: Pick<Config, 'accessCookie'>): number | undefined {
+  return accessCookie.enabled ? accessCookie.lifetimeMs : undefined
 }
 
 /** Issues tokens, under one config. */
 export interface TokenIssuers {
-  /** undefined = the access cookie is not enabled. */
-  readonly cookieTokens: CookieTokens | undefined
   readonly sessions: Sessions
   readonly clientTokens: ClientTokens
   /** Tokens for browsers that are signed in to the portal. */
@@ -127,39 +131,22 @@ export function createTokenIssuers(parts: CallerParts, accessTokens: AccessToken
     keyUses,
     clock,
   })
-  const { enabled, lifetimeMs } = config.accessCookie
-  const { refreshIdleMs, clockToleranceMs } = config.tokens
-  const onRenewed = () => metrics.tokensIssued.inc({ grant: 'cookie' })
-  const cookieTokens = enabled
-    ? createCookieTokens({
-        accessTokens,
-        store,
-        lifetimeMs,
-        refreshIdleMs,
-        clockToleranceMs,
-        onRenewed,
-        clock,
-      })
-    : undefined
   const shared = {
     ...config.tokens,
     store,
     startSession,
     accessTokens,
-    cookieTokens,
     refreshTokens,
     clock,
   }
   return {
-    cookieTokens,
     sessions: createSessions({ ...shared, needsEnrolment, acknowledgements }),
     clientTokens: createClientTokens({ ...shared, findOwner }),
     portalTokens: createPortalTokens({
       store,
       accessTokens,
-      cookieTokens,
       refreshTokens,
-      refreshIdleMs,
+      refreshIdleMs: config.tokens.refreshIdleMs,
       openMax,
       needsEnrolment,
       onIssued: () => metrics.tokensIssued.inc({ grant: 'portal' }),

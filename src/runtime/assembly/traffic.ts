@@ -68,7 +68,6 @@ export interface WorkerTraffic extends Traffic {
 
 export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraffic> {
   const { config, upstreams, metrics, log, onUpgraded, exporter } = options
-  const { cookieTokens } = options.callerAuth
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const carriers = createCarriers(config.keys.accept)
   const table = createRouteTable(
