@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { connect } from 'node:http2'
 import { gzipSync } from 'node:zlib'
 import OpenAI from 'openai'
 import t, { type Test } from 'tap'
@@ -136,4 +138,11 @@ for (const driver of storeDrivers)
     await left.body?.getReader().read()
     leaving.abort()
     await used(8, 82)
+
+    const session = connect(gateway.url)
+    t.teardown(() => session.destroy())
+    const stream = session.request({ ':path': '/v1/messages', secretkey: secretKey })
+    stream.resume()
+    await once(stream, 'end')
+    await used(9, 97)
   })
