@@ -63,8 +63,8 @@ t.test('a tab works on for longer than its cookie lives, without a reload', asyn
   const gateway = await startGateway(t, {
     backend: await startApplication(t),
     config: {
-      accessCookie: { enabled: true },
-      tokens: { accessLifetime: `${lifetimeMs}ms`, clockTolerance: '0s' },
+      accessCookie: { enabled: true, lifetime: `${lifetimeMs}ms` },
+      tokens: { clockTolerance: '0s' },
       routes: [
         {
           name: 'app',

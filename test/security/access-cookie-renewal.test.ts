@@ -34,7 +34,7 @@ async function start(t: Test) {
     },
     clock: () => Date.now() + passedMs,
     config: {
-      accessCookie: { enabled: true },
+      accessCookie: { enabled: true, lifetime: '10m' },
       cookie: { sameSite: 'None', secure: true },
       cors: { origins: [listed] },
       portal: { sessionLifetime: '1h' },
@@ -173,7 +173,7 @@ t.test('an upgrade and a request over HTTP/2 renew it too', async (t) => {
     backend: (await startWebSocketBackend(t)).url,
     clock: () => Date.now() + passedMs,
     config: {
-      accessCookie: { enabled: true },
+      accessCookie: { enabled: true, lifetime: '10m' },
       routes: [{ ...app, browser: { cookie: true, signIn: true } }],
     },
   })

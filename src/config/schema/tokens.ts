@@ -143,6 +143,13 @@ export const accessCookie = section(
       default: '/',
       description: 'Path attribute: the routes with `browser.cookie` must be at or below it.',
     }),
+    lifetime: duration({
+      min: '1s',
+      max: '24h',
+      default: '1h',
+      description:
+        'How long its token lives. A request in the second half of it renews the cookie, as long as the session lasts.',
+    }),
   },
 )
 

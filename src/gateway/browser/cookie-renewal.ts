@@ -3,7 +3,6 @@ import { createLru } from '#identity/cache/lru.ts'
 import type { Directory } from '#identity/principal.ts'
 import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import { portalEpochIn } from '#store/secret-keys.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
 
 /**
@@ -32,10 +31,6 @@ const renewedMax = 1_000
 
 const ownSites: ReadonlySet<string> = new Set(['same-origin', 'same-site', 'none'])
 
-/**
- * Only tokens of a sign-in at the portal are renewed. A token that was exchanged for keys is also in the hands of
- * programs, and of backends with `forwardCredentials`: whoever has one could prolong it without the refresh token.
- */
 export function createCookieRenewal(options: CookieRenewalOptions): RenewAccessCookie {
   const { accessTokens, directory, cookie, publicOrigin } = options
   const renewed = createLru<{ readonly token: string }>(renewedMax)
@@ -55,7 +50,6 @@ export function createCookieRenewal(options: CookieRenewalOptions): RenewAccessC
       const session = directory.session(sessionId)
       // It was read for the decision. If it had to be read again, the next request renews the cookie.
       if (session === undefined || session instanceof Promise || session.isEnded) return ''
-      if (portalEpochIn(session.keyId) === undefined) return ''
       const next = renewOnce(token, session.expiresAt)
       if (next === undefined) return ''
       return `Set-Cookie: ${cookie.name}=${next}; Max-Age=${tokenMaxAgeS(next)}${attributes}\r\n`

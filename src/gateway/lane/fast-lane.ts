@@ -164,7 +164,7 @@ function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
     route.access.leavesAuthorization === undefined &&
     !isLastOnConnection(head, route) &&
     route.browser === undefined &&
-    route.costHeader === undefined &&
+    !route.saysCost &&
     route.upstream.isOrdinary &&
     (body.kind !== 'counted' || body.length <= route.bodyBytesMax)
   )

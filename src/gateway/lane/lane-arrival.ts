@@ -175,4 +175,8 @@ export abstract class LaneArrival
   get costField(): undefined {
     return undefined
   }
+
+  get bodyCost(): undefined {
+    return undefined
+  }
 }

@@ -4,9 +4,10 @@ import type { Upstream } from '#http/upstream/upstream.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { memoize } from '#platform/memoize.ts'
+import { memoize, memoizeByObject } from '#platform/memoize.ts'
 import type { RenewAccessCookie } from '../browser/cookie-renewal.ts'
 import type { RedirectToSignIn } from '../browser/sign-in.ts'
+import { createBodyCost } from '../forward/body-cost.ts'
 import { createCostField } from '../forward/cost-field.ts'
 import { forward } from '../forward/forward.ts'
 import type { ForwardEvents, ForwardedRequest, SecondTargets } from '../forward/forwarded-request.ts'
@@ -116,6 +117,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   const gate = createGate<Route<Upstream>>({ ...options, findRoute }, effects)
   const events = createEvents(options)
   const costFieldOf = memoize(createCostField)
+  const bodyCostOf = memoizeByObject(createBodyCost)
 
   /** @param secondTargets after their check; undefined = the request names none */
   function forwardToUpstream(
@@ -150,6 +152,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
         allowances: outcome.allowances,
         renewCookie: route.browser && renewAccessCookie?.(arrival),
         costField: route.costHeader === undefined ? undefined : costFieldOf(route.costHeader),
+        bodyCost: route.costField === undefined ? undefined : bodyCostOf(route.costField),
       },
       events,
     )

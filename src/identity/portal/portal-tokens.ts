@@ -47,8 +47,8 @@ export interface PortalTokensOptions {
 const startAttemptsMax = 5
 
 export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
-  const { store, accessTokens, refreshTokens, refreshIdleMs, openMax, needsEnrolment, onIssued, clock } =
-    options
+  const { store, accessTokens, refreshTokens, refreshIdleMs } = options
+  const { openMax, needsEnrolment, onIssued, clock } = options
 
   async function open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined> {
     if (needsEnrolment(signedIn.account)) return undefined
@@ -62,17 +62,20 @@ export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
     if (!paired) return undefined
     const { account } = signedIn
     onIssued()
+    const subject = {
+      accountId: account.id,
+      sessionId: paired.id,
+      role: account.role,
+      roleEpoch: account.roleEpoch,
+      limits: { scopes: unlimited, validUntil: paired.expiresAt },
+    }
+    const endsAt = Math.min(paired.expiresAt, paired.rotatedAt + refreshIdleMs)
     return {
       account,
-      accessToken: accessTokens.issue({
-        accountId: account.id,
-        sessionId: paired.id,
-        role: account.role,
-        roleEpoch: account.roleEpoch,
-        limits: { scopes: unlimited, validUntil: paired.expiresAt },
-      }),
+      accessToken: accessTokens.issue(subject),
+      cookieToken: accessTokens.issueForCookie(subject, paired.expiresAt),
       refreshToken: refreshTokens.create(paired.id, paired.generation),
-      refreshLifetimeMs: Math.max(0, Math.min(paired.expiresAt, paired.rotatedAt + refreshIdleMs) - clock()),
+      refreshLifetimeMs: Math.max(0, endsAt - clock()),
     }
   }
 

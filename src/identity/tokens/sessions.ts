@@ -15,6 +15,8 @@ import { limitsOf, narrowed, type StartSession } from './session-start.ts'
 export interface IssuedTokens {
   readonly account: Account
   readonly accessToken: string
+  /** The one for the access cookie; undefined = there is no such cookie. */
+  readonly cookieToken: string | undefined
   readonly refreshToken: string
   /** The remaining lifetime of the session, unless it is refreshed. */
   readonly refreshLifetimeMs: number
@@ -108,22 +110,14 @@ export function createSessions(options: SessionsOptions): Sessions {
   ): IssuedTokens {
     const { id: accountId, role, roleEpoch } = account
     const limits = narrowed(limitsOf(account, session), client?.scopes)
+    const subject = { accountId, sessionId: session.id, role, roleEpoch, limits }
+    const endsAt = Math.min(session.expiresAt, session.rotatedAt + refreshIdleMs)
     return {
       account,
-      accessToken: accessTokens.issue({
-        accountId,
-        clientId: client && accountId,
-        sessionId: session.id,
-        role,
-        roleEpoch,
-        limits,
-        jkt: client?.jkt,
-      }),
+      accessToken: accessTokens.issue({ ...subject, clientId: client && accountId, jkt: client?.jkt }),
+      cookieToken: client ? undefined : accessTokens.issueForCookie(subject, session.expiresAt),
       refreshToken: refreshTokens.create(session.id, session.generation, jkt),
-      refreshLifetimeMs: Math.max(
-        0,
-        Math.min(session.expiresAt, session.rotatedAt + refreshIdleMs) - clock(),
-      ),
+      refreshLifetimeMs: Math.max(0, endsAt - clock()),
     }
   }
 

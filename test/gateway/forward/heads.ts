@@ -49,6 +49,7 @@ export const routeOf = (forwardsCredentials: boolean, passesMethodOverride = fal
   forwardsCredentials,
   access: { kind: 'public' } as Access,
   passesMethodOverride,
+  costField: undefined,
   passesTrailers: false,
   upstream: { name: 'backend', headers: undefined },
 })
