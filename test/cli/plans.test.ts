@@ -57,7 +57,7 @@ t.test('explain says the quota of a key', async (t) => {
     workspace.run('explain', 'GET', '/', '-H', `SecretKey: ${secretKey}`, ...args)
   t.match((await explain()).stdout, /quota of the key: 1000 a day \(explain neither counts/)
   t.match((await explain('--json')).json(), {
-    steps: [{}, {}, {}, {}, {}, { step: 'limits', keyQuota: { limit: 1_000, per: 'day' } }],
+    steps: [{}, {}, {}, {}, {}, { step: 'limits', facts: { keyQuota: { limit: 1_000, per: 'day' } } }],
   })
 })
 

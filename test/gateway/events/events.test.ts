@@ -200,8 +200,7 @@ t.test('the quota of a key is announced by the name of the key', async (t) => {
   const input = { name: 'ci', scopes: [], addresses: [], expiresAt: undefined }
   const quota = { limit: 10, per: 'day' } as const
   const key = await gateway.operate(({ secretKeys }) => secretKeys.create(account.id, { ...input, quota }))
-  for (let count = 0; count < 11; count++)
-    await fetch(`${gateway.url}/key`, { headers: { SecretKey: key } })
+  for (let count = 0; count < 11; count++) await fetch(`${gateway.url}/key`, { headers: { SecretKey: key } })
   await until('both arrive', () => receiver.accepted.length === 2 || undefined)
   t.match(
     receiver.accepted.map(({ subject, data }) => [subject, data.details]),
