@@ -16,6 +16,7 @@ import {
   findSimilarRoles,
   findSimilarScopes,
   findTakenAuthorization,
+  findUncountedCosts,
   findUnheardHsts,
 } from './warnings/routes.ts'
 import { findInsecureFileModes, findLeftSealingKeys } from './warnings/secrets.ts'
@@ -67,6 +68,7 @@ export function findWarnings(
     ...findSimilarRoles(tree),
     ...findSimilarScopes(tree),
     ...findTakenAuthorization(tree),
+    ...findUncountedCosts(tree),
     ...findUnheardHsts(tree),
     ...findInsecureFileModes(tree, resolvePath),
     ...findNarrowUpstreams(tree),
