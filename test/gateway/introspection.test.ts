@@ -3,7 +3,7 @@ import { run } from '../cli/run.ts'
 import { newIssuerKey, rightClaims, signToken, startIssuer } from '../identity/issuers/issuer-server.ts'
 import { askDecision } from './decide/support.ts'
 import { importKey } from './support/further-keys.ts'
-import { known, manyFailures, right, startIntrospecting } from './support/introspecting.ts'
+import { known, right, startIntrospecting } from './support/introspecting.ts'
 import { parseExposition } from './support/metrics.ts'
 import { newProofClient } from './support/proofs.ts'
 
@@ -31,11 +31,7 @@ t.test('an opaque token passes the routes of its issuer, and no other; it is ask
 })
 
 t.test('the members of an answer are read as the claims of a token', async (t) => {
-  const { server, backend, codeOf } = await startIntrospecting(
-    t,
-    { require: { tenant: ['acme'] } },
-    manyFailures,
-  )
+  const { server, backend, codeOf } = await startIntrospecting(t, { require: { tenant: ['acme'] } })
   const exp = Math.floor(Date.now() / 1_000) + 60
   for (const [members, path, expected] of [
     [{}, '/orders', '401 token-invalid'],
@@ -103,7 +99,7 @@ t.test(
   'where keys come as bearer tokens too, they are looked up here before an issuer is asked',
   async (t) => {
     const keys = { sealingKey: { file: 'sealing.key' }, accept: ['bearer'] }
-    const { gateway, server, backend, codeOf } = await startIntrospecting(t, {}, { ...manyFailures, keys })
+    const { gateway, server, backend, codeOf } = await startIntrospecting(t, {}, { keys })
     const { account, secretKey } = await gateway.createAccount()
     const identity = () => backend.last().headers['x-user-id']
     t.equal(await codeOf('/any', secretKey), '200')

@@ -25,8 +25,6 @@ const routes = [
 
 /** What an issuer says of a token that passes. */
 export const right = { sub: 'ada', aud: 'orders', token_type: 'Bearer' }
-/** For tests of more wrong tokens than a client may send. */
-export const manyFailures = { limits: { failures: { limit: 1_000, per: '1m' } } }
 /** Known to the issuer. */
 export const known = 'opaque-token-of-ada'
 
