@@ -25,6 +25,21 @@ export interface ForeignClaims {
   readonly validUntil: number
 }
 
+/** `undecided`: the keys that it has to be checked with are not known, or its issuer cannot be asked about it. */
+export type ForeignVerdict =
+  | { readonly kind: 'valid'; readonly claims: ForeignClaims }
+  | { readonly kind: 'expired' }
+  | {
+      readonly kind: 'invalid'
+      /** In words for the log. */
+      readonly reason: string
+      /** Whether only another set of keys could make the token valid, so that the verdict may be cached. */
+      readonly isCacheable: boolean
+      /** Whether its issuer was asked about it for nothing: it may be a guess. */
+      readonly isCounted?: boolean
+    }
+  | { readonly kind: 'undecided'; readonly reason: string }
+
 /** Why a claim keeps a token from being accepted, in words for the log. */
 interface WrongClaim {
   readonly wrong: string

@@ -4,7 +4,7 @@ import { isRecord } from '#platform/json.ts'
 import { isBearerToken, isOpaqueToken } from '#platform/secrets/format.ts'
 import { accessTokenType } from '../tokens/jwt.ts'
 import { isType, type ReadJwt, readJwt } from '../tokens/read-jwt.ts'
-import { type ForeignClaims, parseForeignClaims } from './foreign-claims.ts'
+import { type ForeignClaims, type ForeignVerdict, parseForeignClaims } from './foreign-claims.ts'
 import {
   type IssuerAlgorithm,
   type IssuerOptions,
@@ -16,21 +16,6 @@ import {
 import type { IssuerKeys } from './issuer-keys.ts'
 import type { ForeignIssuer } from './issuers.ts'
 import type { PublicKey } from './public-keys.ts'
-
-/** `undecided`: the keys that it has to be checked with are not known, or its issuer cannot be asked about it. */
-export type ForeignVerdict =
-  | { readonly kind: 'valid'; readonly claims: ForeignClaims }
-  | { readonly kind: 'expired' }
-  | {
-      readonly kind: 'invalid'
-      /** In words for the log. */
-      readonly reason: string
-      /** Whether only another set of keys could make the token valid, so that the verdict may be cached. */
-      readonly isCacheable: boolean
-      /** Whether its issuer was asked about it for nothing: it may be a guess. */
-      readonly isCounted?: boolean
-    }
-  | { readonly kind: 'undecided'; readonly reason: string }
 
 /** What is known of a token that its issuer has to be asked about; `unknown`: nothing, so it may be invented. */
 export type Knowledge = 'active' | 'other' | 'unknown'

@@ -1,8 +1,8 @@
 import { unlimited } from '#store/secret-keys.ts'
 import { type Authentication, rejected } from '../decision.ts'
 import type { CachedSubject, Directory, Principal } from '../principal.ts'
-import type { ForeignClaims } from './foreign-claims.ts'
-import type { ForeignTokens, ForeignVerdict, Knowledge } from './foreign-tokens.ts'
+import type { ForeignClaims, ForeignVerdict } from './foreign-claims.ts'
+import type { ForeignTokens, Knowledge } from './foreign-tokens.ts'
 
 /** Access tokens of foreign issuers, by `Authorization: Bearer` or `DPoP`. */
 export interface ForeignScheme {

@@ -4,8 +4,12 @@ import { isRecord } from '#platform/json.ts'
 import type { Log } from '#platform/log/log.ts'
 import { createLru } from '../cache/lru.ts'
 import { fetchJson } from './fetch-json.ts'
-import { type ForeignClaims, foreignClaimsBytes, parseForeignClaims } from './foreign-claims.ts'
-import type { ForeignVerdict } from './foreign-tokens.ts'
+import {
+  type ForeignClaims,
+  type ForeignVerdict,
+  foreignClaimsBytes,
+  parseForeignClaims,
+} from './foreign-claims.ts'
 import type { IntrospectionEndpoint, IssuerOptions } from './issuer.ts'
 
 /** Asks an issuer about tokens that only it can read (RFC 7662), and keeps its answers. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { ForeignVerdict } from '#identity/issuers/foreign-tokens.ts'
+import type { ForeignVerdict } from '#identity/issuers/foreign-claims.ts'
 import {
   answerBytesMax,
   answerMs,
