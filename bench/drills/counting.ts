@@ -54,7 +54,7 @@ export async function counting(scope: Scope, report: Report): Promise<void> {
   })
   const recorder = openUsageRecorder({ ...shared, onLoss: ({ error }) => Promise.reject(error) })
   const meter = createUsageMeter(recorder)
-  const route = { name: 'any', costHeader: undefined }
+  const route = { name: 'any', saysCost: false }
 
   const quotaNs = await measure(async () => {
     for (let index = 0; index < requests; index++) {
@@ -107,6 +107,7 @@ function principalOf(accountId: string): Principal {
     key: 'default',
     scopes: [],
     addresses: [],
+    quota: undefined,
     plan: 'large',
     profile: undefined,
     issuer: undefined,

@@ -55,7 +55,7 @@ async function importKey(
 ): Promise<string> {
   const key = `made-elsewhere-${randomUUID()}`
   const made = { id: createKeyId(), digest: digestOf(key), createdAt: Date.now(), isImported: true } as const
-  const secretKey = { ...input, ...made, sealed: undefined, revokedAt: undefined }
+  const secretKey = { ...input, ...made, quota: undefined, sealed: undefined, revokedAt: undefined }
   const [outcome] = await store.importSecretKeys([{ accountId, secretKey, keysMax: 20 }])
   if (outcome !== 'added') throw new Error(`a key was not imported: ${outcome}`)
   return key

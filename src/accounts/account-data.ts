@@ -1,4 +1,5 @@
 import type { Account } from '#store/account.ts'
+import type { Quota } from '#store/quotas.ts'
 import type { Session } from '#store/sessions.ts'
 import type { CreatedAccount } from './accounts.ts'
 import { csvLine } from './csv.ts'
@@ -68,13 +69,14 @@ export function sessionData({
 
 /** A secret key, without the key. */
 export function secretKeyData(status: SecretKeyStatus) {
-  const { name, state, scopes, addresses, createdAt, expiresAt, revokedAt, lastUse } = status
+  const { name, state, scopes, addresses, quota, createdAt, expiresAt, revokedAt, lastUse } = status
   return {
     name,
     lastFour: status.lastFour ?? null,
     state,
     scopes,
     addresses,
+    quota: quotaData(quota),
     createdAt: new Date(createdAt).toISOString(),
     expiresAt: timeOrNull(expiresAt),
     revokedAt: timeOrNull(revokedAt),
@@ -85,8 +87,15 @@ export function secretKeyData(status: SecretKeyStatus) {
 }
 
 /** A new secret key, with the key. */
-export function createdKeyData(secretKey: string, { name, scopes, addresses, expiresAt }: SecretKeyInput) {
-  return { secretKey, name, scopes, addresses, expiresAt: timeOrNull(expiresAt) }
+export function createdKeyData(
+  secretKey: string,
+  { name, scopes, addresses, quota, expiresAt }: SecretKeyInput,
+) {
+  return { secretKey, name, scopes, addresses, quota: quotaData(quota), expiresAt: timeOrNull(expiresAt) }
+}
+
+function quotaData(quota: Quota | undefined): Quota | null {
+  return quota ? { limit: quota.limit, per: quota.per } : null
 }
 
 function timeOrNull(time: number | undefined): string | null {

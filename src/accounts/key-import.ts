@@ -1,7 +1,7 @@
 import { duplicateMember, isRecord, parseJson } from '#platform/json.ts'
 import { parseTime } from '#platform/time.ts'
 import { readCsv } from './csv.ts'
-import { findKeyErrors, type SecretKeyInput } from './key-input.ts'
+import { findKeyErrors, parseQuota, quotaRule, type SecretKeyInput } from './key-input.ts'
 
 /** A line of a file of keys that were made elsewhere. */
 export interface ImportedKeyLine {
@@ -13,7 +13,7 @@ export interface ImportedKeyLine {
 }
 
 const required = ['account', 'digest', 'name'] as const
-const fields: readonly string[] = [...required, 'expires', 'scopes']
+const fields: readonly string[] = [...required, 'expires', 'scopes', 'quota']
 const hex = /^[0-9a-f]{64}$/i
 const base64 = /^[\w+/-]{43}=?$/
 
@@ -64,7 +64,7 @@ function findHeaderError(names: readonly string[]): string | undefined {
   const unknown = names.find((name) => !fields.includes(name))
   const isComplete = required.every((name) => names.includes(name)) && new Set(names).size === names.length
   if (isComplete && unknown === undefined) return undefined
-  return 'the header must name account, digest and name, each once, and may name expires and scopes'
+  return 'the header must name account, digest and name, each once, and may name expires, scopes and quota'
 }
 
 function parseKeyLine(values: Readonly<Record<string, unknown>>, now: number): ImportedKeyLine | string {
@@ -92,10 +92,14 @@ function parseKeyLine(values: Readonly<Record<string, unknown>>, now: number): I
   const expiresAt = parseTime(expires)
   if (expires !== '' && expiresAt === undefined)
     errors.push('expires: must be a time such as 2027-01-31T00:00:00Z, or empty')
+  const quotaForm = textOf('quota')
+  const quota = parseQuota(quotaForm)
+  if (quotaForm !== '' && quota === undefined) errors.push(`quota: ${quotaRule}`)
   const input = {
     name,
     scopes: textOf('scopes').split(' ').filter(Boolean),
     addresses: [],
+    quota,
     expiresAt,
   }
   for (const { field, message } of findKeyErrors(input, now))

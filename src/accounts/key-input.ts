@@ -1,5 +1,6 @@
 import { parseAddressRange } from '#platform/addresses.ts'
 import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import type { Quota } from '#store/quotas.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 
 /** What a further secret key is created from. */
@@ -10,6 +11,8 @@ export interface SecretKeyInput {
   readonly scopes: readonly string[]
   /** Addresses and CIDR ranges that it is accepted from; empty = from anywhere. */
   readonly addresses: readonly string[]
+  /** How many requests it may send; undefined = as many as its account. */
+  readonly quota?: Quota | undefined
   /** Milliseconds since 1970; undefined = it does not expire. */
   readonly expiresAt: number | undefined
 }
@@ -22,6 +25,10 @@ export const scopesMax = 32
 export const addressesMax = 32
 /** How far ahead a key may expire: ten years. */
 export const keyLifetimeMsMax = 3_653 * 86_400_000
+
+/** As much as the quota of a plan. */
+export const keyQuotaMax = 1_000_000_000_000
+export const quotaRule = `must be 1 to ${keyQuotaMax} requests per day or month, such as 1000/day`
 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 /** RFC 6749 3.3, without the comma, which separates scopes in commands. */
@@ -36,7 +43,7 @@ export function assertValidKey(input: SecretKeyInput, now: number): void {
 
 /** Every field that is wrong. */
 export function findKeyErrors(
-  { name, scopes, addresses, expiresAt }: SecretKeyInput,
+  { name, scopes, addresses, quota, expiresAt }: SecretKeyInput,
   now: number,
 ): FieldError[] {
   const errors: FieldError[] = []
@@ -54,10 +61,23 @@ export function findKeyErrors(
     const message = `must be at most ${addressesMax} addresses or CIDR ranges, such as 203.0.113.7 or 10.0.0.0/8`
     errors.push({ field: 'addresses', message })
   }
+  if (quota !== undefined && !(quota.limit >= 1 && quota.limit <= keyQuotaMax))
+    errors.push({ field: 'quota', message: quotaRule })
   if (expiresAt !== undefined && !(expiresAt > now && expiresAt <= now + keyLifetimeMsMax)) {
     errors.push({ field: 'expiresAt', message: 'must be in the future, at most ten years ahead' })
   }
   return errors
+}
+
+/** @param text such as `1000/day` @returns undefined if it has another form */
+export function parseQuota(text: string): Quota | undefined {
+  const [, limit, per] = /^(\d{1,15})\/(day|month)$/.exec(text) ?? []
+  return limit === undefined ? undefined : { limit: Number(limit), per: per === 'day' ? 'day' : 'month' }
+}
+
+/** Such as `1000/day`. */
+export function quotaText({ limit, per }: Quota): string {
+  return `${limit}/${per}`
 }
 
 function isDistinct(texts: readonly string[]): boolean {

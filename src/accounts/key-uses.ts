@@ -8,8 +8,8 @@ import { digestText, type KeyStore, type KeyUse, type RecordedKeyUse } from '#st
  * written twice a second: a crash loses no more than that.
  */
 export interface KeyUses {
-  /** @param key as received; already authenticated */
-  record(accountId: string, key: string, address: string, scheme: KeyUse['scheme']): void
+  /** @param key as received, or its digest as base64url; already authenticated */
+  record(accountId: string, key: string, address: string, scheme: KeyUse['scheme'], isDigest?: boolean): void
   /** Writes what is due now; resolves even if the write fails. */
   flush(): Promise<void>
   /** Writes all that was recorded, if the store is available. */
@@ -33,6 +33,7 @@ const pendingMax = 100_000
 
 interface PendingUse extends Mutable<KeyUse> {
   readonly key: string
+  readonly isDigest: boolean
 }
 
 type PendingAccountUses = readonly [accountId: string, uses: PendingUse[]]
@@ -49,7 +50,13 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
 
-  function record(accountId: string, key: string, address: string, scheme: KeyUse['scheme']): void {
+  function record(
+    accountId: string,
+    key: string,
+    address: string,
+    scheme: KeyUse['scheme'],
+    isDigest = false,
+  ): void {
     const accountUses = pending.get(accountId)
     if (accountUses) {
       for (const use of accountUses) {
@@ -61,7 +68,7 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
       }
     }
     // Copies: a slice of a request's head would keep the whole head in memory.
-    const first = { key: copyString(key), at: clock(), address: copyString(address), scheme }
+    const first = { key: copyString(key), at: clock(), address: copyString(address), scheme, isDigest }
     if (accountUses) accountUses.push(first)
     else if (pending.size < pendingMax) pending.set(accountId, [first])
     flushSoon()
@@ -127,5 +134,9 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
 }
 
 function toRecordedUses([accountId, uses]: PendingAccountUses): readonly RecordedKeyUse[] {
-  return uses.map(({ key, ...use }) => ({ accountId, digest: digestText({ digest: digestOf(key) }), ...use }))
+  return uses.map(({ key, isDigest, ...use }) => ({
+    accountId,
+    digest: isDigest ? key : digestText({ digest: digestOf(key) }),
+    ...use,
+  }))
 }

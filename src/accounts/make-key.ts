@@ -37,16 +37,17 @@ export function createKeyId(): string {
   return randomText(keyIdLength)
 }
 
-/** A new secret key, and what is stored of it. */
+/** A new secret key, and what is stored of it. A quota that has an ID keeps it, and so what was spent of it. */
 export function makeSecretKey(
   accountId: string,
-  { name, scopes, addresses, expiresAt }: SecretKeyInput,
+  { name, scopes, addresses, quota, expiresAt }: SecretKeyInput,
   options: KeyOptions,
 ): { readonly key: string; readonly stored: SecretKey } {
   const { key, stored } = makeKey('secretKey', accountId, options)
   const id = createKeyId()
   const limits = { scopes, addresses, expiresAt, revokedAt: undefined, isImported: false }
-  return { key, stored: { ...stored, id, name, ...limits } }
+  const counted = quota && { quota: { id, ...quota } }
+  return { key, stored: { ...stored, id, name, ...limits, ...counted } }
 }
 
 /** A new default key, which is not limited. */

@@ -1,7 +1,15 @@
 import type { Clock } from '#platform/clock.ts'
 import type { Account } from '#store/account.ts'
-import { type Quota, type QuotaStore, quotaUsed, quotaWindow } from '#store/quotas.ts'
+import {
+  type KeyQuota,
+  keyQuotaSubject,
+  type Quota,
+  type QuotaStore,
+  quotaUsed,
+  quotaWindow,
+} from '#store/quotas.ts'
 import type { Rate } from '#store/rates.ts'
+import { keyState } from '#store/secret-keys.ts'
 
 /** How much an account with this plan may use, over all routes; undefined = not limited in this way. */
 export interface Plan {
@@ -29,13 +37,21 @@ export interface QuotaUse extends Quota {
   readonly resetsAt: number
 }
 
+/** The quota of a secret key, and what is left of it. */
+export interface KeyQuotaUse extends QuotaUse {
+  /** The name of the key. */
+  readonly key: string
+}
+
 export interface PlanReports {
   /** undefined = the account has no plan. @throws GatehouseError `store-unavailable` */
   read(account: Pick<Account, 'id' | 'plan'>): Promise<PlanUse | undefined>
+  /** Of the keys that have one, in their order; keys that share one, during an overlap, once. @throws as `read` does */
+  readKeyQuotas(account: Pick<Account, 'id' | 'secretKeys'>): Promise<readonly KeyQuotaUse[]>
 }
 
-/** How many requests of an account have passed in a window. */
-export type ReadQuotaUsed = (accountId: string, window: string) => Promise<number>
+/** How many requests of a subject have passed in a window. */
+export type ReadQuotaUsed = (subject: string, window: string) => Promise<number>
 
 interface PlanReportsOptions {
   readonly plans: Plans
@@ -47,10 +63,10 @@ interface PlanReportsOptions {
 export function createPlanReports({ plans, readQuotaUsed, clock }: PlanReportsOptions): PlanReports {
   const byName = new Map(Object.entries(plans))
 
-  async function readQuota(accountId: string, quota: Quota): Promise<QuotaUse> {
-    const { window, endsAt } = quotaWindow(quota.per, clock())
-    const used = await readQuotaUsed(accountId, window)
-    return { ...quota, used, remaining: Math.max(0, quota.limit - used), resetsAt: endsAt }
+  async function readQuota(subject: string, { limit, per }: Quota): Promise<QuotaUse> {
+    const { window, endsAt } = quotaWindow(per, clock())
+    const used = await readQuotaUsed(subject, window)
+    return { limit, per, used, remaining: Math.max(0, limit - used), resetsAt: endsAt }
   }
 
   return {
@@ -60,12 +76,26 @@ export function createPlanReports({ plans, readQuotaUsed, clock }: PlanReportsOp
       const quota = plan?.quota && (await readQuota(id, plan.quota))
       return { name, isKnown: plan !== undefined, quota, rateLimit: plan?.rateLimit }
     },
+    readKeyQuotas: ({ id, secretKeys }) => {
+      const now = clock()
+      const byId = new Map<string, { readonly key: string; readonly quota: KeyQuota }>()
+      for (const key of secretKeys) {
+        if (key.quota !== undefined && keyState(key, now) !== 'revoked')
+          byId.set(key.quota.id, { key: key.name, quota: key.quota })
+      }
+      return Promise.all(
+        [...byId.values()].map(async ({ key, quota }) => ({
+          key,
+          ...(await readQuota(keyQuotaSubject(id, quota), quota)),
+        })),
+      )
+    },
   }
 }
 
 /** Reads from the store alone, for processes that take nothing of quotas themselves. */
 export function createQuotaReader(store: Pick<QuotaStore, 'readQuota'>): ReadQuotaUsed {
-  return async (accountId, window) => quotaUsed(await store.readQuota(accountId, window))
+  return async (subject, window) => quotaUsed(await store.readQuota(subject, window))
 }
 
 /** A plan as the API and the commands show it. */
@@ -75,15 +105,15 @@ export function planUseData(use: PlanUse | undefined) {
   return {
     name,
     known: isKnown,
-    quota: quota
-      ? {
-          limit: quota.limit,
-          per: quota.per,
-          used: quota.used,
-          remaining: quota.remaining,
-          resetsAt: new Date(quota.resetsAt).toISOString(),
-        }
-      : null,
+    quota: quota ? quotaUseData(quota) : null,
     rateLimit: rateLimit ? { limit: rateLimit.limit, perSeconds: rateLimit.perMs / 1_000 } : null,
   }
+}
+
+export function keyQuotaUseData({ key, ...use }: KeyQuotaUse) {
+  return { key, ...quotaUseData(use) }
+}
+
+function quotaUseData({ limit, per, used, remaining, resetsAt }: QuotaUse) {
+  return { limit, per, used, remaining, resetsAt: new Date(resetsAt).toISOString() }
 }

@@ -23,7 +23,15 @@ import { type KeyOptions, makeSecretKey, withUnconfirmedKeys } from './make-key.
 export interface SecretKeyStatus
   extends Pick<
     SecretKey,
-    'name' | 'scopes' | 'addresses' | 'createdAt' | 'lastFour' | 'expiresAt' | 'revokedAt' | 'isImported'
+    | 'name'
+    | 'scopes'
+    | 'addresses'
+    | 'quota'
+    | 'createdAt'
+    | 'lastFour'
+    | 'expiresAt'
+    | 'revokedAt'
+    | 'isImported'
   > {
   /** Keys that are revoked are not listed; until `revokedAt`, one within an overlap is valid. */
   readonly state: Exclude<KeyState, 'revoked'>
@@ -42,7 +50,7 @@ export interface SecretKeys {
    */
   create(idOrEmail: string, input: SecretKeyInput): Promise<string>
   /**
-   * Replaces a further key by one of the same name, limits and lifetime. @returns the new key
+   * Replaces a further key by one of the same name, limits and lifetime; what was spent of its quota is kept. @returns the new key
    * @param graceSeconds how long the old one still works; 0 = it, its sessions and its access tokens are revoked now
    * @param createdAt of the key that is to be replaced; absent = any
    * @throws GatehouseError `request-invalid` (field `name`) where there is no such key, or it was replaced meanwhile;
@@ -125,9 +133,9 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     const account = await accounts.find(id)
     const before = furtherKeyOf(account, name)
     if (!before || (createdAt !== undefined && before.createdAt !== createdAt)) throw unknownKey(name)
-    const { scopes, addresses } = before
+    const { scopes, addresses, quota } = before
     const expiresAt = before.expiresAt && clock() + before.expiresAt - before.createdAt
-    const made = makeSecretKey(account.id, { name, scopes, addresses, expiresAt }, options)
+    const made = makeSecretKey(account.id, { name, scopes, addresses, quota, expiresAt }, options)
     const replacement = { made, graceSeconds, replaces: before.digest, details: { name } }
     const key = await replaceSecretKey(options, account, replacement)
     if (key === undefined) throw unknownKey(name)

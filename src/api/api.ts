@@ -46,7 +46,8 @@ export interface ApiOptions
   readonly version: string
   /** Where secret keys may come (`keys.accept`). */
   readonly accept: readonly string[]
-  readonly admin: AdminOptions & Pick<AdmissionOptions, 'authenticator' | 'checkPossession' | 'keyUses'>
+  readonly admin: AdminOptions &
+    Pick<AdmissionOptions, 'authenticator' | 'checkPossession' | 'readClientCertificate' | 'keyUses'>
   /** undefined = there is none. */
   readonly portal: Portal | undefined
   /** undefined = page visits do not sign in on another host. */

@@ -42,9 +42,9 @@ export function registerSignInReturn(scope: FastifyInstance, options: SignInRetu
     if (typeof redeemed === 'string')
       recordReason(arrival.outcome, `the sign-in code does not count: ${redeemed}`)
     else {
-      const { accessToken } = redeemed
-      const maxAge = tokenMaxAgeS(accessToken)
-      reply.setCookie(accessCookie.name, accessToken, { ...cookieAttributesOf(accessCookie), maxAge })
+      const { cookieToken = '' } = redeemed
+      const maxAge = tokenMaxAgeS(cookieToken)
+      reply.setCookie(accessCookie.name, cookieToken, { ...cookieAttributesOf(accessCookie), maxAge })
       reply.header('Set-Cookie', keys.cleared)
     }
     // A page of this host goes on: after a redirect from another site, browsers would keep a Strict cookie back. Its

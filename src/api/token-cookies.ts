@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import type { IssuedTokens } from '#identity/tokens/sessions.ts'
 
 /** The attributes of a cookie that carries a token. */
 export interface TokenCookie {
@@ -63,14 +63,14 @@ export function createTokenCookies(app: FastifyInstance, options: TokenCookiesOp
 
   return {
     isCrossSite,
-    set: (request, reply, { accessToken, refreshToken, refreshLifetimeMs }) => {
+    set: (request, reply, { cookieToken, refreshToken, refreshLifetimeMs }) => {
       reply.header('Cache-Control', 'no-store')
       const maxAge = Math.ceil(refreshLifetimeMs / 1_000)
       reply.setCookie(cookie.name, refreshToken, { ...cookieAttributesOf(cookie), maxAge })
-      if (!accessCookie || !isTrusted(request)) return
-      reply.setCookie(accessCookie.name, accessToken, {
+      if (!accessCookie || cookieToken === undefined || !isTrusted(request)) return
+      reply.setCookie(accessCookie.name, cookieToken, {
         ...cookieAttributesOf(accessCookie),
-        maxAge: tokenMaxAgeS(accessToken),
+        maxAge: tokenMaxAgeS(cookieToken),
       })
     },
     clear: ({ raw }) => {

@@ -1,5 +1,5 @@
 import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
-import { planUseData } from '#accounts/plan-reports.ts'
+import { keyQuotaUseData, planUseData } from '#accounts/plan-reports.ts'
 import { usageReportData } from '#accounts/usage-reports.ts'
 import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-paths.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
@@ -14,6 +14,17 @@ import { type AdminOperations, type Operation, type OperationDoc, operation } fr
 const day = { type: 'string', format: 'date' } as const
 const counts = { requests: count, units: count }
 
+const quotaUse = {
+  limit: { type: 'integer', minimum: 1 },
+  per: { type: 'string', enum: ['day', 'month'], description: 'UTC day or month.' },
+  used: {
+    ...count,
+    description: 'Requests in this day or month; may be up to 1 % of the limit, and 100, too low.',
+  },
+  remaining: count,
+  resetsAt: { type: 'string', format: 'date-time' },
+} as const
+
 const planUse = {
   ...objectSchema({
     name: text,
@@ -22,16 +33,7 @@ const planUse = {
       description: 'false: the config no longer has such a plan, and the account is not limited.',
     },
     quota: {
-      ...objectSchema({
-        limit: { type: 'integer', minimum: 1 },
-        per: { type: 'string', enum: ['day', 'month'], description: 'UTC day or month.' },
-        used: {
-          ...count,
-          description: 'Requests in this day or month; may be up to 1 % of the limit, and 100, too low.',
-        },
-        remaining: count,
-        resetsAt: { type: 'string', format: 'date-time' },
-      }),
+      ...objectSchema(quotaUse),
       type: ['object', 'null'],
       description: 'null = the plan has none.',
     },
@@ -50,6 +52,11 @@ const planUse = {
 
 export const usageReport = objectSchema({
   plan: planUse,
+  keyQuotas: {
+    type: 'array',
+    items: objectSchema({ key: { ...text, description: 'The name of the key.' }, ...quotaUse }),
+    description: 'The quotas of secret keys, and what is left of them now; keys without one are left out.',
+  },
   from: day,
   to: day,
   days: {
@@ -76,21 +83,29 @@ const usageQuery = objectSchema(
 /** The operation but for whose usage it shows. */
 const usageOperation = {
   description:
-    'The plan and what is left of it; and requests and units by day, secret key and route: days without requests are left out, and those of more than 400 days ago are not kept.',
+    'The plan and the quotas of keys, and what is left of them; and requests and units by day, secret key and route: days without requests are left out, and those of more than 400 days ago are not kept.',
   query: usageQuery,
-  responses: { 200: { description: 'Plan and days.', schema: usageReport } },
+  responses: { 200: { description: 'Plan, quotas of keys, and days.', schema: usageReport } },
 } satisfies Partial<OperationDoc>
 
 /** @throws GatehouseError `request-invalid` */
 async function readUsageReport(
   { usage, plans }: Pick<AccountActions, 'usage' | 'plans'>,
-  account: Pick<Account, 'id' | 'plan'>,
+  account: Pick<Account, 'id' | 'plan' | 'secretKeys'>,
   { from, to }: Value<typeof usageQuery>,
 ): Promise<unknown> {
   const days = usage.parseDays({ from, to })
   if ('field' in days) throw invalidField(days.field, days.message)
-  const [plan, counts] = await Promise.all([plans.read(account), usage.read(account.id, days)])
-  return { plan: planUseData(plan), ...usageReportData(days, counts) }
+  const [plan, keyQuotas, counts] = await Promise.all([
+    plans.read(account),
+    plans.readKeyQuotas(account),
+    usage.read(account.id, days),
+  ])
+  return {
+    plan: planUseData(plan),
+    keyQuotas: keyQuotas.map(keyQuotaUseData),
+    ...usageReportData(days, counts),
+  }
 }
 
 /** The operations of an account on itself, for any role and by either scheme. */

@@ -1,4 +1,4 @@
-import { type PlanUse, planUseData } from '#accounts/plan-reports.ts'
+import { keyQuotaUseData, type PlanUse, planUseData, type QuotaUse } from '#accounts/plan-reports.ts'
 import { type UsageReports, usageData, usageFile, usageReportData } from '#accounts/usage-reports.ts'
 import type { Config } from '#config/config.ts'
 import { isPrincipalId } from '#store/subjects.ts'
@@ -44,7 +44,7 @@ const exportAll: Command = {
 const show: Command = {
   name: 'usage',
   operands: ['ID|EMAIL'],
-  summary: 'Shows what an account or ISSUER:SUBJECT has used, and its plan.',
+  summary: 'Shows what an account or ISSUER:SUBJECT has used, its plan, and the quotas of its keys.',
   examples: [
     'gatehouse usage ada@example.com',
     'gatehouse usage corp:248289761001',
@@ -55,20 +55,31 @@ const show: Command = {
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const asCsv = wantsCsv(invocation)
-    const { days, plan, counts } = await withOperator(
+    const { days, plan, keyQuotas, counts } = await withOperator(
       invocation.config,
       async ({ accounts, usage, plans, config }) => {
         const days = daysOf(invocation, usage)
         const account = isPrincipalId(who) ? principalOf(who, config) : await accounts.find(who)
-        return { days, plan: await plans.read(account), counts: await usage.read(account.id, days) }
+        return {
+          days,
+          plan: await plans.read(account),
+          keyQuotas: await plans.readKeyQuotas(account),
+          counts: await usage.read(account.id, days),
+        }
       },
     )
     if (asCsv) {
       await writeChunks(invocation.terminal.out, usageFile(counts).chunks)
       return
     }
-    printData(invocation, { plan: planUseData(plan), ...usageReportData(days, counts) }, () => [
+    const data = {
+      plan: planUseData(plan),
+      keyQuotas: keyQuotas.map(keyQuotaUseData),
+      ...usageReportData(days, counts),
+    }
+    printData(invocation, data, () => [
       ...planLines(plan),
+      ...keyQuotas.map((use) => `Key ${use.key}: ${quotaUseText(use)}`),
       ...table(counts.map(usageData), {
         columns: {
           DAY: ({ day }) => day,
@@ -85,18 +96,20 @@ const show: Command = {
 
 /** A user of a foreign issuer, by the ID that backends get, such as `corp:248289761001`. */
 function principalOf(id: string, { issuers }: Config) {
-  return { id, plan: issuers.find(({ name }) => id.startsWith(`${name}:`))?.plan }
+  return { id, secretKeys: [], plan: issuers.find(({ name }) => id.startsWith(`${name}:`))?.plan }
 }
 
 function planLines(use: PlanUse | undefined): readonly string[] {
   if (!use) return []
   const { name, isKnown, quota, rateLimit } = use
   if (!isKnown) return [`Plan ${name}: not in the config, so not limited`]
-  const quotaText =
-    quota &&
-    `${quota.used} of ${quota.limit} requests this ${quota.per}, ${quota.remaining} left until ${new Date(quota.resetsAt).toISOString()}`
+  const quotaText = quota && quotaUseText(quota)
   const rateText = rateLimit && `${rateLimit.limit} requests per ${rateLimit.perMs / 1_000} s`
   return [`Plan ${name}: ${[quotaText, rateText].filter(Boolean).join('; ')}`]
+}
+
+function quotaUseText({ limit, per, used, remaining, resetsAt }: QuotaUse): string {
+  return `${used} of ${limit} requests this ${per}, ${remaining} left until ${new Date(resetsAt).toISOString()}`
 }
 
 /** @throws UsageError */

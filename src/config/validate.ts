@@ -33,7 +33,8 @@ export function validate(written: Record<string, unknown>): Validation {
   compiled ??= compileSchema()
   const validateTree = compiled
   validateTree(tree)
-  const findings = (validateTree.errors ?? []).filter(isRelevant).map((error) => toFinding(error, tree))
+  const errors = validateTree.errors ?? []
+  const findings = errors.filter((error) => isRelevant(error, errors)).map((error) => toFinding(error, tree))
   // The cast is sound if there are no findings: the type is derived from the schema that checked it.
   return { tree: tree as ConfigTree, findings, written }
 }
@@ -43,9 +44,20 @@ function followStoreSection({ store }: Record<string, unknown>): void {
   if (isRecord(store) && !('driver' in store) && 'redis' in store) store.driver = 'redis'
 }
 
-/** Leaves out errors of single branches of a choice, as the choice itself is reported. */
-function isRelevant(error: ErrorObject): boolean {
-  return !/\/anyOf\/\d+\//.test(error.schemaPath)
+/**
+ * Leaves out errors of single branches of a choice, as the choice itself is reported; but a number below a map that is
+ * one of the branches is reported itself.
+ */
+function isRelevant(error: ErrorObject, all: readonly ErrorObject[]): boolean {
+  if (/\/anyOf\/\d+\//.test(error.schemaPath)) return isWrongNumber(error)
+  const { keyword, instancePath } = error
+  const isBelow = (other: ErrorObject) => other.instancePath.startsWith(`${instancePath}/`)
+  return keyword !== 'anyOf' || !all.some((other) => isBelow(other) && isWrongNumber(other))
+}
+
+function isWrongNumber({ schemaPath, params }: ErrorObject): boolean {
+  if (!/\/anyOf\/\d+\/patternProperties\//.test(schemaPath)) return false
+  return 'limit' in params || params.type === 'number'
 }
 
 function toFinding(error: ErrorObject, tree: unknown): Finding {

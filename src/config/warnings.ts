@@ -21,6 +21,7 @@ import {
   findSimilarRoles,
   findSimilarScopes,
   findTakenAuthorization,
+  findUncountedCosts,
   findUnheardHsts,
 } from './warnings/routes.ts'
 import { findInsecureFileModes, findLeftSealingKeys } from './warnings/secrets.ts'
@@ -73,6 +74,7 @@ export function findWarnings(
     ...findSimilarRoles(tree),
     ...findSimilarScopes(tree),
     ...findTakenAuthorization(tree),
+    ...findUncountedCosts(tree),
     ...findUnheardHsts(tree),
     ...findInsecureFileModes(tree, resolvePath),
     ...findNarrowUpstreams(tree),

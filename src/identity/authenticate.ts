@@ -3,7 +3,7 @@ import type { Access, SchemeName } from './access.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import type { Authentication, Decision, DecisionScheme, Refusal, Scheme } from './decision.ts'
 import type { ForeignScheme } from './issuers/foreign.ts'
-import { accessCookieCarrier, proofCarrier } from './keys/carriers.ts'
+import { accessCookieCarrier, certificateCarrier, proofCarrier } from './keys/carriers.ts'
 
 export interface Schemes extends Readonly<Record<SchemeName, Scheme>> {
   /** Bearer tokens of foreign issuers; undefined = none is configured. */
@@ -64,6 +64,7 @@ function authenticateWith(
     if (knowledge !== undefined) return keyOrToken(schemes.secretKey.authenticate(text), asToken)
   }
   if (!accepted.includes(kind)) return refused('scheme-not-accepted', kind)
+  if (carrier === certificateCarrier && kind === 'secretKey') return authenticateCertificate(schemes, text)
   const authentication =
     // The access cookie holds a token of ours: a token of another issuer was put there by somebody else.
     issuers === undefined || kind !== 'bearer' || isCookie
@@ -111,6 +112,18 @@ function authenticateBearer(
   { bearer, foreign }: Schemes,
 ): Authentication | Promise<Authentication> {
   return foreign?.authenticate(token, issuers) ?? bearer.authenticate(token)
+}
+
+/** No account has a certificate until one is given it, so that one that is not known is no guess at a key. */
+function authenticateCertificate({ secretKey }: Schemes, thumbprint: string): Decision | Promise<Decision> {
+  const settle = (authentication: Authentication): Decision => {
+    const decision = toDecision({ scheme: 'secretKey', isProven: false }, authentication)
+    if (decision.kind === 'allowed' || decision.code !== 'secret-key-invalid') return decision
+    return refused('certificate-unknown', 'secretKey', `no key is the certificate ${thumbprint}`)
+  }
+  const authentication = secretKey.authenticateDigest?.(Buffer.from(thumbprint, 'base64url'))
+  if (authentication === undefined) return refused('certificate-unknown', 'secretKey')
+  return authentication instanceof Promise ? authentication.then(settle) : settle(authentication)
 }
 
 /** How a credential came. */

@@ -4,7 +4,7 @@ import { authenticate, mayBeKeyOrToken, type Schemes } from './authenticate.ts'
 import { RecentCredentials } from './cache/recent-credentials.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import type { Decision } from './decision.ts'
-import { accessCookieCarrier, type Carrier } from './keys/carriers.ts'
+import { accessCookieCarrier, type Carrier, certificateCarrier } from './keys/carriers.ts'
 import type { Directory } from './principal.ts'
 
 /** Identifies the caller of each request. */
@@ -201,7 +201,7 @@ function lookUpOf(
   const issuers = mayBeToken && access.kind === 'protected' ? access.issuers : undefined
   const knowledge = issuers && foreign?.knowledgeOf(text, issuers)
   if (knowledge === 'unknown') return 'bearer'
-  const mayBeKey = kind === 'secretKey' && knowledge !== 'active'
+  const mayBeKey = kind === 'secretKey' && carrier !== certificateCarrier && knowledge !== 'active'
   return mayBeKey && secretKey.mustLookUp?.(text) === true ? 'secretKey' : undefined
 }
 

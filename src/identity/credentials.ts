@@ -13,6 +13,7 @@ import {
   accessCookieCarrier,
   type Carrier,
   type Carriers,
+  certificateCarrier,
   passwordOf,
   proofCarrier,
 } from './keys/carriers.ts'
@@ -88,6 +89,11 @@ export function withRepeatedAuthorization(): Credentials {
 /** Creates a credential from the access cookie. */
 export function cookieCredential(token: string): Credentials {
   return newCredential('bearer', token, accessCookieCarrier)
+}
+
+/** Creates a credential from the certificate of a client, which stands for a key. @param thumbprint SHA-256 as base64url */
+export function certificateCredential(thumbprint: string): Credentials {
+  return newCredential('secretKey', thumbprint, certificateCarrier)
 }
 
 /** Creates a credential from an access token that was not sent as one, but is asked about: nothing has to be proven. */

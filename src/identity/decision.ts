@@ -67,6 +67,8 @@ export type Authentication =
 export interface Scheme {
   readonly name: SchemeName
   authenticate(credential: string): Authentication | Promise<Authentication>
+  /** The same for a key that is known by its digest alone: the certificate of a client. */
+  readonly authenticateDigest?: (digest: Uint8Array) => Authentication | Promise<Authentication>
   /** Whether the store has to be asked about a credential whose form does not prove that it is one. */
   readonly mustLookUp?: (credential: string) => boolean
 }

@@ -1,3 +1,4 @@
+import type { Quota } from '#store/quotas.ts'
 import type { KeyValidity } from '#store/secret-keys.ts'
 import type { SchemeName } from './access.ts'
 
@@ -16,6 +17,8 @@ export interface Principal {
   readonly addresses: readonly string[]
   /** The plan of the account, or of the users of the issuer; undefined = none, or the store is unreachable. */
   readonly plan: string | undefined
+  /** The quota of the key, which its tokens count against too; undefined = none, or the store is unreachable. */
+  readonly quota: CountedQuota | undefined
   /** undefined if the store is unreachable: then only the token's claims are known. */
   readonly profile: Profile | undefined
   /**
@@ -23,6 +26,11 @@ export interface Principal {
    * `principalId`, and its profile from the token.
    */
   readonly issuer: string | undefined
+}
+
+/** The quota of a secret key, with what it is counted by. */
+export interface CountedQuota extends Quota {
+  readonly subject: string
 }
 
 /** What our access tokens do not contain. */
@@ -65,6 +73,8 @@ export type CachedSession =
       readonly sessionEpoch: number
       /** The secret key that started it. */
       readonly keyId: string
+      /** Milliseconds since 1970. */
+      readonly expiresAt: number
     }
 
 /** What is known of a principal of a foreign issuer; cached in the process. */

@@ -5,6 +5,7 @@ import type * as http from 'node:http'
  * all of Undici: 2 MB, and a twentieth of the startup time.
  */
 export const {
+  Agent,
   createServer,
   IncomingMessage,
   METHODS,

@@ -1,4 +1,4 @@
-import type { SecretKeyInput } from '#accounts/key-input.ts'
+import { parseQuota, quotaRule, type SecretKeyInput } from '#accounts/key-input.ts'
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
@@ -40,7 +40,7 @@ export function createFurtherKeyPages(show: ShowIntegration, clock: Clock): read
         return show(context, { createdKey: { name: input.name, key } })
       },
       refused: (context, error) => {
-        const names = ['name', 'scopes', 'addresses', 'lifetimeDays']
+        const names = ['name', 'scopes', 'addresses', 'quota', 'lifetimeDays']
         const refusal = formRefusal(
           error,
           Object.fromEntries(names.map((name) => [name, context.form(name)])),
@@ -103,14 +103,18 @@ function isUnknownKey(error: unknown): boolean {
   return error instanceof GatehouseError && error.errors?.some(({ field }) => field === 'name') === true
 }
 
-/** @throws GatehouseError `request-invalid` (field `lifetimeDays`) if it is not a number of days */
+/** @throws GatehouseError `request-invalid` (fields `lifetimeDays` and `quota`) if they cannot be read */
 function keyInputOf(form: Form, now: number): SecretKeyInput {
   const days = form('lifetimeDays')
   if (!/^\d{0,4}$/.test(days)) throw invalidField('lifetimeDays', 'Choose when the key expires.')
+  const typed = form('quota').trim()
+  const quota = parseQuota(typed)
+  if (typed !== '' && quota === undefined) throw invalidField('quota', quotaRule)
   return {
     name: form('name').trim(),
     scopes: listOf(form('scopes')),
     addresses: listOf(form('addresses')),
+    quota,
     expiresAt: days === '' ? undefined : now + Number(days) * dayMs,
   }
 }

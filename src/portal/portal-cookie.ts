@@ -1,6 +1,6 @@
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
+import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import type { IssuedTokens } from '#identity/tokens/sessions.ts'
 import { randomText } from '#platform/secrets/format.ts'
 import type { PortalRequest } from './portal-request.ts'
 
@@ -57,9 +57,9 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
   /** Sets the cookies that routes and the token endpoints accept. */
   function setTokens({ cookies }: PortalRequest, issued: IssuedTokens): void {
     if (!tokens) return
-    const { accessToken, refreshToken, refreshLifetimeMs } = issued
+    const { cookieToken = '', refreshToken, refreshLifetimeMs } = issued
     const { access, refresh } = tokens
-    cookies.set(access.name, accessToken, { ...attributesOf(access), maxAge: tokenMaxAgeS(accessToken) })
+    cookies.set(access.name, cookieToken, { ...attributesOf(access), maxAge: tokenMaxAgeS(cookieToken) })
     const maxAge = Math.ceil(refreshLifetimeMs / 1_000)
     cookies.set(refresh.name, refreshToken, { ...attributesOf(refresh), maxAge })
   }

@@ -33,9 +33,13 @@ const adminPages: readonly PortalPage[] = [
 async function showUsage(context: SignedInContext, account: Account, path: string): Promise<PageResult> {
   const days = daysOf(context)
   const { usage, plans } = context.actions
-  const [plan, counts] = await Promise.all([plans.read(account), usage.read(account.id, days)])
+  const [plan, keyQuotas, counts] = await Promise.all([
+    plans.read(account),
+    plans.readKeyQuotas(account),
+    usage.read(account.id, days),
+  ])
   const isOwn = path === '/usage'
-  return context.show((frame) => usagePage(frame, { account, isOwn, days, plan, counts, path }))
+  return context.show((frame) => usagePage(frame, { account, isOwn, days, plan, keyQuotas, counts, path }))
 }
 
 async function exportUsage(context: SignedInContext, account: Account): Promise<PageResult> {

@@ -15,19 +15,39 @@ export interface QuotaWindow {
   readonly windowMs: number
 }
 
-/** How much of the accounts' quotas is used, in each UTC window. */
+/** The quota of a secret key, besides that of its account's plan. */
+export interface KeyQuota extends Quota {
+  /** What it is counted by, within its account: stays the same when the key is rotated or renamed. */
+  readonly id: string
+}
+
+/** What the quota of a key is counted by. No account, and no principal of an issuer, has such an ID. */
+export function keyQuotaSubject(accountId: string, { id }: KeyQuota): string {
+  return `${accountId} ${id}`
+}
+
+/** Whose quota a subject's is, and with that of a key its ID. */
+export function readQuotaSubject(subject: string): {
+  readonly principalId: string
+  readonly keyQuotaId: string | undefined
+} {
+  const [, accountId, keyQuotaId] = /^([^: ]+) ([^ ]+)$/.exec(subject) ?? []
+  return { principalId: accountId ?? subject, keyQuotaId }
+}
+
+/** How much of quotas is used, by subject (an account, a principal of an issuer, a key), in each UTC window. */
 export interface QuotaStore {
   /**
-   * Takes requests from an account's quota, and reserves some more for the holder that asks, so that it need not ask
+   * Takes requests from a subject's quota, and reserves some more for the holder that asks, so that it need not ask
    * for each. Counted across instances, and kept over restarts. See takeOfQuota for what is granted.
    */
   takeQuota(take: QuotaTake): Promise<QuotaGrant>
-  /** What is granted and reserved of an account's quota in a window; nothing if none was taken. */
-  readQuota(accountId: string, window: string): Promise<QuotaState>
+  /** What is granted and reserved of a subject's quota in a window; nothing if none was taken. */
+  readQuota(subject: string, window: string): Promise<QuotaState>
 }
 
 export interface QuotaTake {
-  readonly accountId: string
+  readonly subject: string
   /** The day (`2026-11-23`) or the month (`2026-11`). */
   readonly window: string
   /** Milliseconds since 1970. */

@@ -1,3 +1,5 @@
+import type { KeyQuota } from './quotas.ts'
+
 /** A secret key of an account. An account has up to `keys.maxPerAccount`, one of which is called `default`. */
 export interface SecretKey extends StoredKey {
   /**
@@ -11,6 +13,8 @@ export interface SecretKey extends StoredKey {
   readonly scopes: readonly string[]
   /** Addresses and CIDR ranges that it is accepted from; empty = from anywhere. */
   readonly addresses: readonly string[]
+  /** undefined = only the plan of its account limits it. */
+  readonly quota?: KeyQuota | undefined
   /** undefined = it does not expire. */
   readonly expiresAt: number | undefined
   /** When it is revoked, at the end of an overlap; undefined = it is not. */
@@ -92,6 +96,7 @@ export interface SecretKeyRecord {
   readonly lastFour?: string | undefined
   readonly scopes?: readonly string[]
   readonly addresses?: readonly string[]
+  readonly quota?: KeyQuota | undefined
   readonly expiresAt?: number | undefined
   readonly revokedAt?: number | undefined
   readonly isImported?: true
@@ -99,7 +104,7 @@ export interface SecretKeyRecord {
 
 export function secretKeyRecord(key: SecretKey): SecretKeyRecord {
   const { id, name, digest, sealed, scopes, addresses, isImported } = key
-  const { createdAt, lastFour, expiresAt, revokedAt } = key
+  const { createdAt, lastFour, quota, expiresAt, revokedAt } = key
   return {
     ...(id !== '' && { id }),
     ...(name !== defaultKeyName && { name }),
@@ -109,6 +114,7 @@ export function secretKeyRecord(key: SecretKey): SecretKeyRecord {
     lastFour,
     ...(scopes.length > 0 && { scopes }),
     ...(addresses.length > 0 && { addresses }),
+    quota,
     expiresAt,
     revokedAt,
     ...(isImported && { isImported }),
@@ -117,7 +123,7 @@ export function secretKeyRecord(key: SecretKey): SecretKeyRecord {
 
 /** @param record from `secretKeyRecord` */
 export function parseSecretKeyRecord(record: SecretKeyRecord): SecretKey {
-  const { id = '', name = defaultKeyName, digest, sealed, createdAt, lastFour } = record
+  const { id = '', name = defaultKeyName, digest, sealed, createdAt, lastFour, quota } = record
   const { expiresAt, revokedAt } = record
   return {
     id,
@@ -128,6 +134,7 @@ export function parseSecretKeyRecord(record: SecretKeyRecord): SecretKey {
     ...(lastFour !== undefined && { lastFour }),
     scopes: record.scopes ?? unlimited,
     addresses: record.addresses ?? unlimited,
+    ...(quota !== undefined && { quota }),
     expiresAt,
     revokedAt,
     isImported: record.isImported === true,

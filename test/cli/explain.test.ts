@@ -299,7 +299,7 @@ for (const driver of storeDrivers) {
         what: 'an empty segment',
         line: 'GET //key',
         expected: 'refuse 400 path-ambiguous _unmatched',
-        at: 'request',
+        at: 'route',
       },
       {
         what: 'an encoded slash that no route precedes',

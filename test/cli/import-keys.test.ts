@@ -32,10 +32,10 @@ for (const driver of storeDrivers) {
     t.test('an imported key works without a restart, in every encoding of its digest', async (t) => {
       t.equal(await statusOf('AKIA-one'), 401)
       const outcome = await imported(
-        `account,digest,name,expires,scopes
-${account.email},${digestOf('AKIA-one')},one,,
-${account.id},${digestOf('AKIA-two', 'base64')},two,2030-01-31T00:00:00Z,
-"${other.id}",${digestOf('AKIA-three', 'base64url')},three,,orders:read orders:write
+        `account,digest,name,expires,scopes,quota
+${account.email},${digestOf('AKIA-one')},one,,,20/month
+${account.id},${digestOf('AKIA-two', 'base64')},two,2030-01-31T00:00:00Z,,
+"${other.id}",${digestOf('AKIA-three', 'base64url')},three,,orders:read orders:write,
 `,
         '--json',
       )
@@ -45,6 +45,7 @@ ${account.id},${digestOf('AKIA-two', 'base64')},two,2030-01-31T00:00:00Z,
       t.equal(await statusOf('AKIA-two'), 502)
       t.equal(await statusOf('AKIA-three'), 403, 'its scopes limit it')
       t.equal(await statusOf('AKIA-four'), 401)
+      t.match((await gatehouse('usage', account.id)).stdout, /^Key one: \d+ of 20 requests this month/)
     })
 
     t.test('importing a file again changes nothing', async (t) => {

@@ -46,6 +46,21 @@ t.test('explain says that it does not read what is left of a plan', async (t) =>
   )
 })
 
+t.test('explain says the quota of a key', async (t) => {
+  const workspace = createWorkspace(t)
+  await createAda(t, workspace)
+  const created = await workspace.run(
+    ...['keys', 'create', 'ada@example.com', '--name', 'ci', '--quota', '1000/day', '--json'],
+  )
+  const { secretKey } = created.json() as { readonly secretKey: string }
+  const explain = (...args: readonly string[]) =>
+    workspace.run('explain', 'GET', '/', '-H', `SecretKey: ${secretKey}`, ...args)
+  t.match((await explain()).stdout, /quota of the key: 1000 a day \(explain neither counts/)
+  t.match((await explain('--json')).json(), {
+    steps: [{}, {}, {}, {}, {}, { step: 'limits', facts: { keyQuota: { limit: 1_000, per: 'day' } } }],
+  })
+})
+
 t.test('a plan that is not in the config is refused, with those that are', async (t) => {
   const workspace = createWorkspace(t, { plans })
   await createAda(t, workspace, '--plan', 'free')

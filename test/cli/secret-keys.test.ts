@@ -16,13 +16,20 @@ for (const driver of storeDrivers) {
     const created = await gatehouse('keys', 'create', account.email, '--name', 'ci', '--json')
     t.equal(created.status, 0)
     const ci = created.json() as { readonly secretKey: string }
-    t.strictSame(Object.keys(ci), ['secretKey', 'name', 'scopes', 'addresses', 'expiresAt'])
-    t.match(ci, { secretKey: /^gate_sk_/, name: 'ci', scopes: [], addresses: [], expiresAt: null })
+    t.strictSame(Object.keys(ci), ['secretKey', 'name', 'scopes', 'addresses', 'quota', 'expiresAt'])
+    t.match(ci, {
+      secretKey: /^gate_sk_/,
+      name: 'ci',
+      scopes: [],
+      addresses: [],
+      quota: null,
+      expiresAt: null,
+    })
     await until('the new key works', async () => (await statusOf(ci.secretKey)) === 502 || undefined)
 
     const limited = await gatehouse(
       ...['keys', 'create', account.id, '--name', 'reports', '--expires', '90d'],
-      ...['--scopes', 'orders:read,orders:list', '--from', '10.0.0.0/8,203.0.113.7'],
+      ...['--scopes', 'orders:read,orders:list', '--from', '10.0.0.0/8,203.0.113.7', '--quota', '1000/day'],
     )
     t.equal(limited.status, 0)
     t.match(limited.stdout, /^Secret key created.*\n {2}gate_sk_\w+\n/)
@@ -34,6 +41,7 @@ for (const driver of storeDrivers) {
         name: 'reports',
         scopes: ['orders:read', 'orders:list'],
         addresses: ['10.0.0.0/8', '203.0.113.7'],
+        quota: { limit: 1_000, per: 'day' },
         expiresAt: /^20\d\d-.*Z$/,
         lastUsedAt: null,
       },
@@ -41,10 +49,27 @@ for (const driver of storeDrivers) {
     const { stdout } = await gatehouse('keys', 'list', account.id)
     t.match(
       stdout,
-      /^NAME +ENDS IN +STATE +SCOPES +FROM +CREATED +EXPIRES +LAST USED\ndefault +\w{4} +valid +- +- +20/,
+      /^NAME +ENDS IN +STATE +SCOPES +FROM +QUOTA +CREATED +EXPIRES +LAST USED\ndefault +\w{4} +valid +- +- +- +20/,
     )
-    t.match(stdout, /\nreports +\w{4} +valid +orders:read,orders:list +10\.0\.0\.0\/8,203\.0\.113\.7 +20/)
+    t.match(
+      stdout,
+      /\nreports +\w{4} +valid +orders:read,orders:list +10\.0\.0\.0\/8,203\.0\.113\.7 +1000\/day +20/,
+    )
     t.notMatch(stdout, /gate_sk_/, 'no list shows a key')
+
+    t.match(
+      (await gatehouse('usage', account.id)).stdout,
+      /^Key reports: 0 of 1000 requests this day, 1000 left/,
+    )
+    for (const quota of ['0/day', '1000', '10/week', '-1/day', '1e3/day', '1000000000001/month'])
+      t.match(
+        await gatehouse('keys', 'create', account.id, '--name', 'x', '--quota', quota),
+        {
+          status: quota === '0/day' || quota.startsWith('1000000') ? 1 : 2,
+          stderr: /--quota:? must be 1 to/,
+        },
+        quota,
+      )
 
     const rotated = await gatehouse('keys', 'rotate', account.email, 'reports', '--json')
     const reports = rotated.json() as { readonly secretKey: string }
@@ -57,6 +82,7 @@ for (const driver of storeDrivers) {
         lastFour: reports.secretKey.slice(-4),
         scopes: ['orders:read', 'orders:list'],
         addresses: ['10.0.0.0/8', '203.0.113.7'],
+        quota: { limit: 1_000, per: 'day' },
         expiresAt: /^20\d\d-.*Z$/,
         revokedAt: null,
       },

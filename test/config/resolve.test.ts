@@ -82,6 +82,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         browser: { cookie: false, signIn: false },
         rateLimit: undefined,
         costHeader: undefined,
+        costField: undefined,
         bodyBytesMax: 10_485_760,
         responseTimeoutMs: undefined,
         idleTimeoutMs: undefined,
@@ -106,7 +107,14 @@ t.test('a config of one upstream and one route is complete', async (t) => {
     },
     cors: { origins: [], allowsAny: false },
     cookie: { name: 'refreshToken', path: '/api/v1/accounts', sameSite: 'Strict', isSecure: false },
-    accessCookie: { enabled: false, name: 'accessToken', path: '/', sameSite: 'Strict', isSecure: false },
+    accessCookie: {
+      enabled: false,
+      name: 'accessToken',
+      path: '/',
+      lifetimeMs: 3_600_000,
+      sameSite: 'Strict',
+      isSecure: false,
+    },
     keys: {
       accept: ['SecretKey'],
       prefix: 'gate',

@@ -13,7 +13,7 @@ import { writeNginxConfig } from '../setup/nginx.ts'
 import { runProgram, startProgram } from './programs.ts'
 import { snippetsOf } from './snippets.ts'
 
-// needs: nginx, sha256sum
+// needs: nginx
 
 type Fields = Readonly<Record<string, string>>
 

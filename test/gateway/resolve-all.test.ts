@@ -114,7 +114,9 @@ t.test('each address has a health of its own', async (t) => {
   await untilReached(t, gateway, [one, two])
   servers.get(one)?.die()
   await untilReached(t, gateway, [two])
-  t.match(gateway.logLines.join(''), `"target":"${url} (${one})","reason"`)
+  await until('the log says so', () =>
+    gateway.logLines.join('').includes(`"target":"${url} (${one})","reason"`),
+  )
   await until('an address is counted as ejected', async () => {
     const { samples } = await readMetrics(gateway.opsUrl)
     const ejected = samples.find(

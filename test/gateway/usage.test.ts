@@ -256,12 +256,12 @@ for (const driver of storeDrivers) {
       ] as const) {
         t.strictSame(await ask(path, headers), {
           status: 200,
-          body: { plan: null, from: `${today.slice(0, 8)}01`, to: today, days },
+          body: { plan: null, keyQuotas: [], from: `${today.slice(0, 8)}01`, to: today, days },
           cache: 'no-store',
         })
       }
       const empty = await ask(`${own}?from=2020-01-01&to=2020-01-31`, { SecretKey: ada.secretKey })
-      t.strictSame(empty.body, { plan: null, from: '2020-01-01', to: '2020-01-31', days: [] })
+      t.strictSame(empty.body, { plan: null, keyQuotas: [], from: '2020-01-01', to: '2020-01-31', days: [] })
       t.equal((await ask(own, {})).status, 401)
       t.equal((await ask(ofAda, { SecretKey: ada.secretKey })).status, 403)
       t.equal((await ask('/api/v1/admin/accounts/nobody/usage', { SecretKey: admin.secretKey })).status, 404)
@@ -297,6 +297,7 @@ for (const driver of storeDrivers) {
       const used = [{ key: 'default', route: 'plain', requests: 1, units: 1 }]
       t.strictSame(json.json(), {
         plan: null,
+        keyQuotas: [],
         from: day,
         to: day,
         days: [{ day, requests: 1, units: 1, used }],

@@ -14,6 +14,7 @@ const principal: Principal = {
   key: 'default',
   scopes: [],
   addresses: [],
+  quota: undefined,
   plan: undefined,
   issuer: undefined,
   profile: undefined,

@@ -11,6 +11,7 @@ const user: Principal = {
   key: 'default',
   scopes: [],
   addresses: [],
+  quota: undefined,
   plan: undefined,
   issuer: undefined,
   profile: { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },

@@ -14,6 +14,7 @@ t.test('a principal holds the current account and the scheme used', async (t) =>
     key: 'default',
     scopes: [],
     addresses: [],
+    quota: undefined,
     plan: undefined,
     issuer: undefined,
     profile: { email: 'Ada@Example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },

@@ -125,6 +125,7 @@ t.test('a principal of an issuer stays until it is blocked, or the issuer is rem
     key: undefined,
     scopes: [],
     addresses: [],
+    quota: undefined,
     plan: undefined,
     profile: undefined,
     issuer: 'corp',

@@ -59,6 +59,24 @@ t.test('a small quota on three instances is exact', async (t) => {
   t.equal(await passOverAll(t, gateways, secretKey), 90)
 })
 
+t.test('a key that is rotated meanwhile passes its quota on three instances, and no more', async (t) => {
+  const { gateways } = await startThree(t, {})
+  const { account } = await gateways[0].createAccount()
+  const input = { name: 'ci', scopes: [], addresses: [], expiresAt: undefined }
+  const quota = { limit: 600, per: 'month' } as const
+  const first = await gateways[0].operate(({ secretKeys }) =>
+    secretKeys.create(account.id, { ...input, quota }),
+  )
+  const agent = new Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  for (let count = 0; count < 300; count++)
+    t.equal(await statusOf(agent, gateways[count % 3]?.url ?? '', first), 200)
+  const second = await gateways[1].operate(({ secretKeys }) => secretKeys.rotate(account.id, 'ci', 3_600))
+  const passed = await passOverAll(t, gateways, second)
+  t.ok(passed >= 300 && passed <= 306, `${passed} passed`)
+  t.equal(await statusOf(agent, gateways[2].url, first), 429, 'the old key has the same quota')
+})
+
 t.test('a quota is kept when an instance is replaced', async (t) => {
   const { gateways, start } = await startThree(t, { free: { quota: { limit: 600, per: 'month' } } })
   const [first, second, third] = gateways

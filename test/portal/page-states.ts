@@ -191,7 +191,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     ),
   usage: (over) => usagePage(samples.frame(over), usage(samples.usage)),
   'usage-without-plan': (over) =>
-    usagePage(samples.frame(over), { ...usage(samples.usage), plan: undefined }),
+    usagePage(samples.frame(over), { ...usage(samples.usage), plan: undefined, keyQuotas: [] }),
   'usage-none': (over) => usagePage(samples.frame(over), usage([])),
   'usage-admin': (over) =>
     usagePage(samples.frame(over), {
@@ -402,7 +402,8 @@ const outcome = {
 
 function usage(counts: readonly UsageCount[]): UsageView {
   const account = samples.longAccount
-  return { account, plan: samples.plan, isOwn: true, path: '/usage', days: samples.usageDays, counts }
+  const { plan, keyQuotas, usageDays: days } = samples
+  return { account, plan, keyQuotas, isOwn: true, path: '/usage', days, counts }
 }
 
 function integration(over: Partial<IntegrationView>): IntegrationView {

@@ -92,3 +92,30 @@ test('the usage page shows what is left of the plan', async (t, portal) => {
   t.equal(await admin.page.locator('#quota').innerText(), '4 of 4 requests used this month (UTC)')
   t.match(await admin.page.locator('main').innerText(), 'Plan: free')
 })
+
+test('a key gets a quota, which Usage shows', async (t, portal) => {
+  const { page, password, id } = await portal.createPerson()
+  await page.goto(`${portal.url}/portal/integration`)
+  const card = page.locator('#further-keys')
+  const create = async (quota: string) => {
+    if (!(await card.getByLabel('Quota').isVisible())) await card.getByText('Create a key').click()
+    await card.getByLabel('Name').fill('agent')
+    await card.getByLabel('Quota').fill(quota)
+    await card.getByLabel('Your password').fill(password)
+    await card.getByRole('button', { name: 'Create' }).click()
+  }
+  for (const wrong of ['ten', '0/day']) {
+    await create(wrong)
+    await card.getByText('Must be 1 to 1000000000000 requests per day or month').waitFor()
+    t.equal(await card.getByLabel('Quota').inputValue(), wrong, 'a refused form keeps it')
+  }
+  t.strictSame(await findBarriers(page), [])
+  await create('3/day')
+  const key = await card.locator('.secret code').innerText()
+  t.match(await card.locator('table').innerText(), '3 requests a day')
+  for (const expected of [200, 200, 200, 429]) t.equal(await statusWith(portal, key), expected)
+  await page.goto(`${portal.url}/portal/usage`)
+  t.match(await page.locator('main').innerText(), /agent: 3 of 3 requests used today \(UTC\)/)
+  t.strictSame(await findBarriers(page), [])
+  t.match(await portal.command('usage', id), { keyQuotas: [{ key: 'agent', remaining: 0 }] })
+})

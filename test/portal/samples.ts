@@ -1,5 +1,5 @@
 import type { KeysStatus } from '#accounts/account-keys.ts'
-import type { PlanUse } from '#accounts/plan-reports.ts'
+import type { KeyQuotaUse, PlanUse } from '#accounts/plan-reports.ts'
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
 import { dayOf } from '#platform/time.ts'
 import type { FormState, PageFrame } from '#portal/views/frame.ts'
@@ -286,6 +286,7 @@ export const furtherKeys: readonly SecretKeyStatus[] = [
     name: 'ci',
     scopes: ['orders:read', 'orders:write'],
     addresses: ['203.0.113.0/24', '2001:db8::/48'],
+    quota: { id: 'Kx3TbWq9', limit: 100_000, per: 'day' },
     createdAt: now - 3 * day,
     lastFour: '3fZa',
     expiresAt: now + 87 * day,
@@ -336,6 +337,14 @@ export const plan: PlanUse = {
   quota: { limit: 10_000, per: 'month', used: 9_730, remaining: 270, resetsAt: now + 7 * day },
   rateLimit: { limit: 60, perMs: minute },
 }
+
+export const keyQuotas: readonly KeyQuotaUse[] = [
+  { key: 'ci', limit: 100_000, per: 'day', used: 1_000, remaining: 99_000, resetsAt: now + day },
+  {
+    key: 'legacy.reporting-system-of-the-finance-department-2024',
+    ...{ limit: 500, per: 'month', used: 502, remaining: 0, resetsAt: now + 7 * day },
+  },
+]
 
 export const usageDays = { from: dayOf(now) - 29, to: dayOf(now) }
 

@@ -93,7 +93,7 @@ for (const driver of storeDrivers) {
     t.match(back, { status: 200, headers: { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' } })
     t.match(
       back.headers['set-cookie'],
-      /^__Host-accessToken=[\w.-]+; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Strict$/m,
+      /^__Host-accessToken=[\w.-]+; Max-Age=3600; Path=\/; HttpOnly; Secure; SameSite=Strict$/m,
     )
     t.notMatch(back.headers['set-cookie'], 'refreshToken', 'a session has one refresh token, for one place')
     t.notOk(browser.jarOf(appHost).has('__Host-gatehouse-return'), 'the key is gone')

@@ -3,7 +3,7 @@ import type { Account } from '#store/account.ts'
 import { checkBackup, formatBackup } from '#store/backup/backup-file.ts'
 import type { BackupRecord, BackupStore, Restoration, StoreRecord } from '#store/backup/records.ts'
 import { noPortalAccess } from '#store/portal-access.ts'
-import { quotaWindow } from '#store/quotas.ts'
+import { keyQuotaSubject, quotaWindow } from '#store/quotas.ts'
 import type { Store } from '#store/store.ts'
 import { listAudit, newAuditEntry, newDigest, startPortalSession } from './portal-samples.ts'
 import { newQuotaTake } from './quota-samples.ts'
@@ -96,7 +96,11 @@ export async function fill(store: Store): Promise<Filled> {
   })
   const cyd = await createAccount(store)
   await store.linkIdentity(cyd.id, { identity: { ...person, subject: 'cyd' }, email: cyd.email })
-  const imported = { ...newSecretKey({ name: 'old', sealed: undefined }), isImported: true } as const
+  const keyQuota = { id: 'ofOldKey', limit: 1_000, per: 'month' } as const
+  const imported = {
+    ...newSecretKey({ name: 'old', sealed: undefined, quota: keyQuota }),
+    isImported: true,
+  } as const
   await store.importSecretKeys([{ accountId: cyd.id, secretKey: imported, keysMax: 20 }])
 
   const linked = (await store.findAccount(ada.id)) ?? ada
@@ -135,8 +139,8 @@ export async function fill(store: Store): Promise<Filled> {
     ]),
   )
   const window = quotaWindow('month', now)
-  for (const accountId of [ada.id, principalId])
-    await store.takeQuota(newQuotaTake({ accountId, ...window, now, needed: 5, ahead: 50 }))
+  for (const subject of [ada.id, principalId, keyQuotaSubject(cyd.id, keyQuota)])
+    await store.takeQuota(newQuotaTake({ subject, ...window, now, needed: 5, ahead: 50 }))
 
   const key = newSigningKey()
   await store.addSigningKey(key, undefined, newAuditEntry({ action: 'signing-key-added', target: undefined }))

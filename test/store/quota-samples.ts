@@ -3,7 +3,7 @@ import type { QuotaStore, QuotaTake } from '#store/quotas.ts'
 /** One request of a quota of 10,000, of the only process, in a window that has not ended. */
 export function newQuotaTake(take: Partial<QuotaTake> = {}): QuotaTake {
   return {
-    accountId: 'ada',
+    subject: 'ada',
     window: '2100-01',
     now: Date.UTC(2100, 0, 2),
     endsAt: Date.UTC(2100, 1, 1),

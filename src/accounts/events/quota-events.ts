@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { EventStore } from '#store/events.ts'
-import { type Quota, type QuotaWindow, quotaKeptMs } from '#store/quotas.ts'
+import { type Quota, type QuotaWindow, quotaKeptMs, readQuotaSubject } from '#store/quotas.ts'
 import { createAuditEntryFactory } from '../audit-entry-factory.ts'
 
 interface QuotaEventsOptions {
@@ -12,9 +12,10 @@ interface QuotaEventsOptions {
   onStoreFailure(error: unknown): void
 }
 
-/** The quota of an account in one window. */
+/** A quota in one window. */
 export interface UsedQuota extends Pick<QuotaWindow, 'window' | 'endsAt'> {
-  readonly accountId: string
+  /** An account, a principal of an issuer, or a key: see readQuotaSubject. */
+  readonly subject: string
   readonly limit: number
   readonly per: Quota['per']
 }
@@ -33,13 +34,15 @@ export function createQuotaEvents({ store, clock, isWanted, onStoreFailure }: Qu
   const announced = new Set<string>()
 
   async function announce(
-    { accountId, window, endsAt, limit, per }: UsedQuota,
+    { subject, window, endsAt, limit, per }: UsedQuota,
     percent: number,
   ): Promise<void> {
-    const id = `quota:${accountId}:${window}:${limit}:${percent}`
+    const id = `quota:${subject}:${window}:${limit}:${percent}`
     if (announced.has(id)) return
-    const account = await store.findAccount(accountId)
-    const details = { principal: accountId, percent, limit, per, window }
+    const { principalId, keyQuotaId } = readQuotaSubject(subject)
+    const account = await store.findAccount(principalId)
+    const key = account?.secretKeys.find(({ quota }) => quota !== undefined && quota.id === keyQuotaId)
+    const details = { principal: principalId, ...(key && { key: key.name }), percent, limit, per, window }
     await store.appendAuditOnce({
       id,
       keptUntil: endsAt + quotaKeptMs,
@@ -50,10 +53,10 @@ export function createQuotaEvents({ store, clock, isWanted, onStoreFailure }: Qu
   }
 
   /** @param readUsed how many requests have passed in a window */
-  return async (quota: UsedQuota, readUsed: (accountId: string, window: string) => Promise<number>) => {
+  return async (quota: UsedQuota, readUsed: (subject: string, window: string) => Promise<number>) => {
     if (!isWanted()) return
     try {
-      const used = await readUsed(quota.accountId, quota.window)
+      const used = await readUsed(quota.subject, quota.window)
       for (const percent of announcedPercents)
         if (used * 100 >= quota.limit * percent) await announce(quota, percent)
     } catch (error) {

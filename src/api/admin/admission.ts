@@ -3,7 +3,7 @@ import { type CheckBasicKey, createBasicKeyCheck } from '#gateway/browser/ambien
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
 import { ownRouteName, principalOf, recordDecision } from '#gateway/gate/outcome.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
-import { type Arrival, arrivalOf, type EndpointConnection } from '#gateway/server/arrival.ts'
+import { type Arrival, arrivalOf, credentialsOf, type EndpointConnection } from '#gateway/server/arrival.ts'
 import { authorize } from '#identity/authorize.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { adminRole } from '#store/account.ts'
@@ -37,7 +37,7 @@ type EndpointArrival = Arrival<EndpointConnection>
 export interface AdmissionOptions
   extends Omit<
     GateOptions<GatedRoute, EndpointArrival>,
-    'findRoute' | 'countAgainstPlan' | 'checkBasicKey' | 'readKeyHeaders'
+    'findRoute' | 'countAgainstQuotas' | 'checkBasicKey' | 'readKeyHeaders'
   > {
   /** The origin of `publicUrl`. */
   readonly publicOrigin: string
@@ -63,7 +63,7 @@ export function createAdmission(options: AdmissionOptions, route: GatedRoute): A
       throw new Error('there is no backend to leave Authorization to')
     },
     // Plans are about routes: whoever has used up a quota can still ask how much is left, or give more.
-    countAgainstPlan: () => undefined,
+    countAgainstQuotas: () => undefined,
   })
 
   async function admit({ raw }: FastifyRequest): Promise<void> {
@@ -73,7 +73,7 @@ export function createAdmission(options: AdmissionOptions, route: GatedRoute): A
 
   async function admitAgain({ raw }: FastifyRequest): Promise<void> {
     const arrival = arrivalOf(raw)
-    const decision = await authenticator.decide(access, arrival.fields.credentials, performance.now())
+    const decision = await authenticator.decide(access, credentialsOf(arrival), performance.now())
     if (decision.kind === 'refused') throw sharedError(decision.code)
     const code = authorize(access, decision.principal)
     if (code !== undefined) throw sharedError(code)

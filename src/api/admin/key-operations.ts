@@ -5,6 +5,7 @@ import {
   graceSecondsMax,
   keyLifetimeMsMax,
   keyNameLengthMax,
+  keyQuotaMax,
   type SecretKeyInput,
   scopesMax,
 } from '#accounts/key-input.ts'
@@ -25,11 +26,25 @@ const limits = {
   },
 } as const
 
+const quota = {
+  ...objectSchema({
+    limit: { type: 'integer', minimum: 1, maximum: keyQuotaMax },
+    per: { type: 'string', enum: ['day', 'month'], description: 'UTC day or month.' },
+  }),
+  description: 'How many requests the key may send, besides what the plan of the account allows.',
+} as const
+const quotaOrNull = {
+  ...quota,
+  type: ['object', 'null'],
+  description: `${quota.description} null = any number.`,
+} as const
+
 export const keyItem = objectSchema({
   name: text,
   lastFour: { type: ['string', 'null'], description: 'The end of the key; null = not kept.' },
   state: { enum: ['valid', 'expired'] },
   ...limits,
+  quota: quotaOrNull,
   createdAt: time,
   expiresAt: { ...timeOrNull, description: 'null = it does not expire.' },
   revokedAt: { ...timeOrNull, description: 'The end of its grace period; null = it is not revoked.' },
@@ -46,6 +61,7 @@ export const newKey = objectSchema(
     },
     scopes: { ...limits.scopes, maxItems: scopesMax, default: [] },
     addresses: { ...limits.addresses, maxItems: addressesMax, default: [] },
+    quota,
     expiresAt: {
       ...text,
       description: 'RFC 3339, such as 2030-01-31T00:00:00Z; absent = it does not expire.',
@@ -57,10 +73,16 @@ export const newKey = objectSchema(
       description: 'In place of expiresAt.',
     },
   },
-  ['scopes', 'addresses', 'expiresAt', 'expiresInSeconds'],
+  ['scopes', 'addresses', 'quota', 'expiresAt', 'expiresInSeconds'],
 )
 
-export const createdKey = objectSchema({ secretKey: text, name: text, ...limits, expiresAt: timeOrNull })
+export const createdKey = objectSchema({
+  secretKey: text,
+  name: text,
+  ...limits,
+  quota: quotaOrNull,
+  expiresAt: timeOrNull,
+})
 
 function graceQuery(description: string) {
   const graceSeconds = {
@@ -182,12 +204,12 @@ const anyKey: NewKey = { name: 'x', scopes: [], addresses: [] }
 
 /** What a key is made from, with every member that is wrong. */
 function readNewKey(
-  { name, scopes, addresses, expiresAt, expiresInSeconds }: NewKey,
+  { name, scopes, addresses, quota, expiresAt, expiresInSeconds }: NewKey,
   now: number,
 ): { readonly input: SecretKeyInput; readonly errors: readonly FieldError[] } {
   const time = expiresAt === undefined ? undefined : parseTime(expiresAt)
   const end = expiresInSeconds === undefined ? time : now + expiresInSeconds * 1_000
-  const input = { name, scopes, addresses, expiresAt: end }
+  const input = { name, scopes, addresses, quota, expiresAt: end }
   const errors = findKeyErrors(input, now)
   if (expiresAt !== undefined && expiresInSeconds !== undefined)
     errors.push({ field: 'expiresInSeconds', message: 'must not come with expiresAt' })

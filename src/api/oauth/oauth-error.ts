@@ -55,6 +55,7 @@ const names: Partial<Record<ErrorCode, OAuthErrorName>> = {
   'session-revoked': 'invalid_grant',
   'proof-missing': 'invalid_client',
   'certificate-required': 'invalid_client',
+  'certificate-unknown': 'invalid_client',
   'proof-invalid': 'invalid_dpop_proof',
   'proof-nonce-required': 'use_dpop_nonce',
 }

@@ -43,7 +43,11 @@ const tokens = { access: 'eyJhbGciOiJFUzI1NiIs…', refresh: 'grt_…' }
 const secretKey = 'gate_sk_XH8KwHZWtlVZ3PDb_…'
 const apiKey = 'gate_ak_XH8KwHZWtlVZ3PDb_…'
 const createdAt = '2026-11-01T09:30:00.000Z'
-const limits = { scopes: ['orders:read'], addresses: ['203.0.113.0/24'] }
+const limits = {
+  scopes: ['orders:read'],
+  addresses: ['203.0.113.0/24'],
+  quota: { limit: 1_000, per: 'day' },
+}
 
 /**
  * The schemas that the document names, so that generated clients have types with these names; and an example of each.

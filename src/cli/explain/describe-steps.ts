@@ -10,7 +10,7 @@ import type { RequestHead } from '#http/exchange/request-head.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { Access } from '#identity/access.ts'
 import { countedBy, rateSubject } from '#identity/limits/limits.ts'
-import type { Principal } from '#identity/principal.ts'
+import type { CountedQuota, Principal } from '#identity/principal.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import type { Rate } from '#store/rates.ts'
 import type { StepResult } from './explanation.ts'
@@ -149,15 +149,28 @@ export function describeLimits(
   const principal = principalOf(outcome)
   const bodyMax = Number.isFinite(bodyBytesMax) ? bodyBytesMax : null
   const body = bodyMax === null ? 'a body of any length' : `a body of at most ${bodyMax} bytes`
+  const key = describeKeyQuota(principal?.quota)
   const plan = describePlan(principal?.plan, plans)
   if (!rateLimit)
-    return { detail: `no rate limit${plan.detail}; ${body}`, facts: { rate: null, ...plan.facts, bodyMax } }
+    return {
+      detail: `no rate limit${key.detail}${plan.detail}; ${body}`,
+      facts: { rate: null, ...key.facts, ...plan.facts, bodyMax },
+    }
   const { limit, perMs, by } = rateLimit
   const kind = countedBy(by, principal)
   const counted = `${kind === 'ip' ? 'address' : kind} ${rateSubject(kind, { principal, address })}`
   return {
-    detail: `${limit} requests in ${perMs / 1_000} s, counted for ${counted} (${uncounted})${plan.detail}; ${body}`,
-    facts: { rate: { limit, perMs, by, counted }, ...plan.facts, bodyMax },
+    detail: `${limit} requests in ${perMs / 1_000} s, counted for ${counted} (${uncounted})${key.detail}${plan.detail}; ${body}`,
+    facts: { rate: { limit, perMs, by, counted }, ...key.facts, ...plan.facts, bodyMax },
+  }
+}
+
+function describeKeyQuota(quota: CountedQuota | undefined): StepResult {
+  if (quota === undefined) return { detail: '', facts: { keyQuota: null } }
+  const { limit, per } = quota
+  return {
+    detail: `; quota of the key: ${limit} a ${per} (${uncounted}: see gatehouse usage)`,
+    facts: { keyQuota: { limit, per } },
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '#config/config.ts'
+import { createClientCertificateReader } from '#gateway/gate/client-certificate.ts'
 import type { GateOptions } from '#gateway/gate/gate.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { authenticate, type Schemes } from '#identity/authenticate.ts'
@@ -100,7 +101,7 @@ export function readOnlyGateOptions(
       confirm: async () => {},
     },
     limiter: unlimited,
-    countAgainstPlan: () => undefined,
+    countAgainstQuotas: () => undefined,
     failures: config.failures,
     metrics: undefined,
     keyUses: { record: () => {} },
@@ -114,6 +115,7 @@ export function readOnlyGateOptions(
       clock,
     }),
     readKeyHeaders: createConfiguredKeyHeaderReader(config),
+    readClientCertificate: createClientCertificateReader(config.clientCertificateHeader, clock),
   }
 }
 

@@ -108,6 +108,7 @@ const withReason: ReadonlySet<ErrorCode> = new Set([
   'token-invalid',
   'proof-invalid',
   'certificate-required',
+  'certificate-unknown',
   'issuer-unavailable',
   missing,
 ])

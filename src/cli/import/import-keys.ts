@@ -146,6 +146,7 @@ function toImport(
   const { digest, input } = key
   const secretKey = {
     ...input,
+    quota: input.quota && { id: keyId, ...input.quota },
     id: keyId,
     digest,
     sealed: undefined,

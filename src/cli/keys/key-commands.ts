@@ -1,4 +1,5 @@
 import { secretKeyData } from '#accounts/account-data.ts'
+import { quotaText } from '#accounts/key-input.ts'
 import { loadConfig } from '#config/load.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { keyPatterns } from '#platform/secrets/format.ts'
@@ -33,6 +34,7 @@ const list: Command = {
         STATE: ({ state }) => state,
         SCOPES: ({ scopes }) => scopes.join(','),
         FROM: ({ addresses }) => addresses.join(','),
+        QUOTA: ({ quota }) => quota && quotaText(quota),
         CREATED: ({ createdAt }) => createdAt,
         EXPIRES: endOf,
         'LAST USED': ({ lastUsedAt }) => lastUsedAt,

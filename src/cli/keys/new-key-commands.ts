@@ -1,5 +1,12 @@
 import { createdKeyData } from '#accounts/account-data.ts'
-import { isValidGrace, keyLifetimeMsMax, type SecretKeyInput } from '#accounts/key-input.ts'
+import {
+  isValidGrace,
+  keyLifetimeMsMax,
+  parseQuota,
+  quotaRule,
+  quotaText,
+  type SecretKeyInput,
+} from '#accounts/key-input.ts'
 import { parseDurationMs } from '#config/units.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Command, type Invocation, UsageError } from '../command.ts'
@@ -63,6 +70,7 @@ export const createKeyCommand: Command = {
   summary: 'Creates a further secret key and prints it, once.',
   examples: [
     'gatehouse keys create ada@example.com --name ci --expires 90d --scopes orders:read --from 10.0.0.0/8',
+    'gatehouse keys create ada@example.com --name agent --quota 1000/day',
   ],
   options: {
     name: { type: 'string', value: 'N', help: 'Name, such as ci; no two keys of an account may share one.' },
@@ -81,12 +89,17 @@ export const createKeyCommand: Command = {
       value: 'CIDR,…',
       help: 'Addresses and CIDR ranges that the key is accepted from; default: anywhere.',
     },
+    quota: {
+      type: 'string',
+      value: '1000/day',
+      help: 'How many requests the key may send in a day or month (UTC), such as 20000/month; default: as many as its account.',
+    },
   },
   printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const input = readKeyInput(invocation)
-    const { name, scopes, addresses, expiresAt } = createdKeyData('', input)
+    const { name, scopes, addresses, quota, expiresAt } = createdKeyData('', input)
     return printNewKey(invocation, ({ secretKeys }) => namingOptions(secretKeys.create(who, input)), {
       kind: 'secret',
       data: (key) => createdKeyData(key, input),
@@ -95,6 +108,7 @@ export const createKeyCommand: Command = {
         Name: name,
         Scopes: scopes.join(',') || '-',
         From: addresses.join(',') || '-',
+        Quota: quota ? quotaText(quota) : '-',
         Expires: expiresAt ?? '-',
       }),
     })
@@ -109,8 +123,16 @@ function readKeyInput(invocation: Invocation): SecretKeyInput {
     name,
     scopes: readList(invocation, 'scopes'),
     addresses: readList(invocation, 'from'),
+    quota: readQuota(invocation.text('quota')),
     expiresAt: readExpiry(invocation.text('expires')),
   }
+}
+
+function readQuota(text: string | undefined): SecretKeyInput['quota'] {
+  if (text === undefined) return undefined
+  const quota = parseQuota(text)
+  if (quota !== undefined) return quota
+  throw new UsageError(`--quota ${quotaRule}`)
 }
 
 /** A shorter one may be over before the key is stored. */
@@ -202,6 +224,7 @@ export const resetApiKeyCommand: Command = {
 const optionNames: Readonly<Record<string, string>> = {
   scopes: '--scopes',
   addresses: '--from',
+  quota: '--quota',
   expiresAt: '--expires',
 }
 

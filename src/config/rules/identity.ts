@@ -1,5 +1,5 @@
 import { identityNames, secondTargetNames } from '#gateway/forward/header-rules.ts'
-import { authorizationCarriers } from '#identity/keys/carriers.ts'
+import { carrierWords } from '#identity/keys/carriers.ts'
 import { oldKeyPrefixes, secretPrefixes } from '#platform/secrets/format.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import type { Review } from '../review.ts'
@@ -128,7 +128,7 @@ export function reviewKeyCarriers(review: Review): void {
 function carrierProblem(name: string, identity: ReadonlySet<string>): string | undefined {
   const lower = name.toLowerCase()
   const normalized = foldHeaderName(name)
-  const word = authorizationCarriers.find((each) => each === lower)
+  const word = carrierWords.find((each) => each === lower)
   if (word !== undefined) return word === name ? undefined : `write "${word}" in lower case`
   if (normalized === '') return 'must contain a letter or digit'
   if (normalized === 'authorization')

@@ -23,6 +23,7 @@ export function reviewRoutes(review: Review): void {
     reviewAccess(review, index, route)
     reviewAuthorization(review, index, route)
     reviewCostHeader(review, index, route)
+    reviewCostField(review, index, route)
     reviewMissingUpstream(review, index, route)
     reviewWebSocket(review, index, route)
   }
@@ -116,6 +117,16 @@ function reviewCostHeader(review: Review, index: number, { costHeader }: RouteTr
   if (normalized === '') review.report(path, 'must contain a letter or digit')
   else if (reservedHeaders.has(normalized) || reservedResponseHeaders.has(normalized))
     review.report(path, `"${costHeader}" is a reserved header: choose another name`)
+}
+
+/** A number would otherwise be multiplied by one of two factors. */
+function reviewCostField(review: Review, index: number, { costField }: RouteTree): void {
+  const path = ['routes', index, 'costField']
+  if (costField === undefined || !review.isValid(path)) return
+  const names = typeof costField === 'string' ? [costField] : Object.keys(costField)
+  const places = names.flatMap((name) => name.split(' | '))
+  const repeated = places.find((place, at) => places.indexOf(place) !== at)
+  if (repeated !== undefined) review.report(path, `"${repeated}" is named twice: name each place once`)
 }
 
 /** Further headers that responses need, reduced to letters and digits. */

@@ -16,12 +16,12 @@ import {
 import { convert, optional, renamed } from './node.ts'
 
 export const keys = section('Secret keys and API keys.', {
-  accept: list(headerName({ description: 'A header name, `bearer` or `basic`.' }), {
+  accept: list(headerName({ description: 'A header name, `bearer`, `basic` or `certificate`.' }), {
     default: ['SecretKey'],
     minItems: 1,
     maxItems: 16,
     description:
-      'Where a secret key may come: header names, `bearer` = Authorization: Bearer, `basic` = the password of Authorization: Basic, whatever the user name.',
+      'Where a secret key may come: header names, `bearer` = Authorization: Bearer, `basic` = the password of Authorization: Basic, whatever the user name, `certificate` = that of the client, where nothing else came.',
   }),
   prefix: text({
     pattern: `^${keyPrefixPattern}$`,

@@ -92,7 +92,7 @@ export const list = <Value, Resolved>(
 /** A map of things by name. @param pattern of the names */
 export const named = <Value, Resolved>(
   items: Field<Value, Resolved>,
-  doc: Doc & Pick<SchemaNode, 'maxProperties'>,
+  doc: Doc & Pick<SchemaNode, 'minProperties' | 'maxProperties'>,
   pattern: string = namePattern,
 ): Field<Readonly<Record<string, Value>>, Readonly<Record<string, Resolved>>> => ({
   type: 'object',

@@ -1,5 +1,6 @@
 import { scopePattern } from '#accounts/key-input.ts'
 import { createResponseHeaders } from '#gateway/forward/response-headers.ts'
+import { costField } from './cost-field.ts'
 import {
   choice,
   duration,
@@ -171,6 +172,7 @@ export const route = convertResolved(
           'Field of the responses that says how many units a request used, a whole number up to 1000000000: it is counted as usage, and removed. Absent, or without such a field, a request is one unit.',
       }),
     ),
+    costField: optional(costField),
     maxBody: renamed(
       'bodyBytesMax',
       size({

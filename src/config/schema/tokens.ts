@@ -129,7 +129,7 @@ function resolveSigningKey(
 }
 
 export const accessCookie = section(
-  'The access token also as an HttpOnly cookie, for routes with `browser.cookie`. It has SameSite and Secure of `cookie`.',
+  'The access token also as an HttpOnly cookie, for routes with `browser.cookie`. That of a sign-in at the portal is renewed by requests in its second half. It has SameSite and Secure of `cookie`.',
   {
     enabled: flag(false, 'Whether it is set with every access token, and by the sign-in of the portal.'),
     name: text({
@@ -142,6 +142,13 @@ export const accessCookie = section(
       pattern: '^/[!-:<-~]*$',
       default: '/',
       description: 'Path attribute: the routes with `browser.cookie` must be at or below it.',
+    }),
+    lifetime: duration({
+      min: '1s',
+      max: '24h',
+      default: '1h',
+      description:
+        'How long its token lives. A request in the second half of it renews the cookie, as long as the session lasts.',
     }),
   },
 )

@@ -1,4 +1,5 @@
 import { type Credentials, noCredentials } from '#identity/credentials.ts'
+import { type Carrier, certificateCarrier } from '#identity/keys/carriers.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import type { Client } from '../forward/client.ts'
 import { recordReason } from '../gate/outcome.ts'
@@ -35,6 +36,11 @@ export function createAccessCookieReader({ name, ...siteOptions }: AccessCookieO
  */
 export type CheckBasicKey = (arrival: Arrival<unknown>) => GatehouseError | undefined
 
+/** Whether a browser sends a key by itself, as it does with passwords and certificates. */
+function isAmbient(carrier: Carrier | undefined): boolean {
+  return carrier === 'basic' || carrier === certificateCarrier
+}
+
 /**
  * A browser that was once given a password adds it to every request for the host (RFC 7617 2.2), whichever page makes
  * it. So a key in Basic authentication is as ambient as a cookie: a request that may change something, or that opens a
@@ -49,13 +55,13 @@ export function createBasicKeyCheck(options: OriginRuleOptions): CheckBasicKey {
   return function checkBasicKey(arrival) {
     const { head, client, outcome } = arrival
     const credentials = credentialsOf(arrival)
-    if (credentials.kind !== 'secretKey' || credentials.carrier !== 'basic') return undefined
+    if (credentials.kind !== 'secretKey' || !isAmbient(credentials.carrier)) return undefined
     const fields = readBrowserFields(head)
     if (!isUnsafeRequest(head, fields)) return undefined
     const { site, origin } = fields
     const problem = checkOrigin({ site, origin, client })
     if (problem === undefined) return undefined
-    recordReason(outcome, `the key in Authorization: Basic does not count: ${problem}`)
+    recordReason(outcome, `a key that browsers send by themselves does not count: ${problem}`)
     return sharedError('cross-site-request', detail)
   }
 }

@@ -1,6 +1,7 @@
 import { fieldsIn, valuesOf } from '#http/h1/raw-headers.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
+import { type BodyCost, type BodyCostReader, bodyCostReaderFor } from './body-cost.ts'
 
 /** The field of a backend's response, or of its trailers, that says how many units the request used. */
 export interface CostField {
@@ -58,25 +59,51 @@ function parseUnits(value: string): number | undefined {
   return units <= unitsMax ? units : undefined
 }
 
-/** The units of one response: as its head says, else as its trailers say, else one. */
+/** How the response to one request says what it cost; both are undefined where a request is one unit. */
+export interface CostSources {
+  /** Removed from the response; undefined = none. */
+  readonly costField: CostField | undefined
+  /** undefined = the body says nothing. */
+  readonly bodyCost: BodyCost | undefined
+}
+
+/** The units of one response: as its head says, else its trailers, else what has come of its body, else one. */
 export class ResponseCost {
-  readonly #field: CostField
+  readonly #sources: CostSources
   readonly #onUnits: (units: number) => void
+  #body: BodyCostReader | undefined
   #isKnown = false
 
   /** @param onUnits called once */
-  constructor(field: CostField, onUnits: (units: number) => void) {
-    this.#field = field
+  constructor(sources: CostSources, onUnits: (units: number) => void) {
+    this.#sources = sources
     this.#onUnits = onUnits
   }
 
+  /** @param headers of the head, or of the trailers */
   read(headers: readonly string[]): void {
-    const units = this.#field.unitsIn(headers)
+    const units = this.#sources.costField?.unitsIn(headers)
     if (units !== undefined) this.#report(units)
   }
 
+  readHead(headers: readonly string[]): void {
+    this.read(headers)
+    const { bodyCost } = this.#sources
+    if (bodyCost !== undefined && !this.#isKnown) this.#body = bodyCostReaderFor(bodyCost, headers)
+  }
+
+  readBody(chunk: Uint8Array): void {
+    this.#body?.read(chunk)
+  }
+
+  /** @param last the rest of the body, a character for each byte */
+  readEnd(last: string, trailers: readonly string[]): void {
+    if (last !== '') this.readBody(Buffer.from(last, 'latin1'))
+    this.read(trailers)
+  }
+
   end(): void {
-    this.#report(1)
+    this.#report(this.#body?.units ?? 1)
   }
 
   #report(units: number): void {
@@ -84,4 +111,13 @@ export class ResponseCost {
     this.#isKnown = true
     this.#onUnits(units)
   }
+}
+
+/** @returns undefined if the request is one unit, whatever its response says */
+export function responseCostOf(
+  sources: CostSources,
+  onUnits: (units: number) => void,
+): ResponseCost | undefined {
+  const hasSource = sources.costField !== undefined || sources.bodyCost !== undefined
+  return hasSource ? new ResponseCost(sources, onUnits) : undefined
 }

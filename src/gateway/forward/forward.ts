@@ -8,7 +8,7 @@ import type { Call } from '#http/upstream/call.ts'
 import type { BodyProgress } from '#http/upstream/pool/claim.ts'
 import type { CallEvents, SentRequest, Target } from '#http/upstream/target.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { ResponseCost } from './cost-field.ts'
+import { type ResponseCost, responseCostOf } from './cost-field.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
 import { clientResponseLines } from './forwarded-response.ts'
 import { isEventStream, mayLast } from './lasting-response.ts'
@@ -72,8 +72,7 @@ class Exchange<Forwarded extends ForwardedRequest>
     this.#events = events
     this.#connection = connection
     this.#call = request.route.upstream.createCall(this, this)
-    this.#cost =
-      request.costField && new ResponseCost(request.costField, (units) => events.onUnits(request, units))
+    this.#cost = responseCostOf(request, (units) => events.onUnits(request, units))
   }
 
   get bodyProgress(): BodyProgress {
@@ -119,7 +118,7 @@ class Exchange<Forwarded extends ForwardedRequest>
   onHead(received: ResponseHead, framing: ResponseFraming): void {
     const { status, reason } = received
     this.#received = received
-    this.#cost?.read(received.headers)
+    this.#cost?.readHead(received.headers)
     if (this.isUpgrade && !this.#acceptsHandshake(received)) return
     const clientFraming = clientFramingOf(framing, this.request.arrival.head)
     this.#isChunked = clientFraming === 'chunked'
@@ -138,6 +137,7 @@ class Exchange<Forwarded extends ForwardedRequest>
   }
 
   onData(chunk: Buffer): void {
+    this.#cost?.readBody(chunk)
     if (!this.#connection.write(chunk)) this.#call.pause()
   }
 
@@ -147,7 +147,7 @@ class Exchange<Forwarded extends ForwardedRequest>
   }
 
   onEnd(trailers: readonly string[], last = ''): void {
-    this.#cost?.read(trailers)
+    this.#cost?.readEnd(last, trailers)
     if (!this.#settle()) return
     this.#events.onResponseEnd(this.request)
     this.#connection.end(trailers.length > 0 && this.#isChunked ? this.#clientTrailerLines(trailers) : last)

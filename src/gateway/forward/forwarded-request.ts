@@ -10,7 +10,7 @@ import type { RequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 import type { Client } from './client.ts'
 import type { CorsHeaders } from './cors-headers.ts'
-import type { CostField } from './cost-field.ts'
+import type { CostSources } from './cost-field.ts'
 import type { OwnCookies } from './own-cookies.ts'
 import type { RequestWriter } from './request-head.ts'
 import type { StickyCookies } from './sticky-cookies.ts'
@@ -59,7 +59,7 @@ interface BackendDestination {
 }
 
 /** An admitted request and its upstream. */
-export interface ForwardedRequest {
+export interface ForwardedRequest extends CostSources {
   readonly arrival: ForwardedArrival
   readonly route: Pick<
     Route<Upstream>,
@@ -94,8 +94,11 @@ export interface ForwardedRequest {
   readonly corsHeaders: CorsHeaders | undefined
   /** What the caller has left of each limit, for the response; undefined = no limit applies. */
   readonly allowances: readonly Allowance[] | undefined
-  /** Removed from the response; undefined = the route has none. */
-  readonly costField: CostField | undefined
+  /**
+   * The Set-Cookie line that renews the access cookie, ended by CR LF; empty if it need not be renewed. Undefined =
+   * the request was not admitted by that cookie.
+   */
+  readonly renewCookie: (() => string) | undefined
 }
 
 /** Events of a forwarded request; one of the last three is called, once, unless the client disconnects. */
@@ -107,7 +110,7 @@ export interface ForwardEvents<Forwarded extends ForwardedRequest> {
   /** A stream of events has begun, and is followed. @returns what to call once it is over */
   onEventStream(forwarded: Forwarded): () => void
   /**
-   * On a route with a cost field, once: the units that the response says, or one if it has ended without saying so.
+   * On a route whose responses say their cost, once: the units they say, or one if it has ended without saying so.
    */
   onUnits(forwarded: Forwarded, units: number): void
   /** The whole response has been forwarded. */

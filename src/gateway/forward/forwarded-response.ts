@@ -81,7 +81,7 @@ function allowanceLines(allowances: readonly Allowance[] | undefined): string {
   return lines
 }
 
-/** The same, with the cookie of a sticky client. */
+/** The same, with the cookie of a sticky client, and the renewed access cookie. */
 export function clientResponseLines(
   forwarded: ForwardedRequest,
   received: ResponseHead,
@@ -89,7 +89,33 @@ export function clientResponseLines(
   mayHaveTrailers: boolean,
 ): string {
   const lines = forwardedResponseLines(forwarded, received, target, mayHaveTrailers)
-  return lines + stickyCookieLine(forwarded, target, received.status)
+  const sticky = stickyCookieLine(forwarded, target, received.status)
+  return lines + sticky + renewedCookieLine(forwarded, received.status, lines)
+}
+
+/**
+ * A cache that is shared may store Set-Cookie with the response (RFC 9111 7.3), and sign others in by it: so only a
+ * response that it must not store renews the cookie. A 304 would add it to one that a browser has stored.
+ */
+function renewedCookieLine(
+  { renewCookie }: Pick<ForwardedRequest, 'renewCookie'>,
+  status: number,
+  lines: string,
+): string {
+  if (renewCookie === undefined || status === 304) return ''
+  return status === 101 || (status >= 200 && isForOneClient(lines)) ? renewCookie() : ''
+}
+
+/** Whether Cache-Control keeps a response out of shared caches, as a whole. */
+function isForOneClient(lines: string): boolean {
+  const directives = lines
+    .toLowerCase()
+    .split('\r\n')
+    .filter((line) => line.startsWith('cache-control:'))
+    .flatMap((line) => line.slice('cache-control:'.length).split(','))
+    .map((directive) => directive.trim())
+  const isStored = directives.some((each) => each === 'public' || each.startsWith('s-maxage'))
+  return !isStored && directives.some((each) => each === 'private' || each === 'no-store')
 }
 
 /** The field line by which a client gets the ID of the target that has answered; empty = it has it already. */

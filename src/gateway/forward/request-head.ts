@@ -25,7 +25,7 @@ export interface RequestHeadInput {
   readonly rawHeaders: readonly string[]
   readonly route: Pick<
     Route<HeadUpstream>,
-    'forwardsCredentials' | 'access' | 'passesMethodOverride' | 'passesTrailers' | 'upstream'
+    'forwardsCredentials' | 'access' | 'passesMethodOverride' | 'passesTrailers' | 'costField' | 'upstream'
   >
   readonly principal: Principal | undefined
   /** undefined = the route replaces nothing. */
@@ -114,6 +114,8 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     const { rawHeaders, connectionOptions, body, strippedPrefix } = input
     const { headers, basePath = '' } = input.route.upstream
     const ruleOf = ruleFor(input.route)
+    // A body is read for its cost as it passes, so it must not be compressed; the config of the upstream may say otherwise.
+    const asksForIdentity = input.route.costField !== undefined && ruleOf('accept-encoding') === 'pass'
     let lines = ''
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
       const name = rawHeaders[index] ?? ''
@@ -121,7 +123,8 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
       if (
         !isForwarded(rule, input) ||
         (rule === 'authorization' && isKeyToDrop(rawHeaders[index + 1] ?? '', input)) ||
-        (connectionOptions !== undefined && isConnectionOption(connectionOptions, name))
+        (connectionOptions !== undefined && isConnectionOption(connectionOptions, name)) ||
+        (asksForIdentity && name.toLowerCase() === 'accept-encoding')
       )
         continue
       const value = rawHeaders[index + 1] ?? ''
@@ -133,6 +136,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
               strippedPrefix: atBasePath(strippedPrefix, basePath),
             })
     }
+    if (asksForIdentity) lines += 'Accept-Encoding: identity\r\n'
     const ownLines = framingLine(body) + connectionLines(input)
     return headers === undefined ? lines + ownLines : lines + ownLines + headers.lines
   }

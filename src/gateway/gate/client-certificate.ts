@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { type ClientCertificate, describeCertificate } from '#http/exchange/client-certificate.ts'
+import type { Clock } from '#platform/clock.ts'
 import type { Arrival } from '../server/arrival.ts'
 
 /** In which field trusted proxies say which certificate their client has; `none` = they do not. */
@@ -7,20 +8,29 @@ export const certificateFields = ['none', 'Client-Cert', 'X-Forwarded-Client-Cer
 
 export type CertificateField = (typeof certificateFields)[number]
 
-/** The certificate of a request's client; undefined = it has none, or it cannot be read. */
+/** The certificate of a request's client; undefined = it has none, it has expired, or it cannot be read. */
 export type ReadClientCertificate = (arrival: Arrival<unknown>) => ClientCertificate | undefined
 
 /**
  * The certificate of the connection; behind a trusted proxy, whose own that would be, what the proxy says in one field.
  * From others the field means nothing.
  */
-export function createClientCertificateReader(field: CertificateField): ReadClientCertificate {
-  return function readClientCertificate({ client, connection, fields }) {
+export function createClientCertificateReader(
+  field: CertificateField,
+  clock: Clock = Date.now,
+): ReadClientCertificate {
+  function read({ client, connection, fields }: Arrival<unknown>): ClientCertificate | undefined {
     if (!client.isTrusted) return hasCertificate(connection) ? connection.clientCertificate : undefined
     const [value, second] = fields.uncommon.certificates?.get(field.toLowerCase()) ?? []
     // Of several one may be the client's own.
     if (value === undefined || second !== undefined) return undefined
     return field === 'Client-Cert' ? readByteSequence(value) : readForwarded(value)
+  }
+
+  return (arrival) => {
+    const certificate = read(arrival)
+    // It may have expired since the connection was made.
+    return certificate && clock() < certificate.validUntil ? certificate : undefined
   }
 }
 

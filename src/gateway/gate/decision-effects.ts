@@ -1,8 +1,9 @@
 import type { KeyUses } from '#accounts/key-uses.ts'
 import type { RouteRate } from '#identity/access.ts'
 import type { AllowedDecision, Decision, DecisionScheme, Refusal } from '#identity/decision.ts'
+import { certificateCarrier } from '#identity/keys/carriers.ts'
 import { takeRate } from '#identity/limits/limits.ts'
-import type { CountAgainstPlan } from '#identity/limits/plans.ts'
+import type { CountAgainstQuotas } from '#identity/limits/plans.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
@@ -18,8 +19,8 @@ import { recordAllowances } from './outcome.ts'
 
 export interface DecisionEffectsOptions {
   readonly limiter: RateLimiter
-  /** Counts requests against the plans of accounts. */
-  readonly countAgainstPlan: CountAgainstPlan
+  /** Counts requests against the quotas of keys and the plans of accounts. */
+  readonly countAgainstQuotas: CountAgainstQuotas
   /** How many invalid credentials one client address may send. */
   readonly failures: Rate
   /** undefined = decisions are not counted. */
@@ -46,7 +47,7 @@ export interface DecisionEffects {
   ): EventualResult<MatchedRoute>
   /** Records the use of a valid secret key. */
   recordKeyUse(arrival: Arrival<unknown>, decision: AllowedDecision): void
-  /** Counts the request against its rate, plan and quota, and the decision as allowed or as exceeding one of these. */
+  /** Counts the request against its rate, the quota of its key and the plan, and the decision as allowed or as exceeding one of these. */
   takeLimits<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,
     arrival: Arrival<unknown>,
@@ -66,7 +67,7 @@ export interface DecisionEffects {
 const keyUseIntervalMs = 1_000
 
 export function createDecisionEffects(options: DecisionEffectsOptions): DecisionEffects {
-  const { limiter, countAgainstPlan, failures, metrics, keyUses } = options
+  const { limiter, countAgainstQuotas, failures, metrics, keyUses } = options
   const count = createDecisionCounter(metrics)
   const refusalError = createCredentialRefusal(limiter, failures)
 
@@ -78,7 +79,8 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
     if (credentials.useRecordedFrom === client.address && arrivedAt < credentials.useRecordedUntil) return
     credentials.useRecordedFrom = client.address
     credentials.useRecordedUntil = Math.floor(arrivedAt) + keyUseIntervalMs
-    keyUses.record(principal.accountId, credentials.text, client.address, 'secretKey')
+    const isDigest = credentials.carrier === certificateCarrier
+    keyUses.record(principal.accountId, credentials.text, client.address, 'secretKey', isDigest)
   }
 
   function takeLimits<MatchedRoute extends GatedRoute>(
@@ -86,33 +88,34 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
     arrival: Arrival<unknown>,
     decision: AllowedDecision,
   ): EventualResult<MatchedRoute> {
-    const excess = takeRateAndPlan(route.rateLimit, arrival, decision)
+    const excess = takeRateAndQuotas(route.rateLimit, arrival, decision)
     return excess instanceof Promise
       ? countLater(route, decision.scheme, excess)
       : countAllowed(route, decision.scheme, excess)
   }
 
-  function takeRateAndPlan(
+  function takeRateAndQuotas(
     rate: RouteRate | undefined,
     { client, arrivedAt, outcome }: Arrival<unknown>,
     { principal }: AllowedDecision,
   ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-    if (rate === undefined && principal?.plan === undefined) return undefined
+    if (rate === undefined && principal?.plan === undefined && principal?.quota === undefined)
+      return undefined
     const allowances = recordAllowances(outcome)
-    if (rate === undefined) return countAgainstPlan(principal, arrivedAt, allowances)
+    if (rate === undefined) return countAgainstQuotas(principal, arrivedAt, allowances)
     const excess = takeRate(limiter, rate, { principal, address: client.address }, allowances)
     return excess instanceof Promise
-      ? countAgainstPlanLater(excess, principal, arrivedAt, allowances)
-      : (excess ?? countAgainstPlan(principal, arrivedAt, allowances))
+      ? countAgainstQuotasLater(excess, principal, arrivedAt, allowances)
+      : (excess ?? countAgainstQuotas(principal, arrivedAt, allowances))
   }
 
-  async function countAgainstPlanLater(
+  async function countAgainstQuotasLater(
     excess: Promise<GatehouseError | undefined>,
     principal: Principal | undefined,
     arrivedAt: number,
     allowances: Allowance[],
   ): Promise<GatehouseError | undefined> {
-    return (await excess) ?? countAgainstPlan(principal, arrivedAt, allowances)
+    return (await excess) ?? countAgainstQuotas(principal, arrivedAt, allowances)
   }
 
   async function countLater<MatchedRoute extends GatedRoute>(

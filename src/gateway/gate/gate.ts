@@ -71,7 +71,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
     if (route instanceof GatehouseError) return route
     recordRoute(arrival.outcome, route)
     trace?.passed('route')
-    if (route.browser !== undefined || route.access.leavesAuthorization) {
+    if (route.browser !== undefined || route.access.leavesAuthorization || arrival.carriers.certificate) {
       const misplaced = takeCredentials(route, arrival)
       if (misplaced) return effects.countRefusal(undefined, misplaced)
     }

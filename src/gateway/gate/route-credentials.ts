@@ -1,6 +1,7 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import {
   type Credentials,
+  certificateCredential,
   isWithoutCredential,
   noCredentials,
   showsOwnCredential,
@@ -11,6 +12,7 @@ import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-err
 import type { ReadAccessCookie } from '../browser/ambient-credentials.ts'
 import type { GatedRoute } from '../routes/route.ts'
 import type { Arrival } from '../server/arrival.ts'
+import type { ReadClientCertificate } from './client-certificate.ts'
 import { recordCredentials } from './outcome.ts'
 
 /** The credentials of a request on a route whose Authorization field belongs to the backend. */
@@ -45,6 +47,7 @@ export interface CredentialTakerOptions {
   readonly readKeyHeaders: ReadKeyHeaders
   /** absent = no route takes the access cookie. */
   readonly readAccessCookie?: ReadAccessCookie | undefined
+  readonly readClientCertificate: ReadClientCertificate
 }
 
 /** Records which credentials decide about a request. @returns why it is refused; undefined = it is not */
@@ -57,8 +60,18 @@ type TakeCredentials = (route: GatedRoute, arrival: Arrival<unknown>) => Gatehou
 export function createCredentialTaker({
   readKeyHeaders,
   readAccessCookie,
+  readClientCertificate,
 }: CredentialTakerOptions): TakeCredentials {
-  return function takeCredentials({ access, browser }, arrival) {
+  /** The certificate, if it stands for a key here. */
+  function certificateOf({ access }: GatedRoute, arrival: Arrival<unknown>): Credentials {
+    if (!arrival.carriers.certificate || access.kind === 'public' || !access.schemes.includes('secretKey'))
+      return noCredentials
+    const certificate = readClientCertificate(arrival)
+    return certificate ? certificateCredential(certificate.thumbprint) : noCredentials
+  }
+
+  return function takeCredentials(route, arrival) {
+    const { access, browser } = route
     const keyHeaders = access.leavesAuthorization ? readKeyHeaders(arrival.head) : undefined
     if (keyHeaders?.isMisplaced) return sharedError('credentials-misplaced')
     const { credentials } = keyHeaders ?? arrival.fields
@@ -66,7 +79,9 @@ export function createCredentialTaker({
       browser !== undefined && readAccessCookie !== undefined && isWithoutCredential(credentials)
         ? readAccessCookie(arrival, browser)
         : noCredentials
-    recordCredentials(arrival.outcome, cookie.kind === 'none' ? credentials : cookie)
+    const taken = cookie.kind === 'none' ? credentials : cookie
+    const certificate = isWithoutCredential(taken) ? certificateOf(route, arrival) : noCredentials
+    recordCredentials(arrival.outcome, certificate.kind === 'none' ? taken : certificate)
     return undefined
   }
 }

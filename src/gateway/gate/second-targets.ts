@@ -18,7 +18,7 @@ import { findRoute } from './route-request.ts'
 interface SecondTargetOptions
   extends Pick<
     GateOptions<Route<unknown>, Arrival<unknown>>,
-    'authenticator' | 'limiter' | 'failures' | 'checkBasicKey' | 'readKeyHeaders'
+    'authenticator' | 'limiter' | 'failures' | 'checkBasicKey' | 'readKeyHeaders' | 'readClientCertificate'
   > {
   readonly table: RouteTable<unknown>
   readonly ownPaths: Pick<OwnPaths, 'has'>
@@ -42,8 +42,8 @@ export type CheckSecondTargets = (
 ) => Promise<SecondTargetResult>
 
 export function createSecondTargetCheck(options: SecondTargetOptions): CheckSecondTargets {
-  const { authenticator, limiter, failures, checkBasicKey, readKeyHeaders, table, ownPaths, publicOrigin } =
-    options
+  const { authenticator, limiter, failures, checkBasicKey, readKeyHeaders, readClientCertificate } = options
+  const { table, ownPaths, publicOrigin } = options
   const hasHosts = table.routes.some(({ host }) => host !== undefined)
   const gate = createGate<Route<unknown>, Arrival<unknown>>({
     authenticator,
@@ -51,13 +51,14 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     failures,
     checkBasicKey,
     readKeyHeaders,
+    readClientCertificate,
     findRoute: (arrival) => {
       const route = findRoute(table, arrival)
       return route instanceof GatehouseError ? route : { ...route, rateLimit: undefined }
     },
     // It is proven once: see findAllowed.
     checkPossession: () => undefined,
-    countAgainstPlan: () => undefined,
+    countAgainstQuotas: () => undefined,
     metrics: undefined,
     keyUses: { record: () => {} },
   })

@@ -90,7 +90,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     now: number,
   ): Caller | undefined {
     if (access.kind === 'public') return to === 0 ? anonymous : undefined
-    if (to === 0) return access.isOptional ? undefined : withoutCredential
+    if (to === 0) return access.isOptional || carriers.certificate ? undefined : withoutCredential
     return authenticator.recall?.(access, { text: head.text, from, to, carrier }, now)
   }
 
@@ -164,7 +164,7 @@ function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
     route.access.leavesAuthorization === undefined &&
     !isLastOnConnection(head, route) &&
     route.browser === undefined &&
-    route.costHeader === undefined &&
+    !route.saysCost &&
     route.upstream.isOrdinary &&
     (body.kind !== 'counted' || body.length <= route.bodyBytesMax)
   )

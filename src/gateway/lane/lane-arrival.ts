@@ -168,7 +168,15 @@ export abstract class LaneArrival
     return undefined
   }
 
+  get renewCookie(): undefined {
+    return undefined
+  }
+
   get costField(): undefined {
+    return undefined
+  }
+
+  get bodyCost(): undefined {
     return undefined
   }
 }

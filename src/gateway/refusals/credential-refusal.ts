@@ -120,7 +120,7 @@ function wayIn(
 function waysBesideAuthorization(schemes: readonly SchemeName[], { headers }: Carriers): string {
   const way =
     schemes.includes('secretKey') && headers.length > 0
-      ? `Send a secret key ${listText(describeCarriers({ headers, bearer: false, basic: false }))}`
+      ? `Send a secret key ${listText(describeCarriers({ headers, bearer: false, basic: false, certificate: false }))}`
       : 'Sign in: this path takes the access cookie'
   return `${way}. Authorization is for the service behind this path.`
 }

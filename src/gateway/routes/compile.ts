@@ -1,4 +1,5 @@
 import type { Access, RateLimit, RouteRate, SchemeName } from '#identity/access.ts'
+import type { CostTerm } from '../forward/body-cost.ts'
 import type { ResponseHeaders } from '../forward/response-headers.ts'
 import { isWildcard } from './host-lookup.ts'
 import { parseRequestTarget } from './request-target.ts'
@@ -38,6 +39,7 @@ export interface RouteOptions {
   readonly browser: BrowserOptions
   readonly rateLimit: RateLimit | undefined
   readonly costHeader: string | undefined
+  readonly costField: readonly CostTerm[] | undefined
   /** Infinity = unlimited. */
   readonly bodyBytesMax: number
   /** undefined = that of the upstream. */
@@ -109,6 +111,8 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       passesMethodOverride: config.methodOverride === 'pass',
       forwardsCredentials: config.forwardCredentials,
       costHeader: config.costHeader,
+      costField: config.costField,
+      saysCost: [config.costHeader, config.costField].some((source) => source !== undefined),
       caching:
         access.kind === 'public'
           ? undefined

@@ -1,4 +1,5 @@
 import type { Access, RouteRate } from '#identity/access.ts'
+import type { CostTerm } from '../forward/body-cost.ts'
 import type { ResponseHeaders } from '../forward/response-headers.ts'
 import type { RequestTarget } from './request-target.ts'
 
@@ -55,8 +56,12 @@ export interface Route<Upstream> extends GatedRoute {
    * What caches are told about its responses; undefined = the route is public, so only the backend's own fields apply.
    */
   readonly caching: ResponseCaching | undefined
-  /** The field of responses that says how many units a request used; undefined = each is one unit. */
+  /** The field of responses that says how many units a request used; undefined = none. */
   readonly costHeader: string | undefined
+  /** The numbers in the bodies of responses that say it; undefined = none. */
+  readonly costField: readonly CostTerm[] | undefined
+  /** Whether responses have either. */
+  readonly saysCost: boolean
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number

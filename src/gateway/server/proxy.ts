@@ -4,8 +4,10 @@ import type { Upstream } from '#http/upstream/upstream.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { memoize } from '#platform/memoize.ts'
+import { memoize, memoizeByObject } from '#platform/memoize.ts'
+import type { RenewAccessCookie } from '../browser/cookie-renewal.ts'
 import type { RedirectToSignIn } from '../browser/sign-in.ts'
+import { createBodyCost } from '../forward/body-cost.ts'
 import { createCostField } from '../forward/cost-field.ts'
 import { forward } from '../forward/forward.ts'
 import type { ForwardEvents, ForwardedRequest, SecondTargets } from '../forward/forwarded-request.ts'
@@ -64,6 +66,8 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
   readonly ownCookies: OwnCookies
   /** undefined = no upstream is sticky. */
   readonly stickyCookies: StickyCookies | undefined
+  /** undefined = no route takes the access cookie. */
+  readonly renewAccessCookie: RenewAccessCookie | undefined
   /** undefined = no route leads page visits to the sign-in. */
   readonly redirectToSignIn: RedirectToSignIn | undefined
 }
@@ -91,7 +95,15 @@ interface LaneProxy extends RequestProxy {
  * then forwarded.
  */
 export function createProxy(options: ProxyOptions): LaneProxy {
-  const { table, writer, usageMeter, onIgnoredUpgrade, checkSecondTargets, redirectToSignIn } = options
+  const {
+    table,
+    writer,
+    usageMeter,
+    onIgnoredUpgrade,
+    checkSecondTargets,
+    redirectToSignIn,
+    renewAccessCookie,
+  } = options
   const { ownCookies, stickyCookies, portalScopes, openCalls } = options
   const terms = { writeTrailers: writer.writeTrailers, ownCookies, stickyCookies, portalScopes }
   const readUpstreamHead = createUpstreamHeadReader(options)
@@ -105,6 +117,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   const gate = createGate<Route<Upstream>>({ ...options, findRoute }, effects)
   const events = createEvents(options)
   const costFieldOf = memoize(createCostField)
+  const bodyCostOf = memoizeByObject(createBodyCost)
 
   /** @param secondTargets after their check; undefined = the request names none */
   function forwardToUpstream(
@@ -137,7 +150,9 @@ export function createProxy(options: ProxyOptions): LaneProxy {
         isFollowed: route.browser !== undefined && principal !== undefined,
         corsHeaders: outcome.corsHeaders,
         allowances: outcome.allowances,
+        renewCookie: route.browser && renewAccessCookie?.(arrival),
         costField: route.costHeader === undefined ? undefined : costFieldOf(route.costHeader),
+        bodyCost: route.costField === undefined ? undefined : bodyCostOf(route.costField),
       },
       events,
     )

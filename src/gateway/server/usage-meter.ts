@@ -11,8 +11,8 @@ export interface UsageMeter {
    */
   onForwarded(route: MeteredRoute, caller: Principal, now: number): void
   /**
-   * Called once the units of a forwarded request are known, on a route with `costHeader`: when the head or the trailers
-   * of its response have arrived, or it has ended without them.
+   * Called once the units of a forwarded request are known, on a route whose responses say them: when the head says so,
+   * or the response has ended.
    */
   onUnits(route: MeteredRoute, caller: Principal, units: number): void
   /** Called when a request is allowed and another proxy forwards it: one unit, as its response is not seen. */
@@ -21,8 +21,8 @@ export interface UsageMeter {
 
 /** A route as usage is counted by. */
 interface MeteredRoute extends UsedRoute {
-  /** undefined = each request is one unit. */
-  readonly costHeader: string | undefined
+  /** Whether responses say how many units a request is; if not, each is one. */
+  readonly saysCost: boolean
 }
 
 const requestOfOneUnit = { requests: 1, units: 1 }
@@ -31,12 +31,7 @@ const requestOfUnknownUnits = { requests: 1, units: 0 }
 export function createUsageMeter(recorder: Pick<UsageRecorder, 'count'>): UsageMeter {
   return {
     onForwarded: (route, caller, now) =>
-      recorder.count(
-        route,
-        caller,
-        route.costHeader === undefined ? requestOfOneUnit : requestOfUnknownUnits,
-        now,
-      ),
+      recorder.count(route, caller, route.saysCost ? requestOfUnknownUnits : requestOfOneUnit, now),
     onDecided: (route, caller, now) => recorder.count(route, caller, requestOfOneUnit, now),
     onUnits: (route, caller, units) =>
       recorder.count(route, caller, { requests: 0, units }, monotonicClock()),

@@ -1,4 +1,6 @@
 import { type AdmittedCaller, type AuthState, admittedUntil } from '#identity/authorize.ts'
+import type { Credential } from '#identity/credentials.ts'
+import { certificateCarrier } from '#identity/keys/carriers.ts'
 import { roleEpochIn } from '#identity/tokens/access-token-claims.ts'
 import { signingKeyIdOf } from '#identity/tokens/jwt.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
@@ -174,7 +176,7 @@ function admittedCallerOf(arrival: Arrival<unknown>): AdmittedCaller | undefined
   const caller = { principal, access, keyDigest: undefined, signedBy: undefined, roleEpoch: undefined }
   switch (credentials.kind) {
     case 'secretKey':
-      return { ...caller, keyDigest: digestOf(credentials.text) }
+      return { ...caller, keyDigest: digestOfKey(credentials) }
     case 'bearer':
       if (principal.issuer !== undefined) return caller
       return {
@@ -235,4 +237,9 @@ function acceptUpgrade({ arrival, accepted }: AcceptedUpgrade, onClosed: () => v
   stream.resume()
   forgetHead(connection)
   return tunnel
+}
+
+/** A certificate is known by its digest alone. */
+function digestOfKey({ text, carrier }: Credential): Uint8Array {
+  return carrier === certificateCarrier ? Buffer.from(text, 'base64url') : digestOf(text)
 }

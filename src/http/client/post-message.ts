@@ -1,10 +1,10 @@
 import { type LookupAddress, type LookupAllOptions, lookup as lookUpName } from 'node:dns'
-import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { isLoopback, unmappedAddress } from '#platform/addresses.ts'
 import { trustSystemAuthorities } from '#platform/certificate-authorities.ts'
 import { signalAtDeadline } from '#platform/deadline.ts'
+import { Agent, request } from '#platform/http.ts'
 
 export interface Poster {
   /**
@@ -12,6 +12,7 @@ export interface Poster {
    * @throws Error, in words for the log and without the URL, where the response is not 2xx or there is none in time
    */
   post(body: string, headers: Readonly<Record<string, string>>): Promise<void>
+  /** Ends what is being sent: it fails. */
   close(): void
 }
 
@@ -47,14 +48,14 @@ export function openPoster({ url, timeoutMs, allowsLocal, resolveName = lookUpNa
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const isNamed = isIP(host) !== 0 || isLoopback(host)
   const options = { keepAlive: true, maxFreeSockets: 1, timeout: timeoutMs }
-  const agent = isTls ? new HttpsAgent(options) : new HttpAgent(options)
+  const agent = isTls ? new HttpsAgent(options) : new Agent(options)
   const lookup = createLookup(resolveName, allowsLocal || isNamed ? () => false : isLocalAddress)
 
   async function post(body: string, headers: Readonly<Record<string, string>>): Promise<void> {
     const { signal, clear } = signalAtDeadline(timeoutMs)
     try {
       const status = await new Promise<number>((resolve, reject) => {
-        const send = isTls ? httpsRequest : httpRequest
+        const send = isTls ? httpsRequest : request
         const sent = send(url, {
           method: 'POST',
           agent,

@@ -2,6 +2,7 @@ import { monotonicClock } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { compactDigest } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
+import { keyQuotaSubject } from '#store/quotas.ts'
 import type { SecretKey } from '#store/secret-keys.ts'
 import type { Session } from '#store/sessions.ts'
 import type { SigningKeyStore, StoredSigningKey } from '#store/signing-keys.ts'
@@ -61,6 +62,7 @@ export function deserializeAccount(value: unknown): CachedAccount | undefined {
         ...principal,
         sessionId: undefined,
         plan: principal.plan,
+        quota: principal.quota,
         profile: rest.profile,
         issuer: undefined,
       },
@@ -123,13 +125,18 @@ export function toCachedAccount(account: Account | undefined): CachedAccount | u
 }
 
 function toCachedKey(key: SecretKey, account: Account, profile: Profile): CachedKey {
-  const { id, digest, expiresAt, revokedAt, name, scopes, addresses } = key
+  const { id, digest, expiresAt, revokedAt, name, scopes, addresses, quota } = key
   const principal = {
     accountId: account.id,
     key: name,
     scopes,
     addresses,
     plan: account.plan,
+    quota: quota && {
+      limit: quota.limit,
+      per: quota.per,
+      subject: keyQuotaSubject(account.id, quota),
+    },
     issuer: undefined,
     role: account.role,
     scheme: 'secretKey',
@@ -144,8 +151,8 @@ export const endedSession: CachedSession = { isEnded: true }
 /** The part of a session that decisions need. */
 export function toCachedSession(session: Session | undefined): CachedSession | undefined {
   if (!session) return undefined
-  const { accountId, sessionEpoch, keyId, end } = session
-  return end === undefined ? { accountId, sessionEpoch, keyId, isEnded: false } : endedSession
+  const { accountId, sessionEpoch, keyId, expiresAt, end } = session
+  return end === undefined ? { accountId, sessionEpoch, keyId, expiresAt, isEnded: false } : endedSession
 }
 
 /** Two shared objects, as there may be many principals. */

@@ -96,6 +96,7 @@ function authenticated(claims: ForeignClaims): Authentication {
     key: undefined,
     scopes,
     addresses: unlimited,
+    quota: undefined,
     plan,
     issuer,
     role,

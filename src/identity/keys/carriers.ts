@@ -7,6 +7,8 @@ export interface Carriers {
   readonly headers: readonly string[]
   readonly bearer: boolean
   readonly basic: boolean
+  /** Whether the certificate of a client may be its key. */
+  readonly certificate: boolean
 }
 
 /** Where a secret key was found: the name of a header field as configured, `bearer` or `basic`. */
@@ -21,22 +23,30 @@ export const proofCarrier: Carrier = 'dpop'
 /** The words in `keys.accept` that are not header names. */
 export const authorizationCarriers = ['bearer', 'basic'] as const
 
+/** The carrier of a certificate that stands for a key, and the word for it in `keys.accept`. */
+export const certificateCarrier = 'certificate'
+
+/** All words in `keys.accept` that are not header names. */
+export const carrierWords = [...authorizationCarriers, certificateCarrier] as const
+
 /** @param accept `keys.accept` of the config: header names, `bearer`, `basic` */
 export function createCarriers(accept: readonly string[]): Carriers {
   const [bearer, basic] = authorizationCarriers
   return {
-    headers: accept.filter((name) => name !== bearer && name !== basic),
+    headers: accept.filter((name) => !carrierWords.some((word) => word === name)),
     bearer: accept.includes(bearer),
     basic: accept.includes(basic),
+    certificate: accept.includes(certificateCarrier),
   }
 }
 
 /** How to send a secret key, for each carrier: `in the header SecretKey`. */
-export function describeCarriers({ headers, bearer, basic }: Carriers): readonly string[] {
+export function describeCarriers({ headers, bearer, basic, certificate }: Carriers): readonly string[] {
   return [
     ...headers.map((name) => `in the header ${name}`),
     ...(bearer ? ['as Authorization: Bearer'] : []),
     ...(basic ? ['as the password of Authorization: Basic'] : []),
+    ...(certificate ? ['as the certificate of the client'] : []),
   ]
 }
 

@@ -96,6 +96,13 @@ export function createSecretKeyScheme(
   ): Authentication | Promise<Authentication> {
     const digest = digested?.credential === credential ? digested.digest : digestOf(credential)
     digested = undefined
+    return authenticateImported(digest, imported)
+  }
+
+  function authenticateImported(
+    digest: Uint8Array,
+    imported: ImportedKeys,
+  ): Authentication | Promise<Authentication> {
     const accountId = imported.find(digest)
     if (accountId === 'absent') return invalid
     if (accountId === undefined) return lookUpForeign(digest, imported)
@@ -136,5 +143,7 @@ export function createSecretKeyScheme(
       },
     }),
     authenticate,
+    authenticateDigest: (digest) =>
+      importedKeys && !importedKeys.hasNone() ? authenticateImported(digest, importedKeys) : invalid,
   }
 }

@@ -10,16 +10,21 @@ import type { Quotas } from './quotas.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
 /**
- * Counts a request against the plan of its caller. Synchronous unless the store has to be asked.
+ * Counts a request against the quota of its key, and the plan of its account. Synchronous unless the store has to be asked.
  * @param now the time of the request on the clock of performance.now()
  * @param allowances where it is noted what is left
  * @returns `rate-limited` or `quota-exceeded` if the caller has to wait
  */
-export type CountAgainstPlan = (
+export type CountAgainstQuotas = (
   principal: Principal | undefined,
   now: number,
   allowances?: Allowances,
 ) => GatehouseError | undefined | Promise<GatehouseError | undefined>
+
+type Excess = GatehouseError | undefined
+
+/** The names of quotas in `RateLimit-Policy`. */
+type QuotaPolicy = 'key-quota' | 'quota'
 
 interface PlanOptions {
   readonly plans: Plans
@@ -34,7 +39,7 @@ interface PlanOptions {
 /** How many unknown plans are reported, as accounts may have any number of them. */
 const unknownMax = 100
 
-export function createPlans(options: PlanOptions): CountAgainstPlan {
+export function createPlans(options: PlanOptions): CountAgainstQuotas {
   const { plans, limiter, quotas, onUnknown, unknownPlanRequests } = options
   const byName = new Map(Object.entries(plans))
   const unknown = new Set<string>()
@@ -53,70 +58,94 @@ export function createPlans(options: PlanOptions): CountAgainstPlan {
     onUnknown(name)
   }
 
-  function takeRateAndQuota(
-    accountId: string,
-    { rate, quota }: { readonly rate: Rate; readonly quota: Quota | undefined },
+  function takePlanRate(
+    principal: Principal,
+    { rateLimit, quota }: Plan & { readonly rateLimit: Rate },
     now: number,
     allowances: Allowances,
-  ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-    const taken = limiter.take('plan account', accountId, rate)
-    const excess = noteTaken('plan-rate', rate, taken, allowances)
+  ): Excess | Promise<Excess> {
+    const taken = limiter.take('plan account', principal.accountId, rateLimit)
+    const excess = noteTaken('plan-rate', rateLimit, taken, allowances)
     return excess instanceof Promise
-      ? takeQuotaLater(excess, accountId, quota, now, allowances)
-      : (excess ?? (quota && takeQuota(accountId, quota, now, allowances)))
+      ? takeQuotasLater(excess, principal, quota, now, allowances)
+      : (excess ?? takeQuotas(principal, quota, now, allowances))
   }
 
   /** A separate function, as a closure in the caller would be allocated at each call (hot). */
-  async function takeQuotaLater(
-    excess: Promise<GatehouseError | undefined>,
-    accountId: string,
-    quota: Quota | undefined,
+  async function takeQuotasLater(
+    excess: Promise<Excess>,
+    principal: Principal,
+    planQuota: Quota | undefined,
     now: number,
     allowances: Allowances,
-  ): Promise<GatehouseError | undefined> {
-    return (await excess) ?? (quota && takeQuota(accountId, quota, now, allowances))
+  ): Promise<Excess> {
+    return (await excess) ?? takeQuotas(principal, planQuota, now, allowances)
   }
 
-  function takeQuota(
+  /** The key's before the plan's: what the key may not use does not count against the account. */
+  function takeQuotas(
+    { accountId, quota }: Principal,
+    planQuota: Quota | undefined,
+    now: number,
+    allowances: Allowances,
+  ): Excess | Promise<Excess> {
+    const excess = quota && take('key-quota', quota.subject, quota, now, allowances)
+    if (excess instanceof Promise) return takePlanQuotaLater(excess, accountId, planQuota, now, allowances)
+    return excess ?? (planQuota && take('quota', accountId, planQuota, now, allowances))
+  }
+
+  async function takePlanQuotaLater(
+    excess: Promise<Excess>,
     accountId: string,
+    planQuota: Quota | undefined,
+    now: number,
+    allowances: Allowances,
+  ): Promise<Excess> {
+    return (await excess) ?? (planQuota && take('quota', accountId, planQuota, now, allowances))
+  }
+
+  function take(
+    policy: QuotaPolicy,
+    subject: string,
     quota: Quota,
     now: number,
     allowances: Allowances,
-  ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-    const taken = quotas.take(accountId, quota, now)
+  ): Excess | Promise<Excess> {
+    const taken = quotas.take(subject, quota, now)
     return taken instanceof Promise
-      ? refusalLater(taken, quota, allowances)
-      : refusalOf(taken, quota, allowances)
+      ? refusalLater(policy, taken, quota, allowances)
+      : refusalOf(policy, taken, quota, allowances)
   }
 
   return (principal, now, allowances) => {
-    if (principal?.plan === undefined) return undefined
-    const plan = planOf(principal.plan)
-    if (plan?.rateLimit)
-      return takeRateAndQuota(
-        principal.accountId,
-        { rate: plan.rateLimit, quota: plan.quota },
-        now,
-        allowances,
-      )
-    return plan?.quota && takeQuota(principal.accountId, plan.quota, now, allowances)
+    if (principal === undefined) return undefined
+    const plan = principal.plan === undefined ? undefined : planOf(principal.plan)
+    return plan !== undefined && hasRate(plan)
+      ? takePlanRate(principal, plan, now, allowances)
+      : takeQuotas(principal, plan?.quota, now, allowances)
   }
 }
 
+function hasRate(plan: Plan): plan is Plan & { readonly rateLimit: Rate } {
+  return plan.rateLimit !== undefined
+}
+
 async function refusalLater(
+  policy: QuotaPolicy,
   taken: Promise<QuotaResult>,
   quota: Quota,
   allowances: Allowances,
-): Promise<GatehouseError | undefined> {
-  return refusalOf(await taken, quota, allowances)
+): Promise<Excess> {
+  return refusalOf(policy, await taken, quota, allowances)
 }
 
 function refusalOf(
+  policy: QuotaPolicy,
   { isAllowed, remaining, windowMs, resetMs }: QuotaResult,
   { limit }: Quota,
   allowances: Allowances,
-): GatehouseError | undefined {
-  const allowance: Allowance = { policy: 'quota', limit, windowMs, remaining, resetMs }
+): Excess {
+  const allowance: Allowance = { policy, limit, windowMs, remaining, resetMs }
   if (!isAllowed) return new GatehouseError('quota-exceeded', { rate: { ...allowance, retryMs: resetMs } })
   allowances?.push(allowance)
   return undefined

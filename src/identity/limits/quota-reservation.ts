@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
 import { type Quota, type QuotaStore, type QuotaTake, type QuotaWindow, quotaSlack } from '#store/quotas.ts'
 
-/** What this process knows about an account's quota in one window. */
+/** What this process knows about a subject's quota in one window. */
 export interface Reservation extends QuotaWindow {
-  readonly accountId: string
+  readonly subject: string
   readonly per: Quota['per']
-  /** The plan's limit, when the store was last asked. */
+  /** The limit, when the store was last asked. */
   limit: number
   /** How many were granted to all processes together, when the store was last asked. */
   granted: number
@@ -45,7 +45,7 @@ export interface QuotaResult {
   readonly resetMs: number
 }
 
-/** How far ahead a busy account reserves: as many as pass in this time. */
+/** How far ahead a busy subject reserves: as many as pass in this time. */
 const aheadMs = 2_000
 /** The remaining share at which more are requested: enough to last until the store has answered. */
 const refillShare = 1 / 8
@@ -53,12 +53,12 @@ const refillShare = 1 / 8
 const refillMin = 8
 
 export function newReservation(
-  accountId: string,
+  subject: string,
   per: Quota['per'],
   { window, endsAt, windowMs }: QuotaWindow,
 ): Reservation {
   return {
-    accountId,
+    subject,
     per,
     window,
     endsAt,
@@ -141,14 +141,14 @@ export function createQuotaRequests({ store, clock, monotonic, processes }: Quot
     reservation: Reservation,
     { needed, ahead, kept }: Pick<QuotaTake, 'needed' | 'ahead' | 'kept'>,
   ): QuotaTake {
-    const { accountId, window, endsAt, limit, uncounted } = reservation
+    const { subject, window, endsAt, limit, uncounted } = reservation
     const keeps = Math.min(kept, reservation.left)
     const unused = reservation.left - keeps
     reservation.left = keeps
     reservation.uncounted = 0
     sequence++
     return {
-      ...{ accountId, window, endsAt, now: clock(), limit },
+      ...{ subject, window, endsAt, now: clock(), limit },
       ...{ holder, sequence, holders: processes() },
       ...{ needed, ahead, unused, kept: keeps, uncounted },
     }

@@ -9,18 +9,18 @@ import {
   type Reservation,
 } from './quota-reservation.ts'
 
-/** Counts the requests of accounts against quotas, across instances as long as the store is reachable. */
+/** Counts requests against quotas, across instances as long as the store is reachable. */
 export interface Quotas {
   /**
    * Takes one request. Synchronous while this process has some reserved, and while the store is unreachable.
    * @param now the time of the request on the monotonic clock
    */
-  take(accountId: string, quota: Quota, now: number): QuotaResult | Promise<QuotaResult>
+  take(subject: string, quota: Quota, now: number): QuotaResult | Promise<QuotaResult>
   /**
    * How many requests have passed in a window. What other processes have reserved counts as unused.
    * @throws GatehouseError `store-unavailable`
    */
-  readUsed(accountId: string, window: string): Promise<number>
+  readUsed(subject: string, window: string): Promise<number>
   /** Gives back all reservations. */
   close(): Promise<void>
 }
@@ -38,16 +38,16 @@ interface QuotasOptions {
   onAsked?(quota: AskedQuota, readUsed: Quotas['readUsed']): unknown
 }
 
-/** What was asked for: the quota of an account in one window. */
-type AskedQuota = Pick<Reservation, 'accountId' | 'window' | 'endsAt' | 'limit' | 'per'>
+/** What was asked for: a quota in one window. */
+type AskedQuota = Pick<Reservation, 'subject' | 'window' | 'endsAt' | 'limit' | 'per'>
 
-/** How many accounts are kept, in about 40 MB; beyond that, the one that was first used longest ago is dropped. */
+/** How many subjects are kept, in about 40 MB; beyond that, the one that was first used longest ago is dropped. */
 const reservationsMax = 100_000
 /** How long the store is not asked again about a used-up quota: a plan may be changed, or a reservation given back. */
 const usedUpMs = 1_000
 /** How often it is checked whether a window has ended early, as the system's clock may be set. */
 const windowCheckMs = 1_000
-/** How long a reservation that runs low waits for others, so that those of all accounts become one write. */
+/** How long a reservation that runs low waits for others, so that those of all subjects become one write. */
 const refillDelayMs = 100
 
 /**
@@ -62,12 +62,12 @@ export function openQuotas(options: QuotasOptions): Quotas {
   const idle = openIdleReservations({ reservations, storeConnection, processes, giveBack: startGiveBack })
   let low: Reservation[] = []
 
-  function take(accountId: string, quota: Quota, now: number): QuotaResult | Promise<QuotaResult> {
-    const known = reservations.get(accountId)
+  function take(subject: string, quota: Quota, now: number): QuotaResult | Promise<QuotaResult> {
+    const known = reservations.get(subject)
     if (known !== undefined && now < known.currentUntil && known.per === quota.per && known.left > 0)
       return takeOne(known, quota.limit)
     // Before refusing anybody, the clock is read again: the next window may have begun.
-    const current = currentReservation(accountId, quota.per, now)
+    const current = currentReservation(subject, quota.per, now)
     if (current.left > 0) return takeOne(current, quota.limit)
     if (!storeConnection.isUp) return takeShare(current, quota.limit)
     if (current.usedUpUntil > 0 && monotonic() < current.usedUpUntil) return usedUp(current)
@@ -85,20 +85,20 @@ export function openQuotas(options: QuotasOptions): Quotas {
     return resultOf(reservation, limit, true)
   }
 
-  function currentReservation(accountId: string, per: Quota['per'], now: number): Reservation {
+  function currentReservation(subject: string, per: Quota['per'], now: number): Reservation {
     const time = clock()
-    const known = reservations.get(accountId)
-    const current = known?.per === per && time < known.endsAt ? known : begin(accountId, per, time)
+    const known = reservations.get(subject)
+    const current = known?.per === per && time < known.endsAt ? known : begin(subject, per, time)
     current.currentUntil = now + Math.min(windowCheckMs, current.endsAt - time)
     return current
   }
 
-  function begin(accountId: string, per: Quota['per'], time: number): Reservation {
-    const replaced = reservations.get(accountId)
+  function begin(subject: string, per: Quota['per'], time: number): Reservation {
+    const replaced = reservations.get(subject)
     if (replaced) drop(replaced)
     else if (reservations.size >= reservationsMax) dropFirst()
-    const begun = newReservation(accountId, per, quotaWindow(per, time))
-    reservations.set(accountId, begun)
+    const begun = newReservation(subject, per, quotaWindow(per, time))
+    reservations.set(subject, begun)
     return begun
   }
 
@@ -182,7 +182,7 @@ export function openQuotas(options: QuotasOptions): Quotas {
   }
 
   function drop(reservation: Reservation): void {
-    reservations.delete(reservation.accountId)
+    reservations.delete(reservation.subject)
     reservation.isDropped = true
     if (!reservation.isAsking) void giveBack(reservation)
   }
@@ -210,9 +210,9 @@ export function openQuotas(options: QuotasOptions): Quotas {
     await giveBack(reservation)
   }
 
-  async function readUsed(accountId: string, window: string): Promise<number> {
-    const state = await store.readQuota(accountId, window)
-    const own = reservations.get(accountId)
+  async function readUsed(subject: string, window: string): Promise<number> {
+    const state = await store.readQuota(subject, window)
+    const own = reservations.get(subject)
     if (own?.window !== window) return quotaUsed(state)
     return quotaUsed(state, { holder, left: own.left, uncounted: own.uncounted })
   }

@@ -22,7 +22,8 @@ import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 
 /** The subject of a token. */
-interface TokenSubject extends Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'> {
+export interface TokenSubject
+  extends Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'> {
   /** `client_id`, the OAuth 2 client that it is issued to; absent = none. */
   readonly clientId?: string | undefined
   /** What its session's key is limited to; absent = it is not limited. */
@@ -53,6 +54,21 @@ export type AccessTokenVerdict =
 export interface AccessTokens {
   issue(subject: TokenSubject): string
   /**
+   * The token for the access cookie: it lives longer, and says so, as it is the only kind that can be renewed. Programs
+   * have the others, and backends with `forwardCredentials`: whoever has one must not prolong it without the refresh
+   * token.
+   * @param until when its session ends, in milliseconds since 1970
+   * @returns undefined if there is no such cookie
+   */
+  issueForCookie(subject: TokenSubject, until: number): string | undefined
+  /**
+   * The token of an access cookie with a new lifetime, once it is in its second half.
+   * @param until when the new one ends at the latest, in milliseconds since 1970
+   * @returns undefined if it is no such token, invalid, in its first half, or would not live longer
+   * @throws GatehouseError `store-unavailable`
+   */
+  renew(token: string, until: number): string | undefined
+  /**
    * To be called before anything is changed that needs a token.
    * @throws GatehouseError `store-unavailable`
    */
@@ -77,23 +93,28 @@ export interface AccessTokensOptions extends ExpectedClaims {
   readonly keyring: Keyring
   readonly verified: VerifiedTokens
   readonly accessLifetimeMs: number
+  /** Of the tokens in access cookies; undefined = there is no such cookie. */
+  readonly cookieLifetimeMs?: number | undefined
   readonly clock: Clock
 }
 
 const expired = { kind: 'expired' } as const
+/** A claim of its own. */
+const cookieMark = { cookie: true } as const
 
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
-  const { keyring, verified, issuer, audience, accessLifetimeMs, clockToleranceMs, clock } = options
+  const { keyring, verified, issuer, audience, accessLifetimeMs, cookieLifetimeMs } = options
+  const { clockToleranceMs, clock } = options
   const expected = { issuer, audience, clockToleranceMs }
   // By key, not by its ID, as a key may be replaced under the same ID.
   const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, accessTokenType))
   const verifierOf = memoizeByObject(createJwtVerifier)
 
-  function issue(subject: TokenSubject): string {
+  function sign(subject: TokenSubject, lifetimeMs: number, marks: object): string {
     const { accountId, clientId, sessionId, role, roleEpoch, limits = noLimits, jkt } = subject
     const key = keyring.signer(clock())
     const iat = Math.floor(clock() / 1_000)
-    const exp = Math.min(iat + Math.ceil(accessLifetimeMs / 1_000), Math.floor(limits.validUntil / 1_000))
+    const exp = Math.min(iat + Math.ceil(lifetimeMs / 1_000), Math.floor(limits.validUntil / 1_000))
     const claims = {
       iss: issuer,
       aud: audience,
@@ -106,8 +127,30 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       ...(clientId !== undefined && { client_id: clientId }),
       ...(limits.scopes.length > 0 && { scope: limits.scopes.join(' ') }),
       ...(jkt !== undefined && { cnf: { jkt } }),
+      ...marks,
     }
     return signerOf(key)(claims)
+  }
+
+  function issueForCookie(subject: TokenSubject, until: number): string | undefined {
+    if (cookieLifetimeMs === undefined) return undefined
+    const { limits = noLimits } = subject
+    const validUntil = Math.min(limits.validUntil, until)
+    return sign({ ...subject, limits: { ...limits, validUntil } }, cookieLifetimeMs, cookieMark)
+  }
+
+  function renew(token: string, until: number): string | undefined {
+    const verdict = verify(token)
+    const payload = verdict.kind === 'valid' ? payloadOf(token) : undefined
+    if (verdict.kind !== 'valid' || payload?.cookie !== true || cookieLifetimeMs === undefined)
+      return undefined
+    const { issuedAt, validUntil, roleEpoch } = verdict.claims
+    const exp = (validUntil - clockToleranceMs) / 1_000
+    const iat = Math.floor(clock() / 1_000)
+    if (clock() < (issuedAt + exp * 1_000) / 2) return undefined
+    const newExp = Math.min(iat + Math.ceil(cookieLifetimeMs / 1_000), Math.floor(until / 1_000))
+    if (newExp <= exp) return undefined
+    return signerOf(keyring.signer(clock()))({ ...payload, iat, exp: newExp, jti: createTokenId(roleEpoch) })
   }
 
   function verify(token: string): AccessTokenVerdict {
@@ -152,7 +195,14 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     return payload !== undefined && parseClaims(payload, expected) !== undefined
   }
 
-  return { issue, assertCanIssue: () => void keyring.signer(clock()), verify, mayHaveNewKey }
+  return {
+    issue: (subject) => sign(subject, accessLifetimeMs, {}),
+    issueForCookie,
+    renew,
+    assertCanIssue: () => void keyring.signer(clock()),
+    verify,
+    mayHaveNewKey,
+  }
 }
 
 /** The key ID of a token whose encoding and header are like those of our tokens. */

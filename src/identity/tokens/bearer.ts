@@ -184,6 +184,7 @@ function authenticated(
     scopes,
     addresses: unlimited,
     plan: account?.plan,
+    quota: key?.principal.quota,
     issuer: undefined,
     role,
     scheme: 'bearer',

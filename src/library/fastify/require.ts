@@ -67,7 +67,7 @@ export function createRequire(parts: AppParts, options: RequireOptions = {}): on
         const principal = principalOf(arrival.outcome)
         if (principal) {
           request.principal = callerOf(principal)
-          const used = { name: admitted.name, costHeader: undefined }
+          const used = { name: admitted.name, saysCost: false }
           parts.usageMeter.onForwarded(used, principal, arrival.arrivedAt)
         }
         done()

@@ -135,6 +135,14 @@ export const errorDefinitions = {
       'The `reason` in the log. `listen.tls.clientCa` must have the authority of the certificate; where a proxy ends TLS, `clientCertificateHeader` and `trustedProxies` must be right: [sender-constrained tokens](sender-constrained.md).',
     operations: 'for-admins',
   },
+  'certificate-unknown': {
+    status: 401,
+    title: 'The certificate belongs to no account',
+    detail: 'The certificate of this client belongs to no account.',
+    check:
+      'The `reason` in the log has its SHA-256 as base64url: `gatehouse keys import` gives it to an account ([how](sender-constrained.md#certificates-as-keys)). Whether its key was revoked: `gatehouse keys list ID`.',
+    operations: 'for-admins',
+  },
   'scheme-not-accepted': {
     status: 401,
     title: 'This kind of credential is not accepted here',
@@ -339,9 +347,9 @@ export const errorDefinitions = {
     status: 429,
     title: 'The quota is used up',
     detail:
-      'The account has used up the quota of its plan; Retry-After says when the next day or month begins.',
+      'The quota of the key, or of the plan of its account, is used up; Retry-After says when the next day or month begins.',
     check:
-      '`plans.*.quota`, and the plan of the account; `gatehouse accounts update --plan` gives it another.',
+      '`gatehouse usage ID` shows both. `gatehouse accounts update --plan` gives the account another plan; `keys create --quota` makes a key with another quota.',
   },
   'too-many-failures': {
     status: 429,

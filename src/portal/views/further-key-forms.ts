@@ -95,14 +95,16 @@ export function createForm(frame: PageFrame, state: FormState): Html {
       'addresses',
       'Addresses',
       'Where it may come from, such as 203.0.113.7 or 10.0.0.0/8; empty = anywhere.',
-    )}${selectField({
-      id: `${idPrefix}lifetimeDays`,
-      name: 'lifetimeDays',
-      label: 'Expires',
-      choices: lifetimeChoices,
-      chosen: state.values.lifetimeDays ?? '90',
-      error: state.errors.lifetimeDays ?? state.errors.expiresAt,
-    })}
+    )}${text('quota', 'Quota', 'Requests per day or month (UTC), such as 1000/day; empty = as many as you may send.')}${selectField(
+      {
+        id: `${idPrefix}lifetimeDays`,
+        name: 'lifetimeDays',
+        label: 'Expires',
+        choices: lifetimeChoices,
+        chosen: state.values.lifetimeDays ?? '90',
+        error: state.errors.lifetimeDays ?? state.errors.expiresAt,
+      },
+    )}
 ${currentPasswordField(frame, state, idPrefix)}<div><button class="primary">Create</button></div>`,
   })
 }

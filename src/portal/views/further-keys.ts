@@ -134,10 +134,12 @@ function keyRow(frame: PageFrame, key: SecretKeyStatus): Html {
   ]}</tr>`
 }
 
-function accessOf({ scopes, addresses }: SecretKeyStatus): Html {
+function accessOf({ scopes, addresses, quota }: SecretKeyStatus): Html {
   const what = scopes.length === 0 ? 'All that the account may' : `Only routes for ${listText(scopes)}`
   const from = addresses.length > 0 && html`<span class="sub">only from ${listText(addresses)}</span>`
-  return html`${what}${from}`
+  const often =
+    quota && html`<span class="sub">${quota.limit.toLocaleString('en-GB')} requests a ${quota.per}</span>`
+  return html`${what}${from}${often}`
 }
 
 function endOf(key: SecretKeyStatus, now: number): Html {

@@ -1,5 +1,5 @@
 import { fullName } from '#accounts/account-input.ts'
-import type { PlanUse, QuotaUse } from '#accounts/plan-reports.ts'
+import type { KeyQuotaUse, PlanUse, QuotaUse } from '#accounts/plan-reports.ts'
 import { time } from '#platform/pages/format.ts'
 import { type Html, html, rawHtml } from '#platform/pages/html.ts'
 import { card, emptyState, icon } from '#platform/pages/parts.ts'
@@ -16,6 +16,7 @@ export interface UsageView {
   readonly days: DayRange
   /** undefined = the account has none. */
   readonly plan: PlanUse | undefined
+  readonly keyQuotas: readonly KeyQuotaUse[]
   readonly counts: readonly UsageCount[]
   /** Path of the page, below the portal. */
   readonly path: string
@@ -23,7 +24,7 @@ export interface UsageView {
 
 /** What an account has used: a chart of its days, and sums by key and route. */
 export function usagePage(frame: PageFrame, view: UsageView): Html {
-  const { account, isOwn, days, plan, counts, path } = view
+  const { account, isOwn, days, plan, keyQuotas, counts, path } = view
   const { base } = frame
   const query = `from=${formatDay(days.from)}&to=${formatDay(days.to)}`
   return page(frame, {
@@ -34,7 +35,7 @@ export function usagePage(frame: PageFrame, view: UsageView): Html {
       : `Requests that were forwarded for ${fullName(account) || account.email}, per UTC day.`,
     actions: html`<a class="button" href="${base}${path}/export?${query}" download>${icon('download')}CSV</a>`,
     ...(!isOwn && { breadcrumb: { href: `/accounts/${account.id}`, text: account.email } }),
-    body: html`${plan && planCard(frame, plan)}${daysForm(frame, view)}${counts.length === 0 ? noUsage() : html`${daysCard(days, counts)}${sumsCard(counts)}`}`,
+    body: html`${plan && planCard(frame, plan)}${keyQuotas.length > 0 && keyQuotasCard(frame, keyQuotas)}${daysForm(frame, view)}${counts.length === 0 ? noUsage() : html`${daysCard(days, counts)}${sumsCard(counts)}`}`,
   })
 }
 
@@ -42,7 +43,7 @@ export function usagePage(frame: PageFrame, view: UsageView): Html {
 function planCard(frame: PageFrame, { name, isKnown, quota, rateLimit }: PlanUse): Html {
   return card({
     title: `Plan: ${name}`,
-    body: html`${!isKnown && html`<p>This plan no longer exists, so the account is not limited.</p>`}${quota && quotaPart(frame, quota)}${
+    body: html`${!isKnown && html`<p>This plan no longer exists, so the account is not limited.</p>`}${quota && quotaPart(frame, quota, { id: 'quota' })}${
       rateLimit &&
       html`<p class="muted">${number(rateLimit.limit)} requests ${perText(rateLimit.perMs)}, in bursts of up to ${number(rateLimit.limit)}.</p>`
     }`,
@@ -55,9 +56,21 @@ function perText(spanMs: number): string {
   return span.startsWith('1 ') ? `per ${span.slice(2)}` : `every ${span}`
 }
 
-function quotaPart({ now }: PageFrame, { limit, per, used, resetsAt }: QuotaUse): Html {
+/** What is left of the quotas of keys now. */
+function keyQuotasCard(frame: PageFrame, quotas: readonly KeyQuotaUse[]): Html {
+  return card({
+    title: 'Quotas of keys',
+    body: html`${quotas.map(({ key, ...use }) => quotaPart(frame, use, { id: `quota-of-${key}`, key }))}`,
+  })
+}
+
+function quotaPart(
+  { now }: PageFrame,
+  { limit, per, used, resetsAt }: QuotaUse,
+  { id, key }: { readonly id: string; readonly key?: string },
+): Html {
   const text = `${number(used)} of ${number(limit)} requests used ${per === 'day' ? 'today' : 'this month'} (UTC)`
-  return html`<p id="quota">${text}</p><progress class="quota" max="${limit}" value="${Math.min(used, limit)}" aria-labelledby="quota">${text}</progress>
+  return html`<p id="${id}">${key !== undefined && html`<code>${key}</code>: `}${text}</p><progress class="quota" max="${limit}" value="${Math.min(used, limit)}" aria-labelledby="${id}">${text}</progress>
 <p class="muted">Resets ${time(resetsAt, now)} (${per === 'month' && `${monthDay(resetsAt)}, `}00:00 UTC).</p>`
 }
 

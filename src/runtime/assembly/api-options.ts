@@ -2,6 +2,7 @@ import { knownRoles } from '#accounts/account-input.ts'
 import type { ApiOptions } from '#api/api.ts'
 import type { SignInReturnOptions } from '#api/sign-in-return.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
+import { createClientCertificateReader } from '#gateway/gate/client-certificate.ts'
 import { returnsToOtherHosts, signInHostsOf } from '#gateway/routes/route-urls.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import type { OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
@@ -74,6 +75,7 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
       },
       authenticator: callerAuth.authenticator,
       checkPossession: createConfiguredPossessionCheck(options),
+      readClientCertificate: createClientCertificateReader(config.clientCertificateHeader, options.clock),
       keyUses,
       hasSetupLinks: config.portal.acceptsPasswords,
       clock: options.clock,

@@ -45,7 +45,7 @@ export interface AuthPartsOptions
     | 'monotonic'
     | 'memory'
   > {
-  readonly config: Pick<Config, 'tokens' | 'cache' | 'issuers'>
+  readonly config: Pick<Config, 'tokens' | 'accessCookie' | 'cache' | 'issuers'>
   /** How the keys of foreign issuers are fetched, and they are asked about tokens. */
   readonly fetching: Pick<IssuersOptions, 'log' | 'isRefreshed' | 'onFetched' | 'onAsked' | 'fetches'>
   readonly store: DirectoryOptions['store'] & ImportedKeysOptions['store']
@@ -59,10 +59,17 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
   const directory = createDirectory({
     ...options,
     ...cache,
-    tokenLifetimeMs: tokens.accessLifetimeMs + tokens.clockToleranceMs,
+    tokenLifetimeMs:
+      Math.max(tokens.accessLifetimeMs, cookieLifetimeOf(config) ?? 0) + tokens.clockToleranceMs,
     clockToleranceMs: tokens.clockToleranceMs,
   })
-  const accessTokens = createAccessTokens({ keyring, verified, ...tokens, clock })
+  const accessTokens = createAccessTokens({
+    keyring,
+    verified,
+    ...tokens,
+    cookieLifetimeMs: cookieLifetimeOf(config),
+    clock,
+  })
   const importedKeys = createImportedKeys({
     store: options.store,
     directory,
@@ -99,6 +106,11 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
   return { keyring, verified, directory, accessTokens, schemes, issuers }
 }
 
+/** undefined = there is no access cookie. */
+function cookieLifetimeOf({ accessCookie }: Pick<Config, 'accessCookie'>): number | undefined {
+  return accessCookie.enabled ? accessCookie.lifetimeMs : undefined
+}
+
 /** Issues tokens, under one config. */
 export interface TokenIssuers {
   readonly sessions: Sessions
@@ -122,7 +134,14 @@ export function createTokenIssuers(parts: CallerParts, accessTokens: AccessToken
     keyUses,
     clock,
   })
-  const shared = { ...config.tokens, store, startSession, accessTokens, refreshTokens, clock }
+  const shared = {
+    ...config.tokens,
+    store,
+    startSession,
+    accessTokens,
+    refreshTokens,
+    clock,
+  }
   return {
     sessions: createSessions({ ...shared, needsEnrolment, acknowledgements }),
     clientTokens: createClientTokens({ ...shared, findOwner }),

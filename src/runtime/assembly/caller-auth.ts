@@ -9,6 +9,7 @@ import {
 } from '#identity/cache/store-connection.ts'
 import type { Issuers } from '#identity/issuers/issuers.ts'
 import type { Directory } from '#identity/principal.ts'
+import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { createKeyLoader, type KeyLoader, type Keyring, toSigningKey } from '#identity/tokens/keyring.ts'
 import { createSigningKeys } from '#identity/tokens/signing-keys.ts'
 import { createLookUpCounter } from '#ops/metrics/auth-instruments.ts'
@@ -26,6 +27,7 @@ import { createConnectionLogger, createFaultLogger } from './store-monitor.ts'
 export interface CallerAuth extends TokenIssuers {
   readonly authenticator: Authenticator
   readonly keyring: Keyring
+  readonly accessTokens: AccessTokens
   readonly directory: Directory
   /** Foreign issuers and the state of their keys. */
   readonly issuers: Omit<Issuers, 'all' | 'close'>
@@ -110,6 +112,7 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     authenticator: createAuthenticator({ schemes, directory, clock }),
     ...createTokenIssuers(options, accessTokens),
     keyring,
+    accessTokens,
     directory,
     issuers,
     hasIssuer: issuers.has,

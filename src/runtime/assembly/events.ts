@@ -112,8 +112,10 @@ export function openEvents({
     use,
     close: async () => {
       reminders.close()
-      await deliveries.close()
+      const closing = deliveries.close()
+      // A receiver that hangs must not hold up the shutdown: what it was sent is sent again.
       for (const { close } of posted) close()
+      await closing
     },
   }
 }

@@ -28,7 +28,7 @@ import { signInHostsOf } from '#gateway/routes/route-urls.ts'
 import type { Arrival } from '#gateway/server/arrival.ts'
 import { createLru } from '#identity/cache/lru.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
-import { type CountAgainstPlan, createPlans } from '#identity/limits/plans.ts'
+import { type CountAgainstQuotas, createPlans } from '#identity/limits/plans.ts'
 import { createProofNonces } from '#identity/possession/nonces.ts'
 import { createProofs, type Proofs } from '#identity/possession/proofs.ts'
 import type { ProofReplays } from '#identity/possession/replays.ts'
@@ -115,7 +115,7 @@ export function createConfiguredPossessionCheck(parts: ProofParts): CheckPossess
   const { clientCertificateHeader, publicOrigin } = parts.config
   return createPossessionCheck({
     proofs: createConfiguredProofs(parts),
-    readClientCertificate: createClientCertificateReader(clientCertificateHeader),
+    readClientCertificate: createClientCertificateReader(clientCertificateHeader, parts.clock),
     publicOrigin,
   })
 }
@@ -223,18 +223,19 @@ export function createGateParts(
   return {
     authenticator: callerAuth.authenticator,
     limiter,
-    countAgainstPlan: createPlanCounter(options),
+    countAgainstQuotas: createPlanCounter(options),
     failures: config.failures,
     metrics,
     keyUses,
     checkBasicKey: createConfiguredBasicKeyCheck(config),
     checkPossession: createConfiguredPossessionCheck(options),
     readKeyHeaders: createConfiguredKeyHeaderReader(config),
+    readClientCertificate: createClientCertificateReader(config.clientCertificateHeader, options.clock),
   }
 }
 
-/** Counts requests against the plans of the config. */
-function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigParts): CountAgainstPlan {
+/** Counts requests against the quotas of keys and the plans of the config. */
+function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigParts): CountAgainstQuotas {
   return createPlans({
     plans: config.plans,
     limiter,

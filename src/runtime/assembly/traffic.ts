@@ -1,5 +1,6 @@
 import type { SendNotice } from '#accounts/mails/notices.ts'
 import { buildApi } from '#api/api.ts'
+import { createCookieRenewal } from '#gateway/browser/cookie-renewal.ts'
 import { createReturnPathCheck } from '#gateway/browser/sign-in-return.ts'
 import { createDecideArrivalReader } from '#gateway/decide/decide-arrival.ts'
 import { createDecide, type DecideTraffic } from '#gateway/decide/decide-server.ts'
@@ -98,6 +99,13 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     ownCookies,
     stickyCookies: createConfiguredStickyCookies(config),
     redirectToSignIn,
+    renewAccessCookie: config.accessCookie.enabled
+      ? createCookieRenewal({
+          ...options.callerAuth,
+          cookie: config.accessCookie,
+          publicOrigin: config.publicOrigin,
+        })
+      : undefined,
     onUpgraded,
     followStream: options.followStream,
     openCalls: options.openCalls,

@@ -119,8 +119,9 @@ function openTraceExporter(
 }
 
 /** The parts of a config that the caches, the keys and the sessions depend on. */
-function callerAuthConfig({ tokens, issuers, cache, sessionsMax }: Config): unknown {
-  return { tokens, issuers, cache, sessionsMax }
+function callerAuthConfig({ tokens, issuers, cache, sessionsMax, accessCookie }: Config): unknown {
+  const { enabled, lifetimeMs } = accessCookie
+  return { tokens, issuers, cache, sessionsMax, cookieLifetimeMs: enabled ? lifetimeMs : 0 }
 }
 
 /** New caches have neither accounts nor keys: while the store is unreachable, every caller would be rejected. */

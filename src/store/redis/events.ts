@@ -22,6 +22,7 @@ export function createEventStore({ keys, ask, run, runAudited, confirmAbsence }:
       const start = after === '' ? '-' : `(${after}`
       // The cast is sound: the script returns nothing else.
       const found = (await run(readScript, [keys.audit, keys.ownAudit], [start, limit])) as [string, string][]
+      if (found.length === 0) await confirmAbsence()
       return found.map(([position, text]) => ({ position, text }))
     },
     appendAuditOnce: async ({ id, keptUntil, entry }) => {

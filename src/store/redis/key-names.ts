@@ -36,7 +36,7 @@ export function createKeyNames(prefix: string) {
     usagePrincipals: `${base}usage-principals`,
     usageBatch: (id: string) => `${base}usage-batch:${id}`,
     instances: `${prefix}instances`,
-    quota: (accountId: string, window: string) => `${prefix}quota:${accountId}:${window}`,
+    quota: (subject: string, window: string) => `${prefix}quota:${subject}:${window}`,
     rate: (subject: string) => `${prefix}rate:${subject}`,
   } as const
 }

@@ -15,11 +15,11 @@ const takeScript = loadScript('take-quota')
 /** Quotas that are counted across instances; a failover may lose the last second. */
 export function createQuotaStore({ keys, ask, run, confirmAbsence }: Connection): QuotaStore {
   return {
-    takeQuota: async ({ accountId, window, endsAt, limit, ...take }) => {
+    takeQuota: async ({ subject, window, endsAt, limit, ...take }) => {
       const { now, holder, sequence, holders, needed, ahead, unused, kept, uncounted } = take
       const reply = await run(
         takeScript,
-        [keys.quota(accountId, window)],
+        [keys.quota(subject, window)],
         [
           limit,
           quotaSlack(limit),
@@ -40,8 +40,8 @@ export function createQuotaStore({ keys, ask, run, confirmAbsence }: Connection)
       const [granted = 0, grantedToAll = 0] = (reply as readonly unknown[]).map(Number)
       return { granted, grantedToAll }
     },
-    readQuota: async (accountId, window) => {
-      const fields = await ask((client) => client.hgetall(keys.quota(accountId, window)))
+    readQuota: async (subject, window) => {
+      const fields = await ask((client) => client.hgetall(keys.quota(subject, window)))
       if (fields.granted === undefined) await confirmAbsence()
       return toState(fields)
     },

@@ -35,10 +35,10 @@ export function createQuotaStore({ prepare, read, writeUnsynced }: Database): Qu
   )
 
   function takeOne(wanted: QuotaTake): QuotaGrant {
-    const { accountId, window, now, endsAt } = wanted
-    const row = select.get(accountId, window)
+    const { subject, window, now, endsAt } = wanted
+    const row = select.get(subject, window)
     const { granted, next } = takeOfQuota(toState(row), wanted)
-    save.run(accountId, window, endsAt + quotaKeptMs, next.granted, toHeld(next))
+    save.run(subject, window, endsAt + quotaKeptMs, next.granted, toHeld(next))
     if (!row) removeEnded.run(now, removedPerAddition)
     return { granted, grantedToAll: next.granted }
   }
@@ -62,7 +62,7 @@ export function createQuotaStore({ prepare, read, writeUnsynced }: Database): Qu
         if (waiting.length === 0) setImmediate(takeWaiting)
         waiting.push({ take, resolve, reject })
       }),
-    readQuota: async (accountId, window) => read(() => toState(select.get(accountId, window))),
+    readQuota: async (subject, window) => read(() => toState(select.get(subject, window))),
   }
 }
 

@@ -266,6 +266,40 @@ t.test('the field of the costs must be one that clients can do without', async (
     t.match(problemMessages(t, withRoute({ costHeader })), [/^routes\[0\]\.costHeader: /], costHeader)
 })
 
+t.test('the place of the costs is a path, or up to 8 with a factor each, none of them twice', async (t) => {
+  const longest = Array(8).fill('x'.repeat(64)).join('.')
+  const eight = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`usage.${index}`, 1e9]))
+  for (const costField of ['usage.total_tokens', 'a | b.c | d | e', longest, { 'a.b': 0, c: 0.5 }, eight])
+    t.strictSame(problemMessages(t, withRoute({ costField })), [])
+  for (const costField of [
+    '',
+    'a..b',
+    'a b',
+    'a|b',
+    'a | b | c | d | e',
+    `${longest}.x`,
+    'x'.repeat(65),
+    7,
+    {},
+    { a: -1 },
+    { a: 1e9 + 1 },
+    { a: '2' },
+    { ...eight, ninth: 1 },
+  ])
+    t.match(
+      problemMessages(t, withRoute({ costField })),
+      [/^routes\[0\]\.costField/],
+      JSON.stringify(costField),
+    )
+  for (const costField of ['a | b | a', { 'a | b': 1, a: 2 }])
+    t.strictSame(problemMessages(t, withRoute({ costField })), [
+      'routes[0].costField: "a" is named twice: name each place once',
+    ])
+  t.strictSame(load(t, withRoute({ costField: { 'a.b | c': 2 } })).routes[0]?.costField, [
+    { paths: ['a.b', 'c'], factor: 2 },
+  ])
+})
+
 t.test('a route needs no upstream where the listener for other proxies is configured', async (t) => {
   const withoutUpstream = { name: 'all', path: '/', auth: 'any' }
   t.strictSame(problemMessages(t, { ...minimalConfig, routes: [withoutUpstream] }), [

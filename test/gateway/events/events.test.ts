@@ -99,6 +99,9 @@ t.test('a receiver that hangs holds up no other', async (t) => {
   for (let count = 0; count < 30; count++) await gateway.createAccount()
   await until('the other has all', () => receiver.accepted.length === 30 || undefined)
   t.equal(hanging.accepted.length, 0)
+  const startedAt = performance.now()
+  await gateway.shutDown()
+  t.ok(performance.now() - startedAt < 5_000, 'nor the shutdown')
 })
 
 t.test('what a receiver does not accept for three days is dropped and said so, and no sooner', async (t) => {
@@ -185,6 +188,23 @@ t.test('a quota is announced at 80 % and 100 %, once', async (t) => {
   t.match(
     receiver.accepted.map(({ subject, data }) => [subject, data.details]),
     [80, 100].map((percent) => [account.id, { percent, limit: 10, per: 'day' }]),
+  )
+})
+
+t.test('the quota of a key is announced by the name of the key', async (t) => {
+  const receiver = await startEventReceiver(t)
+  const backend = await startBackend(t)
+  const config = configOf([receiver], ['quota.reached'])
+  const gateway = await startGateway(t, { backend: backend.url, config })
+  const { account } = await gateway.createAccount()
+  const input = { name: 'ci', scopes: [], addresses: [], expiresAt: undefined }
+  const quota = { limit: 10, per: 'day' } as const
+  const key = await gateway.operate(({ secretKeys }) => secretKeys.create(account.id, { ...input, quota }))
+  for (let count = 0; count < 11; count++) await fetch(`${gateway.url}/key`, { headers: { SecretKey: key } })
+  await until('both arrive', () => receiver.accepted.length === 2 || undefined)
+  t.match(
+    receiver.accepted.map(({ subject, data }) => [subject, data.details]),
+    [80, 100].map((percent) => [account.id, { principal: account.id, key: 'ci', percent, ...quota }]),
   )
 })
 

@@ -19,6 +19,7 @@ export const principal: Principal = {
   key: 'default',
   scopes: [],
   addresses: [],
+  quota: undefined,
   plan: undefined,
   issuer: undefined,
   profile: { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
@@ -48,6 +49,7 @@ export const routeOf = (forwardsCredentials: boolean, passesMethodOverride = fal
   forwardsCredentials,
   access: { kind: 'public' } as Access,
   passesMethodOverride,
+  costField: undefined,
   passesTrailers: false,
   upstream: { name: 'backend', headers: undefined },
 })

@@ -45,6 +45,7 @@ t.test('the directory caches only the fields of an account that decisions need',
           key: 'default',
           scopes: [],
           addresses: [],
+          quota: undefined,
           plan: undefined,
           profile,
           issuer: undefined,
@@ -71,11 +72,12 @@ t.test('neither sealed keys nor the API key are cached', async (t) => {
   }
 })
 
-t.test('a cached session has its account, epoch and end', async (t) => {
+t.test('a cached session has its account, epoch and when it ends', async (t) => {
   const { store, directory } = await openDirectory(t)
   const account = await createAccount(store, { sessionEpoch: 2 })
   const session = await startSession(store, account)
-  const known = { accountId: account.id, sessionEpoch: 2, keyId: session.keyId }
+  const { keyId, expiresAt } = session
+  const known = { accountId: account.id, sessionEpoch: 2, keyId, expiresAt }
   t.strictSame(await directory.session(session.id), { ...known, isEnded: false })
   await store.endSession(session.id, 'revoked')
   t.match(directory.session(session.id), { isEnded: false }, 'as long as nobody says that it changed')

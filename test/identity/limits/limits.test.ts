@@ -114,7 +114,14 @@ t.test('a rate counts by the account, its key or the address, as the route says'
     sessionId: undefined,
     key: 'ci',
   } as const
-  const rest = { scopes: [], addresses: [], plan: undefined, profile: undefined, issuer: undefined }
+  const rest = {
+    scopes: [],
+    addresses: [],
+    plan: undefined,
+    quota: undefined,
+    profile: undefined,
+    issuer: undefined,
+  }
   const principal = { ...ada, ...rest }
   const here = { principal, address: '192.0.2.1' }
   const elsewhere = { principal, address: '198.51.100.1' }

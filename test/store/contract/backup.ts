@@ -64,6 +64,21 @@ export function runBackupContract(t: Test, newPlace: NewPlace): void {
     },
   )
 
+  runCase(
+    t,
+    newPlace,
+    'receivers of events get nothing of an audit log that was restored',
+    async (t, _place, store) => {
+      await store.appendAudit(newAuditEntry())
+      const text = await backupText(store)
+      const again = await (await newPlace(t)).open()
+      await again.replaceReceiver({ id: 'a', before: '', after: '{"position":""}' })
+      t.strictSame(await restoreText(again, text), { kind: 'restored' })
+      t.strictSame([...(await again.readReceivers())], [])
+      t.equal((await again.readAuditAfter({ after: '', limit: 10 })).length, 1)
+    },
+  )
+
   runCase(t, newPlace, 'an empty store can be backed up and restored', async (t, _place, store) => {
     const text = await backupText(store)
     const place = await newPlace(t)

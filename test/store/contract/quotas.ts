@@ -11,7 +11,7 @@ export function runQuotaContract(t: Test, newPlace: NewPlace): void {
     'a small quota is granted one by one, and never exceeded',
     async (t, _place, store) => {
       for (const limit of [1, 5, 99]) {
-        const take = newQuotaTake({ accountId: `of ${limit}`, limit, holders: 3 })
+        const take = newQuotaTake({ subject: `of ${limit}`, limit, holders: 3 })
         for (let count = 0; count < limit; count++) t.strictSame(await takeNext(store, take), { granted: 1 })
         t.strictSame(await takeNext(store, take), { granted: 0 }, 'one over')
         t.strictSame(await takeNext(store, { ...take, needed: 1_000 }), { granted: 0 }, 'far over')
@@ -28,7 +28,7 @@ export function runQuotaContract(t: Test, newPlace: NewPlace): void {
       { limit: 500, holders: 1, reserved: 5 },
       { limit: 500, holders: 6, reserved: 0 },
     ]) {
-      const take = newQuotaTake({ accountId: `${limit} ${holders}`, limit, holders, needed: 7 })
+      const take = newQuotaTake({ subject: `${limit} ${holders}`, limit, holders, needed: 7 })
       t.strictSame(await takeNext(store, take), { granted: 7 + reserved })
     }
   })
@@ -117,9 +117,9 @@ export function runQuotaContract(t: Test, newPlace: NewPlace): void {
         { limit: 1_000_000, holders: 1, ahead: 10_000, uncounted: 999_999, reserved: 0 },
         { limit: 99, holders: 1, ahead: 10_000, reserved: 0 },
       ]) {
-        const accountId = `${limit} ${holders} ${ahead} ${uncounted}`
-        const take = newQuotaTake({ accountId, limit, holders, ahead, uncounted })
-        t.strictSame(await takeNext(store, take), { granted: 1 + reserved }, accountId)
+        const subject = `${limit} ${holders} ${ahead} ${uncounted}`
+        const take = newQuotaTake({ subject, limit, holders, ahead, uncounted })
+        t.strictSame(await takeNext(store, take), { granted: 1 + reserved }, subject)
       }
     },
   )
@@ -175,7 +175,7 @@ export function runQuotaContract(t: Test, newPlace: NewPlace): void {
 
   runCase(t, newPlace, 'accounts and windows have quotas of their own', async (t, place, store) => {
     const take = newQuotaTake({ limit: 1 })
-    for (const own of [{}, { accountId: 'bob' }, { window: '2100-02' }, { window: '2100-01-01' }]) {
+    for (const own of [{}, { subject: 'bob' }, { window: '2100-02' }, { window: '2100-01-01' }]) {
       t.strictSame(await takeNext(store, { ...take, ...own }), { granted: 1 })
       t.strictSame(await takeNext(store, { ...take, ...own }), { granted: 0 })
     }

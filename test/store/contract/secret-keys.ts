@@ -25,6 +25,7 @@ export function secretKeyCases(t: Test, newPlace: NewPlace): void {
         name: 'ci',
         scopes: ['orders:read'],
         addresses: ['10.0.0.0/8'],
+        quota: { id: 'aB3dE6fG', limit: 1_000, per: 'day' },
         expiresAt: now + hour,
       })
       t.equal(await store.addSecretKey(account.id, { secretKey: ci, keysMax: 2 }), 'added')

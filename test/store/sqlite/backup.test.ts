@@ -4,8 +4,11 @@ import { backupText, fill, inOneBatch, restoreText } from '../backup-samples.ts'
 import { createAccount } from '../samples.ts'
 import { newSqlitePlace } from './place.ts'
 
-/** What a restored database has of its own: positions, its ID, and which batches of usage were added within an hour. */
-const own = ['changes', 'store', 'usage_batches', 'sqlite_sequence']
+/**
+ * What a restored database has of its own: positions, its ID, which batches of usage were added within an hour, and what
+ * receivers of events have got.
+ */
+const own = ['changes', 'store', 'usage_batches', 'event_receivers', 'audit_once', 'sqlite_sequence']
 
 function rowsOf(path: string): Readonly<Record<string, readonly string[]>> {
   const database = new DatabaseSync(path)

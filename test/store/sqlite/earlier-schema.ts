@@ -1,5 +1,7 @@
 /** Takes back the steps to a list of secret keys and later, for an empty list of accounts or where their keys do not matter. */
 export const withoutSecretKeyList = `
+  DROP TABLE event_receivers;
+  DROP TABLE audit_once;
   ALTER TABLE accounts DROP COLUMN api_last_four;
   DROP INDEX accounts_active_admins;
   DROP INDEX accounts_by_identity;

@@ -1,9 +1,10 @@
 import { dayOf, firstOfMonth, formatDay, parseDay, startOfDay } from '#platform/time.ts'
+import type { Account } from '../../account.ts'
 import type { AuditChain } from '../../audit.ts'
 import type { BackupStore } from '../../backup/records.ts'
 import { accountRecord, type BackupRecord, type RecordOf } from '../../backup/records.ts'
 import type { ChangeStore } from '../../changes.ts'
-import { quotaKeptMs } from '../../quotas.ts'
+import { keyQuotaSubject, quotaKeptMs } from '../../quotas.ts'
 import type { Store } from '../../store.ts'
 import type { BlockedSubject } from '../../subjects.ts'
 import { type UsageCount, usageDaysKept } from '../../usage.ts'
@@ -75,8 +76,7 @@ export function createBackUp(
       yield accounts.map(accountRecord)
       const counts = await Promise.all(accounts.map(({ id }) => countBelongings(id)))
       for (const { id } of accounts.filter((_, index) => counts[index] !== 0)) yield* readBelongings(id)
-      const limited = accounts.filter(({ plan }) => plan !== undefined)
-      yield (await Promise.all(limited.map(({ id }) => readQuotas(id)))).flat()
+      yield (await Promise.all(accounts.flatMap(quotaSubjectsOf).map(readQuotas))).flat()
       if (listed.length < pageSize) return
       after = listed.at(-1)
     }
@@ -138,14 +138,14 @@ export function createBackUp(
   }
 
   /** In all windows that are kept now, on the clock of any instance. */
-  async function readQuotas(accountId: string): Promise<readonly RecordOf<'quota'>[]> {
+  async function readQuotas(subject: string): Promise<readonly RecordOf<'quota'>[]> {
     const today = dayOf(Date.now())
     const days = [today - 1, today, today + 1].map(formatDay)
     const months = [-1, 0, 1].map((later) => formatDay(firstOfMonth(today, later)).slice(0, 7))
     const states = await Promise.all(
       [...days, ...months].map(async (window) => ({
         window,
-        state: await store.readQuota(accountId, window),
+        state: await store.readQuota(subject, window),
       })),
     )
     return states.flatMap(({ window, state: { granted, holders } }) => {
@@ -156,7 +156,9 @@ export function createBackUp(
           [reserved, sequence, granted, askedAt],
         ]),
       )
-      return [{ kind: 'quota', accountId, window, keptUntil: endOf(window) + quotaKeptMs, granted, held }]
+      return [
+        { kind: 'quota', accountId: subject, window, keptUntil: endOf(window) + quotaKeptMs, granted, held },
+      ]
     })
   }
 
@@ -202,6 +204,12 @@ export function createBackUp(
       after = found.at(-1)
     }
   }
+}
+
+/** Whose quotas an account has: its plan's, and those of its keys. */
+function quotaSubjectsOf({ id, plan, secretKeys }: Account): readonly string[] {
+  const ofKeys = secretKeys.flatMap(({ quota }) => (quota ? [keyQuotaSubject(id, quota)] : []))
+  return [...new Set([...(plan === undefined ? [] : [id]), ...ofKeys])]
 }
 
 /** The end of a day (`2026-11-23`) or a month (`2026-11`) of UTC. */

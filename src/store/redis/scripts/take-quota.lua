@@ -1,5 +1,5 @@
 -- Takes requests of a quota, as takeOfQuota of quotas.ts does.
--- KEYS[1] the quota of an account in a window (hash: `granted`, and by each holder `reserved sequence granted askedAt`)
+-- KEYS[1] the quota of a subject in a window (hash: `granted`, and by each holder `reserved sequence granted askedAt`)
 -- ARGV[1] limit  [2] slack  [3] holder  [4] holders  [5] needed  [6] unused  [7] uncounted  [8] when the key expires
 -- [9] sequence  [10] ahead  [11] kept  [12] 1 % of the limit  [13] now in ms  [14] ms after which a holder is gone
 -- Returns what is granted, and what is granted to all holders together.

@@ -1,0 +1,79 @@
+import { valuesOf } from '#http/h1/raw-headers.ts'
+import { createLru } from '#identity/cache/lru.ts'
+import type { Directory } from '#identity/principal.ts'
+import type { AccessTokens } from '#identity/tokens/access-token.ts'
+import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
+import { type Arrival, credentialsOf } from '../server/arrival.ts'
+
+/**
+ * Renews the access cookie of a request that it has admitted.
+ * @returns to be called when the response has arrived: the Set-Cookie line, ended by CR LF, or empty if the cookie is in
+ * its first half, or the sign-in is over by then. Undefined = this request never renews it.
+ */
+export type RenewAccessCookie = (arrival: Arrival) => (() => string) | undefined
+
+interface CookieRenewalOptions {
+  readonly accessTokens: Pick<AccessTokens, 'renew'>
+  readonly directory: Pick<Directory, 'session'>
+  /** Name and attributes of the cookie. */
+  readonly cookie: {
+    readonly name: string
+    readonly path: string
+    readonly sameSite: 'Strict' | 'Lax' | 'None'
+    readonly isSecure: boolean
+  }
+  /** The origin of `publicUrl`. */
+  readonly publicOrigin: string
+}
+
+/** Renewed tokens that are kept for parallel requests, about 1 KiB each; beyond that, some are signed more often. */
+const renewedMax = 1_000
+
+const ownSites: ReadonlySet<string> = new Set(['same-origin', 'same-site', 'none'])
+
+export function createCookieRenewal(options: CookieRenewalOptions): RenewAccessCookie {
+  const { accessTokens, directory, cookie, publicOrigin } = options
+  const renewed = createLru<{ readonly token: string }>(renewedMax)
+  const secure = cookie.isSecure ? '; Secure' : ''
+  const attributes = `; Path=${cookie.path}; HttpOnly${secure}; SameSite=${cookie.sameSite}`
+
+  function renewOnce(token: string, until: number): string | undefined {
+    const known = renewed.get(token)
+    if (known !== undefined) return known.token
+    const next = accessTokens.renew(token, until)
+    if (next !== undefined) renewed.set(token, { token: next })
+    return next
+  }
+
+  function lineFor(token: string, sessionId: string): string {
+    try {
+      const session = directory.session(sessionId)
+      // It was read for the decision. If it had to be read again, the next request renews the cookie.
+      if (session === undefined || session instanceof Promise || session.isEnded) return ''
+      const next = renewOnce(token, session.expiresAt)
+      if (next === undefined) return ''
+      return `Set-Cookie: ${cookie.name}=${next}; Max-Age=${tokenMaxAgeS(next)}${attributes}\r\n`
+    } catch {
+      // Without the store or a signing key: the cookie still counts, and a later request renews it.
+      return ''
+    }
+  }
+
+  /** No page of another site is to cause it, not even one of `cors.origins`. */
+  function isOfThisSite({ head, client }: Arrival): boolean {
+    const [site] = valuesOf(head.rawHeaders, 'sec-fetch-site')
+    if (site !== undefined) return ownSites.has(site)
+    const [origin] = valuesOf(head.rawHeaders, 'origin')
+    return origin === undefined || origin === publicOrigin || origin === `${client.protocol}://${client.host}`
+  }
+
+  return function renewAccessCookie(arrival) {
+    const { decision } = arrival.outcome
+    if (decision?.kind !== 'allowed' || decision.scheme !== 'cookie') return undefined
+    const credentials = credentialsOf(arrival)
+    const sessionId = decision.principal?.sessionId
+    if (credentials.kind !== 'bearer' || sessionId === undefined || !isOfThisSite(arrival)) return undefined
+    const { text } = credentials
+    return () => lineFor(text, sessionId)
+  }
+}

@@ -1,0 +1,222 @@
+/** A member of JSON objects on the way to a field that is looked for. */
+export interface FieldNode {
+  readonly members: Map<string, FieldNode>
+  /** The number of the field that ends here. */
+  field: number | undefined
+}
+
+/**
+ * The tree of the paths of several fields.
+ * @param fields for each, its dotted paths, such as `usage.total_tokens`
+ */
+export function fieldTree(fields: readonly (readonly string[])[]): FieldNode {
+  const root: FieldNode = { members: new Map(), field: undefined }
+  for (const [field, paths] of fields.entries())
+    for (const path of paths) {
+      let node = root
+      for (const name of path.split('.')) {
+        const next = node.members.get(name) ?? { members: new Map(), field: undefined }
+        node.members.set(name, next)
+        node = next
+      }
+      node.field = field
+    }
+  return root
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
+const objectStart = 0x7b
+const objectEnd = 0x7d
+const arrayStart = 0x5b
+const arrayEnd = 0x5d
+
+const mode = {
+  /** Between documents. */
+  top: 0,
+  /** In an object that may have fields, before a name. */
+  object: 1,
+  name: 2,
+  value: 3,
+  text: 4,
+  number: 5,
+  /** In an object or array without fields. */
+  skipped: 6,
+} as const
+
+/** Longer names are none of a path (64 characters, each an escape of six bytes), longer numbers none that counts. */
+const tokenBytesMax = 512
+
+/**
+ * Finds numbers by their paths in JSON that arrives in parts, and keeps nothing else: the names on the way to the place
+ * that has been reached, and one name or number of at most 512 bytes. Texts are skipped whatever they contain. Of documents
+ * that follow one another, or stand in one array, each is read; broken JSON has no further fields than those before.
+ */
+export class JsonFieldScanner {
+  readonly #root: FieldNode
+  readonly #onNumber: (field: number, value: number) => void
+  #mode: number = mode.top
+  /** The objects around the current place, all of them on the way to a field. */
+  readonly #open: FieldNode[] = []
+  #member: FieldNode | undefined
+  #skippedDepth = 0
+  /** What follows a text. */
+  #afterText: number = mode.top
+  #isEscaped = false
+  #token = ''
+
+  /** @param onNumber called for each field whose value is a number, in order */
+  constructor(root: FieldNode, onNumber: (field: number, value: number) => void) {
+    this.#root = root
+    this.#onNumber = onNumber
+  }
+
+  /** Another document begins, whatever came before. */
+  reset(): void {
+    this.#mode = mode.top
+    this.#open.length = 0
+    this.#isEscaped = false
+  }
+
+  read(bytes: Uint8Array, start: number, end: number): void {
+    let index = start
+    while (index < end) {
+      if (this.#mode === mode.text) index = this.#readText(bytes, index, end)
+      else if (this.#mode === mode.skipped) index = this.#readSkipped(bytes, index, end)
+      else this.#readOutsideText(bytes[index++] ?? 0)
+    }
+  }
+
+  /** In a loop of its own, as most bytes of a body are of texts (hot). @returns where the text ends */
+  #readText(bytes: Uint8Array, start: number, end: number): number {
+    let isEscaped = this.#isEscaped
+    let index = start
+    while (index < end) {
+      const byte = bytes[index++]
+      if (isEscaped) isEscaped = false
+      else if (byte === backslash) isEscaped = true
+      else if (byte === quote) {
+        this.#mode = this.#afterText
+        break
+      }
+    }
+    this.#isEscaped = isEscaped
+    return index
+  }
+
+  #readOutsideText(byte: number): void {
+    switch (this.#mode) {
+      case mode.name:
+        this.#readName(byte)
+        break
+      case mode.number:
+        this.#readNumber(byte)
+        break
+      case mode.value:
+        this.#readValue(byte)
+        break
+      case mode.object:
+        this.#readObject(byte)
+        break
+      default:
+        if (byte === objectStart) this.#enter(this.#root)
+        else if (byte === quote) this.#skipText(mode.top)
+    }
+  }
+
+  /** @returns where another mode begins */
+  #readSkipped(bytes: Uint8Array, start: number, end: number): number {
+    let index = start
+    while (index < end) {
+      const byte = bytes[index++]
+      if (byte === objectStart || byte === arrayStart) this.#skippedDepth++
+      else if (byte === objectEnd || byte === arrayEnd) {
+        if (--this.#skippedDepth > 0) continue
+        this.#mode = mode.object
+        break
+      } else if (byte === quote) {
+        this.#skipText(mode.skipped)
+        break
+      }
+    }
+    return index
+  }
+
+  #readObject(byte: number): void {
+    if (byte === quote) {
+      this.#mode = mode.name
+      this.#token = ''
+    } else if (byte === objectEnd) {
+      this.#open.pop()
+      if (this.#open.length === 0) this.#mode = mode.top
+    }
+  }
+
+  #readName(byte: number): void {
+    if (!this.#isEscaped && byte === quote) {
+      this.#member = this.#open.at(-1)?.members.get(plainName(this.#token))
+      this.#mode = mode.value
+      return
+    }
+    this.#isEscaped = !this.#isEscaped && byte === backslash
+    this.#keep(byte)
+  }
+
+  #readValue(byte: number): void {
+    if (byte === quote) this.#skipText(mode.object)
+    else if (byte === objectStart && this.#member !== undefined && this.#member.members.size > 0)
+      this.#enter(this.#member)
+    else if (byte === objectStart || byte === arrayStart) {
+      this.#mode = mode.skipped
+      this.#skippedDepth = 1
+    } else if (byte === comma || byte === objectEnd) {
+      this.#mode = mode.object
+      this.#readObject(byte)
+    } else if (byte !== colon && byte > 0x20) {
+      this.#mode = mode.number
+      this.#token = ''
+      this.#readNumber(byte)
+    }
+  }
+
+  /** Also `true`, `false` and `null`, which are no numbers. */
+  #readNumber(byte: number): void {
+    if (byte > 0x20 && byte !== comma && byte !== objectEnd && byte !== arrayEnd) {
+      this.#keep(byte)
+      return
+    }
+    const field = this.#member?.field
+    const value = field === undefined || !isNumber.test(this.#token) ? Number.NaN : Number(this.#token)
+    if (field !== undefined && Number.isFinite(value)) this.#onNumber(field, value)
+    this.#mode = mode.object
+    this.#readObject(byte)
+  }
+
+  #keep(byte: number): void {
+    if (this.#token.length <= tokenBytesMax) this.#token += String.fromCharCode(byte)
+  }
+
+  #enter(node: FieldNode): void {
+    this.#open.push(node)
+    this.#mode = mode.object
+  }
+
+  #skipText(after: number): void {
+    this.#mode = mode.text
+    this.#afterText = after
+  }
+}
+
+const isNumber = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** A name without its escapes. */
+function plainName(token: string): string {
+  if (!token.includes('\\')) return token
+  try {
+    return String(JSON.parse(`"${token}"`))
+  } catch {
+    return ''
+  }
+}
