@@ -15,16 +15,22 @@ interface Item {
   readonly items?: readonly Item[]
 }
 
-/** The first link of each line of a list or table. */
+/** The pages that a text of an index links to; below an index of its own, the pages of that. */
 function itemsOf(page: string, text: string): readonly Item[] {
-  return [...text.matchAll(/^(?:- |\| )\[([^\]]+)\]\((?!https?:)([^)#]+\.md)\)/gm)].map(
-    ([, title = '', path = '']) => {
-      const target = join(dirname(page), path)
-      const below = /[^/]\/README\.md$/.test(path) && target !== page ? itemsOf(target, read(target)) : []
-      const link = `/${target.replace(/README\.md$/, '').replace(/\.md$/, '')}`
-      return { text: title, link, ...(below.length > 0 && { collapsed: true, items: below }) }
-    },
-  )
+  return [...text.matchAll(/\[([^\]]+)\]\((?!https?:)([^)#]+\.md)\)/g)].map(([, title = '', path = '']) => {
+    const target = join(dirname(page), path)
+    const rows = /[^/]\/README\.md$/.test(path) ? read(target).match(/^\| \[.+?\)/gm) : null
+    const link = `/${target.replace(/README\.md$/, '').replace(/\.md$/, '')}`
+    return {
+      text: capitalised(title),
+      link,
+      ...(rows && { collapsed: true, items: itemsOf(target, rows.join('\n')) }),
+    }
+  })
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function read(page: string): string {
@@ -35,7 +41,8 @@ function packaged(path: string): string {
   return join(import.meta.dirname, '../node_modules', path)
 }
 
-const [, ...groups] = read('docs/README.md').split(/^## /m)
+/** The rows of the index: what a reader wants, and the pages for it. */
+const groups = [...read('docs/README.md').matchAll(/^\| ([^|[]+) \| (\[.+) \|$/gm)]
 const decisions = readdirSync(join(root, 'docs/decisions')).map((name) => ({
   text: /^# (.+)$/m.exec(read(`docs/decisions/${name}`))?.[1] ?? name,
   link: `/docs/decisions/${name.replace(/\.md$/, '')}`,
@@ -75,9 +82,9 @@ export default defineConfig({
       { text: 'Changes', link: '/CHANGELOG' },
     ],
     sidebar: [
-      ...groups.map((group) => ({
-        text: group.slice(0, group.indexOf('\n')),
-        items: [...itemsOf('docs/README.md', group)],
+      ...groups.map(([, wish = '', pages = '']) => ({
+        text: capitalised(wish),
+        items: [...itemsOf('docs/README.md', pages)],
       })),
       { text: 'Decisions', collapsed: true, items: decisions },
     ],
