@@ -439,7 +439,13 @@ function audit({
   who,
   ...over
 }: Partial<Parameters<typeof auditPage>[1]> & { readonly who?: string }): Parameters<typeof auditPage>[1] {
-  return { filter: { action: undefined, who }, entries: [], before: undefined, isFirstPage: true, ...over }
+  return {
+    filter: { action: undefined, who: undefined, part: who },
+    entries: [],
+    before: undefined,
+    isFirstPage: true,
+    ...over,
+  }
 }
 
 /** The only page of them. */

@@ -145,7 +145,40 @@ export function runAuditContract(t: Test, newPlace: NewPlace): void {
     t.strictSame(await find(undefined, 'A"D\\m'), [5])
     t.strictSame(await find(undefined, 'da@example.com'), [])
     t.strictSame(await find('setup-link-created', undefined), [])
+    const findPart = async (part: string) => {
+      const filter = { action: undefined, who: undefined, part }
+      return (await store.findAudit({ filter, before: undefined, limit: 10 })).entries.map(({ at }) => at)
+    }
+    t.strictSame(await findPart('DA@example'), [1])
+    t.strictSame(await findPart('RG@'), [3, 2])
+    t.strictSame(await findPart('d1'), [], 'neither an ID nor an e-mail')
+    t.strictSame(await findPart('b1'), [4, 1])
+    t.strictSame(await findPart('"d\\'), [5])
+    t.strictSame(await findPart('signed-in'), [], 'what was done is not who did it')
   })
+
+  runCase(
+    t,
+    newPlace,
+    'a range of times finds its audit entries, wherever they are in the log',
+    async (t, _place, store) => {
+      const now = Date.now()
+      const minute = 60_000
+      // Redis orders entries by its own clock, so all of them are of now there: only the filter tells them apart.
+      for (const ago of [9, 7, 5, 3, 1]) await store.appendAudit(newAuditEntry({ at: now - ago * minute }))
+      const find = async (from: number | undefined, until: number | undefined) => {
+        const filter = { action: undefined, who: undefined, from, until }
+        const { entries } = await store.findAudit({ filter, before: undefined, limit: 10 })
+        return entries.map(({ at }) => Math.round((now - at) / minute))
+      }
+      t.strictSame(await find(undefined, undefined), [1, 3, 5, 7, 9])
+      t.strictSame(await find(now - 5 * minute, undefined), [1, 3, 5], 'from is in the range')
+      t.strictSame(await find(now - 7 * minute, now - minute), [3, 5, 7], 'until is not')
+      t.strictSame(await find(now - 6 * minute, now - 6 * minute), [])
+      t.strictSame(await find(undefined, now + minute), [1, 3, 5, 7, 9])
+      t.strictSame(await find(now + minute, undefined), [])
+    },
+  )
 
   runCase(t, newPlace, 'filtered audit entries are read page after page', async (t, _place, store) => {
     for (let at = 0; at < 20; at++) {
