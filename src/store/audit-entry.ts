@@ -73,6 +73,8 @@ export const auditActions = [
   'signing-key-retired',
   'subject-blocked',
   'subject-unblocked',
+  'events-retried',
+  'event-tested',
   'store-restored',
   'key-expiring',
   'quota-reached',
