@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { startServer } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
@@ -12,7 +14,9 @@ const receiver = await startServer(t, async (request, response) => {
   got.push(String(JSON.parse(body).type))
   response.writeHead(status).end()
 })
-const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+const secretFile = join(t.testdir({}), 'secret')
+writeFileSync(secretFile, `whsec_${Buffer.alloc(32, 7).toString('base64')}`, { mode: 0o600 })
+const secret = { file: secretFile }
 const test = portalTests(t, { config: { events: [{ url: receiver, secret, types: ['account.created'] }] } })
 const testWithout = portalTests(t)
 

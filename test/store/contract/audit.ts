@@ -164,19 +164,20 @@ export function runAuditContract(t: Test, newPlace: NewPlace): void {
     async (t, _place, store) => {
       const now = Date.now()
       const minute = 60_000
-      // Redis orders entries by its own clock, so all of them are of now there: only the filter tells them apart.
-      for (const ago of [9, 7, 5, 3, 1]) await store.appendAudit(newAuditEntry({ at: now - ago * minute }))
+      // No time is before its entry is written: Redis skips what its own clock says is later than the range.
+      for (const later of [1, 3, 5, 7, 9])
+        await store.appendAudit(newAuditEntry({ at: now + later * minute }))
       const find = async (from: number | undefined, until: number | undefined) => {
         const filter = { action: undefined, who: undefined, from, until }
         const { entries } = await store.findAudit({ filter, before: undefined, limit: 10 })
-        return entries.map(({ at }) => Math.round((now - at) / minute))
+        return entries.map(({ at }) => (at - now) / minute)
       }
-      t.strictSame(await find(undefined, undefined), [1, 3, 5, 7, 9])
-      t.strictSame(await find(now - 5 * minute, undefined), [1, 3, 5], 'from is in the range')
-      t.strictSame(await find(now - 7 * minute, now - minute), [3, 5, 7], 'until is not')
-      t.strictSame(await find(now - 6 * minute, now - 6 * minute), [])
-      t.strictSame(await find(undefined, now + minute), [1, 3, 5, 7, 9])
-      t.strictSame(await find(now + minute, undefined), [])
+      t.strictSame(await find(undefined, undefined), [9, 7, 5, 3, 1])
+      t.strictSame(await find(now + 5 * minute, undefined), [9, 7, 5], 'from is in the range')
+      t.strictSame(await find(now + 3 * minute, now + 9 * minute), [7, 5, 3], 'until is not')
+      t.strictSame(await find(now + 6 * minute, now + 6 * minute), [])
+      t.strictSame(await find(undefined, now + 2 * minute), [1])
+      t.strictSame(await find(now + 10 * minute, undefined), [])
     },
   )
 
