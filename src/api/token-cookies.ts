@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import type { IssuedTokens } from '#identity/tokens/sessions.ts'
 
 /** The attributes of a cookie that carries a token. */
 export interface TokenCookie {

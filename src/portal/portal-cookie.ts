@@ -1,6 +1,6 @@
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
+import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import type { IssuedTokens } from '#identity/tokens/sessions.ts'
 import { randomText } from '#platform/secrets/format.ts'
 import type { PortalRequest } from './portal-request.ts'
 

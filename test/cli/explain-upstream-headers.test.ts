@@ -43,3 +43,18 @@ t.test('explain names the headers that are set for an upstream, but shows no sec
   const asJson = await run(t, ['config', 'show', '--config', configFile, '--json'])
   t.notMatch(asJson.stdout, /hunter|backend\.key/)
 })
+
+t.test('explain says where the units of a request come from', async (t) => {
+  const { configFile } = await startGateway(t)
+  const route = { name: 'models', path: '/v1', upstream: 'backend', auth: 'none', costHeader: 'X-Cost' }
+  const costField = { 'usage.prompt_tokens | usage.input_tokens': 1, 'usage.completion_tokens': 3 }
+  rewrite(configFile, { upstreams: { backend: { targets } }, routes: [{ ...route, costField }] })
+  const explained = (...args: readonly string[]) =>
+    run(t, ['explain', 'GET', '/v1/x', '-H', 'Accept-Encoding: br', '--config', configFile, ...args])
+  const { stdout } = await explained()
+  t.match(
+    stdout,
+    'its units are those of the header X-Cost, usage.prompt_tokens | usage.input_tokens in the body, usage.completion_tokens times 3 in the body, or one',
+  )
+  t.match((await explained('--json')).stdout, /"Accept-Encoding",\s*"value": "identity"/)
+})

@@ -61,88 +61,80 @@ const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
 }
 
 async function start(t: Test, driver: StoreDriver) {
-  const route = {
-    path: '/v1',
-    upstream: 'backend',
-    auth: 'any',
-    costHeader: 'X-Cost',
-    costField: {
-      'usage.prompt_tokens | usage.input_tokens | message.usage.input_tokens': 1,
-      'usage.completion_tokens | usage.output_tokens': 3,
-    },
+  const costField = {
+    'usage.prompt_tokens | usage.input_tokens | message.usage.input_tokens': 1,
+    'usage.completion_tokens | usage.output_tokens': 3,
   }
   const { backend, gateway } = await startBoth(t, {
     driver,
-    answer: (request, response, { body }) => {
+    answer: (request, response) => {
       response.setHeader('Content-Type', 'application/json')
-      const { stream } = (body === '' ? {} : JSON.parse(body)) as { readonly stream?: boolean }
-      const { pathname } = new URL(request.url ?? '', 'http://backend.test')
-      const name = pathname.endsWith('/completions')
-        ? stream
-          ? 'stream'
-          : 'json'
-        : pathname.slice('/v1/'.length)
+      const [, name = ''] = request.url?.split('/') ?? []
       answers[name]?.(response)
     },
     config: {
       keys: { sealingKey: { file: 'sealing.key' }, accept: ['SecretKey', 'bearer'] },
-      routes: [{ ...route, name: 'models' }],
+      routes: Object.keys(answers).map((name) => ({
+        ...{ name, path: `/${name}`, upstream: 'backend', auth: 'any', costHeader: 'X-Cost', costField },
+      })),
     },
   })
   const { account, secretKey } = await gateway.createAccount()
   const today = dayOf(Date.now())
-  /** Once this many units were counted, for as many requests. */
-  const used = (requests: number, units: number) =>
-    until(`${requests} requests are ${units} units`, () =>
-      gateway.operate(async ({ usage: counts }) => {
-        const found = await counts.read(account.id, { from: today - 1, to: today + 1 })
-        const sum = (member: 'requests' | 'units') => found.reduce((total, each) => total + each[member], 0)
-        return (sum('requests') === requests && sum('units') === units) || undefined
-      }),
-    )
+  const readUsed = () =>
+    gateway.operate(async ({ usage: counts }) => {
+      const found = await counts.read(account.id, { from: today - 1, to: today + 1 })
+      return Object.fromEntries(found.map(({ route, requests, units }) => [route, [requests, units]]))
+    })
   const call = (path: string, init: RequestInit = {}) =>
-    fetch(`${gateway.url}/v1/${path}`, { ...init, headers: { SecretKey: secretKey } })
-  return { backend, gateway, secretKey, used, call }
+    fetch(`${gateway.url}/${path}`, { ...init, headers: { SecretKey: secretKey } })
+  return { backend, gateway, secretKey, readUsed, call }
 }
 
 for (const driver of storeDrivers)
   t.test(`units come from the bodies of answers, on ${driver}`, async (t) => {
-    const { backend, gateway, secretKey, used, call } = await start(t, driver)
-    const { chat } = new OpenAI({ apiKey: secretKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
+    const { backend, gateway, secretKey, readUsed, call } = await start(t, driver)
+    const chatOf = (name: string) =>
+      new OpenAI({ apiKey: secretKey, baseURL: `${gateway.url}/${name}`, maxRetries: 0 }).chat.completions
     const question = { model: 'm', messages: [{ role: 'user' as const, content: 'Hello?' }] }
 
-    const answer = await chat.completions.create(question)
+    const answer = await chatOf('json').create(question)
     t.match(answer.usage, usage)
     t.equal(backend.last().headers['accept-encoding'], 'identity')
-    await used(1, 15)
 
     const seen: unknown[] = []
-    for await (const part of await chat.completions.create({ ...question, stream: true }))
+    for await (const part of await chatOf('stream').create({ ...question, stream: true }))
       seen.push(part.usage)
     t.match(seen, [null, usage], 'every event arrives as it was sent')
-    await used(2, 30)
 
     await (await call('messages')).text()
-    await used(3, 45)
     t.equal(await (await call('silent')).text(), '{}')
-    await used(4, 46)
     t.equal((await call('header')).headers.get('x-cost'), null)
-    await used(5, 51)
     t.match(await (await call('compressed')).json(), { usage })
-    await used(6, 52)
 
     await t.rejects((await call('cut')).text())
-    await used(7, 67)
     const leaving = new AbortController()
     const left = await call('left', { signal: leaving.signal })
     await left.body?.getReader().read()
     leaving.abort()
-    await used(8, 82)
 
     const session = connect(gateway.url)
     t.teardown(() => session.destroy())
-    const stream = session.request({ ':path': '/v1/messages', secretkey: secretKey })
+    const stream = session.request({ ':path': '/messages', secretkey: secretKey })
     stream.resume()
     await once(stream, 'end')
-    await used(9, 97)
+
+    const expected = {
+      json: [1, 15],
+      stream: [1, 15],
+      messages: [2, 30],
+      silent: [1, 1],
+      header: [1, 5],
+      compressed: [1, 1],
+      cut: [1, 15],
+      left: [1, 15],
+    }
+    const unitsOf = (counts: object) => Object.values(counts).reduce((sum, [, units]) => sum + units, 0)
+    await until('all are counted', async () => unitsOf(await readUsed()) >= unitsOf(expected) || undefined)
+    t.strictSame(await readUsed(), expected)
   })

@@ -45,6 +45,7 @@ export function describeUpstream(
     describeTrailers(head, route),
     describeIgnoredUpgrade(head, input),
     describeResponseHeaders(route),
+    describeCost(route),
   ]
   return {
     detail: `${upstream.name} receives ${head.method} ${target}${hasSeveral ? ' below the base path of the target' : ''}${notes.map(({ detail }) => detail).join('')}`,
@@ -90,6 +91,25 @@ function describePrefix({ strippedPrefix }: Pick<RequestHeadInput, 'strippedPref
   return {
     detail: ` (${done} the paths of Location, Content-Location, Refresh, Link and Set-Cookie)`,
     facts: { strippedPrefix: own, rewrite: replacement || '/', forwardedPrefix: prefix },
+  }
+}
+
+/** What in the response says how many units the request used. */
+function describeCost({
+  costHeader,
+  costField,
+}: Pick<Route<unknown>, 'costHeader' | 'costField'>): StepResult {
+  const fields = costField?.map(({ paths, factor }) => ({ field: paths.join(' | '), factor }))
+  const sources = [
+    ...(costHeader === undefined ? [] : [`the header ${costHeader}`]),
+    ...(fields ?? []).map(
+      ({ field, factor }) => `${field}${factor === 1 ? '' : ` times ${factor}`} in the body`,
+    ),
+  ]
+  if (sources.length === 0) return { detail: '', facts: {} }
+  return {
+    detail: `; its units are those of ${sources.join(', ')}, or one`,
+    facts: { costHeader: costHeader ?? null, costFields: fields ?? [] },
   }
 }
 

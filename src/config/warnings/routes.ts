@@ -101,6 +101,23 @@ export function findUnheardHsts({ routes, publicUrl }: Pick<ConfigTree, 'routes'
   )
 }
 
+/** Routes whose responses say a cost that is counted for nobody, or never seen. */
+export function findUncountedCosts({ routes }: Pick<ConfigTree, 'routes'>): Warning[] {
+  return [...routes.entries()].flatMap(([index, { name, auth, upstream, costHeader, costField }]) => {
+    const option = costField === undefined ? 'costHeader' : 'costField'
+    if (costField === undefined && costHeader === undefined) return []
+    const path = ['routes', index, option]
+    const hint = 'leave it out'
+    if (upstream === undefined) {
+      const message = `route "${name}" has no upstream, so its responses are not seen: a request is one unit`
+      return [{ path, message, hint }]
+    }
+    // A header is at least removed.
+    if (auth !== 'none' || costField === undefined) return []
+    return [{ path, message: `route "${name}" is public, so its units are counted for nobody`, hint }]
+  })
+}
+
 /** Paths that look like a pattern, by characters that are allowed in a path. */
 export function findPatterns({ routes }: Pick<ConfigTree, 'routes'>): Warning[] {
   return [...routes.entries()]

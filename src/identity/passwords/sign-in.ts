@@ -10,7 +10,7 @@ import {
   type Viewer,
 } from '../portal/portal-sessions.ts'
 import { SecondFactorNeeded, type SecondFactors } from '../second-factor/second-factors.ts'
-import type { IssuedTokens } from '../tokens/sessions.ts'
+import type { IssuedTokens } from '../tokens/issued-tokens.ts'
 import { type PasswordCheck, workOwnerOf } from './password-check.ts'
 import {
   createPasswordLinks,

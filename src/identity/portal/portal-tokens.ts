@@ -1,12 +1,9 @@
-import type { Clock } from '#platform/clock.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
-import { portalKeyId, unlimited } from '#store/secret-keys.ts'
+import { portalKeyId } from '#store/secret-keys.ts'
 import type { Session, SessionStore, Visitor } from '#store/sessions.ts'
-import type { AccessTokens } from '../tokens/access-token.ts'
-import type { RefreshTokens } from '../tokens/refresh-tokens.ts'
-import type { IssuedTokens } from '../tokens/sessions.ts'
+import { createTokenIssuer, type IssuedTokens, type TokenIssuerOptions } from '../tokens/issued-tokens.ts'
 
 /** The tokens that browsers signed in to the portal get as cookies. */
 export interface PortalTokens {
@@ -27,28 +24,24 @@ interface SignedInAccount {
   readonly session: PortalSession
 }
 
-export interface PortalTokensOptions {
+export interface PortalTokensOptions extends TokenIssuerOptions {
   readonly store: Pick<AccountReader, 'findAccount'> &
     Pick<SessionStore, 'startSession' | 'findSession' | 'endSession'> &
     Pick<PortalStore, 'findPortalSession'>
-  readonly accessTokens: AccessTokens
-  readonly refreshTokens: RefreshTokens
-  readonly refreshIdleMs: number
   /** How many sessions an account may have: beyond that the oldest ends. */
   readonly openMax: number
   /** Whether an account has to set up a second factor before it gets any token. */
   readonly needsEnrolment: (account: Account) => boolean
   /** Called for each access token. */
   onIssued(): void
-  readonly clock: Clock
 }
 
 /** How often a start is retried when the account changes concurrently. */
 const startAttemptsMax = 5
 
 export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
-  const { store, accessTokens, refreshTokens, refreshIdleMs } = options
-  const { openMax, needsEnrolment, onIssued, clock } = options
+  const { store, accessTokens, openMax, needsEnrolment, onIssued, clock } = options
+  const issueTokens = createTokenIssuer(options)
 
   async function open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined> {
     if (needsEnrolment(signedIn.account)) return undefined
@@ -60,23 +53,8 @@ export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
     accessTokens.assertCanIssue()
     const paired = await open(signedIn, visitor)
     if (!paired) return undefined
-    const { account } = signedIn
     onIssued()
-    const subject = {
-      accountId: account.id,
-      sessionId: paired.id,
-      role: account.role,
-      roleEpoch: account.roleEpoch,
-      limits: { scopes: unlimited, validUntil: paired.expiresAt },
-    }
-    const endsAt = Math.min(paired.expiresAt, paired.rotatedAt + refreshIdleMs)
-    return {
-      account,
-      accessToken: accessTokens.issue(subject),
-      cookieToken: accessTokens.issueForCookie(subject, paired.expiresAt),
-      refreshToken: refreshTokens.create(paired.id, paired.generation),
-      refreshLifetimeMs: Math.max(0, endsAt - clock()),
-    }
+    return issueTokens(signedIn.account, paired)
   }
 
   /** @returns undefined where the account is disabled, or the portal session has ended */

@@ -5,7 +5,7 @@ import { randomText } from '#platform/secrets/format.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { Visitor } from '#store/sessions.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
-import type { IssuedTokens } from '../tokens/sessions.ts'
+import type { IssuedTokens } from '../tokens/issued-tokens.ts'
 import type { PortalSessions, Viewer } from './portal-sessions.ts'
 
 /** What a sign-in code carries from the portal's own host to the host of a page. */

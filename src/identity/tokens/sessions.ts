@@ -1,26 +1,19 @@
 import { createAuditEntryFactory } from '#accounts/audit-entry-factory.ts'
-import type { Clock } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
-import type { RefreshTokenUse, RotationRefusal, Session, SessionStore, Visitor } from '#store/sessions.ts'
-import type { AccessTokens } from './access-token.ts'
-import type { Acknowledgements, RefreshTokens } from './refresh-tokens.ts'
-import { limitsOf, narrowed, type StartSession } from './session-start.ts'
-
-/** The tokens issued to a caller, and how long the refresh token can be used. */
-export interface IssuedTokens {
-  readonly account: Account
-  readonly accessToken: string
-  /** The one for the access cookie; undefined = there is no such cookie. */
-  readonly cookieToken: string | undefined
-  readonly refreshToken: string
-  /** The remaining lifetime of the session, unless it is refreshed. */
-  readonly refreshLifetimeMs: number
-}
+import type { RefreshTokenUse, RotationRefusal, SessionStore, Visitor } from '#store/sessions.ts'
+import {
+  createTokenIssuer,
+  type IssuedTokens,
+  type TokenIssuerOptions,
+  type TokenTerms,
+} from './issued-tokens.ts'
+import type { Acknowledgements } from './refresh-tokens.ts'
+import type { StartSession } from './session-start.ts'
 
 export interface RefreshedTokens extends IssuedTokens {
   /** To be called once the response was sent: the grace period of the previous token begins only then. */
@@ -48,29 +41,21 @@ export interface Sessions {
 }
 
 /** Its access token names the client (RFC 9068 2.2), and has no more scopes than it asks for. */
-interface RefreshingClient {
-  /** undefined = all that the key of the session has. */
-  readonly scopes: readonly string[] | undefined
-  /** The thumbprint of the key that it has proven to have, which its access token is bound to; undefined = none. */
-  readonly jkt: string | undefined
+interface RefreshingClient extends TokenTerms {
   /** Whether nothing but that key proves who it is: then its refresh tokens are bound to the key too (RFC 9449 5). */
   readonly isPublic: boolean
 }
 
-export interface SessionsOptions {
+export interface SessionsOptions extends TokenIssuerOptions {
   readonly store: Pick<SessionStore, 'rotateSession' | 'endSession' | 'findSession'> &
     Pick<AccountReader, 'findAccount'> &
     Pick<AuditStore, 'appendAudit'>
   readonly startSession: StartSession
-  readonly accessTokens: AccessTokens
-  readonly refreshTokens: RefreshTokens
   readonly refreshLifetimeMs: number
-  readonly refreshIdleMs: number
   readonly reuseGraceMs: number
   /** Whether an account has to set up a second factor before a session of the portal gives it any token. */
   readonly needsEnrolment: (account: Account) => boolean
   readonly acknowledgements: Pick<Acknowledgements, 'enqueue' | 'writeNow' | 'flushSession'>
-  readonly clock: Clock
 }
 
 /**
@@ -97,29 +82,12 @@ interface TokenUse extends Pick<RefreshTokenUse, 'sessionId' | 'generation' | 'v
 
 export function createSessions(options: SessionsOptions): Sessions {
   const { store, startSession, accessTokens, refreshTokens, refreshLifetimeMs, refreshIdleMs } = options
+  const issueTokens = createTokenIssuer(options)
   const { reuseGraceMs, acknowledgements, needsEnrolment, clock } = options
   const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
   const acknowledgesFirst = reuseGraceMs < acknowledgeFirstBelowMs
   /** Only with a short grace period: the last refresh in flight of each session. */
   const inFlight = new Map<string, Promise<unknown>>()
-
-  function issueTokens(
-    account: Account,
-    session: Pick<Session, 'id' | 'generation' | 'rotatedAt' | 'expiresAt' | 'keyId'>,
-    { client, jkt }: Partial<Pick<TokenUse, 'client' | 'jkt'>> = {},
-  ): IssuedTokens {
-    const { id: accountId, role, roleEpoch } = account
-    const limits = narrowed(limitsOf(account, session), client?.scopes)
-    const subject = { accountId, sessionId: session.id, role, roleEpoch, limits }
-    const endsAt = Math.min(session.expiresAt, session.rotatedAt + refreshIdleMs)
-    return {
-      account,
-      accessToken: accessTokens.issue({ ...subject, clientId: client && accountId, jkt: client?.jkt }),
-      cookieToken: client ? undefined : accessTokens.issueForCookie(subject, session.expiresAt),
-      refreshToken: refreshTokens.create(session.id, session.generation, jkt),
-      refreshLifetimeMs: Math.max(0, endsAt - clock()),
-    }
-  }
 
   async function start(secretKey: string, apiKey: string, visitor: Visitor): Promise<IssuedTokens> {
     accessTokens.assertCanIssue()
