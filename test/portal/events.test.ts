@@ -22,7 +22,7 @@ const testWithout = portalTests(t)
 
 test('an Admin sees a receiver that fails, tests it, and has it tried again', async (t, portal) => {
   const { page } = await portal.createPerson({ role: 'Admin' })
-  await page.goto(`${portal.url}/portal/accounts`)
+  await page.goto(`${portal.url}/portal/audit`)
   await page.getByRole('link', { name: 'Events' }).click()
   await until('the receiver has failed', async () => {
     await page.reload()

@@ -32,7 +32,7 @@ export function auditPage(frame: PageFrame, view: AuditView): Html {
     title: 'Audit',
     section: '/audit',
     lead: 'Changes to accounts, keys and sessions. Entries cannot be edited.',
-    actions: html`${exportLink('csv', 'CSV')}${exportLink('jsonl', 'JSON Lines')}`,
+    actions: html`<a class="button" href="${base}/events">Events</a>${exportLink('csv', 'CSV')}${exportLink('jsonl', 'JSON Lines')}`,
     body: html`${filterForm(frame, filter)}
 <section class="card" aria-label="Entries">${
       entries.length === 0

@@ -19,7 +19,8 @@ const titles = ['Receiver', 'State', 'Pending', 'Dropped', 'Delivered']
 export function eventsPage(frame: PageFrame, { receivers, tested }: EventsView): Html {
   return page(frame, {
     title: 'Events',
-    section: '/events',
+    section: '/audit',
+    breadcrumb: { href: '/audit', text: 'Audit' },
     lead: 'Programs that are told what changes, and whether they accept it.',
     body: html`${tested && testNotice(tested)}${card({
       title: 'Receivers',

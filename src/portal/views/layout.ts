@@ -32,7 +32,6 @@ const ownSections = [
 const adminSections = [
   { path: '/accounts', text: 'Accounts', icon: 'accounts' },
   { path: '/audit', text: 'Audit', icon: 'audit' },
-  { path: '/events', text: 'Events', icon: 'events' },
 ] as const satisfies readonly NavEntry[]
 
 type Section = (typeof ownSections | typeof adminSections)[number]['path']
