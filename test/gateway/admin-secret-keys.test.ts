@@ -63,10 +63,11 @@ for (const driver of storeDrivers) {
         expiresAt: validTo,
         certificate: { subject: 'CN=a', sha256: fingerprint256.replaceAll(':', '').toLowerCase(), validTo },
       })
-      t.match((await call(operations.listKeys, path)).json().items.at(-1), { name: 'laptop', imported: true })
+      const items = (await call(operations.listKeys, path)).json().items as readonly unknown[]
+      t.match(items.at(-1), { name: 'laptop', imported: true })
       const other = await gateway.createAccount()
       const fieldsOf = async (response: ReturnType<typeof call>) => {
-        const errors: readonly { readonly field: string }[] = (await response).json().errors ?? []
+        const errors = ((await response).json().errors ?? []) as readonly { readonly field: string }[]
         return errors.map(({ field }) => field)
       }
       t.strictSame(await fieldsOf(create(cert, 'again')), ['certificate'])
