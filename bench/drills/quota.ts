@@ -3,13 +3,16 @@ import type { Scope } from '../scope.ts'
 import { startBackend } from './backend.ts'
 import { createClient, type DrillClient } from './client.ts'
 import type { Report } from './figures.ts'
-import { type InstanceGroup, startInstanceGroup } from './instance-group.ts'
+import { type Instance, type InstanceGroup, startInstanceGroup } from './instance-group.ts'
 
 const limit = 10_000
 const connections = 64
 const rounds = 5
 
-/** How many requests of a quota pass over three instances, each round with an account of its own. */
+/**
+ * How many requests of a quota pass over three instances, each round with an account of its own; then of the quota of
+ * a key that is rotated after one of them was killed.
+ */
 export async function quota(scope: Scope, report: Report): Promise<void> {
   const redis = await startRedis(scope)
   const stores = Array.from({ length: 3 }, () => ({ url: redis.url }))
@@ -20,7 +23,7 @@ export async function quota(scope: Scope, report: Report): Promise<void> {
   for (let round = 1; round <= rounds; round++) {
     const secretKey = await createLimited(fleet, round)
     const startedAt = performance.now()
-    const { passed, others } = await useUp(fleet, client, secretKey)
+    const { passed, others } = await useUp(fleet.instances, client, secretKey)
     const seconds = (performance.now() - startedAt) / 1_000
     report.demand(
       `between ${limit} and ${limit * 1.01} pass`,
@@ -28,6 +31,28 @@ export async function quota(scope: Scope, report: Report): Promise<void> {
       `${passed}, in ${seconds.toFixed(1)} s${others.size > 0 ? `; other answers: ${[...others]}` : ''}`,
     )
   }
+  await rotateHalfway(fleet, client, report)
+}
+
+async function rotateHalfway(fleet: InstanceGroup, client: DrillClient, report: Report): Promise<void> {
+  const { instances, operate } = fleet
+  const email = 'rotating@example.com'
+  const before = await operate(async ({ accounts, secretKeys }) => {
+    await accounts.create({ email, firstName: '', lastName: '', role: 'User', isVerified: true })
+    const quota = { limit, per: 'month' } as const
+    return secretKeys.create(email, { name: 'agent', scopes: [], addresses: [], quota, expiresAt: undefined })
+  })
+  const half = await useUp(instances, client, before, Math.floor(limit / 2 / connections))
+  const [killed, ...left] = instances
+  killed?.child.kill('SIGKILL')
+  const after = await operate(({ secretKeys }) => secretKeys.rotate(email, 'agent', 3_600))
+  const rest = await useUp(left, client, after)
+  const passed = half.passed + rest.passed
+  report.demand(
+    `between ${limit} and ${limit * 1.01} pass with a key that is rotated while an instance is killed`,
+    passed >= limit && passed <= limit * 1.01 && half.others.size + rest.others.size === 0,
+    `${half.passed} before and ${rest.passed} after`,
+  )
 }
 
 async function createLimited({ operate }: InstanceGroup, round: number): Promise<string> {
@@ -38,13 +63,18 @@ async function createLimited({ operate }: InstanceGroup, round: number): Promise
   return created.secretKey
 }
 
-/** Each connection sends requests to one instance until it is refused. */
-async function useUp({ instances }: InstanceGroup, client: DrillClient, secretKey: string) {
+/** Each connection sends requests to one instance until it is refused, or has sent so many. */
+async function useUp(
+  instances: readonly Instance[],
+  client: DrillClient,
+  secretKey: string,
+  each = Number.POSITIVE_INFINITY,
+) {
   let passed = 0
   const others = new Set<number>()
   const lanes = Array.from({ length: connections }, async (_, lane) => {
     const { url = '' } = instances[lane % instances.length] ?? {}
-    for (;;) {
+    for (let sent = 0; sent < each; sent++) {
       const status = await client.get(url, { SecretKey: secretKey })
       if (status === 200) {
         passed++

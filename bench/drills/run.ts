@@ -46,7 +46,8 @@ const drills: Readonly<Record<string, { readonly summary: string; readonly load:
     load: async () => (await import('./keys.ts')).keys,
   },
   quota: {
-    summary: 'a quota of 10,000 that is used up over 64 connections to 3 instances, five times',
+    summary:
+      'a quota of 10,000 that is used up over 64 connections to 3 instances, five times; then that of a key that is rotated after a kill -9',
     load: async () => (await import('./quota.ts')).quota,
   },
   refresh: {

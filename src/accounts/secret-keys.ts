@@ -16,6 +16,7 @@ import {
   assertValidKey,
   findKeyErrors,
   graceEnd,
+  quotaText,
   type SecretKeyInput,
 } from './key-input.ts'
 import { createKeyId, importedKey, type KeyOptions, makeSecretKey, withUnconfirmedKeys } from './make-key.ts'
@@ -111,8 +112,9 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     assertValidKey(input, clock())
     const account = await accounts.find(id)
     const { key, stored } = makeSecretKey(account.id, input, options)
-    const { name, scopes } = input
-    const auditEntry = entry('secret-key-created', account, { name, scopes: scopes.join(' ') })
+    const { name, scopes, quota } = input
+    const details = { name, scopes: scopes.join(' '), ...(quota && { quota: quotaText(quota) }) }
+    const auditEntry = entry('secret-key-created', account, details)
     const adding = store.addSecretKey(account.id, { secretKey: stored, keysMax }, auditEntry)
     assertAdded(await withUnconfirmedKeys(key, adding), name)
     return key

@@ -44,7 +44,7 @@ const exportAll: Command = {
 const show: Command = {
   name: 'usage',
   operands: ['ID|EMAIL'],
-  summary: 'Shows what an account or ISSUER:SUBJECT has used, its plan, and the quotas of its keys.',
+  summary: 'Shows what an account or ISSUER:SUBJECT has used, its plan, and key quotas.',
   examples: [
     'gatehouse usage ada@example.com',
     'gatehouse usage corp:248289761001',

@@ -8,7 +8,12 @@ import type { Problem, Warning } from './problem.ts'
 import type { Environment } from './secrets.ts'
 import { findAddressConflicts, findNarrowUpstreams } from './warnings/address-conflicts.ts'
 import { findTossableCookie, findUnsentCookie } from './warnings/cookies.ts'
-import { findOidcProblems, findOpenIssuers, findRolesByDefault } from './warnings/issuers.ts'
+import {
+  findCleartextIntrospection,
+  findOidcProblems,
+  findOpenIssuers,
+  findRolesByDefault,
+} from './warnings/issuers.ts'
 import {
   findAmbiguousPaths,
   findPatterns,
@@ -64,6 +69,7 @@ export function findWarnings(
     ...findPatterns(tree),
     ...findRolesByDefault(tree),
     ...findOpenIssuers(tree),
+    ...findCleartextIntrospection(tree),
     ...findOidcProblems(tree),
     ...findSimilarRoles(tree),
     ...findSimilarScopes(tree),

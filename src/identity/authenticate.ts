@@ -56,6 +56,13 @@ function authenticateWith(
   { kind, text, carrier }: Credential,
 ): Decision | Promise<Decision> {
   const isCookie = carrier === accessCookieCarrier
+  if (issuers !== undefined && mayBeKeyOrToken(kind, carrier)) {
+    const knowledge = schemes.foreign?.knowledgeOf(text, issuers)
+    const asToken = () => settle(bearerToken, authenticateBearer(text, issuers, schemes))
+    // A token that its issuer has just called active is none of our keys.
+    if (knowledge === 'active' || (knowledge !== undefined && !accepted.includes(kind))) return asToken()
+    if (knowledge !== undefined) return keyOrToken(schemes.secretKey.authenticate(text), asToken)
+  }
   if (!accepted.includes(kind)) return refused('scheme-not-accepted', kind)
   if (carrier === certificateCarrier && kind === 'secretKey') return authenticateCertificate(schemes, text)
   const authentication =
@@ -67,9 +74,35 @@ function authenticateWith(
     scheme: isCookie ? 'cookie' : kind,
     isProven: kind === 'bearer' && carrier === proofCarrier,
   } as const
+  return settle(sent, authentication)
+}
+
+function settle(
+  sent: Sent,
+  authentication: Authentication | Promise<Authentication>,
+): Decision | Promise<Decision> {
   return authentication instanceof Promise
     ? authentication.then((settled) => toDecision(sent, settled))
     : toDecision(sent, authentication)
+}
+
+/** Whether the form of a credential in Authorization: Bearer does not tell whether it is a key or a token. */
+export function mayBeKeyOrToken(kind: SchemeName, carrier: Credential['carrier']): boolean {
+  return kind === 'secretKey' && carrier === 'bearer'
+}
+
+const bearerToken: Sent = { scheme: 'bearer', isProven: false }
+
+/** A key that was made elsewhere, or else a token that its issuer has to be asked about. */
+function keyOrToken(
+  asKey: Authentication | Promise<Authentication>,
+  asToken: () => Decision | Promise<Decision>,
+): Decision | Promise<Decision> {
+  const decide = (authentication: Authentication) =>
+    authentication.kind === 'rejected' && authentication.code === 'secret-key-invalid'
+      ? asToken()
+      : toDecision({ scheme: 'secretKey', isProven: false }, authentication)
+  return asKey instanceof Promise ? asKey.then(decide) : decide(asKey)
 }
 
 /** Authenticates a token of ours, or of one of these issuers. */
@@ -118,8 +151,8 @@ function toDecision({ scheme, isProven }: Sent, authentication: Authentication):
       loggedUpstream: undefined,
     }
   }
-  const { code, isMalformed, reason } = authentication
-  return { kind: 'refused', code, scheme, isMalformed, holdsUntil, reason }
+  const { code, isMalformed, isCounted, reason } = authentication
+  return { kind: 'refused', code, scheme, isMalformed, isCounted, holdsUntil, reason }
 }
 
 function refused(code: ErrorCode, scheme: DecisionScheme | undefined, reason?: string): Refusal {

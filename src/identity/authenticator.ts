@@ -1,6 +1,6 @@
 import { type Clock, monotonicClock } from '#platform/clock.ts'
 import type { Access, SchemeName } from './access.ts'
-import { authenticate, type Schemes } from './authenticate.ts'
+import { authenticate, mayBeKeyOrToken, type Schemes } from './authenticate.ts'
 import { RecentCredentials } from './cache/recent-credentials.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import type { Decision } from './decision.ts'
@@ -21,8 +21,11 @@ export interface Authenticator {
   recall?(access: Access, sent: SentCredential, now: number): RecalledCredential | undefined
   /** Counts a cache hit: to be called once a recalled credential admits a request. */
   countHit?(): void
-  /** Whether the store has to be asked about a secret key that may be invented: see LookUpGuard. */
-  mustLookUp?(credentials: Credentials): boolean
+  /**
+   * What a credential is looked up as that may be invented: as a key in the store, or as a token at its issuer. See
+   * LookUpGuard. undefined = it need not be looked up.
+   */
+  lookUpOf?(access: Access, credentials: Credentials): SchemeName | undefined
   /**
    * Brings the cache up to date: to be called before a caller is rejected for a role or a profile from the cache.
    * @throws GatehouseError `store-unavailable`
@@ -179,16 +182,28 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       credentials.kind === 'secretKey' || credentials.kind === 'bearer'
         ? decideIfCurrent(access, credentials, now)
         : authenticate(access, credentials, schemes),
-    mustLookUp: (credentials) =>
-      credentials.kind === 'secretKey' &&
-      credentials.recent === undefined &&
-      credentials.carrier !== certificateCarrier &&
-      schemes.secretKey.mustLookUp?.(credentials.text) === true,
+    lookUpOf: (access, credentials) =>
+      (credentials.kind === 'secretKey' || credentials.kind === 'bearer') && credentials.recent === undefined
+        ? lookUpOf(access, credentials, schemes)
+        : undefined,
     confirm: directory.confirm,
   }
 }
 
 const bearerCarrier = 'bearer'
+
+function lookUpOf(
+  access: Access,
+  { kind, text, carrier }: Credential,
+  { secretKey, foreign }: Schemes,
+): SchemeName | undefined {
+  const mayBeToken = kind === 'bearer' ? carrier !== accessCookieCarrier : mayBeKeyOrToken(kind, carrier)
+  const issuers = mayBeToken && access.kind === 'protected' ? access.issuers : undefined
+  const knowledge = issuers && foreign?.knowledgeOf(text, issuers)
+  if (knowledge === 'unknown') return 'bearer'
+  const mayBeKey = kind === 'secretKey' && carrier !== certificateCarrier && knowledge !== 'active'
+  return mayBeKey && secretKey.mustLookUp?.(text) === true ? 'secretKey' : undefined
+}
 
 /** Whether each request has to prove something: a decision about another says nothing of that. */
 function isBound(decision: Decision): boolean {

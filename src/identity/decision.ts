@@ -32,6 +32,8 @@ export interface Refusal {
   /** No such credential can exist: a typing error rather than a guess. */
   readonly isMalformed: boolean
   /** See Authentication. */
+  readonly isCounted?: boolean | undefined
+  /** See Authentication. */
   readonly holdsUntil: number
   /** See Authentication. */
   readonly reason: string | undefined
@@ -54,6 +56,8 @@ export type Authentication =
       readonly code: ErrorCode
       /** No such credential can exist, which is known without asking the store. */
       readonly isMalformed: boolean
+      /** Whether a token may be a guess that somebody was asked about, as a wrong key is in any case. */
+      readonly isCounted?: boolean | undefined
       readonly holdsUntil: number
       /** The reason for the log, if it adds something to the code. */
       readonly reason: string | undefined
@@ -73,7 +77,7 @@ type RejectedOptions = Partial<Omit<Extract<Authentication, { readonly kind: 're
 
 export function rejected(
   code: ErrorCode,
-  { isMalformed = false, holdsUntil = 0, reason }: RejectedOptions = {},
+  { isMalformed = false, isCounted, holdsUntil = 0, reason }: RejectedOptions = {},
 ): Authentication {
-  return { kind: 'rejected', code, isMalformed, holdsUntil, reason }
+  return { kind: 'rejected', code, isMalformed, isCounted, holdsUntil, reason }
 }

@@ -90,7 +90,7 @@ const own: Readonly<Record<string, readonly string[]>> = {
     '--plan NAME|none',
     '--password-stdin',
   ],
-  'keys create': ['--name N', '--expires 90d', '--scopes a,b', '--from CIDR,…'],
+  'keys create': ['--name N', '--expires 90d', '--scopes a,b', '--from CIDR,…', '--quota 1000/day'],
   'keys rotate': ['--grace 1h'],
   'keys revoke': ['-y, --yes', '--grace 0s'],
   'keys reset-secret': ['--grace 0s'],

@@ -63,7 +63,7 @@ for (const driver of storeDrivers) {
     )
     for (const quota of ['0/day', '1000', '10/week', '-1/day', '1e3/day', '1000000000001/month'])
       t.match(
-        await gatehouse('keys', 'create', account.id, '--name', 'x', '--quota', quota),
+        await gatehouse('keys', 'create', account.id, '--name', 'x', `--quota=${quota}`),
         {
           status: quota === '0/day' || quota.startsWith('1000000') ? 1 : 2,
           stderr: /--quota:? must be 1 to/,

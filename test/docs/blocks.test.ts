@@ -35,6 +35,8 @@ const runBy: Readonly<Record<string, string>> = {
   'sh docs/library-fastify.md': 'test/library/fastify/example.test.ts',
   'ts docs/library-fastify.md': 'test/library/fastify/example.test.ts',
   'js docs/library-verify.md': 'test/library/verify/examples.test.ts',
+  'js docs/start.md': 'test/docs/start.test.ts',
+  'sh docs/start.md': 'test/docs/start.test.ts',
   'nginx docs/migrating.md': 'test/docs/migrating.test.ts',
   'ini docs/migrating.md': 'test/docs/migrating.test.ts',
   'sh docs/migrating.md': 'test/docs/migrating.test.ts',

@@ -22,6 +22,18 @@ const figures: readonly (readonly [text: string, pattern: RegExp, source: string
     /refusedBounds = \{ credentialsMax: ([\d_]+)/,
   ],
   [
+    'docs/issuers.md',
+    /No more than (\S+) questions are under way/,
+    'src/identity/issuers/introspection.ts',
+    /askingMax = (\S+)/,
+  ],
+  [
+    'docs/issuers.md',
+    /bearer token \(RFC 6750, 2\.1\) of at most (\S+) characters/,
+    'src/platform/secrets/format.ts',
+    /bearerTokenMax = (\S+)/,
+  ],
+  [
     'docs/operating.md',
     /slot can be moved[\s\S]*?longer than (\S+) ms/,
     'src/store/open.ts',

@@ -141,6 +141,14 @@ for (const driver of storeDrivers) {
     const ofPlan = await ask(t, gateway.url, 'GET /one', [keyLine(loose)])
     t.equal(ofPlan.status, 429)
     t.match(ofPlan.headers['ratelimit-policy'], /^"quota"/)
+    await often(5, keyLine(loose))
+    const { body: spent } = await call('GET', `${account.id}/usage`)
+    t.match(spent, {
+      keyQuotas: [
+        { key: 'agent', used: 2 },
+        { key: 'loose', used: 0 },
+      ],
+    })
     const slow = await gateway.createAccount({ plan: 'slow' })
     const slowKey = await createKey(slow.account.id, 'agent', { limit: 9, per: 'day' })
     t.strictSame(await often(3, keyLine(slowKey)), [200, 'rate-limited', 'rate-limited'])

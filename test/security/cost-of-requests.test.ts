@@ -1,4 +1,5 @@
 import t from 'tap'
+import { startIntrospecting } from '../gateway/support/introspecting.ts'
 import { exchange, head, headLengthMax, lineOf, requestBytes, tryAll } from './support/cost.ts'
 import { startWithAll } from './support/gateway-with-all.ts'
 import { hasHttp2Answer, http2RequestBytes } from './support/http2-bytes.ts'
@@ -123,6 +124,18 @@ const portalTargets = [
   '/portal/setup?',
   '/portal/assets/',
 ]
+
+t.test('no token keeps the event loop for long that an issuer may have to be asked about', async (t) => {
+  const keys = { sealingKey: { file: 'sealing.key' }, accept: ['bearer'] }
+  const { gateway } = await startIntrospecting(t, {}, { keys })
+  const tokens = ['', 'eyJ', 'eyJ.eyJ', 'eyJhbGciOiJSU0EifQ.a.b.c.'].map(
+    (start) => `Authorization: Bearer ${start}`,
+  )
+  for (const path of ['/orders', '/any'])
+    await tryAll(t, tokens, head, (field, text) =>
+      exchange(gateway.url, requestBytes([`GET ${path} HTTP/1.1`, 'Host: a', lineOf(field, text)])),
+    )
+})
 
 t.test('no target keeps the event loop for long', async (t) => {
   const { url } = await startWithAll(t)

@@ -150,6 +150,9 @@ export const rows: readonly Row[] = [
       graph('Fetches of keys of foreign issuers', 'short', {
         '{{issuer}} {{outcome}}': increaseOf('gatehouse_issuer_fetches_total', ['issuer', 'outcome']),
       }),
+      graph('Questions to foreign issuers about tokens', 'cps', {
+        '{{issuer}} {{outcome}}': rateOf('gatehouse_issuer_questions_total', ['issuer', 'outcome']),
+      }),
     ],
   },
   {

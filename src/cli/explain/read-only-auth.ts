@@ -46,7 +46,7 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
 
   const { keyring, schemes, issuers } = createAuthParts({
     config,
-    fetching: { log: silent, isRefreshed: false, onFetched: () => {} },
+    fetching: { log: silent, isRefreshed: false, onFetched: () => {}, onAsked: () => {} },
     store: {
       findAccount: async (id) => (await openStoreOnce())?.findAccount(id),
       findSession: async (id) => (await openStoreOnce())?.findSession(id),

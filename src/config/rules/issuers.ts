@@ -18,6 +18,7 @@ export function reviewIssuers(review: Review): void {
     if (!review.hasValidShape(at)) continue
     reviewIssuerUrl(review, [...at, 'issuer'], issuer)
     if (review.hasValidShape([...at, 'jwks'])) reviewKeySource(review, [...at, 'jwks'], issuer)
+    if (review.hasValidShape([...at, 'introspection'])) reviewIntrospection(review, at, issuer)
     reviewAudience(review, at, issuer)
     reviewPlan(review, [...at, 'plan'], issuer)
   }
@@ -75,6 +76,23 @@ function reviewKeySource(review: Review, path: Path, { jwks, algorithms }: Issue
   }
 }
 
+/** Its URL may be http:// in a network of one's own, of which `check` warns. */
+function reviewIntrospection(review: Review, at: Path, { introspection, jwks, ...issuer }: IssuerTree): void {
+  if (introspection === undefined) return
+  const path = [...at, 'introspection']
+  const url = URL.parse(introspection.url)
+  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:'
+  if (review.isValid([...path, 'url']) && (!url || !isHttp || url.username || url.password || url.hash))
+    review.report([...path, 'url'], 'must be an https:// URL without user, password and fragment')
+  if (review.isValid([...path, 'clientSecret']))
+    review.secret([...path, 'clientSecret'], introspection.clientSecret)
+  if (jwks === undefined && review.isValid([...at, 'tokenType']) && issuer.tokenType !== 'any')
+    review.report(
+      [...at, 'tokenType'],
+      'needs jwks: without it the issuer is asked about all of its tokens, and none is read here',
+    )
+}
+
 function reviewUnique(review: Review, field: 'name' | 'issuer'): void {
   const seen = new Set<string>()
   for (const [index, issuer] of review.tree.issuers.entries()) {
@@ -93,6 +111,7 @@ function reviewRoutes(review: Review): void {
     reviewNames(review, [...at, 'issuers'], route)
     if (review.isValid([...at, 'auth'])) reviewAuth(review, [...at, 'issuers'], route)
     if (review.isValid([...at, 'scopes'])) reviewScopes(review, [...at, 'issuers'], route)
+    reviewAsked(review, [...at, 'issuers'], route)
   }
 }
 
@@ -128,4 +147,16 @@ function reviewScopes(review: Review, path: Path, { issuers, scopes }: RouteTree
         `the route names scopes, but tokens of "${name}" have none: set scopes of the issuer`,
       )
   }
+}
+
+/** A token that is no JWT does not say whose it is, and no issuer is told tokens of another. */
+function reviewAsked(review: Review, path: Path, { issuers }: RouteTree): void {
+  const asked = issuers.filter((name) =>
+    review.tree.issuers.some((issuer) => issuer.name === name && issuer.introspection !== undefined),
+  )
+  for (const name of asked.slice(1))
+    review.report(
+      [...path, issuers.indexOf(name)],
+      `a route can name one issuer with introspection, and names "${asked[0]}" too: a token that is no JWT does not say whose it is`,
+    )
 }

@@ -1,5 +1,5 @@
 import { type ClaimPath, issuerAlgorithms, type KeySource, tokenTypes } from '#identity/issuers/issuer.ts'
-import { choice, either, item, list, named, namePattern, section, text } from './fields.ts'
+import { choice, either, item, list, named, namePattern, secret, section, text } from './fields.ts'
 import { convert, convertResolved, type Field, optional, renamed, type SecretLookup } from './node.ts'
 
 /** The maximum number, as the keys of each are fetched and kept in memory. */
@@ -26,9 +26,10 @@ function toList(value: string | readonly string[]): readonly string[] {
 }
 
 const discovery: KeySource = { kind: 'discovery' }
+const noKeys: KeySource = { kind: 'none' }
 
 const issuer = convertResolved(
-  item('A foreign server whose JWTs are accepted on the routes that name it.', {
+  item('A foreign server whose tokens are accepted on the routes that name it.', {
     name: text({
       pattern: namePattern,
       description: 'Unique name: the first part of the IDs of its users, before a colon.',
@@ -90,12 +91,25 @@ const issuer = convertResolved(
       'keys',
       optional(
         convert(
-          item('Where its public keys are; exactly one. Absent = by discovery, at its URL.', {
-            url: optional(text({ description: 'URL of its JSON Web Key Set.' })),
-            file: optional(text({ description: 'Path of a file with one; a reload reads it again.' })),
-          }),
+          item(
+            'Where its public keys are; exactly one. Absent = by discovery, at its URL; with `introspection` none.',
+            {
+              url: optional(text({ description: 'URL of its JSON Web Key Set.' })),
+              file: optional(text({ description: 'Path of a file with one; a reload reads it again.' })),
+            },
+          ),
           toKeySource,
         ),
+      ),
+    ),
+    introspection: optional(
+      item(
+        'Where it is asked about tokens (RFC 7662): about those that are no JWTs and, without `jwks`, about its JWTs too. An answer holds until `exp`, a minute at most.',
+        {
+          url: text({ description: 'URL of its introspection endpoint.' }),
+          clientId: text({ description: 'Client ID that it gave this gateway.' }),
+          clientSecret: secret({ description: 'Secret of that client, sent by Basic.' }),
+        },
       ),
     ),
     subject: claim('Claim with the subject: 1 to 255 characters', 'sub'),
@@ -132,7 +146,12 @@ const issuer = convertResolved(
       }),
     ),
   }),
-  ({ audiences = [], keys = discovery, ...rest }) => ({ ...rest, audiences, keys }),
+  ({ audiences = [], introspection, keys = introspection ? noKeys : discovery, ...rest }) => ({
+    ...rest,
+    audiences,
+    keys,
+    introspection,
+  }),
 )
 
 function toKeySource(

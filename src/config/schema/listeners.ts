@@ -129,7 +129,7 @@ export const limits = section('Bounds on what clients send.', {
     }),
   ),
   failures: section(
-    'Failed authentication attempts allowed per client address. Valid credentials are always accepted, but for imported keys that this process has not seen yet.',
+    'Failed authentication attempts allowed per client address. Valid credentials are always accepted, but for imported keys that this process has not seen yet, and tokens that an issuer has to be asked about.',
     {
       limit: integer({
         minimum: 1,

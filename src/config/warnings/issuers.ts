@@ -1,5 +1,5 @@
 import { knownRoles, similarRole } from '#accounts/account-input.ts'
-import { anyText, plainSpelling } from '#identity/issuers/issuer.ts'
+import { anyText, isSecureUrl, plainSpelling } from '#identity/issuers/issuer.ts'
 import { adminRole } from '#store/account.ts'
 import type { Warning } from '../problem.ts'
 import type { ConfigTree } from '../schema/schema.ts'
@@ -111,6 +111,21 @@ function isPinned({ require }: IssuerTree, name: string): boolean {
       const start = value.indexOf(anyText)
       return start === -1 || value.slice(0, start).includes('/')
     }) === true
+  )
+}
+
+/** Tokens, and the secret of the client, that anybody on the way can read. */
+export function findCleartextIntrospection({ issuers }: Issuers): Warning[] {
+  return [...issuers.entries()].flatMap(([index, { name, introspection }]): Warning[] =>
+    introspection === undefined || isSecureUrl(introspection.url)
+      ? []
+      : [
+          {
+            path: ['issuers', index, 'introspection', 'url'],
+            message: `sends tokens of issuer "${name}" and the client's secret unencrypted`,
+            hint: 'use https://, unless nobody else can read or answer on that network',
+          },
+        ],
   )
 }
 

@@ -71,10 +71,11 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
   const count = createDecisionCounter(metrics)
   const refusalError = createCredentialRefusal(limiter, failures)
 
-  function recordKeyUse(arrival: Arrival<unknown>, { principal }: AllowedDecision): void {
+  function recordKeyUse(arrival: Arrival<unknown>, { principal, scheme }: AllowedDecision): void {
     const { client, arrivedAt } = arrival
     const credentials = credentialsOf(arrival)
-    if (principal === undefined || credentials.kind !== 'secretKey') return
+    // What came as a key may have turned out to be a token of an issuer.
+    if (principal === undefined || scheme !== 'secretKey' || credentials.kind !== 'secretKey') return
     if (credentials.useRecordedFrom === client.address && arrivedAt < credentials.useRecordedUntil) return
     credentials.useRecordedFrom = client.address
     credentials.useRecordedUntil = Math.floor(arrivedAt) + keyUseIntervalMs

@@ -1,3 +1,4 @@
+import type { SchemeName } from '#identity/access.ts'
 import type { Authenticator } from '#identity/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
 import type { AllowedDecision, Decision, Refusal } from '#identity/decision.ts'
@@ -40,14 +41,21 @@ export type Gate<MatchedRoute extends GatedRoute, Incoming extends Arrival<unkno
   arrival: Incoming,
 ) => EventualResult<MatchedRoute>
 
-/** The refusal of a secret key that is not looked up. */
-const unknownKey: Refusal = {
+/** The refusal of a secret key or token that is not looked up. */
+const notLookedUp: Omit<Refusal, 'code' | 'scheme'> = {
   kind: 'refused',
-  code: countedCode,
-  scheme: 'secretKey',
   isMalformed: true,
+  isCounted: true,
   holdsUntil: 0,
   reason: undefined,
+}
+const unknownKey: Refusal = { ...notLookedUp, code: countedCode, scheme: 'secretKey' }
+const unknownToken: Refusal = { ...notLookedUp, code: 'token-invalid', scheme: 'bearer' }
+const unansweredToken: Refusal = {
+  ...unknownToken,
+  code: 'issuer-unavailable',
+  isCounted: false,
+  reason: 'too many tokens of the client address wait for an answer of their issuer, or had none',
 }
 
 export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arrival<unknown> = Arrival>(
@@ -67,19 +75,28 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
       const misplaced = takeCredentials(route, arrival)
       if (misplaced) return effects.countRefusal(undefined, misplaced)
     }
-    if (route.access.kind !== 'public' && authenticator.mustLookUp?.(credentialsOf(arrival)) === true)
-      return lookUp(route, arrival)
-    return decide(route, arrival, arrival.arrivedAt)
+    const asked =
+      route.access.kind === 'public'
+        ? undefined
+        : authenticator.lookUpOf?.(route.access, credentialsOf(arrival))
+    return asked === undefined ? decide(route, arrival, arrival.arrivedAt) : lookUp(route, arrival, asked)
   }
 
-  /** Looks up a key that may be invented, unless its network has sent too many invalid ones. */
-  async function lookUp(route: MatchedRoute, arrival: Incoming): Promise<GateResult<MatchedRoute>> {
+  /** Looks up a key or token that may be invented, unless its network has sent too many invalid ones. */
+  async function lookUp(
+    route: MatchedRoute,
+    arrival: Incoming,
+    kind: SchemeName,
+  ): Promise<GateResult<MatchedRoute>> {
     const { address } = arrival.client
-    if (!(await lookUps.admit(address))) return admit(route, arrival, unknownKey)
+    const admission = await lookUps.admit(address, kind)
+    if (admission === 'not-now') return admit(route, arrival, unansweredToken)
+    if (!admission) return admit(route, arrival, kind === 'bearer' ? unknownToken : unknownKey)
     try {
       return await decide(route, arrival, performance.now())
     } finally {
-      lookUps.release(address)
+      const { decision } = arrival.outcome
+      lookUps.release(address, decision?.kind === 'refused' && decision.code === 'issuer-unavailable')
     }
   }
 

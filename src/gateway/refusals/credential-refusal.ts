@@ -13,7 +13,10 @@ import type { Rate } from '#store/rates.ts'
 import { accessTokenPath, refreshTokenPath } from '../routes/own-paths.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
 
-/** Only this code is counted: it is a guess at a key, or a key that was reset; tokens cannot be guessed. */
+/**
+ * This code is counted: it is a guess at a key, or a key that was reset. Tokens cannot be guessed; one that its issuer
+ * was asked about for nothing is counted too (`isCounted`).
+ */
 export const countedCode: ErrorCode = 'secret-key-invalid'
 
 /**
@@ -29,12 +32,12 @@ type CredentialRefusal = (
 /** @param failures how many invalid credentials one client address may send */
 export function createCredentialRefusal(limiter: RateLimiter, failures: Rate): CredentialRefusal {
   return function refuse(refusal, access, arrival) {
-    const { code, isMalformed } = refusal
+    const { code, isMalformed, isCounted } = refusal
     const { client, carriers, head } = arrival
     const credentials = credentialsOf(arrival)
     const detail = refusalDetail(refusal, access, { credentials, carriers, target: head.target })
     const error = sharedError(code, detail)
-    if (code !== countedCode) return error
+    if (code !== countedCode && isCounted !== true) return error
     const excess = countFailure(limiter, failures, { address: client.address, isMalformed })
     return excess instanceof Promise ? orError(excess, error) : (excess ?? error)
   }

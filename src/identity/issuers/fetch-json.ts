@@ -14,48 +14,60 @@ interface JsonResponse {
   readonly json: unknown
 }
 
+interface FetchJsonOptions extends Partial<Omit<FetchOptions, 'headers'>> {
+  readonly headers?: Readonly<Record<string, string>>
+  /** Default: `fetchTimeoutMs`. */
+  readonly timeoutMs?: number
+  /** Default: `responseBytesMax`. */
+  readonly bytesMax?: number
+}
+
 /**
  * Gets a small JSON document. Redirects are not followed, as only the URL in the config was checked.
  * @throws Error, in words for the log, if there is no response in time or it is too long
  */
-export async function fetchJson(url: string, aborted: AbortSignal): Promise<JsonResponse> {
+export async function fetchJson(url: string, options: FetchJsonOptions): Promise<JsonResponse> {
+  const { method = 'GET', headers, body = null, signal: aborted } = options
+  const { timeoutMs = fetchTimeoutMs, bytesMax } = options
   if (url.startsWith('https:')) trustSystemAuthorities()
-  const { signal, clear } = signalAtDeadline(fetchTimeoutMs)
+  const { signal, clear } = signalAtDeadline(timeoutMs)
   try {
     const response = await fetch(url, {
-      headers: { Accept: 'application/json' },
+      method,
+      body,
+      headers: { Accept: 'application/json', ...headers },
       redirect: 'manual',
-      signal: AbortSignal.any([aborted, signal]),
+      signal: aborted ? AbortSignal.any([aborted, signal]) : signal,
     })
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel()
       throw new Error('redirects are not followed: configure the URL that it leads to')
     }
-    return { status: response.status, json: parseJson(await readText(response)) }
+    return { status: response.status, json: parseJson(await readText(response, bytesMax)) }
   } catch (error) {
-    throw new Error(`${url}: ${reasonOf(error)}`, { cause: error })
+    throw new Error(`${url}: ${reasonOf(error, timeoutMs)}`, { cause: error })
   } finally {
     clear()
   }
 }
 
-/** @throws Error where the body is longer than `responseBytesMax` */
-export async function readText({ body }: Response): Promise<string> {
+/** @throws Error where the body is longer than `bytesMax` */
+async function readText({ body }: Response, bytesMax = responseBytesMax): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of body ?? []) {
     length += chunk.length
     // Leaving the loop cancels the response.
-    if (length > responseBytesMax) throw new Error(`the response is longer than ${responseBytesMax} bytes`)
+    if (length > bytesMax) throw new Error(`the response is longer than ${bytesMax} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
 }
 
 /** The reason of a failed `fetch`, which is only in its cause. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, timeoutMs = fetchTimeoutMs): string {
   if (!(error instanceof Error)) return 'unreachable'
-  if (error.name === 'TimeoutError') return `no complete response within ${fetchTimeoutMs / 1_000} s`
+  if (error.name === 'TimeoutError') return `no complete response within ${timeoutMs / 1_000} s`
   return error.cause instanceof Error ? error.cause.message || error.message : error.message
 }
 

@@ -1,3 +1,4 @@
+import { isRecord } from '#platform/json.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { type Confirmation, parseConfirmation } from '../possession/confirmation.ts'
 import { includesAudience } from '../tokens/access-token-claims.ts'
@@ -24,6 +25,21 @@ export interface ForeignClaims {
   readonly validUntil: number
 }
 
+/** `undecided`: the keys that it has to be checked with are not known, or its issuer cannot be asked about it. */
+export type ForeignVerdict =
+  | { readonly kind: 'valid'; readonly claims: ForeignClaims }
+  | { readonly kind: 'expired' }
+  | {
+      readonly kind: 'invalid'
+      /** In words for the log. */
+      readonly reason: string
+      /** Whether only another set of keys could make the token valid, so that the verdict may be cached. */
+      readonly isCacheable: boolean
+      /** Whether its issuer was asked about it for nothing: it may be a guess. */
+      readonly isCounted?: boolean
+    }
+  | { readonly kind: 'undecided'; readonly reason: string }
+
 /** Why a claim keeps a token from being accepted, in words for the log. */
 interface WrongClaim {
   readonly wrong: string
@@ -35,25 +51,31 @@ type Payload = Readonly<Record<string, unknown>>
 const scopeLengthMax = 128
 const scopesMax = 100
 const emailLengthMax = 254
+/** The size of claims in a cache without their texts, and of a scope without its text. */
+const entryBytes = 384
+const scopeBytes = 32
 /** RFC 6749 3.3. */
 const scopeCharacters = /^[!#-[\]-~]+$/
+
+interface ClaimsOptions {
+  readonly clockToleranceMs: number
+  /** They are the members of the issuer's answer about a token (RFC 7662 2.2), which need have neither iss nor exp. */
+  readonly isAnswer?: boolean
+}
 
 /** Reads the claims of a token; times are not compared with the clock. */
 export function parseForeignClaims(
   payload: Payload,
   issuer: IssuerOptions,
-  clockToleranceMs: number,
+  { clockToleranceMs, isAnswer = false }: ClaimsOptions,
 ): ForeignClaims | WrongClaim {
-  const { iss, aud, iat, nbf, exp, cnf } = payload
-  if (iss !== issuer.issuer) return { wrong: 'iss' }
-  if (!isForUs(aud, issuer)) return { wrong: 'aud' }
-  const missing = findMissingClaim(payload, issuer.require)
-  if (missing !== undefined) return { wrong: `${missing} (require)` }
-  const purpose = wrongPurpose(payload)
-  if (purpose !== undefined) return { wrong: purpose }
+  const { iat, nbf, exp, cnf } = payload
+  const wrong = wrongOrigin(payload, issuer, isAnswer) ?? wrongPurpose(payload)
+  if (wrong !== undefined) return { wrong }
   const confirmation = parseConfirmation(cnf)
   if (confirmation === 'unsupported') return { wrong: 'cnf: bound in a way that is not known here' }
-  if (!isTime(exp)) return { wrong: 'exp' }
+  const end = isAnswer && exp === undefined ? Number.POSITIVE_INFINITY : timeOf(exp)
+  if (end === undefined) return { wrong: 'exp' }
   if (iat !== undefined && !isTime(iat)) return { wrong: 'iat' }
   if (nbf !== undefined && !isTime(nbf)) return { wrong: 'nbf' }
   const subject = claimAt(payload, issuer.subject)
@@ -70,8 +92,18 @@ export function parseForeignClaims(
     plan: issuer.plan,
     confirmation,
     validFrom: Math.max(iat ?? 0, nbf ?? 0) * 1_000 - clockToleranceMs,
-    validUntil: exp * 1_000 + clockToleranceMs,
+    validUntil: end * 1_000 + clockToleranceMs,
   }
+}
+
+/** What is wrong with whom it is from and for. */
+function wrongOrigin(payload: Payload, issuer: IssuerOptions, isAnswer: boolean): string | undefined {
+  const { iss, aud } = payload
+  if (iss !== issuer.issuer && !(isAnswer && iss === undefined)) return 'iss'
+  if (!isForUs(aud, issuer)) return 'aud'
+  const missing = findMissingClaim(payload, issuer.require)
+  if (missing !== undefined) return `${missing} (require)`
+  return isAnswer ? wrongTokenType(payload) : undefined
 }
 
 function isForUs(aud: unknown, { audiences }: IssuerOptions): boolean {
@@ -91,9 +123,18 @@ function wrongPurpose(payload: Payload): string | undefined {
   if (nonce !== undefined) return 'nonce: an ID token'
   if (auth_time !== undefined && !accessClaims.some((name) => isNamed(payload[name])))
     return `auth_time without ${accessClaims.join(', ')}: an ID token`
-  if (use !== undefined && use !== 'access') return 'token_use: no access token'
+  if (use !== undefined && use !== 'access' && use !== 'access_token') return 'token_use: no access token'
   if (typ !== undefined && typ !== 'Bearer') return 'the claim typ: no access token'
   return undefined
+}
+
+/** Issuers answer about refresh tokens too, whose type, if they say any, is another (RFC 7662 2.2, RFC 6749 7.1). */
+function wrongTokenType({ token_type: type, cnf }: Payload): string | undefined {
+  if (type === undefined) return undefined
+  const name = typeof type === 'string' ? type.toLowerCase() : ''
+  if (name === 'dpop')
+    return isRecord(cnf) && cnf.jkt !== undefined ? undefined : 'token_type DPoP without cnf.jkt'
+  return name === 'bearer' ? undefined : 'token_type: no access token'
 }
 
 /**
@@ -137,6 +178,21 @@ function readEmail(payload: Payload, path: ClaimPath): string | undefined {
   const isEmail =
     typeof value === 'string' && value.length <= emailLengthMax && /^[^\s@]+@[^\s@]+$/.test(value)
   return isEmail ? value : undefined
+}
+
+/** About how many bytes of memory they take. */
+export function foreignClaimsBytes({ principalId: id, role, scopes, email = '' }: ForeignClaims): number {
+  return (
+    entryBytes +
+    id.length +
+    role.length +
+    email.length +
+    scopes.reduce((sum, { length }) => sum + scopeBytes + length, 0)
+  )
+}
+
+function timeOf(value: unknown): number | undefined {
+  return isTime(value) ? value : undefined
 }
 
 function isTime(value: unknown): value is number {

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
 import { isRecord } from '#platform/json.ts'
+import { isBearerToken, isOpaqueToken } from '#platform/secrets/format.ts'
 import { accessTokenType } from '../tokens/jwt.ts'
 import { isType, type ReadJwt, readJwt } from '../tokens/read-jwt.ts'
-import { type ForeignClaims, parseForeignClaims } from './foreign-claims.ts'
+import { type ForeignClaims, type ForeignVerdict, parseForeignClaims } from './foreign-claims.ts'
 import {
   type IssuerAlgorithm,
   type IssuerOptions,
@@ -12,26 +13,20 @@ import {
   spellingDifference,
   type TokenType,
 } from './issuer.ts'
-import type { ForeignIssuer } from './issuer-keys.ts'
+import type { IssuerKeys } from './issuer-keys.ts'
+import type { ForeignIssuer } from './issuers.ts'
 import type { PublicKey } from './public-keys.ts'
 
-/** `undecided`: the keys that it has to be checked with are not known. */
-export type ForeignVerdict =
-  | { readonly kind: 'valid'; readonly claims: ForeignClaims }
-  | { readonly kind: 'expired' }
-  | {
-      readonly kind: 'invalid'
-      /** In words for the log. */
-      readonly reason: string
-      /** Whether only another set of keys could make the token valid, so that the verdict may be cached. */
-      readonly isCacheable: boolean
-    }
-  | { readonly kind: 'undecided'; readonly reason: string }
+/** What is known of a token that its issuer has to be asked about; `unknown`: nothing, so it may be invented. */
+export type Knowledge = 'active' | 'other' | 'unknown'
 
 /** Verifies tokens of foreign issuers. */
 export interface ForeignTokens {
+  /** undefined = nobody is asked about it: it is verified with keys, if at all. */
+  knowledgeOf(token: string, accepted: ReadonlySet<string>): Knowledge | undefined
   /**
-   * Checks signature, header, claims and time (RFC 8725). Returns a promise only if keys have to be fetched.
+   * Checks signature, header, claims and time (RFC 8725). Returns a promise only if keys have to be fetched, or the
+   * issuer has to be asked.
    * @param accepted names of issuers
    * @returns undefined if the token belongs to none of these: its `iss` is another, or cannot be read. A different
    * spelling of an accepted `iss` makes it invalid
@@ -63,6 +58,7 @@ const expired = { kind: 'expired' } as const
 export function createForeignTokens(options: ForeignTokensOptions): ForeignTokens {
   const { verified, clockToleranceMs, clock, ownIssuer } = options
   const byIss = new Map(options.issuers.map((issuer) => [issuer.options.issuer, issuer]))
+  const asked = options.issuers.filter(({ introspection }) => introspection !== undefined)
   const bySpelling = Map.groupBy(options.issuers, (issuer) => plainSpelling(issuer.options.issuer))
 
   function verify(token: string, accepted: ReadonlySet<string>): ReturnType<ForeignTokens['verify']> {
@@ -70,10 +66,37 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
     const claims = verified.get(digest)
     if (claims) return accepted.has(claims.issuer) ? verifyTimes(claims) : undefined
     const read = readJwt(token)
+    const introspection = askedAbout(token, read, accepted)
+    if (introspection) return introspection.verify(digest, token)
     const issuer = read && findIssuer(read.payload, accepted)
     if (!issuer) return read && misspelt(read.payload, accepted)
+    const { keys } = issuer
+    if (!keys) return invalid(`issuer ${issuer.options.name}: malformed, or too long`)
     const reason = verified.refusalReason(digest)
-    return reason === undefined ? verifyUncached(digest, read, issuer) : invalid(reason)
+    return reason === undefined ? verifyUncached(digest, { read, issuer, keys }) : invalid(reason)
+  }
+
+  /**
+   * Who is asked about a token: the issuer that it names, where that has no keys; about one that is no JWT the only
+   * issuer of the route that is asked at all. Nobody is asked about anything of ours.
+   */
+  function askedAbout(token: string, read: ReadJwt | undefined, accepted: ReadonlySet<string>) {
+    if (asked.length === 0 || !isBearerToken(token)) return undefined
+    if (!read) {
+      const only = asked.find(({ options: { name } }) => accepted.has(name))
+      return only && isOpaqueToken(token) ? only.introspection : undefined
+    }
+    const issuer = findIssuer(read.payload, accepted)
+    return issuer?.keys ? undefined : issuer?.introspection
+  }
+
+  function knowledgeOf(token: string, accepted: ReadonlySet<string>): Knowledge | undefined {
+    if (!asked.some(({ options: { name } }) => accepted.has(name))) return undefined
+    const introspection = askedAbout(token, readJwt(token), accepted)
+    if (!introspection) return undefined
+    const digest = digestOf(token)
+    if (introspection.isActive(digest)) return 'active'
+    return introspection.isUnknown(digest) ? 'unknown' : 'other'
   }
 
   function findIssuer({ iss }: ReadJwt['payload'], accepted: ReadonlySet<string>) {
@@ -99,19 +122,16 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
     return { kind: 'invalid', reason: 'iat or nbf is in the future', isCacheable: false }
   }
 
-  function verifyUncached(
-    digest: string,
-    read: ReadJwt,
-    issuer: ForeignIssuer,
-  ): ForeignVerdict | Promise<ForeignVerdict> {
+  function verifyUncached(digest: string, unverified: Unverified): ForeignVerdict | Promise<ForeignVerdict> {
+    const { read, issuer, keys } = unverified
     const algorithm = algorithmOf(read, issuer.options)
     if (typeof algorithm !== 'string') return refuse(digest, issuer, algorithm.wrong)
     const { kid } = read
-    const key = issuer.keys.find(kid, algorithm)
+    const key = keys.find(kid, algorithm)
     if (key !== 'never-had' && key !== 'unknown')
       return verifyWithKey(digest, key, { read, issuer, algorithm })
-    return issuer.keys.refetch().then((isCurrent) => {
-      const latest = issuer.keys.find(kid, algorithm)
+    return keys.refetch().then((isCurrent) => {
+      const latest = keys.find(kid, algorithm)
       if (latest === 'never-had') return { kind: 'undecided', reason: 'the keys of the issuer are not known' }
       if (latest !== 'unknown') return verifyWithKey(digest, latest, { read, issuer, algorithm })
       if (isCurrent) return { kind: 'invalid', reason: 'unknown kid', isCacheable: false }
@@ -126,7 +146,7 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
   ): ForeignVerdict {
     if (key === 'several')
       return refuse(digest, issuer, read.kid === undefined ? 'no kid' : 'several keys with this kid')
-    const claims = parseForeignClaims(read.payload, issuer.options, clockToleranceMs)
+    const claims = parseForeignClaims(read.payload, issuer.options, { clockToleranceMs })
     if ('wrong' in claims) return refuse(digest, issuer, `a claim is missing or wrong: ${claims.wrong}`)
     if (!isSignedBy(read.token, key, algorithm)) return refuse(digest, issuer, 'bad signature')
     verified.set(digest, claims)
@@ -139,7 +159,13 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
     return invalid(reason)
   }
 
-  return { verify }
+  return { knowledgeOf, verify }
+}
+
+interface Unverified {
+  readonly read: ReadJwt
+  readonly issuer: ForeignIssuer
+  readonly keys: Pick<IssuerKeys, 'find' | 'refetch'>
 }
 
 interface VerifiedBy {

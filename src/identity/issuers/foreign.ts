@@ -1,8 +1,8 @@
 import { unlimited } from '#store/secret-keys.ts'
 import { type Authentication, rejected } from '../decision.ts'
 import type { CachedSubject, Directory, Principal } from '../principal.ts'
-import type { ForeignClaims } from './foreign-claims.ts'
-import type { ForeignTokens, ForeignVerdict } from './foreign-tokens.ts'
+import type { ForeignClaims, ForeignVerdict } from './foreign-claims.ts'
+import type { ForeignTokens, Knowledge } from './foreign-tokens.ts'
 
 /** Access tokens of foreign issuers, by `Authorization: Bearer` or `DPoP`. */
 export interface ForeignScheme {
@@ -15,6 +15,8 @@ export interface ForeignScheme {
     token: string,
     issuers: ReadonlySet<string>,
   ): Authentication | undefined | Promise<Authentication>
+  /** See ForeignTokens. */
+  knowledgeOf(token: string, issuers: ReadonlySet<string>): Knowledge | undefined
 }
 
 interface ForeignSchemeOptions {
@@ -68,7 +70,7 @@ export function createForeignScheme({ tokens, directory, isOwn }: ForeignSchemeO
     )
   }
 
-  return { authenticate }
+  return { authenticate, knowledgeOf: tokens.knowledgeOf }
 }
 
 function toRejection(verdict: Exclude<ForeignVerdict, { readonly kind: 'valid' }>): Authentication {
@@ -76,8 +78,9 @@ function toRejection(verdict: Exclude<ForeignVerdict, { readonly kind: 'valid' }
     case 'expired':
       return expired
     case 'invalid': {
-      const { isCacheable, reason } = verdict
-      return rejected('token-invalid', { holdsUntil: isCacheable ? Number.POSITIVE_INFINITY : 0, reason })
+      const { isCacheable, isCounted, reason } = verdict
+      const holdsUntil = isCacheable ? Number.POSITIVE_INFINITY : 0
+      return rejected('token-invalid', { holdsUntil, isCounted, reason })
     }
     case 'undecided':
       return rejected('issuer-unavailable', { reason: verdict.reason })

@@ -5,17 +5,11 @@ import { parseJson } from '#platform/json.ts'
 import type { Log } from '#platform/log/log.ts'
 import { fetchTimeoutMs } from './fetch-json.ts'
 import type { IssuerAlgorithm, IssuerOptions } from './issuer.ts'
-import {
-  type FetchedKeySet,
-  type FetchReason,
-  type KeySetFetches,
-  type KeySetOutcome,
-  openKeySetFetches,
-} from './key-set-fetches.ts'
+import type { FetchedKeySet, FetchReason, KeySetFetches, KeySetOutcome } from './key-set-fetches.ts'
 import { type PublicKey, parsePublicKeys } from './public-keys.ts'
 
 /** The public keys of one issuer, fetched in the background. */
-interface IssuerKeys {
+export interface IssuerKeys {
   /** `never-had`: no keys could be fetched yet. `several`: the ID is missing or not unique. */
   find(kid: string | undefined, algorithm: IssuerAlgorithm): PublicKey | 'never-had' | 'unknown' | 'several'
   /**
@@ -25,12 +19,12 @@ interface IssuerKeys {
   refetch(): Promise<boolean>
   /** Resolves once a fetch in progress has ended, or after `waitMs`. */
   settled(): Promise<void>
-  state(): IssuerState
+  state(): IssuerKeysState
   close(): void
 }
 
-/** What operators see of an issuer. */
-export interface IssuerState {
+/** What operators see of the keys of an issuer. */
+export interface IssuerKeysState {
   readonly issuer: string
   /** How many keys are known; 0 = none could be fetched yet. */
   readonly keys: number
@@ -38,7 +32,7 @@ export interface IssuerState {
   readonly isUp: boolean
 }
 
-interface IssuerKeysOptions {
+export interface IssuerKeysOptions {
   readonly issuer: IssuerOptions
   readonly log: Pick<Log, 'info' | 'error'>
   /** Monotonic. */
@@ -181,69 +175,4 @@ function withTimeout(work: Promise<void>, timeoutMs: number): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-/** The configured issuers with their keys. */
-export interface Issuers {
-  readonly all: readonly ForeignIssuer[]
-  has(name: string): boolean
-  states(): readonly IssuerState[]
-  /** Resolves once the keys of each issuer were fetched or failed to be, or after a second. Never rejects. */
-  settled(): Promise<void>
-  /** Stops fetching keys. */
-  close(): void
-}
-
-export interface IssuersOptions extends Pick<IssuerKeysOptions, 'log' | 'monotonic'> {
-  readonly issuers: readonly IssuerOptions[]
-  readonly verified: { clear(): void; clearRefused(): void }
-  /** See IssuerKeysOptions. */
-  readonly isRefreshed: boolean
-  /** Shared with other workers; undefined = there are none. */
-  readonly fetches?: Pick<KeySetFetches, 'fetch'> | undefined
-  /** Called when earlier decisions about tokens are no longer valid. */
-  onReplaced(): void
-  onFetched(issuer: string, isSuccess: boolean): void
-}
-
-export function openIssuers(options: IssuersOptions): Issuers {
-  const { issuers, verified, log, monotonic, isRefreshed } = options
-  const own = openKeySetFetches(monotonic)
-  const fetches = options.fetches ?? own
-
-  function onReplaced(change: 'added' | 'removed'): void {
-    if (change === 'removed') verified.clear()
-    else verified.clearRefused()
-    options.onReplaced()
-  }
-
-  const all = issuers.map((issuer) => ({
-    options: issuer,
-    keys: openIssuerKeys({
-      issuer,
-      log,
-      monotonic,
-      isRefreshed,
-      fetches,
-      onReplaced,
-      onFetched: (isSuccess) => options.onFetched(issuer.name, isSuccess),
-    }),
-  }))
-  const names = new Set(issuers.map(({ name }) => name))
-
-  return {
-    all,
-    has: (name) => names.has(name),
-    states: () => all.map(({ keys }) => keys.state()),
-    settled: async () => void (await Promise.all(all.map(({ keys }) => keys.settled()))),
-    close: () => {
-      for (const { keys } of all) keys.close()
-      own.close()
-    },
-  }
-}
-
-export interface ForeignIssuer {
-  readonly options: IssuerOptions
-  readonly keys: Pick<IssuerKeys, 'find' | 'refetch'>
 }

@@ -39,6 +39,8 @@ export interface IssuerOptions {
   /** Which `typ` its tokens may have. */
   readonly tokenType: TokenType
   readonly keys: KeySource
+  /** Where it is asked about tokens that are no JWTs, or about all where it has no keys; undefined = it is not. */
+  readonly introspection?: IntrospectionEndpoint | undefined
   readonly subject: ClaimPath
   readonly role: RoleMapping
   /** undefined = scopes are not read, and its tokens have none. */
@@ -55,6 +57,15 @@ export type KeySource =
   | { readonly kind: 'url'; readonly url: string }
   /** The contents of the file. */
   | { readonly kind: 'file'; readonly text: string }
+  /** It is asked about its tokens instead. */
+  | { readonly kind: 'none' }
+
+/** The introspection endpoint of an issuer (RFC 7662), and the client that asks. */
+export interface IntrospectionEndpoint {
+  readonly url: string
+  readonly clientId: string
+  readonly clientSecret: string
+}
 
 export interface RoleMapping {
   /** undefined = everybody has the default role. */

@@ -118,7 +118,7 @@ export async function fetchKeySet(
   aborted: AbortSignal,
 ): Promise<KeySet> {
   const url = configuredUrl ?? (await discoverKeysUrl(issuer, aborted))
-  const { status, json } = await fetchJson(url, aborted)
+  const { status, json } = await fetchJson(url, { signal: aborted })
   if (status !== 200) throw new Error(`${url}: status ${status}`)
   return { url, document: json }
 }
@@ -126,9 +126,9 @@ export async function fetchKeySet(
 /** Uses OpenID Connect Discovery 1.0, or RFC 8414 if the issuer is only an OAuth server. */
 async function discoverKeysUrl(issuer: string, aborted: AbortSignal): Promise<string> {
   const [first, second] = discoveryUrls(issuer)
-  const found = await fetchJson(first, aborted)
+  const found = await fetchJson(first, { signal: aborted })
   if (found.status === 200) return keysUrlOf(found.json, issuer, first)
-  const other = await fetchJson(second, aborted)
+  const other = await fetchJson(second, { signal: aborted })
   if (other.status === 200) return keysUrlOf(other.json, issuer, second)
   throw new Error(`${first}: status ${found.status}, and ${second}: status ${other.status}`)
 }

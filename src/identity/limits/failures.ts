@@ -1,57 +1,83 @@
 import { clientNetwork } from '#platform/addresses.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { exceededRateOf, type Rate, type RateResult } from '#store/rates.ts'
+import type { SchemeName } from '../access.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
 /**
- * Limits how many keys that may be invented are looked up at the same time for one client network: no more than the
- * wrong keys that it may still send. Parallel requests thus cause no more look-ups than sequential ones.
+ * Limits how many keys and tokens that may be invented are looked up at the same time for one client network: no more
+ * than the wrong ones that it may still send. Parallel requests thus cause no more look-ups than sequential ones.
  */
 export interface LookUpGuard {
   /**
-   * Waits while too many look-ups are in progress.
-   * @returns whether a key from this address may be looked up; if so, call `release` once it is decided, and counted if
-   * it was wrong
+   * Waits while too many look-ups are in progress, for tokens `tokenWaitMs` at most.
+   * @returns whether a credential from this address may be looked up; if so, call `release` once it is decided, and
+   * counted if it was wrong
    */
-  admit(address: string): boolean | Promise<boolean>
-  release(address: string): void
+  admit(address: string, kind: SchemeName): Admission | Promise<Admission>
+  /** @param isUndecided whether the issuer of the token could not be asked */
+  release(address: string, isUndecided: boolean): void
 }
+
+/** `not-now`: no issuer can be asked about a token at the moment; false = too many were wrong. */
+type Admission = boolean | 'not-now'
+
+/** How long a token waits for others of its network. */
+const tokenWaitMs = 500
+/** How many tokens of a network its issuer may fail to answer before it is not asked about others of it for a while. */
+const unanswered: Rate = { limit: 10, perMs: 10_000 }
 
 /** A network with look-ups in progress; each waiting entry is an open request. */
 interface Network {
   underWay: number
-  readonly waiting: ((mayLookUp: boolean) => void)[]
+  /** In their order. */
+  readonly waiting: Set<(admission: Admission) => void>
 }
 
 export function createLookUpGuard(limiter: Pick<RateLimiter, 'takeInProcess'>, failures: Rate): LookUpGuard {
   const networks = new Map<string, Network>()
 
-  function admit(address: string): boolean | Promise<boolean> {
+  function admit(address: string, kind: SchemeName): Admission | Promise<Admission> {
     const left = failuresLeft(limiter, failures, address)
     if (left <= 0) return false
+    const isToken = kind === 'bearer'
+    if (isToken && leftOf(limiter, unanswered, { purpose: unansweredPurpose, address }) <= 0) return 'not-now'
     const name = clientNetwork(address)
     const network = networks.get(name)
     if (!network) {
-      networks.set(name, { underWay: 1, waiting: [] })
+      networks.set(name, { underWay: 1, waiting: new Set() })
       return true
     }
     if (network.underWay < left) {
       network.underWay++
       return true
     }
-    return new Promise((resolve) => network.waiting.push(resolve))
+    return wait(network, isToken)
   }
 
-  function release(address: string): void {
+  function wait({ waiting }: Network, isToken: boolean): Promise<Admission> {
+    return new Promise((resolve) => {
+      const timer = isToken ? setTimeout(() => settle('not-now'), tokenWaitMs) : undefined
+      const settle = (admission: Admission) => {
+        clearTimeout(timer)
+        waiting.delete(settle)
+        resolve(admission)
+      }
+      waiting.add(settle)
+    })
+  }
+
+  function release(address: string, isUndecided: boolean): void {
+    if (isUndecided) limiter.takeInProcess(unansweredPurpose, clientNetwork(address), unanswered)
     const name = clientNetwork(address)
     const network = networks.get(name)
     if (!network) return
     network.underWay--
     const left = failuresLeft(limiter, failures, address)
-    if (left <= 0) for (const resolve of network.waiting.splice(0)) resolve(false)
-    for (const resolve of network.waiting.splice(0, Math.max(0, left - network.underWay))) {
-      network.underWay++
-      resolve(true)
+    for (const settle of network.waiting) {
+      if (left > 0 && network.underWay >= left) break
+      if (left > 0) network.underWay++
+      settle(left > 0)
     }
     if (network.underWay === 0) networks.delete(name)
   }
@@ -78,12 +104,16 @@ export function countFailure(
 }
 
 /** How many more wrong credentials a network may send to this process now. Nothing is counted. */
-function failuresLeft(
+function failuresLeft(limiter: Pick<RateLimiter, 'takeInProcess'>, rate: Rate, address: string): number {
+  return leftOf(limiter, rate, { purpose: failurePurpose, address })
+}
+
+function leftOf(
   limiter: Pick<RateLimiter, 'takeInProcess'>,
   { limit, perMs }: Rate,
-  address: string,
+  { purpose, address }: { readonly purpose: string; readonly address: string },
 ): number {
-  const { resetMs } = limiter.takeInProcess(failurePurpose, clientNetwork(address), {
+  const { resetMs } = limiter.takeInProcess(purpose, clientNetwork(address), {
     limit: Number.POSITIVE_INFINITY,
     perMs,
   })
@@ -107,3 +137,5 @@ function tooManyFailures(rate: Rate, taken: RateResult): GatehouseError {
 
 /** Wrong credentials by address. */
 const failurePurpose = 'failure ip'
+/** Tokens that an issuer did not answer, by address. */
+const unansweredPurpose = 'unanswered ip'

@@ -3,7 +3,7 @@ import type { Allowance } from '#platform/allowance.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Quota } from '#store/quotas.ts'
 import type { Rate } from '#store/rates.ts'
-import type { Principal } from '../principal.ts'
+import type { CountedQuota, Principal } from '../principal.ts'
 import { type Allowances, noteTaken } from './limits.ts'
 import type { QuotaResult } from './quota-reservation.ts'
 import type { Quotas } from './quotas.ts'
@@ -29,7 +29,7 @@ type QuotaPolicy = 'key-quota' | 'quota'
 interface PlanOptions {
   readonly plans: Plans
   readonly limiter: Pick<RateLimiter, 'take'>
-  readonly quotas: Pick<Quotas, 'take'>
+  readonly quotas: Pick<Quotas, 'take' | 'giveBackOne'>
   /** Called once for each plan of an account that is not in the config. Such accounts are not limited. */
   onUnknown(plan: string): void
   /** Counts the requests of such accounts. */
@@ -84,24 +84,44 @@ export function createPlans(options: PlanOptions): CountAgainstQuotas {
 
   /** The key's before the plan's: what the key may not use does not count against the account. */
   function takeQuotas(
-    { accountId, quota }: Principal,
+    principal: Principal,
     planQuota: Quota | undefined,
     now: number,
     allowances: Allowances,
   ): Excess | Promise<Excess> {
+    const { quota } = principal
     const excess = quota && take('key-quota', quota.subject, quota, now, allowances)
-    if (excess instanceof Promise) return takePlanQuotaLater(excess, accountId, planQuota, now, allowances)
-    return excess ?? (planQuota && take('quota', accountId, planQuota, now, allowances))
+    if (excess instanceof Promise) return takePlanQuotaLater(excess, principal, planQuota, now, allowances)
+    return excess ?? (planQuota && takePlanQuota(principal, planQuota, now, allowances))
   }
 
   async function takePlanQuotaLater(
     excess: Promise<Excess>,
-    accountId: string,
+    principal: Principal,
     planQuota: Quota | undefined,
     now: number,
     allowances: Allowances,
   ): Promise<Excess> {
-    return (await excess) ?? (planQuota && take('quota', accountId, planQuota, now, allowances))
+    return (await excess) ?? (planQuota && takePlanQuota(principal, planQuota, now, allowances))
+  }
+
+  function takePlanQuota(
+    { accountId, quota }: Principal,
+    planQuota: Quota,
+    now: number,
+    allowances: Allowances,
+  ): Excess | Promise<Excess> {
+    const excess = take('quota', accountId, planQuota, now, allowances)
+    if (quota === undefined) return excess
+    return excess instanceof Promise
+      ? excess.then((settled) => untakenIf(settled, quota))
+      : untakenIf(excess, quota)
+  }
+
+  /** What the plan refuses is not spent of the key's quota either. */
+  function untakenIf(excess: Excess, quota: CountedQuota): Excess {
+    if (excess) quotas.giveBackOne(quota.subject)
+    return excess
   }
 
   function take(

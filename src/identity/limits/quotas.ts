@@ -16,6 +16,8 @@ export interface Quotas {
    * @param now the time of the request on the monotonic clock
    */
   take(subject: string, quota: Quota, now: number): QuotaResult | Promise<QuotaResult>
+  /** Undoes a take that was allowed a moment ago: the request was refused after all. */
+  giveBackOne(subject: string): void
   /**
    * How many requests have passed in a window. What other processes have reserved counts as unused.
    * @throws GatehouseError `store-unavailable`
@@ -83,6 +85,15 @@ export function openQuotas(options: QuotasOptions): Quotas {
     reservation.passed++
     if (reservation.left === reservation.refillAt) refillSoon(reservation, limit)
     return resultOf(reservation, limit, true)
+  }
+
+  function giveBackOne(subject: string): void {
+    const known = reservations.get(subject)
+    // In a window that has just begun it has taken nothing.
+    if (known === undefined || known.passed === 0) return
+    known.passed--
+    if (known.uncounted > 0) known.uncounted--
+    else known.left++
   }
 
   function currentReservation(subject: string, per: Quota['per'], now: number): Reservation {
@@ -219,6 +230,7 @@ export function openQuotas(options: QuotasOptions): Quotas {
 
   return {
     take,
+    giveBackOne,
     readUsed,
     close: async () => {
       idle.close()

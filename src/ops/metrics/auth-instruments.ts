@@ -70,12 +70,12 @@ export function createLookUpCounter({ keyCache }: { readonly keyCache: FastCount
   }
 }
 
-/** The state of a foreign issuer's keys. */
+/** The state of a foreign issuer. */
 export interface IssuerState {
   readonly issuer: string
-  /** How many are known. */
-  readonly keys: number
-  /** Whether the last fetch succeeded. */
+  /** How many of its keys are known; undefined = it has none that are used. */
+  readonly keys: number | undefined
+  /** Whether the last fetch of keys and the last question about a token succeeded. */
   readonly isUp: boolean
 }
 
@@ -83,7 +83,7 @@ function createIssuerInstruments(registers: Registry[]) {
   let readIssuers = (): readonly IssuerState[] => []
   new Gauge({
     name: 'gatehouse_issuer_up',
-    help: '1 = the keys of the foreign issuer could be fetched when it was last asked, 0 = they could not; with several workers, the lowest value.',
+    help: '1 = the foreign issuer answered when it was last asked for its keys or about a token, 0 = it did not; with several workers, the lowest value.',
     labelNames: ['issuer'],
     aggregator: 'min',
     registers,
@@ -101,7 +101,7 @@ function createIssuerInstruments(registers: Registry[]) {
     registers,
     collect() {
       this.reset()
-      for (const { issuer, keys } of readIssuers()) this.set({ issuer }, keys)
+      for (const { issuer, keys } of readIssuers()) if (keys !== undefined) this.set({ issuer }, keys)
     },
   })
   const issuerFetches = new Counter({
@@ -110,8 +110,15 @@ function createIssuerInstruments(registers: Registry[]) {
     labelNames: ['issuer', 'outcome'],
     registers,
   })
+  const issuerQuestions = new Counter({
+    name: 'gatehouse_issuer_questions_total',
+    help: 'How often a foreign issuer was asked about a token (introspection), by outcome: active, inactive or failed.',
+    labelNames: ['issuer', 'outcome'],
+    registers,
+  })
   return {
     issuerFetches,
+    issuerQuestions,
     /** @param read returns the current state of every issuer */
     collectIssuers: (read: () => readonly IssuerState[]) => {
       readIssuers = read

@@ -90,6 +90,29 @@ export function isForeignBearerKey(token: string): boolean {
   return !looksLikeJwt(token) && isForeignKey(token) && formOf(token) === undefined
 }
 
+/** The longest token that an issuer is asked about, and what it may consist of (RFC 6750 2.1). */
+const bearerTokenMax = 8_192
+const bearerCharacters = /^[0-9A-Za-z._~+/-]+={0,64}$/
+
+/** Whether a text has the form of a bearer token, and a length that an issuer is asked about. */
+export function isBearerToken(text: string): boolean {
+  return text.length <= bearerTokenMax && bearerCharacters.test(text)
+}
+
+const encryptedJwtParts = 5
+
+/**
+ * Whether a bearer token can be one that only its issuer can read: neither a signed JWT nor any credential of ours, which
+ * nobody else is told. An encrypted JWT can be one (RFC 7516).
+ */
+export function isOpaqueToken(token: string): boolean {
+  if (looksLikeJwt(token)) return token.split('.', encryptedJwtParts + 1).length === encryptedJwtParts
+  return (
+    formOf(token) === undefined &&
+    !Object.values(secretPrefixes).some((prefix) => token.startsWith(`${prefix}_`))
+  )
+}
+
 /**
  * A regular expression for secret scanners, without anchors and groups, which ERE, PCRE, RE2 and JavaScript read alike.
  */

@@ -4,7 +4,7 @@ import { type CachedDirectory, createDirectory, type DirectoryOptions } from '#i
 import { createVerifiedForeignTokens, createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
 import { createForeignScheme } from '#identity/issuers/foreign.ts'
 import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
-import { type Issuers, type IssuersOptions, openIssuers } from '#identity/issuers/issuer-keys.ts'
+import { type Issuers, type IssuersOptions, openIssuers } from '#identity/issuers/issuers.ts'
 import { createImportedKeys, type ImportedKeysOptions } from '#identity/keys/imported-keys.ts'
 import { createSecretKeyScheme } from '#identity/keys/secret-key.ts'
 import { takeSessionStart } from '#identity/limits/limits.ts'
@@ -46,8 +46,8 @@ export interface AuthPartsOptions
     | 'memory'
   > {
   readonly config: Pick<Config, 'tokens' | 'accessCookie' | 'cache' | 'issuers'>
-  /** How the keys of foreign issuers are fetched. */
-  readonly fetching: Pick<IssuersOptions, 'log' | 'isRefreshed' | 'onFetched' | 'fetches'>
+  /** How the keys of foreign issuers are fetched, and they are asked about tokens. */
+  readonly fetching: Pick<IssuersOptions, 'log' | 'isRefreshed' | 'onFetched' | 'onAsked' | 'fetches'>
   readonly store: DirectoryOptions['store'] & ImportedKeysOptions['store']
 }
 
@@ -81,6 +81,9 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
     ...fetching,
     issuers: config.issuers,
     verified: verifiedForeign,
+    clockToleranceMs: tokens.clockToleranceMs,
+    answersMax: cache.entriesMax,
+    clock,
     monotonic: options.monotonic,
     onReplaced: directory.invalidateDecisions,
   })

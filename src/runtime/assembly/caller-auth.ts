@@ -7,7 +7,7 @@ import {
   type StoreConnectionState,
   type StoreHealth,
 } from '#identity/cache/store-connection.ts'
-import type { Issuers } from '#identity/issuers/issuer-keys.ts'
+import type { Issuers } from '#identity/issuers/issuers.ts'
 import type { Directory } from '#identity/principal.ts'
 import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { createKeyLoader, type KeyLoader, type Keyring, toSigningKey } from '#identity/tokens/keyring.ts'
@@ -74,6 +74,7 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
       fetches: options.keySetFetches,
       onFetched: (issuer, isSuccess) =>
         metrics.issuerFetches.inc({ issuer, outcome: isSuccess ? 'ok' : 'failed' }),
+      onAsked: (issuer, outcome) => metrics.issuerQuestions.inc({ issuer, outcome }),
     },
     store,
     storeConnection,

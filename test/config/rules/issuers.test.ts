@@ -5,7 +5,13 @@ import { load, minimalConfig, type Options, problemMessages } from '../config-fi
 const corp = { name: 'corp', issuer: 'https://id.example.com', audience: 'orders' }
 const route = { name: 'orders', path: '/', upstream: 'backend', auth: 'bearer', issuers: ['corp'] }
 const { jwk } = await newIssuerKey('one')
+const introspection = {
+  url: 'https://id.example.com/introspect',
+  clientId: 'gateway',
+  clientSecret: { file: 'secret' },
+}
 const files = {
+  'config/secret': 'of the client\n',
   'config/keys.json': JSON.stringify({ keys: [jwk] }),
   'config/rsa.json': JSON.stringify({ keys: [{ kty: 'RSA' }] }),
   'config/no.json': 'x',
@@ -25,6 +31,7 @@ t.test('an issuer needs a name, its URL and an audience', (t) => {
       algorithms: ['RS256', 'ES256'],
       tokenType: 'any',
       keys: { kind: 'discovery' },
+      introspection: undefined,
       subject: ['sub'],
       role: { claim: undefined, map: [], default: 'User' },
       scopes: undefined,
@@ -41,6 +48,33 @@ t.test('an issuer may have several audiences, or none where a claim is required'
   t.match(issuerOf({ audience: ['orders', 'shop'] }), { audiences: ['orders', 'shop'] })
   const require = { azp: ['https://app.example.com'], org: ['*'] }
   t.match(issuerOf({ audience: undefined, require }), { audiences: [], require: Object.entries(require) })
+  t.end()
+})
+
+t.test('an issuer that is asked about its tokens has keys only where they are named', (t) => {
+  const issuerOf = (changes: Options) => load(t, configOf(changes), { files }).issuers[0]
+  const asked = { ...introspection, clientSecret: 'of the client' }
+  t.match(issuerOf({ introspection }), { keys: { kind: 'none' }, introspection: asked })
+  const both = issuerOf({ introspection, jwks: { file: 'keys.json' }, tokenType: 'at+jwt' })
+  t.match(both, { keys: { kind: 'file' }, introspection: asked })
+  const inNetwork = { ...introspection, url: 'http://keycloak:8080/introspect?realm=x' }
+  t.match(issuerOf({ introspection: inNetwork }), { introspection: { url: inNetwork.url } })
+  t.end()
+})
+
+t.test('a route names one issuer with introspection at most', (t) => {
+  const issuers = [
+    { ...corp, introspection },
+    { ...corp, name: 'keys', issuer: 'https://keys.example.com' },
+    { ...corp, name: 'other', issuer: 'https://other.example.com', introspection },
+  ]
+  const messages = (names: readonly string[]) =>
+    problemMessages(t, { ...minimalConfig, issuers, routes: [{ ...route, issuers: names }] }, { files })
+  t.strictSame(messages(['corp', 'keys']), [])
+  t.strictSame(messages(['keys', 'other']), [])
+  t.strictSame(messages(['corp', 'keys', 'other']), [
+    'routes[0].issuers[2]: a route can name one issuer with introspection, and names "corp" too: a token that is no JWT does not say whose it is',
+  ])
   t.end()
 })
 
@@ -121,6 +155,32 @@ for (const [what, changes, problem] of [
     'issuers[0].jwks.file: it has no key for RS256, ES256',
   ],
   ['a misspelt option', { audiance: 'x' }, 'issuers[0].audiance: unknown option, did you mean "audience"?'],
+  [
+    'an introspection endpoint of another scheme',
+    { introspection: { ...introspection, url: 'ftp://id.example.com' } },
+    'issuers[0].introspection.url: must be an https:// URL',
+  ],
+  [
+    'a password in that URL',
+    { introspection: { ...introspection, url: 'https://a:b@id.example.com' } },
+    'issuers[0].introspection.url: must be an https:// URL without user',
+  ],
+  ['no client', { introspection: { url: introspection.url } }, 'issuers[0].introspection'],
+  [
+    'its secret inline',
+    { introspection: { ...introspection, clientSecret: 'x' } },
+    'issuers[0].introspection.clientSecret: is never written inline',
+  ],
+  [
+    'a secret that is not set',
+    { introspection: { ...introspection, clientSecret: { env: 'NO_SUCH' } } },
+    'issuers[0].introspection.clientSecret: the environment variable NO_SUCH is not set',
+  ],
+  [
+    'a type of tokens that nobody reads',
+    { introspection, tokenType: 'at+jwt' },
+    'issuers[0].tokenType: needs jwks',
+  ],
   ['an empty path of a claim', { subject: [] }, 'issuers[0].subject: must be'],
 ] as const) {
   t.test(`an issuer with ${what} is reported`, (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findOpenIssuers, findRolesByDefault } from '#config/warnings/issuers.ts'
+import { findCleartextIntrospection, findOpenIssuers, findRolesByDefault } from '#config/warnings/issuers.ts'
 import { minimalConfig, type Options, read } from '../config-fixtures.ts'
 
 t.test('an issuer whose users have more than the least role by default is warned of', async (t) => {
@@ -28,6 +28,28 @@ t.test('an issuer whose users have more than the least role by default is warned
 const withIssuer = (options: Options) => ({
   ...minimalConfig,
   issuers: [{ name: 'public', audience: 'https://gateway.example.com', ...options }],
+})
+
+t.test('introspection over plain HTTP is warned of, but on this machine', async (t) => {
+  const warnings = (url: string) => {
+    const introspection = { url, clientId: 'gateway', clientSecret: { env: 'SECRET' } }
+    const options = { issuer: 'https://id.example.com', introspection }
+    const { problems, tree } = read(t, withIssuer(options), { env: { SECRET: 'x' } })
+    t.strictSame(problems, [])
+    return findCleartextIntrospection(tree)
+  }
+  t.match(warnings('http://keycloak:8080/introspect'), [
+    { path: ['issuers', 0, 'introspection', 'url'], message: /tokens of issuer "public".*unencrypted/ },
+  ])
+  for (const url of [
+    'https://id.example.com/x',
+    'http://127.0.0.1:4444/x',
+    'http://localhost/x',
+    'http://[::1]/x',
+  ])
+    t.strictSame(warnings(url), [])
+  const { tree } = read(t, withIssuer({ issuer: 'https://id.example.com' }))
+  t.strictSame(findCleartextIntrospection(tree), [])
 })
 
 const publicIssuers: readonly (readonly [issuer: string, claim: string, value: string])[] = [

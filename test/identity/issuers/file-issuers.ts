@@ -1,5 +1,5 @@
 import { type IssuerOptions, issuerAlgorithms } from '#identity/issuers/issuer.ts'
-import { type Issuers, type IssuersOptions, openIssuers } from '#identity/issuers/issuer-keys.ts'
+import { type Issuers, type IssuersOptions, openIssuers } from '#identity/issuers/issuers.ts'
 
 /** An issuer whose keys are in a file. */
 export function fileIssuer(
@@ -33,10 +33,14 @@ export async function openFileIssuers(
     issuers: options,
     verified,
     log: { info: () => {}, error: () => {} },
+    clockToleranceMs: 5_000,
+    answersMax: 1_000,
+    clock: Date.now,
     monotonic: () => 0,
     isRefreshed: true,
     onReplaced: () => {},
     onFetched: () => {},
+    onAsked: () => {},
   })
   await issuers.settled()
   return issuers.all

@@ -18,22 +18,22 @@ async function start(t: Test) {
   /** A key that was looked up is decided about. */
   const decide = async (isWrong: boolean, from = address) => {
     if (isWrong) await countFailure(limiter, failures, { address: from, isMalformed: false })
-    guard.release(from)
+    guard.release(from, false)
   }
   return { guard, decide, time }
 }
 
 /** Whether a key may be looked up; `waiting` where that is not known yet. */
-async function stateOf(admission: boolean | Promise<boolean>): Promise<boolean | 'waiting'> {
+async function stateOf<Admission>(admission: Admission | Promise<Admission>): Promise<Admission | 'waiting'> {
   return Promise.race([admission, new Promise<'waiting'>((resolve) => setImmediate(resolve, 'waiting'))])
 }
 
 t.test('a network has as many look-ups at a time as it may still send wrong keys', async (t) => {
   const { guard, decide } = await start(t)
-  for (const from of [address, beside, address]) t.equal(guard.admit(from), true, 'at the limit')
-  const further = [guard.admit(beside), guard.admit(address)] as const
+  for (const from of [address, beside, address]) t.equal(guard.admit(from, 'secretKey'), true, 'at the limit')
+  const further = [guard.admit(beside, 'secretKey'), guard.admit(address, 'secretKey')] as const
   for (const each of further) t.equal(await stateOf(each), 'waiting', 'one over')
-  t.equal(guard.admit('2001:db8:0:1::1'), true, 'another network has its own')
+  t.equal(guard.admit('2001:db8:0:1::1', 'secretKey'), true, 'another network has its own')
   await decide(false)
   t.strictSame([await stateOf(further[0]), await stateOf(further[1])], [true, 'waiting'])
   await decide(false, beside)
@@ -42,26 +42,26 @@ t.test('a network has as many look-ups at a time as it may still send wrong keys
 
 t.test('a wrong key leaves less for those that wait, and the last one nothing', async (t) => {
   const { guard, decide } = await start(t)
-  for (let count = 0; count < limit; count++) t.equal(guard.admit(address), true)
-  const further = [guard.admit(address), guard.admit(beside)] as const
+  for (let count = 0; count < limit; count++) t.equal(guard.admit(address, 'secretKey'), true)
+  const further = [guard.admit(address, 'secretKey'), guard.admit(beside, 'secretKey')] as const
   await decide(true)
   await decide(true)
   t.equal(await stateOf(further[0]), 'waiting', 'one is under way, and one may still be wrong')
   await decide(true)
   for (const each of further) t.equal(await stateOf(each), false)
-  for (let count = 0; count < 100; count++) t.equal(guard.admit(beside), false)
+  for (let count = 0; count < 100; count++) t.equal(guard.admit(beside, 'secretKey'), false)
 })
 
 t.test('a network that may send wrong keys again has look-ups again', async (t) => {
   const { guard, decide, time } = await start(t)
   for (let count = 0; count < limit; count++) {
-    t.equal(guard.admit(address), true)
+    t.equal(guard.admit(address, 'secretKey'), true)
     await decide(true)
   }
-  t.equal(guard.admit(address), false)
+  t.equal(guard.admit(address, 'secretKey'), false)
   time.ms += 900
-  t.equal(guard.admit(address), false)
+  t.equal(guard.admit(address, 'secretKey'), false)
   time.ms += 100
-  t.equal(guard.admit(address), true)
-  t.equal(await stateOf(guard.admit(address)), 'waiting')
+  t.equal(guard.admit(address, 'secretKey'), true)
+  t.equal(await stateOf(guard.admit(address, 'secretKey')), 'waiting')
 })

@@ -68,6 +68,27 @@ for (const limit of [1, 99, 100, 1_000, 10_000]) {
   })
 }
 
+t.test('a take that is undone is not spent, with the store and without it', async (t) => {
+  const { storeConnection, open } = await start(t)
+  const { take, giveBackOne, readUsed } = open()
+  const quota = { limit: 2, per: 'day' } as const
+  giveBackOne('ada')
+  t.equal(await readUsed('ada', '2027-12-31'), 0, 'nothing to undo')
+  for (let count = 0; count < 5; count++) {
+    t.match(await take('ada', quota), { isAllowed: true })
+    giveBackOne('ada')
+  }
+  t.equal(await readUsed('ada', '2027-12-31'), 0)
+  t.equal(await takeOften(take, 5, quota), 2)
+  storeConnection.isUp = false
+  t.match(await take('bob', quota), { isAllowed: true })
+  giveBackOne('bob')
+  for (const isAllowed of [true, true, false]) t.match(await take('bob', quota), { isAllowed })
+  storeConnection.isUp = true
+  t.match(await take('bob', quota), { isAllowed: false }, 'the store is told of two')
+  t.equal(await readUsed('bob', '2027-12-31'), 2)
+})
+
 t.test('a month ends with its last day, whatever its length', async (t) => {
   const { time, open } = await start(t)
   const { take } = open()
