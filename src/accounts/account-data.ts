@@ -4,7 +4,7 @@ import type { Session } from '#store/sessions.ts'
 import type { CreatedAccount } from './accounts.ts'
 import { csvLine } from './csv.ts'
 import type { SecretKeyInput } from './key-input.ts'
-import type { SecretKeyStatus } from './secret-keys.ts'
+import type { BoundCertificate, SecretKeyStatus } from './secret-keys.ts'
 
 /** An account as commands and the admin API show it. */
 export function accountData({
@@ -92,6 +92,14 @@ export function createdKeyData(
   { name, scopes, addresses, quota, expiresAt }: SecretKeyInput,
 ) {
   return { secretKey, name, scopes, addresses, quota: quotaData(quota), expiresAt: timeOrNull(expiresAt) }
+}
+
+/** A certificate that is now a key. */
+export function boundCertificateData({ certificate, input }: BoundCertificate) {
+  const { secretKey: _, ...limits } = createdKeyData('', input)
+  const { subject, validUntil, digest } = certificate
+  const [sha256, validTo] = [Buffer.from(digest).toString('hex'), new Date(validUntil).toISOString()]
+  return { ...limits, certificate: { subject, sha256, validTo } }
 }
 
 function quotaData(quota: Quota | undefined): Quota | null {

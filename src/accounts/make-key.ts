@@ -4,6 +4,7 @@ import { randomText } from '#platform/secrets/format.ts'
 import { createKey, digestOf, type KeyKind } from '#platform/secrets/keys.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { Account } from '#store/account.ts'
+import type { ImportedKey } from '#store/imported-keys.ts'
 import type { StoredKey } from '#store/secret-keys.ts'
 import { defaultKeyName, defaultKeyOf, type SecretKey, unlimited } from '#store/secret-keys.ts'
 import { isStoreFailure } from '#store/store-failure.ts'
@@ -48,6 +49,17 @@ export function makeSecretKey(
   const limits = { scopes, addresses, expiresAt, revokedAt: undefined, isImported: false }
   const counted = quota && { quota: { id, ...quota } }
   return { key, stored: { ...stored, id, name, ...limits, ...counted } }
+}
+
+/** What is stored of a key that was made elsewhere. @param digest SHA-256 of the key, or of a certificate in DER */
+export function importedKey(
+  { digest, input }: { readonly digest: Uint8Array; readonly input: SecretKeyInput },
+  id: string,
+  createdAt: number,
+): ImportedKey {
+  const { quota } = input
+  const stored = { ...input, quota: quota && { id, ...quota }, id, digest, createdAt }
+  return { ...stored, sealed: undefined, revokedAt: undefined, isImported: true }
 }
 
 /** A new default key, which is not limited. */

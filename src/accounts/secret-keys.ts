@@ -4,12 +4,13 @@ import {
   throwUnlessStoreUnavailable,
 } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
-import { digestText, type KeyStore, type KeyUse } from '#store/keys.ts'
+import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#store/keys.ts'
 import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import { endSessionsOfKey } from './account-sessions.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
+import { type CertificateInput, endingWith, parseCertificateInput } from './certificate-input.ts'
 import {
   assertValidGrace,
   assertValidKey,
@@ -18,7 +19,7 @@ import {
   quotaText,
   type SecretKeyInput,
 } from './key-input.ts'
-import { type KeyOptions, makeSecretKey, withUnconfirmedKeys } from './make-key.ts'
+import { createKeyId, importedKey, type KeyOptions, makeSecretKey, withUnconfirmedKeys } from './make-key.ts'
 
 /** A secret key, without the key. Times are milliseconds since 1970. */
 export interface SecretKeyStatus
@@ -51,6 +52,14 @@ export interface SecretKeys {
    */
   create(idOrEmail: string, input: SecretKeyInput): Promise<string>
   /**
+   * Makes a certificate a further key, which ends with it at the latest.
+   * @param pem see `parseCertificateInput`
+   * @returns the certificate, and what the key was created from
+   * @throws GatehouseError `request-invalid`, as `create`; field `certificate`: it is not one, has expired, or stands for
+   *   a key already
+   */
+  bindCertificate(idOrEmail: string, input: SecretKeyInput, pem: string): Promise<BoundCertificate>
+  /**
    * Replaces a further key by one of the same name, limits and lifetime; what was spent of its quota is kept. @returns the new key
    * @param graceSeconds how long the old one still works; 0 = it, its sessions and its access tokens are revoked now
    * @param createdAt of the key that is to be replaced; absent = any
@@ -70,6 +79,12 @@ export interface SecretKeys {
    * @throws GatehouseError `request-invalid` (field `name`) where there is no such key
    */
   revoke(idOrEmail: string, name: string, graceSeconds: number, createdAt?: number): Promise<void>
+}
+
+/** A certificate that is a key of an account. */
+export interface BoundCertificate {
+  readonly certificate: CertificateInput
+  readonly input: SecretKeyInput
 }
 
 interface SecretKeysOptions extends KeyOptions {
@@ -101,9 +116,33 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     const details = { name, scopes: scopes.join(' '), ...(quota && { quota: quotaText(quota) }) }
     const auditEntry = entry('secret-key-created', account, details)
     const adding = store.addSecretKey(account.id, { secretKey: stored, keysMax }, auditEntry)
-    switch (await withUnconfirmedKeys(key, adding)) {
+    assertAdded(await withUnconfirmedKeys(key, adding), name)
+    return key
+  }
+
+  async function bindCertificate(id: string, asked: SecretKeyInput, pem: string): Promise<BoundCertificate> {
+    const now = clock()
+    assertValidKey(asked, now)
+    const certificate = parseCertificateInput(pem, now)
+    const input = endingWith(certificate, asked, now)
+    const account = await accounts.find(id)
+    const { digest } = certificate
+    const { name, scopes } = input
+    const details = { name, scopes: scopes.join(' '), certificate: Buffer.from(digest).toString('hex') }
+    const secretKey = importedKey({ digest, input }, createKeyId(), now)
+    const auditEntry = entry('secret-key-created', account, details)
+    assertAdded(await store.addSecretKey(account.id, { secretKey, keysMax }, auditEntry), name)
+    return { certificate, input }
+  }
+
+  function assertAdded(outcome: SecretKeyAdded, name: string): void {
+    switch (outcome) {
       case 'added':
-        return key
+        return
+      case 'present':
+        throw invalidField('certificate', 'is a key of this account already')
+      case 'taken':
+        throw invalidField('certificate', 'is a key of another account')
       case 'exists':
         throw invalidField('name', takenName(name))
       case 'too-many':
@@ -160,7 +199,7 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     }
   }
 
-  return { list, create, rotate, rename, revoke }
+  return { list, create, bindCertificate, rotate, rename, revoke }
 }
 
 /**

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { Receiver } from '#accounts/events/deliver-round.ts'
-import { reportReceivers, retryReceiver } from '#accounts/events/receiver-report.ts'
+import { reportReceivers, retryReceiver, sendTestEvent } from '#accounts/events/receiver-report.ts'
 import type { Config } from '#config/config.ts'
 import { loadConfig } from '#config/load.ts'
-import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import { createReceiver, receiverName } from '#runtime/assembly/events.ts'
 import type { Command } from './command.ts'
 import { type Operator, withOperator } from './operator.ts'
@@ -74,7 +73,7 @@ const test: Command = {
   run: async (invocation) => {
     const { config } = loadConfig(invocation.config)
     const results = await withReceivers(config, invocation.text('receiver'), (receivers) =>
-      Promise.all(receivers.map(sendTest)),
+      Promise.all(receivers.map(async (one) => ({ receiver: one.name, error: await sendTestEvent(one) }))),
     )
     printList(invocation, results, {
       columns: { RECEIVER: ({ receiver }) => receiver, RESULT: ({ error }) => error ?? 'accepted' },
@@ -84,17 +83,6 @@ const test: Command = {
     if (refused.length > 0)
       throw new OperatorError(`${refused.length} of ${results.length} receivers did not accept the event`)
   },
-}
-
-async function sendTest(receiver: Receiver) {
-  const actor = { kind: 'system', channel: 'system' } as const
-  const entry = { at: Date.now(), actor, action: 'test', target: undefined, details: {} } as const
-  try {
-    await receiver.deliver({ id: `evt_${randomUUID()}`, type: 'gatehouse.test', entry })
-    return { receiver: receiver.name, error: null }
-  } catch (error) {
-    return { receiver: receiver.name, error: errorMessage(error) }
-  }
 }
 
 /** @param url as in the config, or as the list shows it; undefined = all receivers @throws OperatorError if it is of none */

@@ -1,6 +1,8 @@
+import { emailLengthMax } from '#accounts/account-input.ts'
 import { actorOf } from '#accounts/audit-entry-factory.ts'
 import { auditFiles } from '#accounts/audit-log.ts'
 import { type BlockedSubjects, blockedSubjectData } from '#identity/issuers/subjects.ts'
+import { dayMs, parseDay, startOfDay } from '#platform/time.ts'
 import { type AuditFilter, auditActions } from '#store/audit-entry.ts'
 import type { Form } from './form-body.ts'
 import { type FormRefusal, formRefusal } from './form-refusal.ts'
@@ -36,7 +38,14 @@ async function exportAudit(context: SignedInContext): Promise<PageResult> {
 function filterOf(context: SignedInContext): AuditFilter {
   const query = queryOf(context)
   const action = auditActions.find((name) => name === query('action'))
-  return { action, who: query('who').trim() || undefined }
+  const [from, to] = [parseDay(query('from')), parseDay(query('to'))]
+  return {
+    action,
+    who: undefined,
+    part: query('who').trim().slice(0, emailLengthMax) || undefined,
+    from: from === undefined ? undefined : startOfDay(from),
+    until: to === undefined ? undefined : startOfDay(to) + dayMs,
+  }
 }
 
 const subjectsPageSize = 25

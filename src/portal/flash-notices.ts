@@ -43,6 +43,9 @@ const notices = {
   'subject-was-blocked': { kind: 'info', text: 'The user was already blocked.' },
   'subject-unblocked': { kind: 'good', text: 'The user is unblocked.' },
   'subject-not-blocked': { kind: 'info', text: 'The user was not blocked.' },
+  'events-retried': { kind: 'good', text: 'What is pending is tried again within a second.' },
+  'receiver-new': { kind: 'info', text: 'No gateway has delivered to this receiver yet.' },
+  'receiver-gone': { kind: 'info', text: 'This receiver is no longer in the config.' },
   'account-deleted': { kind: 'good', text: 'The account has been deleted.' },
   'signed-in-again': {
     kind: 'info',

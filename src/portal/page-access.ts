@@ -80,6 +80,9 @@ const accessByPath = {
   '/subjects/unblock': ['admin', 'POST'],
   '/audit': ['admin', 'GET'],
   '/audit/export': ['admin', 'GET'],
+  '/events': ['admin', 'GET'],
+  '/events/retry': ['admin', 'POST'],
+  '/events/test': ['admin', 'POST'],
 } as const satisfies Readonly<Record<string, PageRule>>
 
 export type PortalPath = keyof typeof accessByPath

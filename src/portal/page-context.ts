@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
 import { fullName } from '#accounts/account-input.ts'
 import { actorOf } from '#accounts/audit-entry-factory.ts'
+import type { ReceiverActions } from '#accounts/events/receiver-actions.ts'
 import type { EmailVerification } from '#accounts/profile.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
 import type { IdentityHeaders } from '#gateway/forward/identity-headers.ts'
@@ -17,6 +18,7 @@ import type { SecondFactorPolicy } from '#identity/second-factor/policy.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Html } from '#platform/pages/html.ts'
 import { adminRole } from '#store/account.ts'
+import type { Actor } from '#store/audit-entry.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { csrfTokenOf } from './csrf.ts'
 import type { FlashNotices } from './flash-notices.ts'
@@ -82,6 +84,8 @@ export interface PortalOptions {
   readonly issuers: readonly string[]
   /** Blocks users of these issuers, for Admins: `subjectsOf(actorOf(viewer, visitor))`. */
   readonly subjectsOf: BlockedSubjectsOf
+  /** The receivers of events, for Admins. */
+  readonly receiversOf: (by: Actor) => ReceiverActions
   /** Where a page visit may be led back to; undefined = no route leads here. */
   readonly isReturnPath: IsReturnPath | undefined
   /** How page visits of other hosts return; undefined = the portal is on their host. */

@@ -5,6 +5,7 @@ import { accountsPages } from './accounts-pages.ts'
 import { adminPages } from './admin-pages.ts'
 import { answerError } from './answer-error.ts'
 import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './csrf.ts'
+import { eventPages } from './event-pages.ts'
 import { createFlashNotices } from './flash-notices.ts'
 import { confirmPassword } from './form-refusal.ts'
 import { integrationPages } from './integration-pages.ts'
@@ -53,6 +54,7 @@ const pageFactories: readonly CreatePages[] = [
   accountsPages,
   accountPages,
   adminPages,
+  eventPages,
 ]
 
 /** The portal, independent of the HTTP server: it owns everything at and below its path, for every method. */

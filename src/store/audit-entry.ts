@@ -73,6 +73,8 @@ export const auditActions = [
   'signing-key-retired',
   'subject-blocked',
   'subject-unblocked',
+  'events-retried',
+  'event-tested',
   'store-restored',
   'key-expiring',
   'quota-reached',
@@ -97,23 +99,48 @@ export interface AuditFilter {
   readonly action: AuditAction | undefined
   /** An ID, an e-mail or an operator's name, of the actor or the target; compared without case. */
   readonly who: string | undefined
+  /** A part of one of these; compared without case. */
+  readonly part?: string | undefined
+  /** The earliest time, in milliseconds since 1970. */
+  readonly from?: number | undefined
+  /** The time from which on no entry is shown. */
+  readonly until?: number | undefined
 }
 
-export function matchesFilter({ action, actor, target }: AuditEntry, filter: AuditFilter): boolean {
+export function matchesFilter({ at, action, actor, target }: AuditEntry, filter: AuditFilter): boolean {
+  const { from = 0, until = Number.POSITIVE_INFINITY } = filter
+  if (at < from || at >= until) return false
   if (filter.action !== undefined && action !== filter.action) return false
-  if (filter.who === undefined) return true
-  const who = filter.who.toLowerCase()
+  const who = filter.who?.toLowerCase()
+  const part = filter.part?.toLowerCase() ?? ''
+  if (who === undefined && part === '') return true
   const names =
     actor.kind === 'account' ? [actor.id, actor.email] : actor.kind === 'operator' ? [actor.name] : []
-  return [...names, target?.id ?? '', target?.email ?? ''].some((name) => name.toLowerCase() === who)
+  return [...names, target?.id ?? '', target?.email ?? ''].some((name) => {
+    const lower = name.toLowerCase()
+    return (who === undefined || lower === who) && lower.includes(part)
+  })
+}
+
+/** How far the clocks of instances, which write entries in one order, may be apart. */
+const clocksApartMs = 60_000
+
+/** Whether nothing further back can match, as the entries are older than the filter wants. */
+export function isPast(entries: readonly AuditEntry[], { from = 0 }: AuditFilter): boolean {
+  return entries.some(({ at }) => at < from - clocksApartMs)
+}
+
+/** From when on no entry can match, whatever the clock of its instance. */
+export function skippedFrom({ until }: AuditFilter): number | undefined {
+  return until === undefined ? undefined : until + clocksApartMs
 }
 
 /**
  * Texts that every matching entry contains, so that the store returns few others: `exact` verbatim, `lower` once the
  * entry's ASCII letters are in lower case. '' = matches every entry.
  */
-export function needlesOf({ action, who }: AuditFilter) {
-  const lower = who?.toLowerCase() ?? ''
+export function needlesOf({ action, who, part }: AuditFilter) {
+  const lower = (who ?? part)?.toLowerCase() ?? ''
   const quoted = JSON.stringify(lower).slice(1, -1)
   return {
     exact: action === undefined ? '' : `"action":${JSON.stringify(action)}`,

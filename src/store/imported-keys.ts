@@ -1,6 +1,6 @@
 import type { Account } from './account.ts'
 import { withNewSecretKey } from './account-changes/key-changes.ts'
-import { digestText } from './keys.ts'
+import { digestText, type SecretKeyAdded, type SecretKeyAddition } from './keys.ts'
 import type { SecretKey } from './secret-keys.ts'
 
 /**
@@ -13,7 +13,7 @@ export interface ImportedKeyStore {
    * @param imports at most `importBatchMax`
    * @returns the outcome of each, in the same order
    */
-  importSecretKeys(imports: readonly KeyImport[]): Promise<readonly KeyImported[]>
+  importSecretKeys(imports: readonly KeyImport[]): Promise<readonly SecretKeyAdded[]>
   /** The account of an imported key; only the account shows whether it still has the key, and whether it is valid. */
   findImportedKey(digest: Uint8Array): Promise<string | undefined>
   /** Whether there is any imported key. */
@@ -23,27 +23,20 @@ export interface ImportedKeyStore {
 /** How many keys one call may add: other processes cannot write to SQLite for about 100 ms during it. */
 export const importBatchMax = 1_000
 
-export interface KeyImport {
+export type ImportedKey = SecretKey & { readonly isImported: true }
+
+export interface KeyImport extends SecretKeyAddition {
   readonly accountId: string
-  readonly secretKey: SecretKey & { readonly isImported: true }
-  /** How many keys the account may have including this one; those within an overlap do not count. */
-  readonly keysMax: number
+  readonly secretKey: ImportedKey
 }
 
-/**
- * `present`: the account had it already. `taken`: another account has it. `exists`: the account has another key of that
- * name. `unknown`: there is no such account.
- */
-export type KeyImported = 'added' | 'present' | 'taken' | 'exists' | 'too-many' | 'unknown'
-
-/** @returns the account with the key, or why not */
-export function withImportedKey(
+/** @returns the account with the key, imported or new, or why not */
+export function withAddedKey(
   account: Account,
-  { secretKey, keysMax }: KeyImport,
-): Account | Exclude<KeyImported, 'added' | 'taken' | 'unknown'> {
-  const digest = digestText(secretKey)
-  if (importedDigests(account).includes(digest)) return 'present'
-  return withNewSecretKey(account, { secretKey, keysMax })
+  addition: SecretKeyAddition,
+): Account | Exclude<SecretKeyAdded, 'added' | 'taken' | 'unknown'> {
+  if (importedDigests(account).includes(digestText(addition.secretKey))) return 'present'
+  return withNewSecretKey(account, addition)
 }
 
 /** What a change of an account means for the index: digests as base64url. */

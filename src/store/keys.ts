@@ -58,7 +58,11 @@ export interface SecretKeyAddition {
   readonly keysMax: number
 }
 
-export type SecretKeyAdded = 'added' | 'exists' | 'too-many' | 'unknown'
+/**
+ * `exists`: the account has another key of that name. `unknown`: there is no such account. For a key that was made
+ * elsewhere also `present`: the account had it already; `taken`: another account has it.
+ */
+export type SecretKeyAdded = 'added' | 'present' | 'taken' | 'exists' | 'too-many' | 'unknown'
 
 export interface SecretKeyRenaming {
   readonly name: string

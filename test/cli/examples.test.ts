@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { allCommands } from '#cli/commands.ts'
 import { createKey, digestOf } from '#platform/secrets/keys.ts'
+import { makeCertificate } from '../setup/certificates.ts'
 import { startMailServer } from '../setup/mail-server.ts'
 import { createCommandFolder } from './command-folder.ts'
 import { run, serve } from './run.ts'
@@ -26,6 +27,7 @@ const files: Readonly<Record<string, string | Uint8Array>> = {
   'people.jsonl.gz': gzipSync('{"email":"eve@example.com"}\n'),
   'digests.csv': digests,
   'digests.csv.gz': gzipSync(digests),
+  'client.pem': makeCertificate(undefined, 'DNS:laptop').cert,
   'password.txt': 'correct horse battery\n',
 }
 

@@ -42,6 +42,7 @@ const runBy: Readonly<Record<string, string>> = {
   'sh docs/migrating.md': 'test/docs/migrating.test.ts',
   'sh docs/operating.md Where keys may come': 'test/docs/shell.test.ts',
   'sh docs/operating.md': 'test/docs/shell.test.ts',
+  'sh docs/sender-constrained.md': 'test/docs/sender-constrained.test.ts',
   'js docs/sender-constrained.md': 'test/docs/sender-constrained.test.ts',
   'js docs/operating.md Signed assertions for backends': 'test/gateway/assertion.test.ts',
 }

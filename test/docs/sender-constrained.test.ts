@@ -2,8 +2,10 @@ import { symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { tempFolder } from '../cli/run.ts'
+import { run, tempFolder } from '../cli/run.ts'
 import { startBoth } from '../setup/both.ts'
+import { makeCertificate } from '../setup/certificates.ts'
+import { startGateway } from '../setup/gateway.ts'
 import { freePort } from '../setup/net.ts'
 import { runProgram } from './programs.ts'
 import { snippetsOf } from './snippets.ts'
@@ -34,4 +36,17 @@ t.test('the client of the page gets and uses a token that is bound to its key', 
   })
   t.equal(printed.trim(), '200')
   t.equal(backend.last().headers['x-user-id'], account.id)
+})
+
+t.test('the command of the page gives an account its certificate', async (t) => {
+  const gateway = await startGateway(t)
+  const { account } = await gateway.createAccount({ email: 'ada@example.com' })
+  const cwd = tempFolder(t)
+  writeFileSync(join(cwd, 'client.pem'), makeCertificate(t, 'DNS:laptop').cert)
+  const line = snippets.find(({ language }) => language === 'sh')?.text.trim() ?? ''
+  const [, ...args] = line.split(' ')
+  const created = await run(t, [...args, '--config', gateway.configFile], { cwd })
+  t.equal(created.status, 0, created.stderr)
+  const keys = await gateway.operate(({ secretKeys }) => secretKeys.list(account.id))
+  t.match(keys.at(-1), { name: 'laptop', isImported: true })
 })

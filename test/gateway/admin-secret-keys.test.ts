@@ -1,6 +1,8 @@
+import { X509Certificate } from 'node:crypto'
 import t from 'tap'
 import { graceSecondsMax, keyLifetimeMsMax } from '#accounts/key-input.ts'
 import { startBackend } from '../setup/backend.ts'
+import { makeCertificate } from '../setup/certificates.ts'
 import { storeDrivers } from '../setup/gateway.ts'
 import { adminPath, operations, startAdminApi } from './support/admin.ts'
 import { assertProblem } from './support/problem.ts'
@@ -43,6 +45,50 @@ for (const driver of storeDrivers) {
       t.match((await call(operations.listKeys, path)).json().items, [{}, { name: 'ci', revokedAt: /Z$/ }, {}])
       t.match(await call(operations.revokeKey, `${path}/ci`), { status: 204, body: '' })
       t.strictSame([await statusOf(ci.secretKey), await statusOf(secretKey)], [401, 200])
+    })
+
+    t.test('a certificate becomes a key of one account', async (t) => {
+      const { cert, key } = makeCertificate(t, 'DNS:a', 'a')
+      const { fingerprint256, validToDate } = new X509Certificate(cert)
+      const create = (certificate: string, name: string, at = path) =>
+        call(operations.createKey, at, { name, certificate })
+      const created = await create(cert, 'laptop')
+      t.equal(created.status, 201)
+      const validTo = validToDate.toISOString()
+      t.strictSame(created.json(), {
+        name: 'laptop',
+        scopes: [],
+        addresses: [],
+        quota: null,
+        expiresAt: validTo,
+        certificate: { subject: 'CN=a', sha256: fingerprint256.replaceAll(':', '').toLowerCase(), validTo },
+      })
+      const items = (await call(operations.listKeys, path)).json().items as readonly unknown[]
+      t.match(items.at(-1), { name: 'laptop', imported: true })
+      const other = await gateway.createAccount()
+      const fieldsOf = async (response: ReturnType<typeof call>) => {
+        const errors = ((await response).json().errors ?? []) as readonly { readonly field: string }[]
+        return errors.map(({ field }) => field)
+      }
+      t.strictSame(await fieldsOf(create(cert, 'again')), ['certificate'])
+      t.strictSame(await fieldsOf(create(cert, 'a', `${adminPath}/${other.account.id}/keys`)), [
+        'certificate',
+      ])
+      for (const wrong of ['', 'x', cert + key])
+        t.strictSame(await fieldsOf(create(wrong, 'wrong')), ['certificate'])
+      t.equal((await create(cert.padEnd(65_537), 'wrong')).status, 413)
+      const later = {
+        name: 'later',
+        certificate: makeCertificate(t, 'DNS:b').cert,
+        expiresInSeconds: 260_000,
+      }
+      t.strictSame(await fieldsOf(call(operations.createKey, path, later)), ['expiresAt'])
+      t.equal((await call(operations.revokeKey, `${path}/laptop`)).status, 204)
+      t.equal(
+        (await create(cert, 'a', `${adminPath}/${other.account.id}/keys`)).status,
+        201,
+        'it is free again',
+      )
     })
 
     t.test('all wrong values are reported at once', async (t) => {

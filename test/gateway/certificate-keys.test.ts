@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { run, tempFolder } from '../cli/run.ts'
 import { ask as askHttp2 } from '../http/h2/ask.ts'
 import { startBoth } from '../setup/both.ts'
-import { type Certificate, makeCertificate } from '../setup/certificates.ts'
+import { type Certificate, expiredCertificate, makeCertificate } from '../setup/certificates.ts'
 import { until } from '../setup/net.ts'
 
 const server = makeCertificate(t, 'IP:127.0.0.1')
@@ -155,4 +155,92 @@ t.test('without the word certificate in keys.accept no certificate counts', asyn
   const { gateway, bind } = await start(t, ['SecretKey'])
   await bind()
   t.equal(await send(`${gateway.url}/key`, mine), '401 credentials-missing')
+})
+
+t.test('keys create takes the certificate itself, with the limits of a key', async (t) => {
+  const { gateway, user } = await start(t)
+  const folder = tempFolder(t)
+  const file = (name: string, text: string) => {
+    writeFileSync(`${folder}/${name}`, text)
+    return `${folder}/${name}`
+  }
+  const create = (pem: string, ...options: readonly string[]) =>
+    run(t, [
+      ...['keys', 'create', user.account.email, '--certificate', pem, ...options],
+      ...['--config', gateway.configFile],
+    ])
+  const pem = file('mine.pem', mine.cert + other.cert)
+  const { validToDate } = new X509Certificate(mine.cert)
+  const limits = ['--scopes', 'orders:read', '--from', '127.0.0.1', '--quota', '2/day']
+
+  for (const [options, expected] of [
+    [
+      [pem, '--name', 'a', '--expires', '3d'],
+      /--expires: must not be after .*, when the certificate expires/,
+    ],
+    [
+      [file('key.pem', mine.cert + mine.key), '--name', 'a'],
+      /--certificate: must be without the private key/,
+    ],
+    [[file('not.pem', 'x'), '--name', 'a'], /--certificate: must be a certificate as PEM/],
+    [
+      [file('broken.pem', mine.cert.replace('MII', 'AII')), '--name', 'a'],
+      /--certificate: cannot be read as an X.509 certificate/,
+    ],
+    [[file('expired.pem', expiredCertificate.cert), '--name', 'a'], /--certificate: expired on 2020-01-02/],
+    [
+      [file('long.pem', mine.cert + ' '.repeat(65_537 - mine.cert.length)), '--name', 'a'],
+      /--certificate: must have at most 65536 characters/,
+    ],
+    [[`${folder}/missing.pem`, '--name', 'a'], /cannot read .*missing\.pem: no such file/],
+  ] as const) {
+    const [first, ...others] = options
+    const refused = await create(first, ...others)
+    t.equal(refused.status, 1, refused.stdout)
+    t.match(refused.stderr, expected)
+  }
+  t.equal(await send(`${gateway.url}/key`, mine), '401 certificate-unknown')
+
+  const created = await create(pem, '--name', 'laptop', ...limits)
+  t.equal(created.status, 0, created.stderr)
+  t.match(created.stdout, new RegExp(`Subject +CN=a\n +SHA-256 +${digestOf(mine)}\n`))
+  t.match(created.stdout, `Expires   ${validToDate.toISOString()}`)
+  t.equal(created.stderr, '')
+  await until(
+    'the key is known',
+    async () => (await send(`${gateway.url}/scoped`, mine)) === '200' || undefined,
+  )
+  t.equal(await send(`${gateway.url}/key`, mine), '403 scope-forbidden')
+  await send(`${gateway.url}/scoped`, mine)
+  t.equal(await send(`${gateway.url}/scoped`, mine), '429 quota-exceeded')
+  t.match((await create(pem, '--name', 'again')).stderr, /--certificate: is a key of this account already/)
+  t.match(
+    (await create(file('b.pem', other.cert), '--name', 'laptop')).stderr,
+    /--name: "laptop" is the name/,
+  )
+
+  const away = await create(file('b.pem', other.cert), '--name', 'away', '--from', '192.0.2.1', '--json')
+  t.match(away.json(), {
+    name: 'away',
+    addresses: ['192.0.2.1'],
+    certificate: { subject: 'CN=b', sha256: digestOf(other) },
+  })
+  t.notOk('secretKey' in (away.json() as object))
+  await until(
+    'the second is known',
+    async () => (await send(`${gateway.url}/key`, other)) !== '401 certificate-unknown' || undefined,
+  )
+  t.match(await send(`${gateway.url}/key`, other), /^403 /, 'it is limited to another address')
+})
+
+t.test('keys create says where certificates are not accepted', async (t) => {
+  const { gateway, user } = await start(t, ['SecretKey'])
+  const pem = `${tempFolder(t)}/mine.pem`
+  writeFileSync(pem, mine.cert)
+  const created = await run(t, [
+    ...['keys', 'create', user.account.id, '--name', 'laptop', '--certificate', pem],
+    ...['--config', gateway.configFile],
+  ])
+  t.equal(created.status, 0)
+  t.match(created.stderr, 'keys.accept of this config does not name certificate')
 })

@@ -15,6 +15,7 @@ const adminGets = [
   '/subjects',
   '/audit',
   '/audit/export',
+  '/events',
 ]
 const adminPosts = [
   '/accounts/new',
@@ -35,6 +36,8 @@ const adminPosts = [
   '/accounts/ID/delete',
   '/subjects/block',
   '/subjects/unblock',
+  '/events/retry',
+  '/events/test',
 ]
 const ownPosts = [
   '/integration/secret-key/reveal',

@@ -5,6 +5,7 @@ import { errorText } from '#portal/answer-error.ts'
 import { accountPage } from '#portal/views/account-page.ts'
 import { accountsPage, deleteAccountPage, newAccountPage } from '#portal/views/accounts-page.ts'
 import { auditPage } from '#portal/views/audit-page.ts'
+import { eventsPage } from '#portal/views/events-page.ts'
 import { emptyForm, type PageFrame } from '#portal/views/frame.ts'
 import { importPage } from '#portal/views/import.ts'
 import { type IntegrationView, integrationPage } from '#portal/views/integration.ts'
@@ -364,6 +365,15 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
         ...samples.sampleKeys,
       })),
     }),
+  'events-none': (over) => eventsPage(samples.adminFrame(over), { receivers: [] }),
+  events: (over) =>
+    eventsPage(samples.adminFrame(over), {
+      receivers: samples.receivers,
+      tested: {
+        receiver: samples.receivers[1]?.receiver ?? '',
+        error: 'connect ECONNREFUSED 203.0.113.7:443',
+      },
+    }),
   audit: (over) => auditPage(samples.adminFrame(over), audit({ entries: samples.auditEntries, before: '7' })),
   'audit-none': (over) =>
     auditPage(samples.adminFrame(over), audit({ entries: [], who: 'nobody@example.com' })),
@@ -439,7 +449,13 @@ function audit({
   who,
   ...over
 }: Partial<Parameters<typeof auditPage>[1]> & { readonly who?: string }): Parameters<typeof auditPage>[1] {
-  return { filter: { action: undefined, who }, entries: [], before: undefined, isFirstPage: true, ...over }
+  return {
+    filter: { action: undefined, who: undefined, part: who },
+    entries: [],
+    before: undefined,
+    isFirstPage: true,
+    ...over,
+  }
 }
 
 /** The only page of them. */

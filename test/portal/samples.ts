@@ -1,4 +1,5 @@
 import type { KeysStatus } from '#accounts/account-keys.ts'
+import type { ListedReceiver } from '#accounts/events/receiver-actions.ts'
 import type { KeyQuotaUse, PlanUse } from '#accounts/plan-reports.ts'
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
 import { dayOf } from '#platform/time.ts'
@@ -262,6 +263,47 @@ export const auditEntries: readonly LoggedAuditEntry[] = [
     details: { role: 'Admin' },
   },
 ].map((entry, index) => ({ ...entry, position: String(900 - index) }) as LoggedAuditEntry)
+
+const isoTime = (at: number) => new Date(at).toISOString()
+
+export const receivers: readonly ListedReceiver[] = [
+  {
+    id: 'one',
+    receiver: 'https://hooks.example.com/gatehouse',
+    state: 'ok',
+    pending: 0,
+    hasMorePending: false,
+    dropped: 0,
+    deliveredAt: isoTime(now - minute),
+    failedAt: isoTime(now - 2 * day),
+    reason: 'answered 503',
+    nextAt: null,
+  },
+  {
+    id: 'two',
+    receiver: `https://${'siem.'.repeat(12)}example.com/a/rather/long/path/for/the/events/of/a/gateway`,
+    state: 'failing',
+    pending: 9_412,
+    hasMorePending: true,
+    dropped: 12,
+    deliveredAt: null,
+    failedAt: isoTime(now - minute),
+    reason: 'connect ECONNREFUSED 203.0.113.7:443',
+    nextAt: isoTime(now + minute),
+  },
+  {
+    id: 'three',
+    receiver: 'https://new.example.com/',
+    state: 'new',
+    pending: 0,
+    hasMorePending: false,
+    dropped: 0,
+    deliveredAt: null,
+    failedAt: null,
+    reason: null,
+    nextAt: null,
+  },
+]
 
 export function refused(over: Partial<FormState>): FormState {
   return { values: {}, errors: {}, message: undefined, ...over }

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { EventStore } from '#store/events.ts'
 import type { Receiver } from './deliver-round.ts'
 import { countWanted } from './pending-count.ts'
@@ -10,6 +12,8 @@ export interface ReceiverReport {
   readonly state: 'new' | 'ok' | 'failing'
   /** Entries of the audit log that it has not accepted yet. */
   readonly pending: number
+  /** Whether more may be pending, as not all of the log was read. */
+  readonly hasMorePending: boolean
   /** Events that were given up. */
   readonly dropped: number
   readonly deliveredAt: string | null
@@ -22,30 +26,35 @@ export interface ReceiverReport {
 
 type ReportedStore = Pick<EventStore, 'readReceivers' | 'readAuditAfter'>
 
+/** @param pages how many pages of 1,000 entries of the audit log are read for each receiver at most */
 export function reportReceivers(
   store: ReportedStore,
   receivers: readonly Pick<Receiver, 'id' | 'name' | 'wants'>[],
+  pages = Number.POSITIVE_INFINITY,
 ): Promise<readonly ReceiverReport[]> {
   return store
     .readReceivers()
-    .then((states) => Promise.all(receivers.map((one) => report(store, one, states.get(one.id)))))
+    .then((states) =>
+      Promise.all(receivers.map((one) => report(store, one, { text: states.get(one.id), pages }))),
+    )
 }
 
 async function report(
   store: ReportedStore,
   receiver: Pick<Receiver, 'name' | 'wants'>,
-  text: string | undefined,
+  { text, pages }: { readonly text: string | undefined; readonly pages: number },
 ): Promise<ReceiverReport> {
   const state = text === undefined ? newReceiverState('') : parseReceiverState(text)
   const behind =
     text === undefined
-      ? { count: 0 }
-      : await countWanted(store, receiver, { after: state.position, pages: Number.POSITIVE_INFINITY })
+      ? { count: 0, isAtEnd: true }
+      : await countWanted(store, receiver, { after: state.position, pages })
   const isFailing = state.failures > 0 || state.waiting.length > 0
   return {
     receiver: receiver.name,
     state: text === undefined ? 'new' : isFailing ? 'failing' : 'ok',
     pending: state.waiting.length + behind.count,
+    hasMorePending: !behind.isAtEnd,
     dropped: state.dropped,
     deliveredAt: timeText(state.deliveredAt),
     failedAt: timeText(state.failedAt),
@@ -73,5 +82,17 @@ export async function retryReceiver(
     if (before === undefined) return false
     const after = JSON.stringify(withoutPauses(parseReceiverState(before)))
     if (before === after || (await store.replaceReceiver({ id, before, after }))) return true
+  }
+}
+
+/** Sends an event of the type `gatehouse.test`. @returns why it was not accepted; null = it was */
+export async function sendTestEvent({ deliver }: Pick<Receiver, 'deliver'>): Promise<string | null> {
+  const actor = { kind: 'system', channel: 'system' } as const
+  const entry = { at: Date.now(), actor, action: 'test', target: undefined, details: {} } as const
+  try {
+    await deliver({ id: `evt_${randomUUID()}`, type: 'gatehouse.test', entry })
+    return null
+  } catch (error) {
+    return errorMessage(error)
   }
 }

@@ -1,4 +1,4 @@
-import { createdKeyData, secretKeyData } from '#accounts/account-data.ts'
+import { boundCertificateData, createdKeyData, secretKeyData } from '#accounts/account-data.ts'
 import {
   addressesMax,
   findKeyErrors,
@@ -72,17 +72,30 @@ export const newKey = objectSchema(
       maximum: keyLifetimeMsMax / 1_000,
       description: 'In place of expiresAt.',
     },
+    certificate: {
+      ...text,
+      description:
+        'PEM of the certificate that is to be the key, in place of a new one; it expires with the certificate at the latest. `keys.accept` must name certificate.',
+    },
   },
-  ['scopes', 'addresses', 'quota', 'expiresAt', 'expiresInSeconds'],
+  ['scopes', 'addresses', 'quota', 'expiresAt', 'expiresInSeconds', 'certificate'],
 )
 
-export const createdKey = objectSchema({
-  secretKey: text,
-  name: text,
-  ...limits,
-  quota: quotaOrNull,
-  expiresAt: timeOrNull,
-})
+export const createdKey = objectSchema(
+  {
+    secretKey: { ...text, description: 'Absent = the certificate is the key.' },
+    name: text,
+    ...limits,
+    quota: quotaOrNull,
+    expiresAt: timeOrNull,
+    certificate: objectSchema({
+      subject: text,
+      sha256: { ...text, description: 'Of the DER, in hexadecimal.' },
+      validTo: time,
+    }),
+  },
+  ['secretKey', 'certificate'],
+)
 
 function graceQuery(description: string) {
   const graceSeconds = {
@@ -162,7 +175,7 @@ export function keyOperations({
       }),
       POST: operation({
         id: 'createKey',
-        summary: 'Creates a further secret key, which is shown only once.',
+        summary: 'Creates a further secret key, which is shown only once, or makes a certificate one.',
         body: newKey,
         responses: { 201: { description: 'The new key.', schema: createdKey, headers: ['Location'] } },
         problems: ['request-invalid', 'account-not-found', 'own-account'],
@@ -172,9 +185,13 @@ export function keyOperations({
           if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
           const id = idOf(request)
           const { secretKeys } = await actionsToChange(request)
-          const secretKey = await secretKeys.create(id, input)
+          const { certificate } = request.body
+          const data =
+            certificate === undefined
+              ? createdKeyData(await secretKeys.create(id, input), input)
+              : boundCertificateData(await secretKeys.bindCertificate(id, input, certificate))
           reply.code(201).header('Location', `/api/v1/admin/accounts/${id}/keys/${input.name}`)
-          return createdKeyData(secretKey, input)
+          return data
         },
       }),
     },

@@ -1,8 +1,9 @@
 import { findByIdOrEmail } from '#accounts/accounts.ts'
 import { createKeyLineReader, type ImportedKeyLine } from '#accounts/key-import.ts'
-import { createKeyId } from '#accounts/make-key.ts'
+import { createKeyId, importedKey } from '#accounts/make-key.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import { importBatchMax, type KeyImport, type KeyImported, withImportedKey } from '#store/imported-keys.ts'
+import { importBatchMax, type KeyImport, withAddedKey } from '#store/imported-keys.ts'
+import type { SecretKeyAdded } from '#store/keys.ts'
 import type { Command, Invocation, Terminal } from '../command.ts'
 import { type Operator, withOperator } from '../operator.ts'
 import { printData, printToStderr } from '../print.ts'
@@ -19,10 +20,10 @@ interface NumberedKey {
 
 interface Outcome {
   readonly line: number
-  readonly outcome: KeyImported
+  readonly outcome: SecretKeyAdded
 }
 
-const reasons: Readonly<Record<Exclude<KeyImported, 'added' | 'present'>, string>> = {
+const reasons: Readonly<Record<Exclude<SecretKeyAdded, 'added' | 'present'>, string>> = {
   unknown: 'account: there is no such account',
   taken: 'digest: another account has this key',
   exists: 'name: the account has another key of this name',
@@ -115,7 +116,7 @@ function check(operator: Operator, batch: readonly NumberedKey[]): Promise<reado
       if (!account) return { line, outcome: 'unknown' }
       const holder = await operator.store.findImportedKey(key.digest)
       if (holder !== undefined && holder !== account.id) return { line, outcome: 'taken' }
-      const next = withImportedKey(account, toImport(operator, account.id, { key, keyId: '' }))
+      const next = withAddedKey(account, toImport(operator, account.id, { key, keyId: '' }))
       return { line, outcome: typeof next === 'string' ? next : 'added' }
     }),
   )
@@ -143,17 +144,7 @@ function toImport(
   accountId: string,
   { key, keyId }: { readonly key: ImportedKeyLine; readonly keyId: string },
 ): KeyImport {
-  const { digest, input } = key
-  const secretKey = {
-    ...input,
-    quota: input.quota && { id: keyId, ...input.quota },
-    id: keyId,
-    digest,
-    sealed: undefined,
-    createdAt: Date.now(),
-    revokedAt: undefined,
-    isImported: true,
-  } as const
+  const secretKey = importedKey(key, keyId, Date.now())
   return { accountId, secretKey, keysMax: config.keys.maxPerAccount }
 }
 
@@ -168,7 +159,7 @@ function createProblems(path: string, terminal: Terminal) {
 
   return {
     add,
-    addOutcome: (line: number, outcome: KeyImported) => {
+    addOutcome: (line: number, outcome: SecretKeyAdded) => {
       if (outcome !== 'added' && outcome !== 'present') add(line, reasons[outcome])
     },
     count: () => count,

@@ -8,8 +8,8 @@ import { importKeysCommand } from '../import/import-keys.ts'
 import { withOperator } from '../operator.ts'
 import { fieldLines, printData, printList } from '../print.ts'
 import { confirm, yesOption } from '../terminal/ask.ts'
+import { createKeyCommand } from './create-key-command.ts'
 import {
-  createKeyCommand,
   graceOption,
   namingOptions,
   readGrace,

@@ -1,17 +1,9 @@
-import { createdKeyData } from '#accounts/account-data.ts'
-import {
-  isValidGrace,
-  keyLifetimeMsMax,
-  parseQuota,
-  quotaRule,
-  quotaText,
-  type SecretKeyInput,
-} from '#accounts/key-input.ts'
+import { isValidGrace } from '#accounts/key-input.ts'
 import { parseDurationMs } from '#config/units.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Command, type Invocation, UsageError } from '../command.ts'
 import { keepUnconfirmedKeys, type Operator, withSealingOperator } from '../operator.ts'
-import { fieldLines, printData } from '../print.ts'
+import { printData } from '../print.ts'
 
 /** The commands that make a key and print it. */
 
@@ -49,7 +41,7 @@ interface NewKeyView {
 }
 
 /** Makes a key and prints it, even if it is not known whether it was saved: it could not be shown again. */
-async function printNewKey(
+export async function printNewKey(
   invocation: Invocation,
   make: (operator: Operator) => Promise<string>,
   { kind, data, heading, note, facts = [] }: NewKeyView,
@@ -62,96 +54,6 @@ async function printNewKey(
     ...facts,
   ])
   if (unconfirmed) throw unconfirmed
-}
-
-export const createKeyCommand: Command = {
-  name: 'keys create',
-  operands: ['ID|EMAIL'],
-  summary: 'Creates a further secret key and prints it, once.',
-  examples: [
-    'gatehouse keys create ada@example.com --name ci --expires 90d --scopes orders:read --from 10.0.0.0/8',
-    'gatehouse keys create ada@example.com --name agent --quota 1000/day',
-  ],
-  options: {
-    name: { type: 'string', value: 'N', help: 'Name, such as ci; no two keys of an account may share one.' },
-    expires: {
-      type: 'string',
-      value: '90d',
-      help: 'How long the key is valid, such as 1h, but at least 1s; default: until it is revoked.',
-    },
-    scopes: {
-      type: 'string',
-      value: 'a,b',
-      help: 'Limits the key to routes that name scopes, all of which are among these.',
-    },
-    from: {
-      type: 'string',
-      value: 'CIDR,…',
-      help: 'Addresses and CIDR ranges that the key is accepted from; default: anywhere.',
-    },
-    quota: {
-      type: 'string',
-      value: '1000/day',
-      help: 'How many requests the key may send in a day or month (UTC), such as 20000/month; default: as many as its account.',
-    },
-  },
-  printsData: true,
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
-    const input = readKeyInput(invocation)
-    const { name, scopes, addresses, quota, expiresAt } = createdKeyData('', input)
-    return printNewKey(invocation, ({ secretKeys }) => namingOptions(secretKeys.create(who, input)), {
-      kind: 'secret',
-      data: (key) => createdKeyData(key, input),
-      heading: 'Secret key created. Save it: it is not shown again.',
-      facts: fieldLines({
-        Name: name,
-        Scopes: scopes.join(',') || '-',
-        From: addresses.join(',') || '-',
-        Quota: quota ? quotaText(quota) : '-',
-        Expires: expiresAt ?? '-',
-      }),
-    })
-  },
-}
-
-/** @throws UsageError where the name is missing, or the lifetime is not a duration */
-function readKeyInput(invocation: Invocation): SecretKeyInput {
-  const name = invocation.text('name')
-  if (name === undefined) throw new UsageError('--name is missing')
-  return {
-    name,
-    scopes: readList(invocation, 'scopes'),
-    addresses: readList(invocation, 'from'),
-    quota: readQuota(invocation.text('quota')),
-    expiresAt: readExpiry(invocation.text('expires')),
-  }
-}
-
-function readQuota(text: string | undefined): SecretKeyInput['quota'] {
-  if (text === undefined) return undefined
-  const quota = parseQuota(text)
-  if (quota !== undefined) return quota
-  throw new UsageError(`--quota ${quotaRule}`)
-}
-
-/** A shorter one may be over before the key is stored. */
-const lifetimeMsMin = 1_000
-
-function readExpiry(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const lifetimeMs = parseDurationMs(text) ?? 0
-  if (lifetimeMs >= lifetimeMsMin && lifetimeMs <= keyLifetimeMsMax) return Date.now() + lifetimeMs
-  throw new UsageError(`--expires must be from 1s to ${keyLifetimeMsMax / 86_400_000}d, such as 90d or 1h`)
-}
-
-/** An option with an empty list is a mistake: without the option the key is not limited. */
-function readList(invocation: Invocation, option: string): readonly string[] {
-  const text = invocation.text(option)
-  if (text === undefined) return []
-  const items = text.split(',').map((item) => item.trim())
-  if (items.includes('')) throw new UsageError(`--${option} must be a list with commas, without empty items`)
-  return items
 }
 
 const rotateGrace = graceOption('1h', 'the old key still works, up to 30d; 0s revokes it at once.')
@@ -226,6 +128,7 @@ const optionNames: Readonly<Record<string, string>> = {
   addresses: '--from',
   quota: '--quota',
   expiresAt: '--expires',
+  certificate: '--certificate',
 }
 
 /** Errors about fields name the options that they come from. */

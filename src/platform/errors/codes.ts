@@ -140,7 +140,7 @@ export const errorDefinitions = {
     title: 'The certificate belongs to no account',
     detail: 'The certificate of this client belongs to no account.',
     check:
-      'The `reason` in the log has its SHA-256 as base64url: `gatehouse keys import` gives it to an account ([how](sender-constrained.md#certificates-as-keys)). Whether its key was revoked: `gatehouse keys list ID`.',
+      'The `reason` in the log has its SHA-256 as base64url: `gatehouse keys create --certificate` gives it to an account ([how](sender-constrained.md#certificates-as-keys)). Whether its key was revoked: `gatehouse keys list ID`.',
     operations: 'for-admins',
   },
   'scheme-not-accepted': {

@@ -75,7 +75,7 @@ export function time(at: number, now: number): Html {
 }
 
 /** Such as `2026-11-21 14:03:22 UTC`. */
-function formatUtc(at: number): string {
+export function formatUtc(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 

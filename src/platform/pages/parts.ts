@@ -66,6 +66,7 @@ const paths = {
   download: '<path d="M12 4v12m0 0 4.5-4.5M12 16l-4.5-4.5M4 16.5V20h16v-3.5"/>',
   leave: '<path d="M10 4H5v16h5M15 8l4 4-4 4m4-4H9.5"/>',
   usage: '<path d="M4 20V4m0 16h16"/><path d="M8.5 16v-4m4 4V8m4 8v-6"/>',
+  events: '<path d="M6 16V11a6 6 0 0 1 12 0v5l1.5 2h-15z"/><path d="M10 21h4"/>',
   play: '<path d="m7 4.5 12 7.5-12 7.5z"/>',
 } as const
 

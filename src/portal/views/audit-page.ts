@@ -1,7 +1,8 @@
-import { emailLengthMax } from '#accounts/account-input.ts'
-import { exactTime, formatDuration } from '#platform/pages/format.ts'
+import { emailLengthMax, noPlan } from '#accounts/account-input.ts'
+import { exactTime, formatDuration, formatUtc } from '#platform/pages/format.ts'
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'
 import { emptyState, icon } from '#platform/pages/parts.ts'
+import { dayMs, dayOf, formatDay } from '#platform/time.ts'
 import {
   type Actor,
   type AuditAction,
@@ -31,7 +32,7 @@ export function auditPage(frame: PageFrame, view: AuditView): Html {
     title: 'Audit',
     section: '/audit',
     lead: 'Changes to accounts, keys and sessions. Entries cannot be edited.',
-    actions: html`${exportLink('csv', 'CSV')}${exportLink('jsonl', 'JSON Lines')}`,
+    actions: html`<a class="button" href="${base}/events">Events</a>${exportLink('csv', 'CSV')}${exportLink('jsonl', 'JSON Lines')}`,
     body: html`${filterForm(frame, filter)}
 <section class="card" aria-label="Entries">${
       entries.length === 0
@@ -47,24 +48,37 @@ export function auditPage(frame: PageFrame, view: AuditView): Html {
   })
 }
 
-function filterText({ who }: AuditFilter): string {
-  return who === undefined
+function filterText({ part }: AuditFilter): string {
+  return part === undefined
     ? 'No matching entries.'
-    : 'No matching entries. The actor or target must be a complete e-mail or ID.'
+    : `No matching entries. No actor or target with “${part}” in its e-mail, ID or name did this.`
 }
 
-function filterForm({ base }: PageFrame, { action, who }: AuditFilter): Html {
+/** A day as the field of a form has it. */
+function dayText(at: number | undefined): string {
+  return at === undefined ? '' : formatDay(dayOf(at))
+}
+
+/** The last day that a filter shows. */
+function lastDayText({ until }: AuditFilter): string {
+  return dayText(until === undefined ? undefined : until - dayMs)
+}
+
+function filterForm({ base }: PageFrame, filter: AuditFilter): Html {
+  const { action, part, from } = filter
   return html`<form class="search" method="get" action="${base}/audit" role="search">
-<div class="grow"><label class="visually-hidden" for="who">Actor or target</label><input id="who" name="who" type="search" value="${who ?? ''}" placeholder="Complete e-mail or ID" maxlength="${emailLengthMax}" autocomplete="off"></div>
+<div class="grow"><label class="visually-hidden" for="who">Actor or target</label><input id="who" name="who" type="search" value="${part ?? ''}" placeholder="Part of an e-mail, ID or name" maxlength="${emailLengthMax}" autocomplete="off"></div>
 <div><label class="visually-hidden" for="action">Action</label><select id="action" name="action"><option value="">All actions</option>${auditActions.map(
     (name) =>
       html`<option value="${name}"${attributeIf(name === action, 'selected')}>${describeAction(name)}</option>`,
-  )}</select></div><button>Filter</button></form>`
+  )}</select></div>
+<div><label for="from">From</label><input id="from" name="from" type="date" value="${dayText(from)}"></div>
+<div><label for="to">To (UTC)</label><input id="to" name="to" type="date" value="${lastDayText(filter)}"></div><button>Filter</button></form>`
 }
 
 function table(frame: PageFrame, entries: readonly LoggedAuditEntry[]): Html {
-  return html`<table>${titleRow(['Time', 'Actor', 'Action', 'Target'])}<tbody>${entries.map((entry) =>
-    row(frame, entry),
+  return html`<table class="audit">${titleRow(['Time', 'Actor', 'Action', 'Target'])}<tbody>${entries.map(
+    (entry) => row(frame, entry),
   )}</tbody></table>`
 }
 
@@ -80,10 +94,35 @@ function row({ base }: PageFrame, entry: LoggedAuditEntry): Html {
   }</div></td></tr>`
 }
 
-function describeDetail([name, value]: [string, string | number | boolean]): string {
-  if (name === 'isVerified') return value ? 'e-mail marked as verified' : 'e-mail marked as not verified'
-  if (name !== 'graceSeconds') return `${name}: ${value}`
-  return value === 0 ? 'no grace period' : `grace period ${formatDuration(Number(value))}`
+type Detail = string | number | boolean
+
+const detailTexts: Readonly<Record<string, (value: Detail) => string>> = {
+  isVerified: (value) => (value ? 'e-mail marked as verified' : 'e-mail marked as not verified'),
+  isDisabled: (value) => (value ? 'disabled' : 'enabled'),
+  graceSeconds: (value) =>
+    value === 0 ? 'no grace period' : `grace period ${formatDuration(Number(value))}`,
+  firstName: (value) => (value === '' ? 'first name removed' : `first name “${value}”`),
+  lastName: (value) => (value === '' ? 'last name removed' : `last name “${value}”`),
+  plan: (value) => (value === noPlan || value === '' ? 'no plan' : `plan ${value}`),
+  email: (value) => `e-mail ${value}`,
+  name: (value) => `key “${value}”`,
+  to: (value) => `now “${value}”`,
+  kid: (value) => `key ID ${value}`,
+  expiresAt: (value) => `expires ${timeText(value)}`,
+  isNew: (value) => (value ? 'new address' : 'same address'),
+  isMailed: (value) => (value ? 'sent by e-mail' : 'not sent by e-mail'),
+  sessionId: (value) => `session ID ${value}`,
+}
+
+/** Such as `role Admin`; for names without a text of their own the words in them. */
+function describeDetail([name, value]: [string, Detail]): string {
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  return detailTexts[name]?.(value) ?? `${words} ${value}`
+}
+
+function timeText(value: Detail): string {
+  const at = new Date(value === true || value === false ? Number.NaN : value)
+  return Number.isNaN(at.getTime()) ? String(value) : formatUtc(at.getTime())
 }
 
 function actorCell(actor: Actor): Html {
@@ -133,10 +172,13 @@ function describeDetails(details: LoggedAuditEntry['details']): string {
   return Object.entries(details).map(describeDetail).join(', ')
 }
 
-function queryString({ who, action }: AuditFilter, more: Readonly<Record<string, string>> = {}): string {
+function queryString(filter: AuditFilter, more: Readonly<Record<string, string>> = {}): string {
+  const { part, action, from, until } = filter
   return new URLSearchParams({
-    ...(who !== undefined && { who }),
+    ...(part !== undefined && { who: part }),
     ...(action !== undefined && { action }),
+    ...(from !== undefined && { from: dayText(from) }),
+    ...(until !== undefined && { to: lastDayText(filter) }),
     ...more,
   }).toString()
 }

@@ -2,7 +2,7 @@ import { fullName } from '#accounts/account-input.ts'
 import type { KeyQuotaUse, PlanUse, QuotaUse } from '#accounts/plan-reports.ts'
 import { time } from '#platform/pages/format.ts'
 import { type Html, html, rawHtml } from '#platform/pages/html.ts'
-import { card, emptyState, icon } from '#platform/pages/parts.ts'
+import { badge, card, emptyState, icon } from '#platform/pages/parts.ts'
 import { formatDay, spanText } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
 import { type DayRange, totalOf, type UsageCount } from '#store/usage.ts'
@@ -70,8 +70,18 @@ function quotaPart(
   { id, key }: { readonly id: string; readonly key?: string },
 ): Html {
   const text = `${number(used)} of ${number(limit)} requests used ${per === 'day' ? 'today' : 'this month'} (UTC)`
-  return html`<p id="${id}">${key !== undefined && html`<code>${key}</code>: `}${text}</p><progress class="quota" max="${limit}" value="${Math.min(used, limit)}" aria-labelledby="${id}">${text}</progress>
+  return html`<p id="${id}">${key !== undefined && html`<code>${key}</code>: `}${text} ${quotaBadge(used / limit)}</p><progress class="quota${quotaMark(used / limit)}" max="${limit}" value="${Math.min(used, limit)}" aria-labelledby="${id}">${text}</progress>
 <p class="muted">Resets ${time(resetsAt, now)} (${per === 'month' && `${monthDay(resetsAt)}, `}00:00 UTC).</p>`
+}
+
+/** The bar of a quota says by its colour, and in words, that little is left. */
+function quotaMark(share: number): string {
+  return share >= 1 ? ' full' : share >= 0.8 ? ' near' : ''
+}
+
+function quotaBadge(share: number): Html | undefined {
+  if (share >= 1) return badge('bad', 'Used up')
+  return share >= 0.8 ? badge('warn', 'Nearly used up') : undefined
 }
 
 function daysForm({ base }: PageFrame, { days, path }: UsageView): Html {
@@ -103,18 +113,30 @@ function daysCard({ from, to }: DayRange, counts: readonly UsageCount[]): Html {
   )
   const most = Math.max(...sums)
   const text = `${number(totalOf(counts).requests)} requests from ${formatDay(from)} to ${formatDay(to)}, at most ${number(most)} a day.`
+  const top = topOfAxis(most)
   const step = chartWidth / sums.length
   const bars = sums.map((requests, index) => {
-    const height = Math.max(requests > 0 ? 1 : 0, Math.round((requests / most) * chartHeight))
+    const height = Math.max(requests > 0 ? 1 : 0, Math.round((requests / top) * chartHeight))
     const place = `x="${round(index * step)}" y="${chartHeight - height}" width="${round(step * 0.8)}" height="${height}"`
     return html`<rect class="bar" ${rawHtml(place)}><title>${formatDay(from + index)}: ${number(requests)}</title></rect>`
   })
   return card({
     title: 'Days',
     lead: text,
-    body: html`<svg class="days" viewBox="0 0 ${chartWidth} ${chartHeight}" preserveAspectRatio="none" role="img" aria-label="${text}">${bars}</svg>
-<div class="row between muted"><span>${formatDay(from)}</span><span>${formatDay(to)}</span></div>`,
+    body: html`<div class="chart"><div class="axis" aria-hidden="true"><span>${number(top)}</span>${top > 1 && html`<span>${number(top / 2)}</span>`}<span>0</span></div><svg class="days" viewBox="0 0 ${chartWidth} ${chartHeight}" preserveAspectRatio="none" role="img" aria-label="${text}">${gridLines}${bars}</svg>
+<div class="row between muted"><span>${formatDay(from)}</span><span>${formatDay(to)}</span></div></div>`,
   })
+}
+
+const gridLines = rawHtml(
+  [0, 0.5].map((at) => `<path class="grid" d="M0 ${at * chartHeight}H${chartWidth}"/>`).join(''),
+)
+
+/** The round number at the top of the axis, such as 2,000 for 1,234; its half is whole too, unless it is 1. */
+function topOfAxis(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(most))
+  const top = [1, 2, 4, 6, 8, 10].find((factor) => factor * power >= most) ?? 10
+  return top * power
 }
 
 function sumsCard(counts: readonly UsageCount[]): Html {
@@ -125,7 +147,7 @@ function sumsCard(counts: readonly UsageCount[]): Html {
     title: 'Keys and routes',
     lead: 'A unit is the cost a backend reports; 1 by default.',
     isFlush: true,
-    body: html`<table>${titleRow(titles)}<tbody>${rows.map(sumRow)}</tbody></table>`,
+    body: html`<table class="sums">${titleRow(titles)}<tbody>${rows.map(sumRow)}</tbody></table>`,
   })
 }
 

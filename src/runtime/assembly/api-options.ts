@@ -23,6 +23,7 @@ import {
   createConfiguredSubjects,
 } from './account-services.ts'
 import type { CallerAuth } from './caller-auth.ts'
+import { createConfiguredReceivers } from './events.ts'
 import type { ConfigParts } from './parts.ts'
 import {
   accessCookieOf,
@@ -135,6 +136,7 @@ function portalOptions(
     plans: Object.keys(plans),
     issuers: config.issuers.map(({ name }) => name),
     subjectsOf: createConfiguredSubjects(options),
+    receiversOf: createConfiguredReceivers(options),
     cookie,
     oidc: oidcSignIn && portalOidc(oidcSignIn, cookie, options),
     clock,

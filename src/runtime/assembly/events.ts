@@ -1,18 +1,22 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { createAuditEntryFactory } from '#accounts/audit-entry-factory.ts'
 import {
   cloudEventMediaType,
   cloudEventText,
+  type EventMessage,
   signatureHeaders,
   signingKeyOf,
 } from '#accounts/events/cloud-event.ts'
 import type { Receiver } from '#accounts/events/deliver-round.ts'
 import { openDeliveries } from '#accounts/events/deliveries.ts'
 import { createTypeFilter, isEventWanted } from '#accounts/events/event-types.ts'
+import { createReceiverActions, type ReceiverActions } from '#accounts/events/receiver-actions.ts'
 import { createReminderReceiver, openReminders } from '#accounts/events/reminders.ts'
 import type { Config } from '#config/config.ts'
 import { openPoster } from '#http/client/post-message.ts'
 import type { Clock } from '#platform/clock.ts'
+import type { Actor } from '#store/audit-entry.ts'
 import { lazyMailer } from './account-services.ts'
 import type { ConfigParts } from './parts.ts'
 import { createFaultLogger } from './store-monitor.ts'
@@ -57,6 +61,26 @@ export function createReceiver(config: ReceiverConfig, source: string, clock: Cl
     },
     close,
   }
+}
+
+/** The receivers of events, for Admins in the portal; a connection lives for one test only. */
+export function createConfiguredReceivers({
+  config: { events, publicOrigin },
+  store,
+  clock,
+}: Pick<ConfigParts, 'store' | 'clock'> & {
+  readonly config: Pick<Config, 'events' | 'publicOrigin'>
+}): (by: Actor) => ReceiverActions {
+  const receivers = events.map((one) => ({
+    id: receiverId(one),
+    name: receiverName(one),
+    wants: createTypeFilter(one.types),
+    deliver: async (message: EventMessage) => {
+      const { deliver, close } = createReceiver(one, publicOrigin, clock)
+      await deliver(message).finally(close)
+    },
+  }))
+  return (by) => createReceiverActions({ store, receivers, entry: createAuditEntryFactory(by, clock) })
 }
 
 /** Tells receivers of events, and owners of keys that are about to expire, as the config that applies says. */

@@ -1,13 +1,13 @@
 import type { Account } from '../account.ts'
 import type { AccountStore, AccountUpdate } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
+import { withAddedKey } from '../imported-keys.ts'
 import type { KeyStore } from '../keys.ts'
 import type { PortalStore, SecondFactorStore } from '../portal.ts'
 import type { SessionStore } from '../sessions.ts'
 import { withChanges, withoutSessions } from './account-changes.ts'
 import {
   withApiKey,
-  withNewSecretKey,
   withoutPreviousKey,
   withoutSecretKey,
   withRenamedKey,
@@ -69,9 +69,11 @@ export function keysByReplacing(replace: Replace): KeyVerbs {
     resetSecretKey: async (id, reset, audit) =>
       accountOf(await replace(id, (account) => withSecretKey(account, reset), audit)),
     addSecretKey: async (id, addition, audit) => {
-      const { transform, outcome } = recordOutcome('added', (account) => withNewSecretKey(account, addition))
+      const { transform, outcome } = recordOutcome('added', (account) => withAddedKey(account, addition))
       const { kind } = await replace(id, transform, audit)
-      return kind === 'unknown' ? kind : outcome()
+      if (kind === 'unknown') return kind
+      // Nothing else of the account is changed: the index of imported keys has refused it.
+      return kind !== 'updated' && outcome() === 'added' ? 'taken' : outcome()
     },
     renameSecretKey: async (id, renaming, audit) => {
       const { transform, outcome } = recordOutcome('renamed', (account) => withRenamedKey(account, renaming))

@@ -1,7 +1,6 @@
 import type { Account } from '../account.ts'
 import type {
   ApiKeyReset,
-  SecretKeyAdded,
   SecretKeyAddition,
   SecretKeyRenamed,
   SecretKeyRenaming,
@@ -46,7 +45,7 @@ export function withRenamedKey(
 export function withNewSecretKey(
   account: Account,
   { secretKey, keysMax }: SecretKeyAddition,
-): Account | Exclude<SecretKeyAdded, 'added' | 'unknown'> {
+): Account | 'exists' | 'too-many' {
   if (namedKeyOf(account, secretKey.name)) return 'exists'
   const counted = account.secretKeys.filter(({ revokedAt }) => revokedAt === undefined)
   if (counted.length >= keysMax) return 'too-many'

@@ -1,6 +1,13 @@
 import type { AuditStore } from '../audit.ts'
 import { auditClasses } from '../audit.ts'
-import { type LoggedAuditEntry, matchesFilter, needlesOf, parseAuditEntry } from '../audit-entry.ts'
+import {
+  isPast,
+  type LoggedAuditEntry,
+  matchesFilter,
+  needlesOf,
+  parseAuditEntry,
+  skippedFrom,
+} from '../audit-entry.ts'
 import type { Connection } from './connection.ts'
 import { loadScript } from './scripts.ts'
 
@@ -24,7 +31,8 @@ export function createAuditStore(connection: Connection): AuditStore {
     },
     findAudit: async ({ filter, before, limit }) => {
       if (before !== undefined && !positionPattern.test(before)) return { entries: [], before: undefined }
-      const start = before === undefined ? '+' : `(${before}`
+      // The IDs of entries begin with the time of Redis.
+      const start = before === undefined ? String(skippedFrom(filter) ?? '+') : `(${before}`
       const { exact, lower } = needlesOf(filter)
       const answer = await run(
         findScript,
@@ -34,8 +42,9 @@ export function createAuditStore(connection: Connection): AuditStore {
       // The cast is sound: the script returns nothing else.
       const [next, found] = answer as [string, [string, string[]][]]
       if (next === '' && found.length === 0) await confirmAbsence()
-      const entries = found.map(toEntry).filter((entry) => matchesFilter(entry, filter))
-      return { entries, before: next === '' ? undefined : next }
+      const logged = found.map(toEntry)
+      const entries = logged.filter((entry) => matchesFilter(entry, filter))
+      return { entries, before: next === '' || isPast(logged, filter) ? undefined : next }
     },
     onAudit,
     readAuditChains: async () => {

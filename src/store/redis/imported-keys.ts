@@ -1,6 +1,6 @@
-import { recordOutcome } from '../account-changes/by-replacing.ts'
-import { type ImportedKeyStore, type KeyImport, type KeyImported, withImportedKey } from '../imported-keys.ts'
-import { digestText } from '../keys.ts'
+import { keysByReplacing } from '../account-changes/by-replacing.ts'
+import type { ImportedKeyStore, KeyImport } from '../imported-keys.ts'
+import { digestText, type SecretKeyAdded } from '../keys.ts'
 import type { AccountAccess } from './accounts.ts'
 import type { Connection } from './connection.ts'
 
@@ -12,23 +12,17 @@ export function createImportedKeyStore(
   { keys, ask, confirmAbsence }: Connection,
   { replace }: Pick<AccountAccess, 'replace'>,
 ): ImportedKeyStore {
-  async function importOne(imported: KeyImport): Promise<KeyImported> {
-    const { transform, outcome } = recordOutcome('added', (account) => withImportedKey(account, imported))
-    const { kind } = await replace(imported.accountId, transform)
-    if (kind === 'unknown') return kind
-    // Nothing else of the account is changed: the index has refused it.
-    return kind !== 'updated' && outcome() === 'added' ? 'taken' : outcome()
-  }
+  const { addSecretKey } = keysByReplacing(replace)
 
   /** In sequence, as two of one account would conflict. */
-  async function importAll(imports: readonly KeyImport[], outcomes: Map<KeyImport, KeyImported>) {
-    for (const imported of imports) outcomes.set(imported, await importOne(imported))
+  async function importAll(imports: readonly KeyImport[], outcomes: Map<KeyImport, SecretKeyAdded>) {
+    for (const imported of imports) outcomes.set(imported, await addSecretKey(imported.accountId, imported))
   }
 
   return {
     importSecretKeys: async (imports) => {
       await confirmAbsence()
-      const outcomes = new Map<KeyImport, KeyImported>()
+      const outcomes = new Map<KeyImport, SecretKeyAdded>()
       // In order, so that the first of two accounts with the same key gets it.
       const waiting = Map.groupBy(imports, ({ accountId }) => accountId).values()
       const lanes = Array.from({ length: accountsAtOnce }, async () => {

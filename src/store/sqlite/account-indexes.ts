@@ -43,8 +43,22 @@ export function createTermIndex({ prepare }: Database) {
 
 /** The index of imported keys. Every function is to be called within a write. */
 export function createImportedKeyIndex({ prepare }: Database) {
+  const select = prepare('SELECT account_id FROM imported_keys WHERE digest = ?')
   const insert = prepare('INSERT OR REPLACE INTO imported_keys (digest, account_id) VALUES (?, ?)')
   const remove = prepare('DELETE FROM imported_keys WHERE digest = ? AND account_id = ?')
+
+  /** The account that has a key. */
+  function holderOf(digest: Uint8Array): string | undefined {
+    const row = select.get(digest)
+    return row && String(row.account_id)
+  }
+
+  /** Whether an account would get a key that another has. */
+  function isTaken(before: Account, after: Account): boolean {
+    const { added } = indexChange(before, after)
+    const holders = added.map((digest) => holderOf(Buffer.from(digest, 'base64url')))
+    return holders.some((holder) => holder !== undefined && holder !== after.id)
+  }
 
   function removeEach(accountId: string, digests: readonly string[]): void {
     for (const digest of digests) remove.run(Buffer.from(digest, 'base64url'), accountId)
@@ -57,5 +71,10 @@ export function createImportedKeyIndex({ prepare }: Database) {
     for (const digest of added) insert.run(Buffer.from(digest, 'base64url'), after.id)
   }
 
-  return { update, drop: (account: Account) => removeEach(account.id, importedDigests(account)) }
+  return {
+    holderOf,
+    isTaken,
+    update,
+    drop: (account: Account) => removeEach(account.id, importedDigests(account)),
+  }
 }

@@ -96,7 +96,7 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
     if (!next) return { kind: 'refused' }
     const holder = next.email === account.email ? undefined : findByEmail(next.email)
     if (holder && holder.id !== id) return { kind: 'exists' }
-    if (isIdentityTaken(account, next)) return { kind: 'refused' }
+    if (isIdentityTaken(account, next) || importedKeys.isTaken(account, next)) return { kind: 'refused' }
     if (isLastAdmin(account) && !isActiveAdmin(next)) return { kind: 'last-admin' }
     const statement = hasSameIndexes(account, next) ? updateUnindexed : update
     statement.run(toRow(next))
@@ -196,5 +196,5 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
     },
   }
 
-  return { verbs, find, findByIdentity, create, replaceWithin, replace }
+  return { verbs, importedKeys, find, findByIdentity, create, replaceWithin, replace }
 }

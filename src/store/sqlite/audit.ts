@@ -2,10 +2,12 @@ import type { AuditStore, FoundAudit } from '../audit.ts'
 import { auditClasses } from '../audit.ts'
 import {
   type AuditFilter,
+  isPast,
   type LoggedAuditEntry,
   matchesFilter,
   needlesOf,
   parseAuditEntry,
+  skippedFrom,
 } from '../audit-entry.ts'
 import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
@@ -26,22 +28,38 @@ export function createAuditStore(
   const selectEnds = prepare(
     'SELECT (SELECT min(seq) FROM audit) AS first, (SELECT max(seq) FROM audit) AS last',
   )
+  const selectFirstFrom = prepare('SELECT seq, entry FROM audit WHERE seq >= ? ORDER BY seq LIMIT 1')
   const selectChain = prepare('SELECT trimmed, last FROM audit_chains WHERE class = ?')
   const selectPage = prepare(
     'SELECT seq, entry, link FROM audit WHERE class = ? AND seq > ? ORDER BY seq LIMIT ?',
   )
 
+  /** The position of the first entry of that time or later, by halving, as entries are in the order of their times. */
+  function firstSince(at: number, first: number, last: number): number {
+    let [low, high] = [first, last + 1]
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      const row = selectFirstFrom.get(middle)
+      if (!row || parseAuditEntry(String(row.entry)).at >= at) high = middle
+      else low = Number(row.seq) + 1
+    }
+    return low
+  }
+
   function find(filter: AuditFilter, before: string | undefined, limit: number): FoundAudit {
     const { first, last } = selectEnds.get() ?? {}
     if (!isPosition(before) || first === null) return { entries: [], before: undefined }
-    const end = Math.min(Number(before ?? Number.MAX_SAFE_INTEGER), Number(last) + 1)
+    const skipped = before === undefined ? skippedFrom(filter) : undefined
+    const newest = skipped === undefined ? Number(last) + 1 : firstSince(skipped, Number(first), Number(last))
+    const end = Math.min(Number(before ?? Number.MAX_SAFE_INTEGER), newest)
     const start = end - scannedMax
     const { exact, lower } = needlesOf(filter)
     const found = selectMatching.all(start, end, exact, exact, lower, lower, limit).map(toLogged)
     const isFull = found.length === limit
     const next = isFull ? found.at(-1)?.position : String(start)
     const entries = found.filter((entry) => matchesFilter(entry, filter))
-    return { entries, before: isFull || start > Number(first) ? next : undefined }
+    const hasMore = !isPast(found, filter) && (isFull || start > Number(first))
+    return { entries, before: hasMore ? next : undefined }
   }
 
   return {

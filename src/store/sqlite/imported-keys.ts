@@ -1,5 +1,6 @@
 import { recordOutcome } from '../account-changes/by-replacing.ts'
-import { type ImportedKeyStore, type KeyImport, type KeyImported, withImportedKey } from '../imported-keys.ts'
+import { type ImportedKeyStore, type KeyImport, withAddedKey } from '../imported-keys.ts'
+import type { SecretKeyAdded } from '../keys.ts'
 import type { Accounts } from './accounts.ts'
 import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
@@ -8,23 +9,14 @@ import type { Writer } from './writer.ts'
 export function createImportedKeyStore(
   { prepare, read }: Database,
   { writeChanges }: Writer,
-  { find, replaceWithin }: Accounts,
+  { importedKeys, replaceWithin }: Accounts,
 ): ImportedKeyStore {
-  const select = prepare('SELECT account_id FROM imported_keys WHERE digest = ?')
   const selectAny = prepare('SELECT 1 FROM imported_keys LIMIT 1')
 
-  function findHolder(digest: Uint8Array): string | undefined {
-    const row = select.get(digest)
-    return row && String(row.account_id)
-  }
-
-  function importOne(imported: KeyImport): KeyImported {
-    const { accountId, secretKey } = imported
-    const holder = findHolder(secretKey.digest)
-    if (holder !== undefined && holder !== accountId) return find(accountId) ? 'taken' : 'unknown'
-    const { transform, outcome } = recordOutcome('added', (account) => withImportedKey(account, imported))
-    replaceWithin(accountId, transform)
-    return outcome()
+  function importOne(imported: KeyImport): SecretKeyAdded {
+    const { transform, outcome } = recordOutcome('added', (account) => withAddedKey(account, imported))
+    const { kind } = replaceWithin(imported.accountId, transform)
+    return kind === 'refused' && outcome() === 'added' ? 'taken' : outcome()
   }
 
   return {
@@ -37,7 +29,7 @@ export function createImportedKeyStore(
           return ids.map((accountId) => ({ kind: 'account', accountId }))
         },
       ),
-    findImportedKey: async (digest) => read(() => findHolder(digest)),
+    findImportedKey: async (digest) => read(() => importedKeys.holderOf(digest)),
     hasImportedKeys: async () => read(() => selectAny.get() !== undefined),
   }
 }

@@ -145,7 +145,41 @@ export function runAuditContract(t: Test, newPlace: NewPlace): void {
     t.strictSame(await find(undefined, 'A"D\\m'), [5])
     t.strictSame(await find(undefined, 'da@example.com'), [])
     t.strictSame(await find('setup-link-created', undefined), [])
+    const findPart = async (part: string) => {
+      const filter = { action: undefined, who: undefined, part }
+      return (await store.findAudit({ filter, before: undefined, limit: 10 })).entries.map(({ at }) => at)
+    }
+    t.strictSame(await findPart('DA@example'), [1])
+    t.strictSame(await findPart('RG@'), [3, 2])
+    t.strictSame(await findPart('d1'), [], 'neither an ID nor an e-mail')
+    t.strictSame(await findPart('b1'), [4, 1])
+    t.strictSame(await findPart('"d\\'), [5])
+    t.strictSame(await findPart('signed-in'), [], 'what was done is not who did it')
   })
+
+  runCase(
+    t,
+    newPlace,
+    'a range of times finds its audit entries, wherever they are in the log',
+    async (t, _place, store) => {
+      const now = Date.now()
+      const minute = 60_000
+      // No time is before its entry is written: Redis skips what its own clock says is later than the range.
+      for (const later of [1, 3, 5, 7, 9])
+        await store.appendAudit(newAuditEntry({ at: now + later * minute }))
+      const find = async (from: number | undefined, until: number | undefined) => {
+        const filter = { action: undefined, who: undefined, from, until }
+        const { entries } = await store.findAudit({ filter, before: undefined, limit: 10 })
+        return entries.map(({ at }) => (at - now) / minute)
+      }
+      t.strictSame(await find(undefined, undefined), [9, 7, 5, 3, 1])
+      t.strictSame(await find(now + 5 * minute, undefined), [9, 7, 5], 'from is in the range')
+      t.strictSame(await find(now + 3 * minute, now + 9 * minute), [7, 5, 3], 'until is not')
+      t.strictSame(await find(now + 6 * minute, now + 6 * minute), [])
+      t.strictSame(await find(undefined, now + 2 * minute), [1])
+      t.strictSame(await find(now + 10 * minute, undefined), [])
+    },
+  )
 
   runCase(t, newPlace, 'filtered audit entries are read page after page', async (t, _place, store) => {
     for (let at = 0; at < 20; at++) {

@@ -31,6 +31,19 @@ export function runImportedKeyContract(t: Test, newPlace: NewPlace): void {
     t.equal(await again.findImportedKey(imported.secretKey.digest), account.id)
   })
 
+  runCase(t, newPlace, 'an imported key is added by itself, to one account', async (t, _place, store) => {
+    const [one, other] = [await createAccount(store), await createAccount(store)]
+    const { secretKey } = newImport(one, 'first')
+    const add = ({ id }: { readonly id: string }, name: string) =>
+      store.addSecretKey(id, { secretKey: { ...secretKey, name }, keysMax: 3 })
+    t.equal(await add(one, 'first'), 'added')
+    t.equal(await store.findImportedKey(secretKey.digest), one.id)
+    t.equal(await add(one, 'again'), 'present')
+    t.equal(await add(other, 'stolen'), 'taken')
+    t.equal((await store.findAccount(other.id))?.secretKeys.length, 1)
+    t.equal(await store.findImportedKey(secretKey.digest), one.id)
+  })
+
   runCase(t, newPlace, 'each key of a batch is added or refused by itself', async (t, _place, store) => {
     const [one, other] = [await createAccount(store), await createAccount(store)]
     const first = newImport(one, 'first')
