@@ -19,7 +19,7 @@ export interface SoakContext {
 const bodyBytesMax = 65_536
 const pauseMs = 3
 const refreshEveryMs = 1_500
-/** How long the old key may still be accepted after the response to a reset (docs/operating.md). */
+/** How long the old key may still be accepted after the response to a reset (docs/operators/accounts-and-keys.md). */
 const revokedWithinMs = 500
 /** The machine may be busy with the start of the gateways. */
 const signInAttempts = 20

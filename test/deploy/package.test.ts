@@ -35,7 +35,7 @@ t.test(
       'dist/store/redis/scripts/rotate-session.lua',
       'config/gateway.yaml',
       'docs/gatehouse.1',
-      'docs/operating.md',
+      'docs/operators/README.md',
       'docs/decisions/0001-libraries.md',
       'LICENSE',
       'README.md',

@@ -13,7 +13,7 @@ import { type Snippet, snippetsOf } from './snippets.ts'
 const runBy: Readonly<Record<string, string>> = {
   // `check` reads every config; those of other programs are run by these.
   'yaml docs/clients.md Prometheus': 'test/docs/clients.test.ts',
-  'yaml docs/operating.md Dashboard and alerts': 'test/docs/shell.test.ts',
+  'yaml docs/operators/monitoring.md Dashboard and alerts': 'test/docs/shell.test.ts',
   'yaml docs/migrating.md': 'test/docs/migrating.test.ts',
   yaml: 'test/docs/configs.test.ts',
   'sh README.md Your own backend': 'test/readme.test.ts',
@@ -40,11 +40,15 @@ const runBy: Readonly<Record<string, string>> = {
   'nginx docs/migrating.md': 'test/docs/migrating.test.ts',
   'ini docs/migrating.md': 'test/docs/migrating.test.ts',
   'sh docs/migrating.md': 'test/docs/migrating.test.ts',
-  'sh docs/operating.md Where keys may come': 'test/docs/shell.test.ts',
-  'sh docs/operating.md': 'test/docs/shell.test.ts',
+  'sh docs/operators/accounts-and-keys.md Where keys may come': 'test/docs/shell.test.ts',
+  'sh docs/operators/commands.md': 'test/docs/shell.test.ts',
+  'sh docs/operators/accounts-and-keys.md': 'test/docs/shell.test.ts',
+  'sh docs/operators/sealing-and-signing-keys.md': 'test/docs/shell.test.ts',
+  'sh docs/operators/portal-users-and-audit.md': 'test/docs/shell.test.ts',
   'sh docs/sender-constrained.md': 'test/docs/sender-constrained.test.ts',
   'js docs/sender-constrained.md': 'test/docs/sender-constrained.test.ts',
-  'js docs/operating.md Signed assertions for backends': 'test/gateway/assertion.test.ts',
+  'js docs/operators/identity-for-backends.md Signed assertions for backends':
+    'test/gateway/assertion.test.ts',
 }
 
 /** Blocks that no test can run as they stand, why, and what is tried of them. */

@@ -10,13 +10,13 @@ const figures: readonly (readonly [text: string, pattern: RegExp, source: string
     /batchMax = (\S+)/,
   ],
   [
-    'docs/operating.md',
+    'docs/operators/memory.md',
     /credentials accepted a moment ago .*?\| (\S+) and/,
     'src/identity/authenticator.ts',
     /acceptedBounds = \{ credentialsMax: ([\d_]+)/,
   ],
   [
-    'docs/operating.md',
+    'docs/operators/memory.md',
     /tokens refused a moment ago .*?\| (\S+) and/,
     'src/identity/authenticator.ts',
     /refusedBounds = \{ credentialsMax: ([\d_]+)/,
@@ -34,13 +34,13 @@ const figures: readonly (readonly [text: string, pattern: RegExp, source: string
     /bearerTokenMax = (\S+)/,
   ],
   [
-    'docs/operating.md',
+    'docs/operators/store.md',
     /slot can be moved[\s\S]*?longer than (\S+) ms/,
     'src/store/open.ts',
     /request: (\S+),/,
   ],
   [
-    'docs/operating.md',
+    'docs/operators/upstreams.md',
     /The first (\S+) addresses are/,
     'src/http/upstream/resolve-host.ts',
     /addressesMax = (\S+)/,

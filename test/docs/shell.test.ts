@@ -10,15 +10,16 @@ import { snippetsOf } from './snippets.ts'
 
 /** The shell lines of pages that need nothing but the command, curl and other small programs. */
 
-t.test('the lines of the operating page work in their order', async (t) => {
+t.test('the lines of the pages for operators work in their order', async (t) => {
   const { folder, run } = createShell(t)
-  const page = 'docs/operating.md'
-  for (const line of linesOf(page, 'Before a change')) await run(line)
+  for (const line of linesOf('docs/operators/commands.md', 'Before a change')) await run(line)
   // One Admin has to be left when the page disables another.
   await run('gatehouse accounts create --email first@example.com --role Admin')
-  for (const line of linesOf(page, 'Accounts and keys'))
+  for (const line of linesOf('docs/operators/accounts-and-keys.md', 'Accounts and keys'))
     await run(line.includes('--password-stdin') ? `< password.txt ${line}` : line)
-  const rotation = linesOf(page, 'Replacing the sealing key').map((line) => run.bind(undefined, line))
+  const rotation = linesOf('docs/operators/sealing-and-signing-keys.md', 'Replacing the sealing key').map(
+    (line) => run.bind(undefined, line),
+  )
   const [add, promote, rest, drop] = rotation
   t.match(await add?.(), 'A new sealing key is added')
   t.match(await promote?.(), /Resealed: [1-9]\d* accounts/)
@@ -30,11 +31,11 @@ t.test('the lines of the operating page work in their order', async (t) => {
   t.match(await run('gatehouse keys show ada@example.com'), /gate_sk_/)
   await run('git init -q && git add people.csv')
   // It exits with 1: no file of the folder has a key.
-  const [pattern = '', grep = ''] = linesOf(page, 'Where keys may come')
+  const [pattern = '', grep = ''] = linesOf('docs/operators/accounts-and-keys.md', 'Where keys may come')
   await run(pattern)
   t.match(await run(`${grep} || echo "status $?"`), 'status 1')
-  for (const line of linesOf(page, 'Keys made elsewhere')) await run(line)
-  const [bash = '', zsh = '', fish = ''] = linesOf(page, 'On a terminal')
+  for (const line of linesOf('docs/operators/accounts-and-keys.md', 'Keys made elsewhere')) await run(line)
+  const [bash = '', zsh = '', fish = ''] = linesOf('docs/operators/commands.md', 'On a terminal')
   mkdirSync(join(folder, '.config/fish/completions'), { recursive: true })
   t.match(await run(`${bash.replace(/#.*/, '')}; complete -p gatehouse`), 'gatehouse')
   await run(`zsh -fc 'autoload -U compinit; compinit -u -D; ${zsh.replace(/#.*/, '')}'`)
@@ -42,9 +43,11 @@ t.test('the lines of the operating page work in their order', async (t) => {
   for (const line of linesOf('docs/issuers.md', 'Blocking users')) await run(line)
 })
 
-t.test('Prometheus accepts the settings of the operating page', async (t) => {
+t.test('Prometheus accepts the settings of the monitoring page', async (t) => {
   const { folder, run } = createShell(t)
-  const found = snippetsOf('docs/operating.md').find(({ heading }) => heading === 'Dashboard and alerts')
+  const found = snippetsOf('docs/operators/monitoring.md').find(
+    ({ heading }) => heading === 'Dashboard and alerts',
+  )
   writeFileSync(join(folder, 'prometheus.yaml'), found?.text ?? '')
   copyFileSync('deploy/dashboards/alerts.yaml', join(folder, 'alerts.yaml'))
   t.match(
@@ -53,12 +56,12 @@ t.test('Prometheus accepts the settings of the operating page', async (t) => {
   )
 })
 
-t.test('the curl lines about the admin API work as the operating page has them', async (t) => {
+t.test('the curl lines about the admin API work as its page has them', async (t) => {
   const gateway = await startGateway(t)
   const { account } = await gateway.createAccount()
   const { secretKey } = await gateway.createAccount({ role: 'Admin' })
   const { run } = createShell(t)
-  for (const line of linesOf('docs/operating.md', 'Admin API')) {
+  for (const line of linesOf('docs/operators/portal-users-and-audit.md', 'Admin API')) {
     const filled = line
       .replace('https://api.example.com', gateway.url)
       .replace('gate_sk_…', secretKey)
@@ -67,24 +70,19 @@ t.test('the curl lines about the admin API work as the operating page has them',
   }
 })
 
-t.test(
-  'a key in a header and a credential of the backend are sent as the operating page has it',
-  async (t) => {
-    const routes = [
-      { name: 'models', path: '/v1', upstream: 'backend', auth: 'any', authorization: 'backend' },
-    ]
-    const { backend, gateway } = await startBoth(t, { config: { routes } })
-    const { account, secretKey } = await gateway.createAccount()
-    const { run } = createShell(t)
-    const [line = ''] = linesOf('docs/operating.md', 'Two credentials in one request')
-    const filled = line
-      .replace('https://gateway.example', gateway.url)
-      .replace('$KEY', secretKey)
-      .replace('$PROVIDER_KEY', 'of-the-provider')
-    await run(filled.replace('curl', 'curl -sS --fail'))
-    t.match(backend.last().headers, { authorization: 'Bearer of-the-provider', 'x-user-id': account.id })
-  },
-)
+t.test('a key in a header and a credential of the backend are sent as their page has it', async (t) => {
+  const routes = [{ name: 'models', path: '/v1', upstream: 'backend', auth: 'any', authorization: 'backend' }]
+  const { backend, gateway } = await startBoth(t, { config: { routes } })
+  const { account, secretKey } = await gateway.createAccount()
+  const { run } = createShell(t)
+  const [line = ''] = linesOf('docs/operators/accounts-and-keys.md', 'Two credentials in one request')
+  const filled = line
+    .replace('https://gateway.example', gateway.url)
+    .replace('$KEY', secretKey)
+    .replace('$PROVIDER_KEY', 'of-the-provider')
+  await run(filled.replace('curl', 'curl -sS --fail'))
+  t.match(backend.last().headers, { authorization: 'Bearer of-the-provider', 'x-user-id': account.id })
+})
 
 t.test('the first account of each way to deploy is made by a command that exists', async (t) => {
   const ways = ['systemd', 'Container', 'Compose', 'Kubernetes']

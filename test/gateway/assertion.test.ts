@@ -32,7 +32,7 @@ interface Example {
 
 /** The lines of the manual that verify an assertion, for this gateway and an upstream. */
 async function takeExample(t: Test, url: string, upstream: string): Promise<Example> {
-  const manual = readFileSync('docs/operating.md', 'utf8')
+  const manual = readFileSync('docs/operators/identity-for-backends.md', 'utf8')
   const [, code = ''] = /## Signed assertions for backends\n.*?```js\n(.*?)```/s.exec(manual) ?? []
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-example-'))
   t.teardown(() => rmSync(folder, { recursive: true }))

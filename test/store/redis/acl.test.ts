@@ -46,7 +46,7 @@ t.test('a user with rights on its own keys and channels alone is enough', async 
 })
 
 t.test('the documented Redis rights are those tested', async (t) => {
-  const text = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../../../docs/operators/store.md', import.meta.url), 'utf8')
   const [, documented = ''] = /^(~gh:\* [^`]*)```/m.exec(text) ?? []
   const [, sometimes = ''] = /and `\+select` for([^.]*)\./.exec(text) ?? []
   const rights = (part: string) => [...part.matchAll(/\+([a-z|]+)/g)].map(([, name]) => name ?? '').toSorted()
