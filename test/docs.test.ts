@@ -6,7 +6,8 @@ import t from 'tap'
 const pages = [
   ...readdirSync('.').filter((name) => name.endsWith('.md')),
   ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
+    // Not the packages of the site.
+    .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
     .map((name) => join('docs', name)),
   'bench/README.md',
   'test/security/README.md',

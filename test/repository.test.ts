@@ -70,6 +70,7 @@ t.test('every script of npm that the documentation names is there', async (t) =>
   const pages = globSync([
     '*.md',
     'docs/*.md',
+    'docs/operators/*.md',
     'bench/README.md',
     'test/security/README.md',
     '.github/**/*.yml',

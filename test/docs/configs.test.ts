@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { parse, stringify } from 'yaml'
@@ -9,10 +9,7 @@ import { type Snippet, snippetsOf } from './snippets.ts'
 
 type Tree = Readonly<Record<string, unknown>>
 
-const pages = [
-  'README.md',
-  ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [join('docs', name)] : [])),
-]
+const pages = globSync(['README.md', 'docs/*.md', 'docs/operators/*.md'])
 const snippets = pages.flatMap(snippetsOf).filter(({ language }) => language === 'yaml')
 
 /** Not a config of another program: Prometheus, Kubernetes, and the gateways that people come from. */
