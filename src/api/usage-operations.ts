@@ -9,8 +9,6 @@ import { actorOf } from './admin/admission.ts'
 import { count, objectSchema, text, type Value } from './json-schema.ts'
 import { type AdminOperations, type Operation, type OperationDoc, operation } from './operation.ts'
 
-/** What operations on usage have in common. */
-
 const day = { type: 'string', format: 'date' } as const
 const counts = { requests: count, units: count }
 

@@ -141,6 +141,16 @@ export const namedSchemas: Readonly<Record<string, readonly [schema: JsonSchema,
         },
         rateLimit: { limit: 60, perSeconds: 60 },
       },
+      keyQuotas: [
+        {
+          key: 'ci',
+          limit: 1_000,
+          per: 'day',
+          used: 12,
+          remaining: 988,
+          resetsAt: '2026-11-03T00:00:00.000Z',
+        },
+      ],
       from: '2026-11-01',
       to: '2026-11-02',
       days: [
