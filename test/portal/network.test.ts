@@ -82,10 +82,15 @@ async function measure(
   await client.send('Network.enable')
   await client.send('Network.setCacheDisabled', { cacheDisabled: true })
   let bytes = 0
+  // Browsers draw controls such as that of a date with pictures of their own, as data: URLs.
+  const sent = new Set<string>()
+  client.on('Network.requestWillBeSent', ({ requestId, request }) => {
+    if (!request.url.startsWith('data:')) sent.add(requestId)
+  })
   let requests = 0
-  client.on('Network.loadingFinished', ({ encodedDataLength }) => {
+  client.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
     bytes += encodedDataLength
-    requests++
+    if (sent.has(requestId)) requests++
   })
   await page.goto(url, { waitUntil: 'networkidle' })
   await client.detach()
