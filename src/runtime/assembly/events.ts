@@ -19,7 +19,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import { lazyMailer } from './account-services.ts'
 import type { ConfigParts } from './parts.ts'
-import { createFaultLogger } from './store-monitor.ts'
+import { createWorkFaultLogger } from './store-monitor.ts'
 
 /** For the whole exchange: a receiver should answer before it does its work. */
 const deliveryTimeoutMs = 10_000
@@ -98,8 +98,7 @@ export function openEvents({
 }: Pick<ConfigParts, 'store' | 'clock' | 'metrics' | 'log'>): Events {
   let posted: readonly PostedReceiver[] = []
   let used: unknown
-  // An outage is logged elsewhere; a fault is not.
-  const logFault = createFaultLogger(log)
+  const logFault = createWorkFaultLogger(log, 'events or reminders cannot be read or recorded')
   const deliveries = openDeliveries({
     store,
     clock,

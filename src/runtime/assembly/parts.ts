@@ -20,7 +20,7 @@ import { createSealingKeys, type SealingKeys } from '#platform/secrets/sealing-k
 import { openStore } from '#store/open.ts'
 import type { InstanceCounts } from '#store/rates.ts'
 import type { Store } from '#store/store.ts'
-import { createFaultLogger } from './store-monitor.ts'
+import { createWorkFaultLogger } from './store-monitor.ts'
 
 /** Parts that live as long as the process. Parts that workers share are undefined if there is only one worker. */
 export interface ProcessParts {
@@ -102,7 +102,7 @@ export async function openStoreParts(
     store,
     clock,
     isWanted: () => isEventWanted(currentConfig().events, 'quota-reached'),
-    onStoreFailure: createFaultLogger(log),
+    onStoreFailure: createWorkFaultLogger(log, 'a quota that is reached cannot be recorded'),
   })
   const quotas = open(openQuotas({ ...quotaOptions, processes: limiter.instances, onAsked }))
   const keyUses = open(openKeyUses({ store, clock }))

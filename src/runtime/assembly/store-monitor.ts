@@ -1,7 +1,7 @@
 import type { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { everySecond } from '#platform/clock.ts'
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { StoreDiagnostics, StoreState } from '#store/diagnostics.ts'
@@ -155,12 +155,22 @@ export function createConnectionLogger(log: Log, metrics: Metrics): (error: unkn
 }
 
 /** Logs each fault once, until the change log has been read without it, as every poll repeats it. */
-export function createFaultLogger(log: Log): (error: unknown) => void {
+export function createFaultLogger(
+  log: Log,
+  message = 'cannot apply a change from the store',
+): (error: unknown) => void {
   let reported: string | undefined
   return (err) => {
     const reason = err === undefined ? undefined : errorMessage(err)
-    if (reason !== undefined && reason !== reported)
-      log.error({ err }, 'cannot apply a change from the store')
+    if (reason !== undefined && reason !== reported) log.error({ err }, message)
     reported = reason
+  }
+}
+
+/** The same for work in the background, without the outages of the store, which are logged by themselves. */
+export function createWorkFaultLogger(log: Log, message: string): (error: unknown) => void {
+  const logFault = createFaultLogger(log, message)
+  return (error) => {
+    if (!isStoreUnavailable(error)) logFault(error)
   }
 }
