@@ -48,7 +48,7 @@ test('an Admin blocks a user of an issuer, and unblocks it again', async (t, por
   await until('its tokens pass', async () => (await status()) === 200)
 
   await page.getByRole('link', { name: 'Audit' }).click()
-  await page.getByText('issuer: corp').first().waitFor()
+  await page.getByText('issuer corp').first().waitFor()
 })
 
 testWithout('without issuers no page leads there', async (t, portal) => {
