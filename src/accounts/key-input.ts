@@ -1,5 +1,6 @@
 import { parseAddressRange } from '#platform/addresses.ts'
 import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { dayMs } from '#platform/time.ts'
 import type { Quota } from '#store/quotas.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 
@@ -24,7 +25,7 @@ export const scopeLengthMax = 64
 export const scopesMax = 32
 export const addressesMax = 32
 /** How far ahead a key may expire: ten years. */
-export const keyLifetimeMsMax = 3_653 * 86_400_000
+export const keyLifetimeMsMax = 3_653 * dayMs
 
 /** As much as the quota of a plan. */
 export const keyQuotaMax = 1_000_000_000_000

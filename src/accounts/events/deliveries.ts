@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, everySecond } from '#platform/clock.ts'
+import { dayMs } from '#platform/time.ts'
 import type { AuditStore } from '#store/audit.ts'
 import type { EventStore } from '#store/events.ts'
 import { type DeliveryResult, deliverRound, type Receiver } from './deliver-round.ts'
@@ -28,7 +29,7 @@ export interface Deliveries {
 /** How long a process that has died keeps others waiting: longer than a message may take. */
 export const leaseMs = 20_000
 /** What is kept of receivers that no config names any more goes after this time. */
-export const forgottenAfterMs = 7 * 86_400_000
+export const forgottenAfterMs = 7 * dayMs
 
 /**
  * Delivers the entries of the audit log to receivers: each by one process at a time, which has a lease in the store.

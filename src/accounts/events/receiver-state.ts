@@ -1,3 +1,5 @@
+import { dayMs } from '#platform/time.ts'
+
 /** What the store keeps of a receiver of events. Times are milliseconds since 1970. */
 export interface ReceiverState {
   /** Up to where in the audit log everything was delivered or waits below. */
@@ -33,7 +35,7 @@ export interface WaitingEntry {
 /** So many entries may wait for another try, until the receiver gets no new ones. */
 export const waitingMax = 100
 /** After this time an event that the receiver does not accept is dropped. */
-export const keptMs = 3 * 86_400_000
+export const keptMs = 3 * dayMs
 
 const entryPause = { firstMs: 5_000, maxMs: 3_600_000 } as const
 const receiverPause = { firstMs: 1_000, maxMs: 300_000 } as const

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { type Clock, everySecond } from '#platform/clock.ts'
+import { dayMs } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
@@ -28,7 +29,6 @@ const scanMs = 600_000
 const pageSize = 200
 /** What the store keeps of the last look, among the receivers of events. */
 const scanId = 'reminders'
-const dayMs = 86_400_000
 
 /**
  * Writes an entry of the audit log for each key that is about to expire: once for each threshold, whichever process is

@@ -9,6 +9,7 @@ import {
 } from '#accounts/key-input.ts'
 import { parseDurationMs } from '#config/units.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
+import { dayMs } from '#platform/time.ts'
 import { type Command, type Invocation, UsageError } from '../command.ts'
 import { withOperator } from '../operator.ts'
 import { fieldLines, printData, printToStderr } from '../print.ts'
@@ -151,7 +152,7 @@ function readExpiry(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const lifetimeMs = parseDurationMs(text) ?? 0
   if (lifetimeMs >= lifetimeMsMin && lifetimeMs <= keyLifetimeMsMax) return Date.now() + lifetimeMs
-  throw new UsageError(`--expires must be from 1s to ${keyLifetimeMsMax / 86_400_000}d, such as 90d or 1h`)
+  throw new UsageError(`--expires must be from 1s to ${keyLifetimeMsMax / dayMs}d, such as 90d or 1h`)
 }
 
 /** An option with an empty list is a mistake: without the option the key is not limited. */
