@@ -5,7 +5,7 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { parseHost } from '#gateway/routes/host-name.ts'
 import type { StoreHealth } from '#identity/cache/store-connection.ts'
 import type { Status } from '#ops/status/status.ts'
-import { isLoopback } from '#platform/addresses.ts'
+import { isLoopback, withoutBrackets } from '#platform/addresses.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 import { jsonLine } from './reply.ts'
 import { registerStatus } from './status.ts'
@@ -151,7 +151,7 @@ function isSameAuthority(origin: string, host: string | undefined): boolean {
 }
 
 function isListenerName(name: string, { host, hosts }: OpsAddress): boolean {
-  if (isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0) return true
+  if (isIP(withoutBrackets(name)) !== 0) return true
   if (name === 'localhost' || name.endsWith('.localhost') || name === host.toLowerCase()) return true
   if (hosts.includes(name) || name === hostname().toLowerCase()) return true
   // Other names are used only where it listens beyond this machine: by scrapers, as a service name.

@@ -107,7 +107,7 @@ export function createAddressSet(ranges: readonly AddressRange[]): AddressSet {
 /** Normalizes a host: `LOCALHOST` and `127.0.0.1` are the same, and so are `::` and `0:0::0`. */
 export function normalizeHost(host: string): string {
   if (host.toLowerCase() === 'localhost') return '127.0.0.1'
-  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  const bare = withoutBrackets(host).toLowerCase()
   return isIPv6(bare) ? (URL.parse(`http://[${bare}]`)?.hostname.slice(1, -1) ?? bare) : bare
 }
 
@@ -134,4 +134,9 @@ export function unmappedAddress(address: string): string {
 function bytesOf(group: string): readonly [high: number, low: number] {
   const value = Number.parseInt(group, 16)
   return [value >> 8, value & 0xff]
+}
+
+/** A host as in a URL, an IPv6 address without its brackets. */
+export function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1')
 }

@@ -16,5 +16,8 @@ export const {
   validateHeaderValue,
 } = process.getBuiltinModule('node:http')
 
+/** Methods that anybody invents are not among them, and must not become a label. */
+export const registeredMethods: ReadonlySet<string> = new Set(METHODS)
+
 export type IncomingMessage = http.IncomingMessage
 export type ServerResponse = http.ServerResponse

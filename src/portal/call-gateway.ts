@@ -1,4 +1,5 @@
 import { request as requestHttps } from 'node:https'
+import { withoutBrackets } from '#platform/addresses.ts'
 import { signalAtDeadline } from '#platform/deadline.ts'
 import { request as requestHttp } from '#platform/http.ts'
 
@@ -42,7 +43,7 @@ export function callGateway(
   const options = {
     method,
     path,
-    hostname: url.hostname.replace(/^\[|\]$/g, ''),
+    hostname: withoutBrackets(url.hostname),
     port: url.port,
     headers: { ...headers, ...(host !== undefined && { Host: host }), Connection: 'close' },
     signal,

@@ -129,6 +129,16 @@ export function createOriginRule(options: OriginRuleOptions): SiteRule<PageReque
   return (request) => (findSender(request, ownOrNoPage) === 'foreign' ? notSameOrigin : undefined)
 }
 
+/** Whether a request comes from a page of this site, or no page: then no other site has caused it, not even a trusted one. */
+export function createOwnSiteCheck(publicOrigin: string): (arrival: Arrival<unknown>) => boolean {
+  const readBrowserFields = createBrowserFieldReader(undefined)
+  const findSender = createSenderFinder({ publicOrigin, origins: [] })
+  return ({ head, client }) => {
+    const { site, origin } = readBrowserFields(head)
+    return findSender({ site, origin, client }, sameSites) !== 'foreign'
+  }
+}
+
 /** The page behind a request; `unknown` where neither field says. */
 type Sender = 'accepted' | 'foreign' | 'unknown'
 

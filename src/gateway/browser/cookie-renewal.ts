@@ -1,9 +1,9 @@
-import { valuesOf } from '#http/h1/raw-headers.ts'
 import { createLru } from '#identity/cache/lru.ts'
 import type { Directory } from '#identity/principal.ts'
 import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
+import { createOwnSiteCheck } from './ambient-credentials.ts'
 
 /**
  * Renews the access cookie of a request that it has admitted.
@@ -29,10 +29,10 @@ interface CookieRenewalOptions {
 /** Renewed tokens that are kept for parallel requests, about 1 KiB each; beyond that, some are signed more often. */
 const renewedMax = 1_000
 
-const ownSites: ReadonlySet<string> = new Set(['same-origin', 'same-site', 'none'])
-
 export function createCookieRenewal(options: CookieRenewalOptions): RenewAccessCookie {
   const { accessTokens, directory, cookie, publicOrigin } = options
+  // No page of another site is to cause it, not even one of `cors.origins`.
+  const isOfThisSite = createOwnSiteCheck(publicOrigin)
   const renewed = createLru<{ readonly token: string }>(renewedMax)
   const secure = cookie.isSecure ? '; Secure' : ''
   const attributes = `; Path=${cookie.path}; HttpOnly${secure}; SameSite=${cookie.sameSite}`
@@ -57,14 +57,6 @@ export function createCookieRenewal(options: CookieRenewalOptions): RenewAccessC
       // Without the store or a signing key: the cookie still counts, and a later request renews it.
       return ''
     }
-  }
-
-  /** No page of another site is to cause it, not even one of `cors.origins`. */
-  function isOfThisSite({ head, client }: Arrival): boolean {
-    const [site] = valuesOf(head.rawHeaders, 'sec-fetch-site')
-    if (site !== undefined) return ownSites.has(site)
-    const [origin] = valuesOf(head.rawHeaders, 'origin')
-    return origin === undefined || origin === publicOrigin || origin === `${client.protocol}://${client.host}`
   }
 
   return function renewAccessCookie(arrival) {

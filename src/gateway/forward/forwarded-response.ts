@@ -7,7 +7,7 @@ import type { ResponseCaching } from '../routes/route.ts'
 import { withGatewayCors } from './cors-headers.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
 import { isUsualConnection } from './hop-by-hop.ts'
-import { responseHeaderLines, withOwnLines } from './response-head.ts'
+import { isFinal, responseHeaderLines, withOwnLines } from './response-head.ts'
 import { withoutReplaced } from './response-headers.ts'
 import { atBasePath, readOuterPrefix } from './stripped-prefix.ts'
 
@@ -43,7 +43,7 @@ export function forwardedResponseLines(
       return withOwnLines(text, ordinary.hasDate, status, arrival.requestId)
     }
   }
-  const isLimited = allowances !== undefined && (status >= 200 || status === 101)
+  const isLimited = allowances !== undefined && isFinal(status)
   const counted = costField?.remove(received.headers) ?? received.headers
   const headers = withoutReplaced(isLimited ? withoutLimitFields(counted) : counted, responseHeaders)
   const lastLines = isLimited ? allowanceLines(allowances) : ''
@@ -123,9 +123,7 @@ function stickyCookieLine(forwarded: ForwardedRequest, target: Target | undefine
   const { arrival, route, terms } = forwarded
   const { name, targetIds } = route.upstream
   const { stickyCookies } = terms
-  // A 1xx comes before the response, but for a 101, which is one.
-  const isInterim = status < 200 && status !== 101
-  if (!target || !targetIds || !stickyCookies || isInterim) return ''
+  if (!target || !targetIds || !stickyCookies || !isFinal(status)) return ''
   const id = targetIds.idOf(target)
   const isKnown = stickyCookies.read(arrival.head.rawHeaders, name).includes(id)
   return isKnown ? '' : stickyCookies.lineFor(name, id, pathOf(forwarded))

@@ -56,7 +56,7 @@ export function responseHeaderLines(input: ResponseHeadInput): string {
 
 /** Adds the gateway's own lines. */
 export function withOwnLines(lines: string, hasDate: boolean, status: number, requestId: string): string {
-  const withId = hasRequestId(status) ? lines + idName + requestId + lineEnd : lines
+  const withId = isFinal(status) ? lines + idName + requestId + lineEnd : lines
   // RFC 9110 6.6.1.
   return hasDate ? withId : withId + dateLine()
 }
@@ -64,8 +64,8 @@ export function withOwnLines(lines: string, hasDate: boolean, status: number, re
 const idName = 'X-Request-Id: '
 const lineEnd = '\r\n'
 
-/** Final responses and 101 have one; other 1xx do not. */
-function hasRequestId(status: number): boolean {
+/** Whether a response is none of the 1xx that come before it: a 101 is one. */
+export function isFinal(status: number): boolean {
   return status >= 200 || status === 101
 }
 
@@ -88,7 +88,7 @@ function readLines(input: ResponseHeadInput): { readonly lines: string; readonly
     if (lower === 'date') hasDate = true
     lines += `${name}: ${rewriteValue(lower, value, input)}\r\n`
   }
-  if (input.set !== undefined && hasRequestId(status)) lines += setLines(input.set, caching, input)
+  if (input.set !== undefined && isFinal(status)) lines += setLines(input.set, caching, input)
   return { lines: lines + varyingLines(input, caching), hasDate }
 }
 

@@ -20,13 +20,13 @@ export function createAccessLineWriter(listener: string | undefined): WriteAcces
   const callerMembers = new CallerMembers()
   return (arrival, now, isComplete) => {
     const { head, client, outcome, connection } = arrival
-    const { destination, route, status = clientClosedRequest } = outcome
+    const { route, status = clientClosedRequest } = outcome
     return (
       listenerMember +
       requestIdMember(arrival) +
       traceMember(outcome.trace) +
       clientMember(client.address) +
-      jsonMember('path', pathForLog(destination?.target.sentPath ?? head.target)) +
+      jsonMember('path', loggedPath(arrival)) +
       routeMembers(route).of(head.method, connection.httpVersion, status) +
       millisecondsMember(now - arrival.arrivedAt) +
       callerMembers.of(outcome, isComplete)
@@ -138,6 +138,11 @@ function jsonMember(name: string, value: string | undefined): string {
 /** Writes members with recurring Latin-1 values, such as those of requests and the names in a config. */
 function frequentMember(name: string): (value: string) => string {
   return memoizeBounded(frequentBounds, (value) => copyString(jsonMember(name, value)))
+}
+
+/** The path of a request as it was sent, as far as it may be logged. */
+export function loggedPath({ head, outcome: { destination } }: Arrival): string {
+  return pathForLog(destination?.target.sentPath ?? head.target)
 }
 
 /** Matches paths that may need redaction for the log. */

@@ -1,7 +1,7 @@
 import type { CounterSeries } from '#ops/metrics/instrument.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { monotonicClock } from '#platform/clock.ts'
-import { METHODS } from '#platform/http.ts'
+import { registeredMethods } from '#platform/http.ts'
 import type { Log } from '#platform/log/log.ts'
 import { memoize, memoizeLast } from '#platform/memoize.ts'
 import { clientClosedRequest, unmatchedRouteName } from '../gate/outcome.ts'
@@ -32,8 +32,6 @@ interface ObserverOptions {
   readonly recordTrace: RecordTrace | undefined
 }
 
-/** Registered methods: unregistered names come from clients, and never become a label. */
-const registeredMethods: ReadonlySet<string> = new Set(METHODS)
 /** The status of a WebSocket, whose request is over when it closes. */
 const switchingProtocols = 101
 const tooManyRequests = 429

@@ -2,10 +2,11 @@ import { onlyValueOf } from '#http/h1/raw-headers.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { Exporter, Span } from '#ops/tracing/exporter.ts'
 import type { Trace, Tracer } from '#ops/tracing/tracer.ts'
-import { METHODS } from '#platform/http.ts'
+import { withoutBrackets } from '#platform/addresses.ts'
+import { registeredMethods } from '#platform/http.ts'
 import { recordTrace, type SentTo } from '../gate/outcome.ts'
 import { type Route, upstreamTarget } from '../routes/route.ts'
-import { pathForLog } from './access-line.ts'
+import { loggedPath, pathForLog } from './access-line.ts'
 import type { Arrival } from './arrival.ts'
 
 /** Finds the place of a finished request in its trace, and sends its spans if it is sampled. */
@@ -20,7 +21,6 @@ interface TraceRecorderOptions {
 
 type TracedRoute = Pick<Route<Upstream | undefined>, 'prefix' | 'rewrite' | 'depth' | 'upstream'>
 
-const registeredMethods: ReadonlySet<string> = new Set(METHODS)
 /** What stands for a method that is not registered. */
 const otherMethod = '_OTHER'
 /** Longer values are cut: no browser sends as much. */
@@ -66,7 +66,7 @@ function serverSpan(arrival: Arrival, trace: Trace, route: TracedRoute | undefin
       'http.response.status_code': status,
       'http.route': httpRoute,
       'url.scheme': client.protocol,
-      'url.path': pathOf(arrival),
+      'url.path': loggedPath(arrival),
       ...addressAttributes(`${client.protocol}://${client.host}`),
       'client.address': client.address,
       'network.peer.address': connection.peerAddress,
@@ -119,10 +119,6 @@ function clientSpan(
   }
 }
 
-function pathOf({ head, outcome: { destination } }: Arrival): string {
-  return pathForLog(destination?.target.sentPath ?? head.target)
-}
-
 function spanMethod(method: string): string {
   return registeredMethods.has(method) ? method : otherMethod
 }
@@ -143,7 +139,7 @@ function addressAttributes(origin: string): Span['attributes'] {
   const url = URL.parse(origin)
   if (!url?.hostname) return {}
   return {
-    'server.address': url.hostname.replace(/^\[|\]$/g, ''),
+    'server.address': withoutBrackets(url.hostname),
     'server.port': url.port === '' ? defaultPorts[url.protocol] : Number(url.port),
   }
 }

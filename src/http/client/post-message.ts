@@ -1,7 +1,7 @@
 import { type LookupAddress, type LookupAllOptions, lookup as lookUpName } from 'node:dns'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { isLoopback, unmappedAddress } from '#platform/addresses.ts'
+import { isLoopback, unmappedAddress, withoutBrackets } from '#platform/addresses.ts'
 import { trustSystemAuthorities } from '#platform/certificate-authorities.ts'
 import { signalAtDeadline } from '#platform/deadline.ts'
 import { Agent, request } from '#platform/http.ts'
@@ -45,7 +45,7 @@ const responseBytesMax = 64 * 1_024
 export function openPoster({ url, timeoutMs, allowsLocal, resolveName = lookUpName }: PosterOptions): Poster {
   const isTls = url.protocol === 'https:'
   if (isTls) trustSystemAuthorities()
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const host = withoutBrackets(url.hostname)
   const isNamed = isIP(host) !== 0 || isLoopback(host)
   const options = { keepAlive: true, maxFreeSockets: 1, timeout: timeoutMs }
   const agent = isTls ? new HttpsAgent(options) : new Agent(options)

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { withoutBrackets } from '#platform/addresses.ts'
 
 /** Where a target listens, and what it is called. */
 export interface TargetAddress {
@@ -22,7 +23,7 @@ export function readTargetAddress(url: URL): TargetAddress {
   if (url.protocol === 'unix:') return unixAddress(decodeURIComponent(url.pathname))
   const isTls = url.protocol === 'https:'
   const { host, hostname, origin, port } = url
-  const plainHost = hostname.replace(/^\[|\]$/g, '')
+  const plainHost = withoutBrackets(hostname)
   const basePath = url.pathname.replace(/\/$/, '')
   return {
     isTls,

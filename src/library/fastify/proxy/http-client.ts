@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { responseHeaderLines } from '#gateway/forward/response-head.ts'
 import { withoutReplaced } from '#gateway/forward/response-headers.ts'
 import { principalOf } from '#gateway/gate/outcome.ts'
+import { withoutBrackets } from '#platform/addresses.ts'
 import { type Deadline, startDeadline } from '#platform/deadline.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Exchange, exchangeIn } from './exchange.ts'
@@ -49,7 +50,7 @@ export function createHttpClient(upstream: ProxyUpstream): HttpClient {
     timeout: connectTimeoutMs,
     ...tlsOptionsOf(upstream),
   })
-  const name = url.hostname.replace(/^\[|\]$/g, '')
+  const name = withoutBrackets(url.hostname)
   const servername = tls.serverName ?? (isIP(name) === 0 ? name : undefined)
   const agent = new Agent({
     connections: connectionsMax,
