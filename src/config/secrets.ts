@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { errorMessage, hasErrorCode } from '#platform/errors/operator-error.ts'
 import type { SecretReference } from './schema/node.ts'
 
@@ -26,20 +27,28 @@ export function createSecretReader(
   }
 }
 
-export function nameOfSecret({ file, env }: SecretReference): string {
-  return file === undefined ? `env ${env}` : `file ${file}`
+export function nameOfSecret(reference: SecretReference): string {
+  return Object.entries(reference).flat().join(' ')
 }
 
 function readSecret(
-  { file, env: name }: SecretReference,
+  { file, env: name, credential }: SecretReference,
   env: Environment,
   resolvePath: (path: string) => string,
 ): SecretResult {
   if (file !== undefined) return readSecretFile(resolvePath(file))
+  if (credential !== undefined) return readCredential(credential, env)
   const value = name !== undefined && Object.hasOwn(env, name) ? env[name] : undefined
   if (value === undefined) return { problem: `the environment variable ${name} is not set`, isMissing: true }
   if (value === '') return { problem: `the environment variable ${name} is empty`, isMissing: false }
   return { value }
+}
+
+/** Services read what systemd passes them in this folder (systemd.exec(5), "Credentials"). */
+function readCredential(name: string, { CREDENTIALS_DIRECTORY: folder }: Environment): SecretResult {
+  if (folder) return readSecretFile(join(folder, name))
+  const problem = `$CREDENTIALS_DIRECTORY is not set, as it is in a service of systemd with LoadCredential=${name}:PATH`
+  return { problem, isMissing: true }
 }
 
 function readSecretFile(file: string): SecretResult {
