@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { errorMessage, hasErrorCode } from '#platform/errors/operator-error.ts'
+import { readAtMost } from '#platform/files.ts'
 import type { SecretReference } from './schema/node.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -26,25 +26,30 @@ export function createSecretReader(
   }
 }
 
-export function nameOfSecret({ file, env }: SecretReference): string {
+export function nameOfSecret({ file, env, encoding }: SecretReference): string {
+  if (encoding !== undefined) return `${encoding} of file ${file}`
   return file === undefined ? `env ${env}` : `file ${file}`
 }
 
 function readSecret(
-  { file, env: name }: SecretReference,
+  { file, env: name, encoding }: SecretReference,
   env: Environment,
   resolvePath: (path: string) => string,
 ): SecretResult {
-  if (file !== undefined) return readSecretFile(resolvePath(file))
+  if (file !== undefined) return readSecretFile(resolvePath(file), encoding)
   const value = name !== undefined && Object.hasOwn(env, name) ? env[name] : undefined
   if (value === undefined) return { problem: `the environment variable ${name} is not set`, isMissing: true }
   if (value === '') return { problem: `the environment variable ${name} is empty`, isMissing: false }
   return { value }
 }
 
-function readSecretFile(file: string): SecretResult {
+/** More than any list of certificates needs. */
+const fileBytesMax = 8 * 1_048_576
+
+function readSecretFile(file: string, encoding: SecretReference['encoding']): SecretResult {
   try {
-    const value = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+    const bytes = readAtMost(file, fileBytesMax)
+    const value = encoding ? bytes.toString(encoding) : bytes.toString('utf8').replace(/\r?\n$/, '')
     return value === '' ? { problem: `${file} is empty`, isMissing: false } : { value }
   } catch (error) {
     return {
