@@ -37,6 +37,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
       oidc: undefined,
     },
     mail: undefined,
+    securityTxt: undefined,
     trustedProxies: [],
     clientCertificateHeader: 'none',
     upstreams: [
