@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorMessage, hasErrorCode } from '#platform/errors/operator-error.ts'
+import { readAtMost } from '#platform/files.ts'
 import type { SecretReference } from './schema/node.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -32,11 +32,11 @@ export function nameOfSecret(reference: SecretReference): string {
 }
 
 function readSecret(
-  { file, env: name, credential }: SecretReference,
+  { file, env: name, credential, encoding }: SecretReference,
   env: Environment,
   resolvePath: (path: string) => string,
 ): SecretResult {
-  if (file !== undefined) return readSecretFile(resolvePath(file))
+  if (file !== undefined) return readSecretFile(resolvePath(file), encoding)
   if (credential !== undefined) return readCredential(credential, env)
   const value = name !== undefined && Object.hasOwn(env, name) ? env[name] : undefined
   if (value === undefined) return { problem: `the environment variable ${name} is not set`, isMissing: true }
@@ -51,9 +51,13 @@ function readCredential(name: string, { CREDENTIALS_DIRECTORY: folder }: Environ
   return { problem, isMissing: true }
 }
 
-function readSecretFile(file: string): SecretResult {
+/** More than any list of certificates needs. */
+const fileBytesMax = 8 * 1_048_576
+
+function readSecretFile(file: string, encoding?: SecretReference['encoding']): SecretResult {
   try {
-    const value = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+    const bytes = readAtMost(file, fileBytesMax)
+    const value = encoding ? bytes.toString(encoding) : bytes.toString('utf8').replace(/\r?\n$/, '')
     return value === '' ? { problem: `${file} is empty`, isMissing: false } : { value }
   } catch (error) {
     return {

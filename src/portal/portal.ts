@@ -85,7 +85,11 @@ export interface Portal {
 
 export function createPortal(options: PortalOptions): Portal {
   const { path: base, cookie } = options
-  const parts: PortalParts = { options, assets: readAssets(base), notices: createFlashNotices(cookie) }
+  const parts: PortalParts = {
+    options,
+    assets: readAssets(base, options.branding),
+    notices: createFlashNotices(cookie),
+  }
   const admit = createPortalGate(parts)
   const pages = pageFactories.flatMap((make) => make(options))
 

@@ -92,7 +92,7 @@ async function explainPortalPath(
   const { path: base } = config.portal
   const { method } = arrival.head
   if (path.startsWith(`${base}/assets/`)) {
-    requestedAsset(readAssets(base), { url: path + query, method })
+    requestedAsset(readAssets(base, config.portal.branding), { url: path + query, method })
     passRoute({ detail: 'a file of the portal', facts: { methods: assetMethods } })
     return
   }

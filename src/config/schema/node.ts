@@ -49,6 +49,8 @@ export interface SecretReference {
   readonly file?: string
   readonly env?: string
   readonly credential?: string
+  /** Of a file that is no text, and no secret either; never in the config. */
+  readonly encoding?: 'base64'
 }
 
 /** How a secret and a relative path are looked up. */
