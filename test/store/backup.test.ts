@@ -108,8 +108,8 @@ t.test(
       [join(head, ...records), /is not complete/],
       [join(head, ...records.slice(1), end), /records instead of/],
       [join(head, ...records.toReversed(), end), /its checksum is wrong/],
-      [`${fixture}{}\n`, /line \d+ follows its end/],
-      [fixture + fixture, /line \d+ follows its end/],
+      [`${fixture}{}\n`, /line \d+ comes after its end/],
+      [fixture + fixture, /line \d+ comes after its end/],
       [fixture.replace('"role":"Admin"', '"role":"Owner"'), /its checksum is wrong/],
       [fixture.replace('"User"', '"\u0000ser"'), /damaged: line \d+ is no record/],
       [
