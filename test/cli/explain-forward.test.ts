@@ -118,7 +118,7 @@ t.test(
     }
     t.match((await explained('/realtime/v1/x')).steps.at(-1), {
       detail:
-        'backend receives GET /socket/x (/socket in place of /realtime/v1; /realtime/v1 in place of /socket in the paths of Location, Content-Location, Refresh, Link and Set-Cookie); the client gets its answer with Cache-Control of the route and without server',
+        'backend receives GET /socket/x (/socket in place of /realtime/v1; /realtime/v1 in place of /socket in the paths of Location, Content-Location, Refresh, Link and Set-Cookie); the client gets its response with Cache-Control of the route and without server',
       facts: {
         rewrite: '/socket',
         forwardedPrefix: '/realtime/v1',
