@@ -154,7 +154,7 @@ t.test('explain shows the base path of the targets', async (t) => {
     return (JSON.parse(stdout) as { readonly steps: readonly Step[] }).steps.at(-1)
   }
   t.match(await lastOf('/orders/x'), {
-    detail: /^backend receives GET \/base\/x \(less the prefix \/orders/,
+    detail: /^backend receives GET \/base\/x \(without the prefix \/orders/,
     facts: { target: '/base/x', headers: [{ name: 'Host', value: '10.0.0.11' }] },
   })
   t.match(await lastOf('/several/x'), {
