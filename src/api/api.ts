@@ -20,6 +20,7 @@ import {
   protectedResourceEndpoint,
   serverMetadataEndpoint,
 } from './discovery.ts'
+import { type IssuerFrontsOptions, registerIssuerFronts } from './issuers/issuer-fronts.ts'
 import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import { type OAuthOptions, registerOAuth } from './oauth/oauth.ts'
 import { createApiEndpoint } from './openapi/openapi.ts'
@@ -52,6 +53,8 @@ export interface ApiOptions
   readonly portal: Portal | undefined
   /** undefined = page visits do not sign in on another host. */
   readonly signInReturn?: SignInReturnOptions | undefined
+  /** undefined = there are none, as in an app. */
+  readonly issuers?: IssuerFrontsOptions['issuers']
   /** undefined = there are no routes, as in an app. */
   readonly protectedResources?: ProtectedResourceOptions | undefined
 }
@@ -108,7 +111,9 @@ export async function registerEndpoints(scope: FastifyInstance, options: ApiOpti
   })
   await scope.register(async (jsonScope) => registerJson(jsonScope, options))
   await scope.register(async (formScope) => registerOAuth(formScope, options))
-  const { portal, signInReturn } = options
+  const { portal, signInReturn, issuers } = options
+  if (issuers)
+    await scope.register(async (issuerScope) => registerIssuerFronts(issuerScope, { ...options, issuers }))
   if (signInReturn)
     await scope.register(async (returnScope) => registerSignInReturn(returnScope, signInReturn))
   if (portal) {

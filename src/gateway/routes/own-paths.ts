@@ -1,3 +1,4 @@
+import { type FrontedIssuer, issuerPathsOf } from './issuer-paths.ts'
 import { standardMethods } from './route.ts'
 import {
   metadataPathsOf,
@@ -6,6 +7,7 @@ import {
   type SignInRoute,
   signInReturnPath,
 } from './route-urls.ts'
+import { createWorkerScopes, type WorkerScopes } from './worker-scopes.ts'
 
 /** A method that an endpoint of the gateway can support; GET includes HEAD. */
 type OwnMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -153,10 +155,12 @@ interface PortalMount {
 /**
  * @param routes those that accept bearer tokens have metadata at paths of the gateway; those with `signIn` have a path
  * to return by
+ * @param issuers those with `registration` have endpoints of the gateway
  */
 export function createOwnPaths(
   portal: PortalMount,
   routes: readonly (ResourceRoute & SignInRoute)[] = [],
+  issuers: readonly FrontedIssuer[] = [],
 ): OwnPaths {
   const { enabled, path: portalPath, host: portalHost } = portal
   const metadataMethods = ['GET', 'HEAD']
@@ -168,6 +172,7 @@ export function createOwnPaths(
     ...fixedPaths,
     ...metadataEntries,
     ...signInReturnEntries,
+    ...issuerPathsOf(issuers),
   ])
   const portalPrefix = `${portalPath}/`
 
@@ -201,44 +206,4 @@ export function createOwnPaths(
 function firstSegments(path: string): string {
   const end = path.indexOf('/', path.indexOf('/', 1) + 1)
   return end <= 0 ? path : path.slice(0, end + 1)
-}
-
-/**
- * Which service workers could reach a page. A browser lets the script of a service worker control every page whose path
- * begins with the folder of the script, or with what `Service-Worker-Allowed` names instead
- * (https://w3c.github.io/ServiceWorker/#service-worker-allowed).
- */
-export interface WorkerScopes {
-  /** Whether a service worker could reach the page. @param scriptPath decoded as routes are matched */
-  isReachedFrom(scriptPath: string): boolean
-  /** Whether a Service-Worker-Allowed could let a script reach the page; true where it cannot be read. */
-  isReachedBy(allowed: string, scriptPath: string): boolean
-}
-
-/** @param page the path of the page, and of all pages below it, such as `/portal` */
-export function createWorkerScopes(page: string): WorkerScopes {
-  const below = `${page}/`
-  // A scope is a prefix of characters, not of segments: `/po` reaches `/portal`.
-  const isScopeOver = (scope: string) => page.startsWith(scope) || scope.startsWith(below)
-
-  function isReachedBy(allowed: string, scriptPath: string): boolean {
-    // The browser resolves it against the script's URL, and ignores it for another origin.
-    const url = URL.parse(allowed.trim(), `http://gateway.invalid${scriptPath}`)
-    if (!url) return true
-    try {
-      // Decoded, as pages are matched decoded.
-      return isScopeOver(decodeURIComponent(url.pathname))
-    } catch {
-      return true
-    }
-  }
-
-  return {
-    isReachedFrom: (scriptPath) => {
-      const folderLength = scriptPath.lastIndexOf('/') + 1
-      if (folderLength > page.length) return scriptPath.startsWith(below)
-      return page.startsWith(scriptPath.slice(0, folderLength))
-    },
-    isReachedBy,
-  }
 }

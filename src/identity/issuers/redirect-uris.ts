@@ -1,0 +1,46 @@
+import { isSecureUrl, type RegisteredClient } from './issuer.ts'
+
+/** Longer ones are not looked at. */
+const redirectUriLengthMax = 2_048
+const visibleAscii = /^[!-~]+$/
+
+/** Schemes that are no application's, and that a browser would read or run itself. */
+const browserSchemes: ReadonlySet<string> = new Set(
+  ['http', 'ws', 'wss', 'ftp', 'file', 'data', 'blob', 'about', 'javascript', 'vbscript', 'view-source'].map(
+    (name) => `${name}:`,
+  ),
+)
+
+/**
+ * Whether a text may be the redirect URI of a native application or a web one: https, http on this machine, or a scheme
+ * of an application (RFC 8252 7), without a fragment (RFC 6749 3.1.2).
+ */
+export function isRedirectUri(text: string): boolean {
+  if (text.length > redirectUriLengthMax || !visibleAscii.test(text) || text.includes('#')) return false
+  const url = URL.parse(text)
+  if (!url || url.username || url.password) return false
+  return url.protocol === 'https:' || isLoopback(url) || !browserSchemes.has(url.protocol)
+}
+
+/**
+ * Whether one of the redirect URIs of a client is meant: exactly that text, or, on this machine, with any port, as an
+ * application listens on a free one (RFC 8252 7.3).
+ */
+export function mayReturnTo({ redirectUris }: RegisteredClient, asked: string): boolean {
+  if (!isRedirectUri(asked)) return false
+  const url = new URL(asked)
+  return redirectUris.some(
+    (allowed) => allowed === asked || (isLoopback(url) && withoutPort(allowed) === withoutPort(asked)),
+  )
+}
+
+/** Whether a URL leads to an application on this machine. */
+export function isLoopback(url: URL): boolean {
+  return url.protocol === 'http:' && isSecureUrl(url.href)
+}
+
+function withoutPort(text: string): string {
+  const url = new URL(text)
+  url.port = ''
+  return url.href
+}
