@@ -36,11 +36,7 @@ export function startTools(t: Test): Promise<string> {
  * A real provider: whoever comes is signed in as ada and agrees.
  * @param clients undefined = clients register themselves; else they cannot
  */
-export async function startProvider(
-  t: Test,
-  resource: string,
-  clients?: readonly object[],
-): Promise<string> {
+export async function startProvider(t: Test, resource: string, clients?: readonly object[]): Promise<string> {
   let handle: (request: IncomingMessage, response: ServerResponse) => void = () => {}
   const server = createServer((request, response) => handle(request, response)).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,4 +1,4 @@
-import type { RegisteredClient } from '#identity/issuers/issuer.ts'
+import type { MayReturnTo } from '#identity/issuers/redirect-uris.ts'
 import type { FindSignInEndpoints } from '#identity/issuers/sign-in-endpoints.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
@@ -7,7 +7,8 @@ export interface IssuerFront {
   readonly name: string
   /** The issuer itself, as its authorization responses name it. */
   readonly issuer: string
-  readonly client: RegisteredClient
+  readonly clientId: string
+  readonly mayReturnTo: MayReturnTo
   /** The identifier of this authorization server. */
   readonly url: string
   /** To where the issuer returns people: the redirect URI of the client there. */

@@ -3,6 +3,7 @@ import { createProblem } from '#gateway/refusals/problem.ts'
 import { frontUrl, type IssuerEndpoint, issuerPath, methodsOfEndpoint } from '#gateway/routes/issuer-paths.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
+import { createRedirectUriCheck } from '#identity/issuers/redirect-uris.ts'
 import { createSignInEndpointLookup } from '#identity/issuers/sign-in-endpoints.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { acceptJsonOnly } from '../json-body.ts'
@@ -37,7 +38,8 @@ export function registerIssuerFronts(scope: FastifyInstance, options: IssuerFron
           {
             name,
             issuer: issuer.issuer,
-            client: registration,
+            clientId: registration.clientId,
+            mayReturnTo: createRedirectUriCheck(registration),
             url: frontUrl(issuer, publicOrigin),
             callbackUrl: publicOrigin + issuerPath(issuer, 'callback'),
             findEndpoints: createSignInEndpointLookup(issuer.issuer, monotonicClock),

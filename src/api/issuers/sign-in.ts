@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { destinationOf } from '#gateway/gate/outcome.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
-import { mayReturnTo } from '#identity/issuers/redirect-uris.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { parseJson } from '#platform/json.ts'
 import { type Parameters, parseParameters } from '../oauth/form-body.ts'
@@ -29,17 +28,13 @@ const stateLengthMax = 2_048
 export function createSignIn(
   front: IssuerFront,
 ): Readonly<Record<'authorize' | 'callback', OwnEndpoint['handler']>> {
-  const { client } = front
+  const { clientId, mayReturnTo } = front
 
   /** Leads to the issuer, which is told to return here. */
   async function authorize(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const parameters = queryOf(request)
     const redirectUri = parameters.get('redirect_uri')
-    if (
-      parameters.get('client_id') !== client.clientId ||
-      redirectUri === undefined ||
-      !mayReturnTo(client, redirectUri)
-    )
+    if (parameters.get('client_id') !== clientId || redirectUri === undefined || !mayReturnTo(redirectUri))
       throw new GatehouseError('request-invalid', {
         detail: 'The program that began this sign-in is not registered here: begin again in the program.',
       })
@@ -56,7 +51,7 @@ export function createSignIn(
       withQuery(authorization, {
         ...Object.fromEntries(asked),
         response_type: 'code',
-        client_id: client.clientId,
+        client_id: clientId,
         redirect_uri: front.callbackUrl,
         state: packReturnAddress(to),
       }),
@@ -71,7 +66,7 @@ export function createSignIn(
     const parameters = queryOf(request)
     const to = readReturnAddress(parameters.get('state'))
     // The state is not signed: whoever makes one up can lead to no other place than by a sign-in of their own.
-    if (!to || !mayReturnTo(client, to.redirectUri))
+    if (!to || !mayReturnTo(to.redirectUri))
       throw new GatehouseError('request-invalid', {
         detail: 'This answer belongs to no sign-in: begin again in the program.',
       })

@@ -98,10 +98,10 @@ export function createTokenRelay(
 }
 
 /** @throws OAuthError `invalid_client` */
-function assertClient({ client }: IssuerFront, { headers }: FastifyRequest, parameters: Parameters): void {
+function assertClient({ clientId }: IssuerFront, { headers }: FastifyRequest, parameters: Parameters): void {
   if (headers.authorization !== undefined || parameters.has('client_secret'))
     throw new OAuthError('invalid_client', 'Clients have no secret here: send client_id alone.')
-  if (required(parameters, 'client_id') !== client.clientId)
+  if (required(parameters, 'client_id') !== clientId)
     throw new OAuthError('invalid_client', 'client_id is not the one of the registration.')
 }
 
@@ -109,9 +109,9 @@ function assertClient({ client }: IssuerFront, { headers }: FastifyRequest, para
  * The redirect URI is the one that the issuer knows. Whether the client names its own again is not checked: that it is the
  * client that began the sign-in, PKCE proves, as in OAuth 2.1.
  */
-function formOf({ client, callbackUrl }: IssuerFront, parameters: Parameters): URLSearchParams {
+function formOf({ clientId, callbackUrl }: IssuerFront, parameters: Parameters): URLSearchParams {
   const grantType = required(parameters, 'grant_type')
-  const form = new URLSearchParams({ grant_type: grantType, client_id: client.clientId })
+  const form = new URLSearchParams({ grant_type: grantType, client_id: clientId })
   switch (grantType) {
     case 'authorization_code':
       form.set('redirect_uri', callbackUrl)

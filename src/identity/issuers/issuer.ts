@@ -73,7 +73,7 @@ export interface IntrospectionEndpoint {
 export interface RegisteredClient {
   /** Of a public client: there is no secret. */
   readonly clientId: string
-  /** To where its users may return: see `mayReturnTo` (redirect-uris.ts). */
+  /** To where its users may return: see redirect-uris.ts. */
   readonly redirectUris: readonly string[]
 }
 

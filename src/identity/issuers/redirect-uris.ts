@@ -22,16 +22,16 @@ export function isRedirectUri(text: string): boolean {
   return url.protocol === 'https:' || isLoopback(url) || !browserSchemes.has(url.protocol)
 }
 
+/** Whether one of the redirect URIs of a client is meant. */
+export type MayReturnTo = (asked: string) => boolean
+
 /**
- * Whether one of the redirect URIs of a client is meant: exactly that text, or, on this machine, with any port, as an
- * application listens on a free one (RFC 8252 7.3).
+ * A URI must be exactly one of the client's; but on this machine it may have any port, as an application listens on a free
+ * one (RFC 8252 7.3).
  */
-export function mayReturnTo({ redirectUris }: RegisteredClient, asked: string): boolean {
-  if (!isRedirectUri(asked)) return false
-  const url = new URL(asked)
-  return redirectUris.some(
-    (allowed) => allowed === asked || (isLoopback(url) && withoutPort(allowed) === withoutPort(asked)),
-  )
+export function createRedirectUriCheck({ redirectUris }: RegisteredClient): MayReturnTo {
+  const allowed = new Set(redirectUris.map(withoutPort))
+  return (asked) => isRedirectUri(asked) && allowed.has(withoutPort(asked))
 }
 
 /** Whether a URL leads to an application on this machine. */
@@ -39,8 +39,10 @@ export function isLoopback(url: URL): boolean {
   return url.protocol === 'http:' && isSecureUrl(url.href)
 }
 
+/** @returns other texts as they are */
 function withoutPort(text: string): string {
   const url = new URL(text)
+  if (!isLoopback(url)) return text
   url.port = ''
   return url.href
 }

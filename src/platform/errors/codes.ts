@@ -406,7 +406,7 @@ export const errorDefinitions = {
     title: 'The issuer of the token is unavailable',
     detail: 'The token cannot be checked at the moment; it was not rejected.',
     check:
-      'The log entry of the issuer (`keys of the issuer cannot be fetched`, `the issuer cannot be asked about tokens`) and `gatehouse_issuer_up`: its keys were never fetched, the token names one that is not known and cannot be fetched now, or introspection failed.',
+      'The log entry of the issuer (`keys of the issuer cannot be fetched`, `the issuer cannot be asked about tokens`) and `gatehouse_issuer_up`: its keys were never fetched, the token names one that is not known and cannot be fetched now, or introspection failed. At `/api/v1/issuers/NAME` (`registration`): the `reason` of the request says what could not be fetched.',
   },
   'sign-in-busy': {
     status: 503,
