@@ -8,7 +8,7 @@ import { answerPage, securityHeaders } from '#portal/portal-response.ts'
 
 /**
  * Asks before the code is handed over: whoever has got here by a link of somebody else sees which program would get it.
- * @param answer the URL of the program, with the code, and the name of the issuer
+ * `url` is that of the program, with the code; `issuer` the name of the issuer.
  */
 export function answerContinuePage(
   reply: FastifyReply,

@@ -59,8 +59,8 @@ export function createSignIn(
   }
 
   /**
-   * Leads back to the program, with the answer of the issuer. The code is handed over only by the person: all programs
-   * are one client to the issuer, which so may not ask whether this one may have it.
+   * Leads back to the program, with the answer of the issuer. Only the person hands over a code: to the issuer all programs
+   * are one client, so it may not have asked whether this one may have it.
    */
   async function callback(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const parameters = queryOf(request)
