@@ -140,8 +140,8 @@ export interface OwnEndpoint {
 }
 
 /**
- * Registers an endpoint: it owns its path for every method.
- * @param methods those that it supports; default: as in the table of own paths
+ * Registers an endpoint, which owns its path for every method.
+ * @param methods those that it supports; default: those in the table of own paths
  */
 export function registerOwnRoute(
   app: FastifyInstance,

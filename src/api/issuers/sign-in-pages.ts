@@ -40,7 +40,7 @@ export function answerErrorPage(
 
 function send(reply: FastifyReply, status: number, render: (nonce: string) => Html): FastifyReply {
   const nonce = randomBytes(16).toString('base64')
-  const page = answerPage({ kind: 'page', html: render(nonce), nonce, status, headers: {} })
+  const page = answerPage({ kind: 'page', html: render(nonce), nonce, status, headers: {}, hasImages: false })
   return (
     reply
       .code(status)

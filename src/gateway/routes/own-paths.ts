@@ -62,6 +62,10 @@ export type OAuthPath = Extract<OwnPath, `/api/v1/oauth/${string}`>
 export const accessTokenPath = '/api/v1/accounts/access-token' satisfies PublicPath
 /** The token endpoint of OAuth 2. */
 export const oauthTokenPath = '/api/v1/oauth/token' satisfies OAuthPath
+/** Whom to tell of vulnerabilities (RFC 9116); an own path only where the config says it. */
+export const securityTxtPath = '/.well-known/security.txt'
+/** Leads people to where they change their password (W3C, "A Well-Known URL for Changing Passwords"); of the portal. */
+export const changePasswordPath = '/.well-known/change-password'
 /** The path to which browsers send a refresh token as a cookie. */
 export const refreshTokenPath = '/api/v1/accounts/refresh-token' satisfies PublicPath
 
@@ -69,6 +73,9 @@ export const refreshTokenPath = '/api/v1/accounts/refresh-token' satisfies Publi
 export type PerOperation<Value, Path extends OwnPath = OwnPath> = {
   readonly [Each in Path]: { readonly [Method in (typeof ownOperations)[Each][number]]: Value }
 }
+
+/** The methods of what can only be read. */
+export const documentMethods: readonly string[] = ['GET', 'HEAD']
 
 /** A method that no endpoint supports: it represents all uncommon methods. */
 export const unlistedMethod = 'TRACE'
@@ -150,27 +157,36 @@ interface PortalMount {
   readonly path: string
   /** The only host with a portal; undefined = all hosts have it. */
   readonly host?: string | undefined
+  /** Whether people have passwords there. */
+  readonly acceptsPasswords?: boolean
+}
+
+/** What has paths of the gateway only where the config says so. */
+interface FurtherPaths {
+  /** Those with `registration` have endpoints. */
+  readonly issuers?: readonly FrontedIssuer[]
+  /** undefined = its path is free for routes. */
+  readonly securityTxt?: string | undefined
 }
 
 /**
  * @param routes those that accept bearer tokens have metadata at paths of the gateway; those with `signIn` have a path
  * to return by
- * @param issuers those with `registration` have endpoints of the gateway
  */
 export function createOwnPaths(
   portal: PortalMount,
   routes: readonly (ResourceRoute & SignInRoute)[] = [],
-  issuers: readonly FrontedIssuer[] = [],
+  { issuers = [], securityTxt }: FurtherPaths = {},
 ): OwnPaths {
-  const { enabled, path: portalPath, host: portalHost } = portal
-  const metadataMethods = ['GET', 'HEAD']
-  const metadataEntries = [...metadataPathsOf(routes)].map((path) => [path, metadataMethods] as const)
+  const { enabled, path: portalPath, host: portalHost, acceptsPasswords = false } = portal
+  const documents = [...metadataPathsOf(routes), ...(securityTxt === undefined ? [] : [securityTxtPath])]
+  const documentEntries = documents.map((path) => [path, documentMethods] as const)
   const signInReturnEntries = returnsToOtherHosts(portal, routes)
     ? [[signInReturnPath, ['GET']] as const]
     : []
   const known: ReadonlyMap<string, readonly string[]> = new Map([
     ...fixedPaths,
-    ...metadataEntries,
+    ...documentEntries,
     ...signInReturnEntries,
     ...issuerPathsOf(issuers),
   ])
@@ -186,6 +202,7 @@ export function createOwnPaths(
   const ownPrefixes = [...new Set([...known.keys()].map(firstSegments))]
 
   function isOfPortal(path: string): boolean {
+    if (path === changePasswordPath) return acceptsPasswords
     return enabled && (path === portalPath || path.startsWith(portalPrefix))
   }
 
