@@ -38,7 +38,7 @@ export function registerSignInReturn(scope: FastifyInstance, options: SignInRetu
     const key = keys.read(arrival.head.rawHeaders)
     const redeemed = await codes.redeem(code, key && challengeOf(key), visitorOf(request.raw))
     if (typeof redeemed === 'string')
-      recordReason(arrival.outcome, `the sign-in code does not count: ${redeemed}`)
+      recordReason(arrival.outcome, `the sign-in code is not valid: ${redeemed}`)
     else {
       const { cookieToken = '' } = redeemed
       const maxAge = tokenMaxAgeS(cookieToken)

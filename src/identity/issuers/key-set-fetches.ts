@@ -127,7 +127,7 @@ async function discoverKeysUrl(issuer: string, aborted: AbortSignal): Promise<st
   const { url, metadata } = await discoverServer(issuer, aborted)
   const { jwks_uri: keysUrl } = metadata
   if (typeof keysUrl !== 'string' || !isSecureUrl(keysUrl))
-    throw new Error(`${url}: its jwks_uri is no https:// URL`)
+    throw new Error(`${url}: its jwks_uri is not an https:// URL`)
   return keysUrl
 }
 

@@ -54,8 +54,8 @@ export function createSignInEndpointLookup(issuer: string, monotonic: Clock): Fi
 async function discoverSignInEndpoints(issuer: string): Promise<SignInEndpoints> {
   const { url, metadata } = await discoverServer(issuer)
   const { authorization_endpoint: authorization, token_endpoint: token } = metadata
-  if (!isEndpoint(authorization)) throw new Error(`${url}: its authorization_endpoint is no https:// URL`)
-  if (!isEndpoint(token)) throw new Error(`${url}: its token_endpoint is no https:// URL`)
+  if (!isEndpoint(authorization)) throw new Error(`${url}: its authorization_endpoint is not an https:// URL`)
+  if (!isEndpoint(token)) throw new Error(`${url}: its token_endpoint is not an https:// URL`)
   return {
     authorization,
     token,
