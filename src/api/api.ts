@@ -26,6 +26,7 @@ import {
   ownAccountRoute,
 } from './admin/admin-admission.ts'
 import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
+import { type IssuerFrontsOptions, registerIssuerFronts } from './issuers/issuer-fronts.ts'
 import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import {
   metadataMaxAgeS,
@@ -64,6 +65,8 @@ export interface ApiOptions
   readonly portal: Portal | undefined
   /** undefined = page visits do not sign in on another host. */
   readonly signInReturn?: SignInReturnOptions | undefined
+  /** undefined = there are none, as in an app. */
+  readonly issuers?: IssuerFrontsOptions['issuers']
   /** undefined = there are no routes, as in an app. */
   readonly protectedResources?: ProtectedResourceOptions | undefined
   /** The text of security.txt; undefined = there is none. */
@@ -122,7 +125,9 @@ export async function registerEndpoints(scope: FastifyInstance, options: ApiOpti
   })
   await scope.register(async (jsonScope) => registerJson(jsonScope, options))
   await scope.register(async (formScope) => registerOAuth(formScope, options))
-  const { portal, signInReturn, securityTxt } = options
+  const { portal, signInReturn, issuers, securityTxt } = options
+  if (issuers)
+    await scope.register(async (issuerScope) => registerIssuerFronts(issuerScope, { ...options, issuers }))
   if (signInReturn)
     await scope.register(async (returnScope) => registerSignInReturn(returnScope, signInReturn))
   if (securityTxt !== undefined)
