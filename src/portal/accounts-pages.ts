@@ -1,3 +1,4 @@
+import { parseAccountQuery } from '#accounts/account-query.ts'
 import type { CreatedAccount } from '#accounts/accounts.ts'
 import {
   type BadLine,
@@ -48,7 +49,11 @@ async function listAccounts(context: SignedInContext): Promise<PageResult> {
   const cursor = query('cursor') || undefined
   const common = { query: q, isFirstPage: cursor === undefined }
   try {
-    const page = await context.actions.search.page({ query: q, cursor, limit: pageSize })
+    const page = await context.actions.search.page({
+      query: parseAccountQuery((name) => query(name)),
+      cursor,
+      limit: pageSize,
+    })
     return context.show((frame) => accountsPage(frame, { ...common, ...page }))
   } catch (error) {
     const refusal = formRefusal(error, {})
