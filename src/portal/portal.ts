@@ -1,5 +1,6 @@
 import { takePortalAction } from '#identity/limits/limits.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { accountListPages } from './account-list-pages.ts'
 import { accountPages } from './account-pages.ts'
 import { accountsPages } from './accounts-pages.ts'
 import { adminPages } from './admin-pages.ts'
@@ -51,6 +52,7 @@ const pageFactories: readonly CreatePages[] = [
   sessionsPages,
   usagePages,
   profilePages,
+  accountListPages,
   accountsPages,
   accountPages,
   adminPages,
