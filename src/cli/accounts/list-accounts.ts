@@ -14,6 +14,24 @@ import { withOperator } from '../operator.ts'
 import { columnWidths, csvOption, printToStderr, tableRow, wantsCsv } from '../print.ts'
 import { writeChunks } from '../terminal/output.ts'
 
+/** The options in place of the names of the admin API. */
+const optionNames = {
+  q: 'search',
+  role: 'role',
+  plan: 'plan',
+  disabled: 'disabled',
+  activeSince: 'active-since',
+  inactiveSince: 'inactive-since',
+  sort: 'sort',
+} as const satisfies Readonly<Record<AccountQueryField, string>>
+
+// The cast is sound: these are the keys of the table.
+const fields = Object.keys(optionNames) as readonly AccountQueryField[]
+
+const filterOptions: Readonly<Record<string, Option>> = Object.fromEntries(
+  fields.map((field) => [optionNames[field], { type: 'string', ...accountQueryFields[field] }]),
+)
+
 /** Reads page by page, so that any number of accounts takes no more memory than a page. */
 export const listAccountsCommand: Command = {
   name: 'accounts list',
@@ -24,7 +42,7 @@ export const listAccountsCommand: Command = {
     'gatehouse accounts list --role Admin --disabled false',
     'gatehouse accounts list --inactive-since 2026-08-01 --csv > unused.csv',
   ],
-  options: { ...filterOptions(), ...csvOption },
+  options: { ...filterOptions, ...csvOption },
   printsData: true,
   run: async (invocation) => {
     const format = formatOf(invocation)
@@ -45,26 +63,6 @@ type Format = (pages: Pages, isNarrowed: boolean) => AsyncGenerator<string>
 function formatOf(invocation: Invocation): Format {
   if (wantsCsv(invocation)) return accountsCsv
   return invocation.asJson ? toJson : toTable
-}
-
-/** The options in place of the names of the admin API. */
-const optionNames = {
-  q: 'search',
-  role: 'role',
-  plan: 'plan',
-  disabled: 'disabled',
-  activeSince: 'active-since',
-  inactiveSince: 'inactive-since',
-  sort: 'sort',
-} as const satisfies Readonly<Record<AccountQueryField, string>>
-
-// The cast is sound: these are the keys of the table.
-const fields = Object.keys(optionNames) as readonly AccountQueryField[]
-
-function filterOptions(): Readonly<Record<string, Option>> {
-  return Object.fromEntries(
-    fields.map((field) => [optionNames[field], { type: 'string', ...accountQueryFields[field] }]),
-  )
 }
 
 /** @throws UsageError */

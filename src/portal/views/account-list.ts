@@ -78,11 +78,11 @@ interface Choice {
 
 /** In days: used within them, or not for so long. */
 export const activityChoices = [
-  { value: '7', text: 'Active in the last 7 days', days: 7, isActive: true },
-  { value: '30', text: 'Active in the last 30 days', days: 30, isActive: true },
-  { value: 'not-30', text: 'Not active for 30 days', days: 30, isActive: false },
-  { value: 'not-90', text: 'Not active for 90 days', days: 90, isActive: false },
-  { value: 'not-365', text: 'Not active for a year', days: 365, isActive: false },
+  { value: '7', text: 'Active in 7 days', days: 7, isActive: true },
+  { value: '30', text: 'Active in 30 days', days: 30, isActive: true },
+  { value: 'not-30', text: 'Idle for 30 days', days: 30, isActive: false },
+  { value: 'not-90', text: 'Idle for 90 days', days: 90, isActive: false },
+  { value: 'not-365', text: 'Idle for a year', days: 365, isActive: false },
 ] as const
 
 function searchForm({ base, roles, plans }: PageFrame, fields: ListFields): Html {
@@ -183,7 +183,7 @@ function activity(day: number | undefined, now: number): Html {
   if (day === undefined) return html`<span class="muted">Never</span>`
   const ago = dayOf(now) - day
   const text = ago <= 0 ? 'Today' : ago === 1 ? 'Yesterday' : ago <= 30 ? `${ago} days ago` : formatDay(day)
-  return html`<span title="${formatDay(day)} (UTC)">${text}</span>`
+  return html`<span class="day" title="${formatDay(day)} (UTC)">${text}</span>`
 }
 
 function noAccounts({ base }: PageFrame, { fields, nextCursor }: AccountListView): Html {
