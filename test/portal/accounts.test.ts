@@ -3,7 +3,8 @@ import t from 'tap'
 import { findBarriers } from './support/axe.ts'
 import { goodPassword, portalTests, setUp, statusWith } from './support/portal.ts'
 
-const plans = { free: { quota: { limit: 1_000, per: 'month' } }, pro: {} }
+const quota = { limit: 1_000, per: 'month' }
+const plans = { free: { quota }, pro: { quota: { ...quota, limit: 9_000 } } }
 const test = portalTests(t, { config: { plans } })
 
 /** The e-mails in the list. */
