@@ -24,6 +24,7 @@ import {
 } from './rules/listen.ts'
 import { reviewPortal } from './rules/portal.ts'
 import { reviewPlans, reviewRoutes } from './rules/routes.ts'
+import { reviewSecurityTxt } from './rules/security-txt.ts'
 import { reviewStore } from './rules/store.ts'
 import { reviewKeys, reviewTokens } from './rules/tokens.ts'
 import { reviewUpstreamHeaders, reviewUpstreams } from './rules/upstreams.ts'
@@ -52,6 +53,7 @@ const rules = [
   reviewAccessCookie,
   reviewCors,
   reviewPortal,
+  reviewSecurityTxt,
   reviewKeys,
   reviewKeyCarriers,
   reviewStore,

@@ -62,6 +62,7 @@ export function findWarnings(
     ...inlineCredentials(tree),
     ...webSocketsWithoutGet(tree),
     ...outdatedCertificate(config, now),
+    ...expiredSecurityTxt(tree, now),
     ...(config ? findLeftSealingKeys(config, now) : []),
     ...cleartextPublicUrl(tree),
     ...findAddressConflicts(tree),
@@ -200,6 +201,12 @@ function webSocketsWithoutGet({ routes }: Tree): Warning[] {
 function outdatedCertificate(config: ConfigReadResult['config'], now: number): Warning[] {
   const message = config?.listen.tls && validityProblem(config.listen.tls.cert, now)
   return message === undefined ? [] : [{ path: ['listen', 'tls', 'cert'], message }]
+}
+
+function expiredSecurityTxt({ securityTxt }: Tree, now: number): Warning[] {
+  if (!securityTxt || now < Date.parse(`${securityTxt.expires}T23:59:59Z`)) return []
+  const message = `security.txt has expired: nobody has to trust what it says`
+  return [{ path: ['securityTxt', 'expires'], message, hint: 'check the contacts and set a later day' }]
 }
 
 function cleartextPublicUrl({ listen, publicUrl }: Tree): Warning[] {

@@ -43,11 +43,7 @@ function isShapedUpstream(review: Review, name: string): boolean {
 }
 
 /** Reports certificates that cannot be read as PEM. */
-export function reviewCertificates(
-  review: Review,
-  path: Path,
-  reference: { file?: string; env?: string },
-): void {
+export function reviewCertificates(review: Review, path: Path, reference: SecretReference): void {
   const pem = review.secret(path, reference)
   if (pem === undefined) return
   try {

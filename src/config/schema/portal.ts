@@ -49,6 +49,33 @@ const oidc = optional(
   }),
 )
 
+/** @param meaning which pages, and what is used without it */
+const color = (meaning: string) =>
+  optional(
+    text({
+      pattern: '^#[0-9A-Fa-f]{6}$',
+      description: `Colour of links and buttons on ${meaning}, as #rrggbb; its contrast must be at least 4.5:1.`,
+    }),
+  )
+
+const branding = section('What the portal and its mails look like.', {
+  name: text({
+    pattern: '^[^\\p{Cc}]{1,60}$',
+    default: 'Gatehouse',
+    description: 'Name at the top of every page, in the titles of pages, and in mails.',
+  }),
+  logo: optional(
+    convert(
+      item('Image at the top of every page in place of the name, which is its alternative text.', {
+        file: text({ description: 'Path of an SVG, PNG, JPEG or WebP file of at most 256 KiB.' }),
+      }),
+      ({ file }, lookup) => Buffer.from(lookup.secret({ file, encoding: 'base64' }), 'base64'),
+    ),
+  ),
+  color: color('light pages; absent = green'),
+  darkColor: color('dark pages; absent = color, made as light as it has to be'),
+})
+
 export const portal = section(
   'The web portal: users sign in, see and reset their keys, and Admins manage accounts.',
   {
@@ -91,6 +118,7 @@ export const portal = section(
       default: '1h',
       description: 'How long a link works that is mailed to somebody who forgot the password.',
     }),
+    branding,
     oidc,
   },
 )

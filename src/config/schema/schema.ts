@@ -12,6 +12,7 @@ import { decide, limits, listen, ops } from './listeners.ts'
 import { convert, convertResolved, optional, renamed, type SchemaNode, type ValueOf } from './node.ts'
 import { mail, portal } from './portal.ts'
 import { route } from './route.ts'
+import { securityTxt } from './security-txt.ts'
 import { cache, store } from './store.ts'
 import { accessCookie, cookie, dpop, tokens } from './tokens.ts'
 import { upstream } from './upstream.ts'
@@ -81,6 +82,7 @@ const config = item('The whole config.', {
   decide,
   portal,
   mail,
+  securityTxt,
   trustedProxies: convert(
     list(text({ description: 'An address or a CIDR range.' }), {
       default: [],
