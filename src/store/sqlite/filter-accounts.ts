@@ -15,10 +15,10 @@ import {
 import type { Database } from './database.ts'
 
 /**
- * How many index entries one call scans, which blocks this process for a few milliseconds. By e-mail they are fewer, as
+ * How many index entries one call scans, which blocks this process for a millisecond or a few. By e-mail they are fewer, as
  * that index has no more than the e-mail, and each row has to be read.
  */
-const scannedMax: Readonly<Record<AccountOrder, number>> = { newest: 2_000, oldest: 2_000, email: 500 }
+const scannedMax: Readonly<Record<AccountOrder, number>> = { newest: 5_000, oldest: 5_000, email: 500 }
 
 /** How an order is read: its columns, and positions before everything and after everything. */
 const orders: Readonly<
