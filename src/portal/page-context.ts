@@ -28,7 +28,7 @@ import type { PortalCookie } from './portal-cookie.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PageResponse } from './portal-response.ts'
 import type { Branding, PortalAssets } from './read-assets.ts'
-import type { PageFrame } from './views/frame.ts'
+import type { PageFrame, ScopedRoute } from './views/frame.ts'
 
 /** One request to the portal, with its visitor and viewer. */
 export interface PageContext {
@@ -106,12 +106,13 @@ export interface PortalParts {
   readonly options: PortalOptions
   readonly assets: PortalAssets
   readonly notices: FlashNotices
+  readonly scopedRoutes: readonly ScopedRoute[]
 }
 
 const nonceBytes = 16
 
 export function createPageContext(
-  { options, assets, notices }: PortalParts,
+  { options, assets, notices, scopedRoutes }: PortalParts,
   {
     request,
     viewer,
@@ -142,6 +143,7 @@ export function createPageContext(
       },
       roles,
       plans,
+      scopedRoutes,
       issuers,
       canMailLinks: options.canMailLinks,
       // An error page does not consume the notice: the next page shows it.

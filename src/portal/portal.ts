@@ -40,6 +40,7 @@ import {
 } from './portal-response.ts'
 import { profilePages } from './profile-pages.ts'
 import { answerAsset, readAssets } from './read-assets.ts'
+import { scopedRoutesOf } from './scoped-routes.ts'
 import { sessionsPages } from './sessions-pages.ts'
 import { signInPages } from './sign-in-pages.ts'
 import { usagePages } from './usage-pages.ts'
@@ -91,6 +92,7 @@ export function createPortal(options: PortalOptions): Portal {
     options,
     assets: readAssets(base, options.branding),
     notices: createFlashNotices(cookie),
+    scopedRoutes: scopedRoutesOf(options.routes),
   }
   const admit = createPortalGate(parts)
   const pages = pageFactories.flatMap((make) => make(options))

@@ -187,7 +187,7 @@ function activity(day: number | undefined, now: number): Html {
 }
 
 function noAccounts({ base }: PageFrame, { fields, nextCursor }: AccountListView): Html {
-  if (!isNarrowed(fields)) {
+  if (!isNarrowed(fields) && nextCursor === undefined) {
     return emptyState({
       icon: icon('accounts'),
       title: 'No accounts yet',

@@ -16,8 +16,10 @@ import {
 import type { Connection } from './connection.ts'
 import { parseAccount } from './records.ts'
 
-/** How many accounts, or by e-mail entries of the term index, one call scans: a few milliseconds for this process. */
-const scannedMax = 200
+/** How many accounts one call scans at most, which takes this process a few milliseconds. */
+const scannedMax = 500
+/** How many entries of the term index: most of them are no e-mails. */
+const entriesMax = 2_000
 /** After all IDs. */
 const idEnd = '\u{10ffff}'
 
@@ -57,15 +59,17 @@ export function createAccountLists({ keys, ask, listNewest, confirmAbsence }: Co
   /** The e-mails are among the terms of the index, in their order. */
   async function byEmail({ after }: FilterPage): Promise<Candidates> {
     const start = after === undefined ? '-' : `(${after.key}\0${after.id}`
-    const found = await ask((client) => client.zrangebylex(keys.terms, start, '+', 'LIMIT', 0, scannedMax))
+    const found = await ask((client) => client.zrangebylex(keys.terms, start, '+', 'LIMIT', 0, entriesMax))
     if (found.length === 0) await confirmAbsence()
     const entries = found.map((text) => {
       const [term = '', id = ''] = text.split('\0')
       return { term, id }
     })
-    const last = entries.length < scannedMax ? undefined : entries.at(-1)
+    const emails = entries.filter(({ term }) => term.includes('@'))
+    const lastEmail = emails.length > scannedMax ? emails[scannedMax - 1] : undefined
+    const last = lastEmail ?? (entries.length < entriesMax ? undefined : entries.at(-1))
     return {
-      entries: entries.filter(({ term }) => term.includes('@')),
+      entries: emails.slice(0, scannedMax),
       // Behind all entries of a term that is no e-mail, as a domain may have a million.
       next: last && { key: last.term, id: last.term.includes('@') ? last.id : idEnd },
     }
