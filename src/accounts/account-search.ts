@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
-import { accountIdPattern } from '#platform/secrets/format.ts'
+import { accountIdPattern } from '#platform/secrets/key-format.ts'
 import { emailKey } from '#store/account.ts'
 import type { AccountPosition, ListedAccount } from '#store/account-filter.ts'
 import type { AccountStore } from '#store/accounts.ts'

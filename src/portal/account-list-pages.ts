@@ -1,5 +1,5 @@
-import { accountsFile } from '#accounts/account-list.ts'
 import { type AccountQuery, type AccountQueryField, parseAccountQuery } from '#accounts/account-query.ts'
+import { accountsFile } from '#accounts/listed-accounts.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { dayOf, formatDay } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
@@ -19,9 +19,9 @@ import {
   listFieldNames,
   type SeveralAction,
   severalActions,
-} from './views/account-list.ts'
+} from './views/account-list-page.ts'
 import type { FormState } from './views/frame.ts'
-import { severalAccountsPage, severalOutcomePage } from './views/several-accounts.ts'
+import { severalAccountsPage, severalOutcomePage } from './views/several-accounts-page.ts'
 
 /** The list of accounts, its export, and changes to several of them, for Admins. */
 export const accountListPages: CreatePages = (options) => [

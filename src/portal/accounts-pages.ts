@@ -20,7 +20,7 @@ import type { PortalRequest } from './portal-request.ts'
 import type { PageResult } from './portal-response.ts'
 import { newAccountPage } from './views/accounts-page.ts'
 import { emptyForm } from './views/frame.ts'
-import { type ImportView, importPage } from './views/import.ts'
+import { type ImportView, importPage } from './views/import-page.ts'
 
 /** Pages to create accounts, one by one or from a file, for Admins. */
 export const accountsPages: CreatePages = (options) => [

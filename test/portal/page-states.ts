@@ -3,13 +3,13 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Html } from '#platform/pages/html.ts'
 import { dayOf } from '#platform/time.ts'
 import { errorText } from '#portal/answer-error.ts'
-import { accountsPage, searchOf } from '#portal/views/account-list.ts'
+import { accountsPage, searchOf } from '#portal/views/account-list-page.ts'
 import { accountPage } from '#portal/views/account-page.ts'
 import { deleteAccountPage, newAccountPage } from '#portal/views/accounts-page.ts'
 import { auditPage } from '#portal/views/audit-page.ts'
 import { eventsPage } from '#portal/views/events-page.ts'
 import { emptyForm, type PageFrame } from '#portal/views/frame.ts'
-import { importPage } from '#portal/views/import.ts'
+import { importPage } from '#portal/views/import-page.ts'
 import { type IntegrationView, integrationPage } from '#portal/views/integration.ts'
 import {
   forgottenPage,
@@ -18,10 +18,10 @@ import {
   setupPage,
   verifyEmailPage,
 } from '#portal/views/links.ts'
-import { profilePage } from '#portal/views/profile.ts'
+import { profilePage } from '#portal/views/profile-page.ts'
 import { secondFactorPage, signInCodePage } from '#portal/views/second-factor.ts'
 import { sessionsPage } from '#portal/views/sessions-page.ts'
-import { severalAccountsPage, severalOutcomePage } from '#portal/views/several-accounts.ts'
+import { severalAccountsPage, severalOutcomePage } from '#portal/views/several-accounts-page.ts'
 import { errorPage, signInPage, takeOverPage } from '#portal/views/sign-in-page.ts'
 import { type SubjectsView, subjectsPage } from '#portal/views/subjects-page.ts'
 import { type UsageView, usagePage } from '#portal/views/usage-page.ts'

@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import type { AccountActions } from '#accounts/account-actions.ts'
 import { accountData, createdData } from '#accounts/account-data.ts'
 import { accountDefaults, findInputErrors } from '#accounts/account-input.ts'
-import { listedAccountData } from '#accounts/account-list.ts'
 import { type AccountQueryField, accountQueryFields, parseAccountQuery } from '#accounts/account-query.ts'
+import { listedAccountData } from '#accounts/listed-accounts.ts'
 import { tryCreateSetupLink } from '#accounts/setup-links.ts'
 import { recordReason } from '#gateway/gate/outcome.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
@@ -149,7 +149,7 @@ export function accountOperations({
         id: 'listAccounts',
         summary: 'Lists accounts, or searches and filters them.',
         description:
-          'The newest first. A page with `q` or a filter may be short, or empty, even where there is a next one: each looks through a part of the accounts.',
+          'Newest first. A page with `q` or a filter may be short, or empty, even if there is a next one.',
         query: listQuery,
         responses: { 200: { description: 'A page of accounts.', schema: pageSchema(listedAccount) } },
         problems: ['request-invalid'],
@@ -163,7 +163,7 @@ export function accountOperations({
         id: 'createAccount',
         summary: 'Creates an account with its keys, which are shown only once.',
         description:
-          '`setupUrl` is absent without a portal, or if the link could not be created: the account is created all the same, and the portal or `gatehouse accounts setup-link` creates a link later.',
+          '`setupUrl` is absent without a portal, or if the link could not be created: the account is created all the same, and the portal or `gatehouse accounts setup-link` can create a link later.',
         body: newAccount,
         responses: {
           201: { description: 'The account, with its keys.', schema: createdAccount, headers: ['Location'] },

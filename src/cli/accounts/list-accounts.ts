@@ -1,10 +1,10 @@
-import { accountsCsv, listedAccountData } from '#accounts/account-list.ts'
 import {
   type AccountQuery,
   type AccountQueryField,
   accountQueryFields,
   parseAccountQuery,
 } from '#accounts/account-query.ts'
+import { accountsCsv, listedAccountData } from '#accounts/listed-accounts.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { formatDay } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'

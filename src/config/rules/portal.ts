@@ -3,7 +3,7 @@ import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import { isSecureUrl } from '#identity/issuers/issuer.ts'
 import { contrastMin, contrastOn, readableOn, type Theme } from '#portal/branding/accent.ts'
 import { imageKindOf, logoBytesMax } from '#portal/branding/logo.ts'
-import { hostProblem } from '../addresses.ts'
+import { hostProblem } from '../hosts.ts'
 import type { Review } from '../review.ts'
 import { noProvision } from '../schema/portal.ts'
 import { reviewCertificates } from './upstreams.ts'
@@ -31,7 +31,7 @@ function reviewHost(review: Review): void {
   const host = review.tree.portal.host?.toLowerCase()
   if (host === undefined) return
   const isPublic = review.isValid(['publicUrl']) && URL.parse(review.tree.publicUrl)?.hostname === host
-  if (isPublic) review.report(['portal', 'host'], 'must be another host than that of publicUrl')
+  if (isPublic) review.report(['portal', 'host'], 'must not be the host of publicUrl')
   if (!review.hasValidShape(['routes'])) return
   for (const [index, route] of review.tree.routes.entries()) {
     const path = ['routes', index, 'host']
@@ -108,7 +108,10 @@ export function reviewOidc(review: Review): void {
       review.report([...path, 'provision'], `${message}, or none`)
   }
   if (isValid('scopes') && !scopes.includes('openid'))
-    review.report([...path, 'scopes'], 'must have openid: without it no provider says who signs in')
+    review.report(
+      [...path, 'scopes'],
+      'must include openid: without it, the provider does not say who signs in',
+    )
 }
 
 function reviewIssuer(review: Review, path: readonly string[], issuer: string): void {

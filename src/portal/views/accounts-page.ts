@@ -5,7 +5,7 @@ import type { Account } from '#store/account.ts'
 import { field, fieldError, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { page } from './layout.ts'
-import { nameFields, verifiedBadge } from './profile.ts'
+import { nameFields, verifiedBadge } from './profile-page.ts'
 
 export function stateBadge({ isDisabled, isVerified }: Account): Html {
   return isDisabled ? badge('bad', 'Disabled') : verifiedBadge(isVerified)

@@ -174,7 +174,7 @@ export function createConfiguredHeldKeys({
     portalUrl: config.portal.origin + config.portal.path,
     sendMail: lazyMailer(config),
     onMailFailure: (err, account) =>
-      log.error({ err, account }, 'the owner of a revoked key could not be told by mail'),
+      log.error({ err, account }, 'the mail to the owner of a revoked key could not be sent'),
   })
 }
 

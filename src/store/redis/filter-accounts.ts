@@ -13,8 +13,8 @@ import {
   passesWithoutActivity,
   positionOf,
 } from '../account-filter.ts'
-import type { Connection } from './connection.ts'
-import { parseAccount } from './records.ts'
+import type { Connection } from './open-connection.ts'
+import { parseAccount } from './record-texts.ts'
 
 /** How many accounts one call scans at most, which takes this process a few milliseconds. */
 const scannedMax = 500
