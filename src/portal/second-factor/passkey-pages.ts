@@ -13,7 +13,7 @@ import { redirectTo } from '../portal-response.ts'
 import { emptyForm, type FormState } from '../views/frame.ts'
 import { confirmByPasskeyPage, type PasskeyFormName } from '../views/passkeys.ts'
 import type { PortalPasskeys } from './portal-passkeys.ts'
-import type { SecondFactorParts } from './second-factor-pages.ts'
+import type { SecondFactorParts } from './second-factor-parts.ts'
 
 /** Largest form with the answer of a passkey, in bytes. */
 export const passkeyFormBytesMax = 16_384

@@ -1,36 +1,18 @@
-import { needsSecondFactor } from '#identity/second-factor/policy.ts'
 import { byPasskey } from '#identity/second-factor/second-factors.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { passkeysOf } from '#store/portal-access.ts'
-import { type FormRefusal, formRefusal } from '../form-refusal.ts'
-import type { PortalOptions, SignedInContext } from '../page-context.ts'
+import { formRefusal } from '../form-refusal.ts'
+import type { SignedInContext } from '../page-context.ts'
 import type { CreatePages } from '../portal-page.ts'
-import { type PageResult, redirectTo } from '../portal-response.ts'
-import type { RefusedPasskeyForm } from '../views/passkeys.ts'
-import { type SecondFactorForm, secondFactorPage } from '../views/second-factor.ts'
+import { redirectTo } from '../portal-response.ts'
+import type { SecondFactorForm } from '../views/second-factor.ts'
 import { passkeyPages } from './passkey-pages.ts'
-
-/** What the page *Two-factor sign-in* shows, and how it proves who sends its forms. */
-export interface SecondFactorParts {
-  show(
-    context: SignedInContext,
-    refused?: { readonly form: SecondFactorForm } & FormRefusal,
-    refusedPasskey?: RefusedPasskeyForm & FormRefusal,
-  ): Promise<PageResult>
-  /** After a first factor: recovery codes are shown in the response itself, as they are not stored. */
-  showCodes(context: SignedInContext, codes: readonly string[]): Promise<PageResult>
-  /** The proof of the second factor in a form: its code, unless the viewer has just used a passkey. */
-  proofIn(context: SignedInContext): {
-    readonly code: string | typeof byPasskey
-    readonly visitor: SignedInContext['visitor']
-    readonly client: string
-  }
-}
+import { createSecondFactorParts } from './second-factor-parts.ts'
 
 /** Every change asks for password and second factor, as somebody else may be at the keyboard. */
 export const secondFactorPages: CreatePages = (options) => {
   const { factors } = options.signIn
-  const parts = createParts(options)
+  const parts = createSecondFactorParts(options)
   const { show, showCodes, proofIn } = parts
 
   const refuse = (form: SecondFactorForm) => (context: SignedInContext, error: unknown) =>
@@ -71,37 +53,4 @@ export const secondFactorPages: CreatePages = (options) => {
     },
     ...passkeyPages(options, parts),
   ]
-}
-
-function createParts({ signIn, cookie, passkeys, requireSecondFactor }: PortalOptions): SecondFactorParts {
-  return {
-    show: async (context, refused, refusedPasskey) => {
-      const { account } = context.viewer
-      const factor = account.portal.secondFactor
-      // Keeps the secret that was scanned, as the code belongs to it.
-      const proposed =
-        factor?.sealed === undefined ? signIn.factors.propose(account, context.form('secret')) : undefined
-      const isRequired = needsSecondFactor(account, requireSecondFactor)
-      return context.show(
-        (frame) => secondFactorPage(frame, { factor, proposed, isRequired, refused, refusedPasskey }),
-        refused ?? refusedPasskey,
-      )
-    },
-    showCodes: async (context, codes) => {
-      const { viewer, visitor, request } = context
-      const account = await context.actions.accounts.find(viewer.account.id)
-      // Tokens were held back if a factor was required.
-      const tokens = await signIn.renewTokens({ ...viewer, account }, visitor)
-      if (tokens) cookie.setTokens(request, tokens)
-      const factor = account.portal.secondFactor
-      return context.show((frame) =>
-        secondFactorPage(frame, { factor, proposed: undefined, isRequired: false, codes }),
-      )
-    },
-    proofIn: ({ request, viewer, visitor, form }) => ({
-      code: passkeys?.isConfirmed(request, viewer) ? byPasskey : form('code'),
-      visitor,
-      client: viewer.session.id,
-    }),
-  }
 }
