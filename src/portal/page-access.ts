@@ -177,6 +177,13 @@ export const startSignInPath = '/sign-in/oidc'
 export const callbackPath = '/sign-in/oidc/callback'
 /** The page that asks who may take over an account that was used without the provider. */
 export const takeOverPath = '/sign-in/take-over'
+const passkeyPattern = /^\/(?:sign-in|confirm|profile\/two-factor)\/passkeys?(?:\/|$)/
+
+/** Whether a page only exists if the portal has passkeys. */
+export function isPasskeyPath(path: string): boolean {
+  return passkeyPattern.test(path)
+}
+
 /** The page that asks for a passkey instead of password and code. */
 export const confirmByPasskeyPath = '/confirm/passkey'
 /** The page that asks the provider to authenticate the viewer again. */
