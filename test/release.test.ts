@@ -40,14 +40,16 @@ function packageToRelease(t: Test, { changelog }: { readonly changelog: string }
   write('tools/sbom.ts', "console.log('{}')")
   write('tools/build-binary.ts', buildBinary)
   write('CHANGELOG.md', changelog)
-  write('bin/git', '#!/bin/sh\necho 0123abc\n')
+  write('bin/git', '#!/bin/sh\nif test "$1" = log; then echo 1700000000; else echo 0123abc; fi\n')
   write('bin/docker', '#!/bin/sh\necho "$*" >>docker.log\nif test "$1" = save; then echo image >"$3"; fi\n')
   for (const program of ['bin/git', 'bin/docker']) chmodSync(join(folder, program), 0o755)
-  const env = { ...process.env, PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}` }
+  const { SOURCE_DATE_EPOCH: _, GITHUB_REPOSITORY: __, ...rest } = process.env
+  const env = { ...rest, PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}` }
   return {
     folder,
     read: (name: string) => readFileSync(join(folder, name), 'utf8'),
-    release: (tag: string) => spawnSync('sh', [join(folder, '.ci/release'), tag], { env, encoding: 'utf8' }),
+    release: (tag: string, more = {}) =>
+      spawnSync('sh', [join(folder, '.ci/release'), tag], { env: { ...env, ...more }, encoding: 'utf8' }),
   }
 }
 
@@ -73,7 +75,29 @@ t.test('a release has package, bill of materials and image, a checksum of each, 
   t.strictSame([...sums.matchAll(/^[0-9a-f]{64} [ *](.+)$/gm)].map(([, name]) => name).toSorted(), files)
   execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: join(folder, 'release') })
   t.equal(read('release/notes.md').trim(), '- New.')
-  t.match(read('docker.log'), /^build --build-arg REVISION=0123abc --tag gatehouse:1\.2\.3 \.\n/)
+  const label = '--label org.opencontainers.image'
+  t.equal(
+    read('docker.log').split('\n')[0],
+    `build ${label}.revision=0123abc ${label}.created=2023-11-14T22:13:20Z --tag gatehouse:1.2.3 .`,
+  )
+})
+
+t.test('the image says when it was made, and in a workflow of GitHub where it comes from', async (t) => {
+  const { read, release } = packageToRelease(t, { changelog })
+  const { status, stderr } = release('v1.2.3', {
+    SOURCE_DATE_EPOCH: '1800000000',
+    GITHUB_SERVER_URL: 'https://github.example.com',
+    GITHUB_REPOSITORY: 'team/gatehouse',
+  })
+  t.equal(status, 0, stderr)
+  const [build = ''] = read('docker.log').split('\n')
+  for (const [name, value] of [
+    ['created', '2027-01-15T08:00:00Z'],
+    ['source', 'https://github.example.com/team/gatehouse'],
+    ['url', 'https://github.example.com/team/gatehouse'],
+    ['documentation', 'https://github.example.com/team/gatehouse/tree/v1.2.3/docs'],
+  ])
+    t.match(build, ` --label org.opencontainers.image.${name}=${value} `)
 })
 
 t.test(

@@ -7,7 +7,13 @@ import Fastify, {
 } from 'fastify'
 import { destinationOf, ownRouteName, recordRouteName } from '#gateway/gate/outcome.ts'
 import { createProblem, sendProblem } from '#gateway/refusals/problem.ts'
-import type { MetadataPath, OAuthPath, PublicPath } from '#gateway/routes/own-paths.ts'
+import {
+  documentMethods,
+  type MetadataPath,
+  type OAuthPath,
+  type PublicPath,
+  securityTxtPath,
+} from '#gateway/routes/own-paths.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { Keyring } from '#identity/tokens/keyring.ts'
 import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
@@ -16,6 +22,7 @@ import type { Portal } from '#portal/portal.ts'
 import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
 import { type AdmissionOptions, adminRoute, createAdmission, ownAccountRoute } from './admin/admission.ts'
 import {
+  metadataMaxAgeS,
   type ProtectedResourceOptions,
   protectedResourceEndpoint,
   serverMetadataEndpoint,
@@ -54,6 +61,8 @@ export interface ApiOptions
   readonly signInReturn?: SignInReturnOptions | undefined
   /** undefined = there are no routes, as in an app. */
   readonly protectedResources?: ProtectedResourceOptions | undefined
+  /** The text of security.txt; undefined = there is none. */
+  readonly securityTxt?: string | undefined
 }
 
 /** For a year, and for this host only: subdomains and sibling hosts are not covered. */
@@ -108,9 +117,11 @@ export async function registerEndpoints(scope: FastifyInstance, options: ApiOpti
   })
   await scope.register(async (jsonScope) => registerJson(jsonScope, options))
   await scope.register(async (formScope) => registerOAuth(formScope, options))
-  const { portal, signInReturn } = options
+  const { portal, signInReturn, securityTxt } = options
   if (signInReturn)
     await scope.register(async (returnScope) => registerSignInReturn(returnScope, signInReturn))
+  if (securityTxt !== undefined)
+    registerOwnRoute(scope, securityTxtPath, textEndpoint(securityTxt), documentMethods)
   if (portal) {
     await scope.register(async (portalScope) => {
       limitBodies(portalScope, options.requestTimeoutMs)
@@ -168,6 +179,16 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
 function registerProtectedResources(scope: FastifyInstance, endpoint: OwnEndpoint): void {
   registerOwnRoute(scope, '/.well-known/oauth-protected-resource', endpoint)
   registerOwnRoute(scope, '/.well-known/oauth-protected-resource/:path', endpoint)
+}
+
+function textEndpoint(text: string): OwnEndpoint {
+  return {
+    handler: async (_request, reply) =>
+      reply
+        .type('text/plain; charset=utf-8')
+        .header('Cache-Control', `public, max-age=${metadataMaxAgeS}`)
+        .send(text),
+  }
 }
 
 /** The public signing keys (RFC 7517), including those that are announced but not used yet. */

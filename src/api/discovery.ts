@@ -9,6 +9,9 @@ import { proofAlgorithms } from '#identity/possession/proof-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { OwnEndpoint } from './operation.ts'
 
+/** How long caches may keep what changes with the config only. */
+export const metadataMaxAgeS = 300
+
 export interface ProtectedResourceOptions {
   readonly routes: readonly Pick<
     RouteOptions,
@@ -48,7 +51,7 @@ export function protectedResourceEndpoint(options: ProtectedResourceOptions): Ow
     handler: async (request, reply) => {
       const metadata = find(request)
       if (!metadata) throw new GatehouseError('route-not-found')
-      reply.header('Cache-Control', `public, max-age=${maxAgeS}`)
+      reply.header('Cache-Control', `public, max-age=${metadataMaxAgeS}`)
       return metadata
     },
   }
@@ -109,9 +112,6 @@ interface ServerMetadataOptions {
   readonly routes: readonly Pick<RouteOptions, 'auth' | 'authorization' | 'scopes'>[]
 }
 
-/** How long caches may keep it: it changes with the config. */
-const maxAgeS = 300
-
 /** The metadata of the gateway as an authorization server (RFC 8414 2). It has no authorization endpoint. */
 export function serverMetadataEndpoint({ issuer, publicOrigin, routes }: ServerMetadataOptions): OwnEndpoint {
   const scopes = [...new Set(routes.filter(takesTokens).flatMap((route) => route.scopes ?? []))]
@@ -134,7 +134,7 @@ export function serverMetadataEndpoint({ issuer, publicOrigin, routes }: ServerM
   }
   return {
     handler: async (_request, reply) => {
-      reply.header('Cache-Control', `public, max-age=${maxAgeS}`)
+      reply.header('Cache-Control', `public, max-age=${metadataMaxAgeS}`)
       return metadata
     },
   }

@@ -139,13 +139,16 @@ export interface OwnEndpoint {
   readonly onAccepted?: (request: FastifyRequest, reply: FastifyReply) => void
 }
 
-/** Registers an endpoint of the table of own paths: it owns its path for every method. */
+/**
+ * Registers an endpoint, which owns its path for every method.
+ * @param methods those that it supports; default: those in the table of own paths
+ */
 export function registerOwnRoute(
   app: FastifyInstance,
   path: string,
   { handler, onAccepted }: OwnEndpoint,
+  methods = allowedMethods(path),
 ): void {
-  const methods = allowedMethods(path)
   app.route({
     url: path.replace(/:path$/, '*'),
     method: [...ownMethods],

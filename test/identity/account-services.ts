@@ -18,7 +18,7 @@ import { openSqliteStore } from '#store/sqlite/store.ts'
 export const visitor = { address: '192.0.2.1', userAgent: 'Browser/1' }
 export const system: Actor = { kind: 'system', channel: 'system' }
 /** Of the portal, for passkeys. */
-export const relyingParty = { id: 'api.example.com', origin: 'https://api.example.com' }
+export const relyingParty = { id: 'api.example.com', name: 'Gatehouse', origin: 'https://api.example.com' }
 export const lifetimeMs = 3_600_000
 export const password = 'correct horse battery'
 

@@ -24,7 +24,7 @@ export interface AdminOptions {
 }
 
 const confirmInPortal =
-  'Whoever is signed in to the portal changes their own account and its keys there, where it asks for the password.'
+  'People who are signed in to the portal change their own account and keys there, where it asks for the password.'
 
 /** The admin API: the Admin actions of the portal, for programs. */
 export function adminOperations({

@@ -89,7 +89,7 @@ function createClientReader(options: OriginRuleOptions): ReadClient {
     if (checkOrigin({ site, origin, client }) !== undefined) throw new GatehouseError('cross-site-request')
     const basic = readBasic(authorization.slice(scheme.length))
     if (secretKey !== undefined || (apiKey !== undefined && apiKey !== basic.apiKey))
-      throw new OAuthError('invalid_request', 'The client is named in Authorization and in the body.')
+      throw new OAuthError('invalid_request', 'The client is named both in Authorization and in the body.')
     return basic
   }
 }

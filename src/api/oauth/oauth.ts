@@ -132,7 +132,7 @@ function createEndpoints(options: OAuthOptions): Readonly<Record<OAuthPath, OwnE
     const principal = await findAccessToken(text)
     const accountId = principal?.accountId ?? (await clientTokens.inspect(text))?.accountId
     if (client && accountId !== undefined && accountId !== clientAccountId)
-      throw new OAuthError('unauthorized_client', 'The token is of another client.')
+      throw new OAuthError('unauthorized_client', 'The token belongs to another client.')
     if (principal?.sessionId !== undefined) await clientTokens.end(principal.sessionId)
     else await sessions.revoke(text)
     reply.header('Cache-Control', 'no-store')

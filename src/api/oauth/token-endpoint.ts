@@ -58,7 +58,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions, clients: Clie
     if (client || scopes || proof) {
       const session = await clientTokens.inspect(refreshToken)
       if (session && client && session.accountId !== clientAccountId)
-        throw new OAuthError('invalid_grant', 'The refresh token is of another client.')
+        throw new OAuthError('invalid_grant', 'The refresh token belongs to another client.')
       if (session) narrowed({ scopes: session.scopes, validUntil: session.endsAt }, scopes)
       if (session) await proof?.use()
     }

@@ -3,7 +3,13 @@ import type { Config } from '#config/config.ts'
 import { cookieValues } from '#gateway/browser/browser-fields.ts'
 import { createGate, type DecisionTrace, type GateOptions } from '#gateway/gate/gate.ts'
 import { destinationOf, recordRouteName } from '#gateway/gate/outcome.ts'
-import { isAdminPath, isGatedPath, type OwnPaths } from '#gateway/routes/own-paths.ts'
+import {
+  changePasswordPath,
+  documentMethods,
+  isAdminPath,
+  isGatedPath,
+  type OwnPaths,
+} from '#gateway/routes/own-paths.ts'
 import type { RequestTarget } from '#gateway/routes/request-target.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { joinHeaders } from '#gateway/server/own-endpoints.ts'
@@ -87,8 +93,16 @@ async function explainPortalPath(
   const { path: base } = config.portal
   const { method } = arrival.head
   if (path.startsWith(`${base}/assets/`)) {
-    requestedAsset(readAssets(base), { url: path + query, method })
+    requestedAsset(readAssets(base, config.portal.branding), { url: path + query, method })
     passRoute({ detail: 'a file of the portal', facts: { methods: assetMethods } })
+    return
+  }
+  if (path === changePasswordPath) {
+    assertMethodAllowed(arrival, documentMethods)
+    passRoute({
+      detail: 'redirects to the page of the portal where passwords are changed',
+      facts: { methods: documentMethods },
+    })
     return
   }
   const page = pageAccessAt(path.slice(base.length))
@@ -106,9 +120,9 @@ async function explainPortalPath(
   passRoute({ detail: `a page of the portal: ${pageAnswers[decision]}`, facts: { methods: page.methods } })
 }
 
-function isConfigured(path: string, { oidc, origin, acceptsPasswords }: Config['portal']): boolean {
+function isConfigured(path: string, { oidc, origin, acceptsPasswords, branding }: Config['portal']): boolean {
   if (isOidcPath(path)) return oidc !== undefined
-  return !isPasskeyPath(path) || (acceptsPasswords && relyingPartyOf(origin) !== undefined)
+  return !isPasskeyPath(path) || (acceptsPasswords && relyingPartyOf(origin, branding.name) !== undefined)
 }
 
 /** The portal's response, as text. */

@@ -89,7 +89,7 @@ function reviewIntrospection(review: Review, at: Path, { introspection, jwks, ..
   if (jwks === undefined && review.isValid([...at, 'tokenType']) && issuer.tokenType !== 'any')
     review.report(
       [...at, 'tokenType'],
-      'needs jwks: without it the issuer is asked about all of its tokens, and none is read here',
+      'needs jwks: without it, all tokens of the issuer are checked by introspection',
     )
 }
 
@@ -157,6 +157,6 @@ function reviewAsked(review: Review, path: Path, { issuers }: RouteTree): void {
   for (const name of asked.slice(1))
     review.report(
       [...path, issuers.indexOf(name)],
-      `a route can name one issuer with introspection, and names "${asked[0]}" too: a token that is no JWT does not say whose it is`,
+      `a route can name only one issuer with introspection, and names "${asked[0]}" too: a token that is not a JWT does not say which issuer it is from`,
     )
 }

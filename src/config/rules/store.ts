@@ -35,7 +35,7 @@ function reviewSections(review: Review): void {
   if (!isThere(other)) return
   const message = isThere('driver')
     ? `is not used with driver: ${driver}: remove it`
-    : 'is there beside store.redis: remove one of them'
+    : 'is set together with store.redis: remove one of them'
   review.report(['store', other], message, 'key')
 }
 

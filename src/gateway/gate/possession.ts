@@ -32,7 +32,7 @@ export function createPossessionCheck(options: PossessionOptions): CheckPossessi
     const reason =
       certificate === undefined
         ? 'the client has no certificate'
-        : `the client has another certificate than cnf.x5t#S256: ${certificate.thumbprint}`
+        : `the certificate of the client does not match cnf.x5t#S256: ${certificate.thumbprint}`
     recordReason(arrival.outcome, reason)
     return sharedError('certificate-required')
   }
@@ -51,7 +51,7 @@ export function createPossessionCheck(options: PossessionOptions): CheckPossessi
     )
     const proof = proofOrRefusal(arrival, proofs, read)
     if (proof instanceof GatehouseError) return proof
-    if (proof.jkt !== confirmation.jkt) return refuse(arrival, 'it is of another key than cnf.jkt')
+    if (proof.jkt !== confirmation.jkt) return refuse(arrival, 'its key does not match cnf.jkt')
     return useProof(arrival, proofs, proof)
   }
 }

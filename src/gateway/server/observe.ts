@@ -59,18 +59,20 @@ export function createObserver(options: ObserverOptions): Observer {
   function end(arrival: Arrival, isComplete: boolean): void {
     const now = monotonicClock()
     metrics.requestEnded()
-    count(arrival, now)
+    // First: it starts the trace of a request that was not forwarded.
     recordTrace?.(arrival, now)
+    count(arrival, now)
     if (arrival.outcome.fault !== undefined) logFault(arrival)
     if (logsAccess) log.line(accessLine(arrival, now, isComplete), 'request')
   }
 
   function count({ head, outcome, arrivedAt, connection }: Arrival, now: number): void {
-    const { route, routeIndex, upstream, sentAt, answeredAt, status = clientClosedRequest } = outcome
+    const { route, routeIndex, upstream, sentAt, answeredAt, trace, status = clientClosedRequest } = outcome
     // The time that a WebSocket stays open is not its latency.
     const endedAt = status === switchingProtocols ? (answeredAt ?? now) : now
     const series = seriesOf(route, routeIndex)
-    metrics.requestDuration.observeAt(series.durationStart, (endedAt - arrivedAt) / 1_000)
+    const traceId = trace?.isSampled ? trace.traceId : undefined
+    metrics.requestDuration.observeAt(series.durationStart, (endedAt - arrivedAt) / 1_000, traceId)
     metrics.requests.incAt(series.countPlace(head.method, status))
     countOfVersion[connection.httpVersion].value++
     // A 429 of an upstream is not counted here.

@@ -151,6 +151,6 @@ function keysUrlOf(metadata: unknown, issuer: string, url: string): string {
   if (metadata.issuer !== issuer) throw new Error(`${url}: its issuer is not exactly ${issuer}`)
   const { jwks_uri: keysUrl } = metadata
   if (typeof keysUrl !== 'string' || !isSecureUrl(keysUrl))
-    throw new Error(`${url}: its jwks_uri is no https:// URL`)
+    throw new Error(`${url}: its jwks_uri is not an https:// URL`)
   return keysUrl
 }

@@ -106,7 +106,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
     origin: relyingParty.origin,
     creationOptions: ({ id, email, portal }, flow) => ({
       challenge: challenges.create(flow),
-      rp: { id: relyingParty.id, name: relyingParty.id },
+      rp: { id: relyingParty.id, name: relyingParty.name },
       user: { id: Buffer.from(id).toString('base64url'), name: email, displayName: email },
       pubKeyCredParams: passkeyAlgorithms.map((alg) => ({ type: 'public-key', alg })),
       timeout: challengeLifetimeMs,

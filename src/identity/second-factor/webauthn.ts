@@ -6,6 +6,8 @@ import type { Passkey } from '#store/portal-access.ts'
 export interface RelyingParty {
   /** The host name of the origin. */
   readonly id: string
+  /** For people: some browsers show it. */
+  readonly name: string
   readonly origin: string
 }
 
@@ -13,11 +15,11 @@ export interface RelyingParty {
  * The relying party of a portal; undefined = browsers have no passkeys there, as it is reached by an address, or
  * without TLS (WebAuthn 5.1.2).
  */
-export function relyingPartyOf(origin: string): RelyingParty | undefined {
+export function relyingPartyOf(origin: string, name: string): RelyingParty | undefined {
   const { hostname: id, protocol } = new URL(origin)
   const isLocal = id === 'localhost' || id.endsWith('.localhost')
   if (/^[\d.]+$|^\[/.test(id) || (protocol !== 'https:' && !isLocal)) return undefined
-  return { id, origin }
+  return { id, name, origin }
 }
 
 /** COSE: Ed25519, ES256, RS256. */

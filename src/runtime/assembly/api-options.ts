@@ -127,6 +127,7 @@ function portalOptions(
     ...accountServices,
     limiter,
     path: portal.path,
+    branding: portal.branding,
     canMailLinks: config.mail !== undefined && portal.acceptsPasswords,
     requireSecondFactor: portal.requireSecondFactor,
     publicOrigin,

@@ -240,7 +240,8 @@ function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigPart
     plans: config.plans,
     limiter,
     quotas,
-    onUnknown: (plan) => log.warn({ plan }, 'accounts have a plan that is not in the config: not limited'),
+    onUnknown: (plan) =>
+      log.warn({ plan }, 'accounts have a plan that is not in the config: they are not limited'),
     unknownPlanRequests: metrics.unknownPlanRequests,
   })
 }

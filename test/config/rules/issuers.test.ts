@@ -73,7 +73,7 @@ t.test('a route names one issuer with introspection at most', (t) => {
   t.strictSame(messages(['corp', 'keys']), [])
   t.strictSame(messages(['keys', 'other']), [])
   t.strictSame(messages(['corp', 'keys', 'other']), [
-    'routes[0].issuers[2]: a route can name one issuer with introspection, and names "corp" too: a token that is no JWT does not say whose it is',
+    'routes[0].issuers[2]: a route can name only one issuer with introspection, and names "corp" too: a token that is not a JWT does not say which issuer it is from',
   ])
   t.end()
 })
@@ -148,7 +148,11 @@ for (const [what, changes, problem] of [
   ],
   ['no place of keys', { jwks: {} }, 'issuers[0].jwks: set exactly one'],
   ['a file that is missing', { jwks: { file: 'x.json' } }, 'issuers[0].jwks.file: cannot read'],
-  ['a file without keys', { jwks: { file: 'no.json' } }, 'issuers[0].jwks.file: it is no JSON Web Key Set'],
+  [
+    'a file without keys',
+    { jwks: { file: 'no.json' } },
+    'issuers[0].jwks.file: it is not a JSON Web Key Set',
+  ],
   [
     'a file without a usable key',
     { jwks: { file: 'rsa.json' } },

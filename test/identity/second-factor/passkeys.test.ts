@@ -289,7 +289,7 @@ t.test(
 )
 
 t.test('there are passkeys where browsers have them: at a name, with TLS or on this machine', async (t) => {
-  const idAt = (origin: string) => relyingPartyOf(origin)?.id
+  const idAt = (origin: string) => relyingPartyOf(origin, 'Gatehouse')?.id
   t.equal(idAt('https://portal.example.com:8443'), 'portal.example.com')
   t.equal(idAt('http://localhost:8080'), 'localhost')
   t.equal(idAt('http://gate.localhost'), 'gate.localhost')

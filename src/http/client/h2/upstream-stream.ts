@@ -134,7 +134,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
 
   #onInformation(head: ResponseHead): void {
     if (this.#deadline.isPaused && ++this.#unreadInformation > unreadInformationMax)
-      throw new InvalidResponse('more 1xx than its client reads')
+      throw new InvalidResponse('more 1xx responses than the client reads')
     this.#deadline.onInformation(head.status)
     this.#events?.onInformation(head)
   }
