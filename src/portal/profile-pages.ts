@@ -4,7 +4,7 @@ import { assertPasswordsMatch } from './link-pages.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages } from './portal-page.ts'
 import { type PageResult, redirectTo } from './portal-response.ts'
-import { type ProfileForm, profilePage } from './views/profile.ts'
+import { type ProfileForm, profilePage } from './views/profile-page.ts'
 
 /** One's own name, e-mail and password. */
 export const profilePages: CreatePages = (options) => [

@@ -1,4 +1,4 @@
-import { adminRoute, createOwnBasicKeyCheck, ownAccountRoute } from '#api/admin/admission.ts'
+import { adminRoute, createOwnBasicKeyCheck, ownAccountRoute } from '#api/admin/admin-admission.ts'
 import type { Config } from '#config/config.ts'
 import { cookieValues } from '#gateway/browser/browser-fields.ts'
 import { createGate, type DecisionTrace, type GateOptions } from '#gateway/gate/gate.ts'

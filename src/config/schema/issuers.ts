@@ -139,6 +139,20 @@ const issuer = convertResolved(
     email: optional(
       claim('Claim with the e-mail, which is verified if `email_verified` is true; absent = no e-mail'),
     ),
+    registration: optional(
+      item(
+        'A client of the issuer for programs that have to register themselves and cannot do it there, such as clients of MCP: the gateway gives it to each of them, and leads their users to the issuer and back. The issuer has to know the redirect URI `/api/v1/issuers/NAME/callback` of the gateway.',
+        {
+          clientId: text({ description: 'Client ID of a public client, which has no secret.' }),
+          redirectUris: list(text({ description: 'A URI; `http://` on this machine means any port.' }), {
+            minItems: 1,
+            maxItems: 100,
+            uniqueItems: true,
+            description: 'Redirect URIs of these programs: no others are registered.',
+          }),
+        },
+      ),
+    ),
     plan: optional(
       text({
         description: 'Plan in `plans` of its users: each has its quota and rate; absent = none.',

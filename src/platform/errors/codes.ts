@@ -405,7 +405,7 @@ export const errorDefinitions = {
     title: 'The issuer of the token is unavailable',
     detail: 'The token cannot be checked at the moment; it was not rejected.',
     check:
-      'The log entry of the issuer (`keys of the issuer cannot be fetched`, `introspection fails`) and `gatehouse_issuer_up`: its keys were never fetched, the token names an unknown key and they cannot be fetched now, or introspection failed.',
+      'The log entry of the issuer (`keys of the issuer cannot be fetched`, `introspection fails`) and `gatehouse_issuer_up`: its keys were never fetched, the token names an unknown key and they cannot be fetched now, or introspection failed. At `/api/v1/issuers/NAME` (`registration`), the `reason` in the log.',
   },
   'sign-in-busy': {
     status: 503,

@@ -11,7 +11,7 @@ import type { PageContext, PortalOptions, SignedInContext } from '../page-contex
 import { type PortalPage, queryOf } from '../portal-page.ts'
 import { redirectTo } from '../portal-response.ts'
 import { emptyForm, type FormState } from '../views/frame.ts'
-import { confirmByPasskeyPage, type PasskeyFormName } from '../views/passkeys.ts'
+import { confirmByPasskeyPage, type PasskeyFormName } from '../views/passkey-forms.ts'
 import type { PortalPasskeys } from './portal-passkeys.ts'
 import type { SecondFactorParts } from './second-factor-parts.ts'
 

@@ -3,7 +3,7 @@ import { byPasskey } from '#identity/second-factor/second-factors.ts'
 import type { FormRefusal } from '../form-refusal.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'
 import type { PageResult } from '../portal-response.ts'
-import type { RefusedPasskeyForm } from '../views/passkeys.ts'
+import type { RefusedPasskeyForm } from '../views/passkey-forms.ts'
 import { type SecondFactorForm, secondFactorPage } from '../views/second-factor.ts'
 
 /** What the page *Two-factor sign-in* shows, and how it proves who sends its forms. */

@@ -20,7 +20,7 @@ import {
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { page, signedOutPage } from './layout.ts'
 import { codeBlock } from './parts.ts'
-import { passkeyForm, passkeysCard, type RefusedPasskeyForm } from './passkeys.ts'
+import { passkeyForm, passkeysCard, type RefusedPasskeyForm } from './passkey-forms.ts'
 import { codeField, proofFields } from './proof-fields.ts'
 
 export type SecondFactorForm = 'enable' | 'disable' | 'recovery-codes'

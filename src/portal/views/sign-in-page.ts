@@ -4,7 +4,7 @@ import { confirmPath, startSignInPath, takeOverPath } from '../page-access.ts'
 import { field, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type FrameOidc, type FramePasskeys, type PageFrame } from './frame.ts'
 import { page, signedOutPage } from './layout.ts'
-import { passkeyForm } from './passkeys.ts'
+import { passkeyForm } from './passkey-forms.ts'
 
 /** The sign-in page, with a link to set a password. */
 export function signInPage(frame: PageFrame, state: FormState & { readonly next: string }): Html {

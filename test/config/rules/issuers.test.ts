@@ -36,10 +36,25 @@ t.test('an issuer needs a name, its URL and an audience', (t) => {
       role: { claim: undefined, map: [], default: 'User' },
       scopes: undefined,
       email: undefined,
+      registration: undefined,
       plan: undefined,
     },
   ])
   t.strictSame(load(t, configOf()).routes[0]?.issuers, ['corp'])
+  t.end()
+})
+
+t.test('a client may return to the web, to this machine and to an application', (t) => {
+  const redirectUris = [
+    'https://app.example.com/back?tab=1',
+    'http://localhost/callback',
+    'http://127.0.0.1:8080/',
+    'http://[::1]/callback',
+    'com.example.app:/callback',
+    'cursor://anysphere.cursor-mcp/oauth/callback',
+  ]
+  const registration = { clientId: 'mcp', redirectUris }
+  t.strictSame(load(t, configOf({ registration })).issuers[0]?.registration, registration)
   t.end()
 })
 
@@ -184,6 +199,26 @@ for (const [what, changes, problem] of [
     'a type of tokens that nobody reads',
     { introspection, tokenType: 'at+jwt' },
     'issuers[0].tokenType: needs jwks',
+  ],
+  [
+    'a redirect URI in a network',
+    { registration: { clientId: 'mcp', redirectUris: ['http://localhost/', 'http://10.0.0.1/'] } },
+    'issuers[0].registration.redirectUris[1]: must be an https:// URL, http:// on this machine',
+  ],
+  [
+    'a redirect URI that is a script',
+    { registration: { clientId: 'mcp', redirectUris: ['javascript:alert(1)'] } },
+    'issuers[0].registration.redirectUris[0]: must be an https:// URL',
+  ],
+  [
+    'no redirect URI',
+    { registration: { clientId: 'mcp', redirectUris: [] } },
+    'issuers[0].registration.redirectUris: must not be empty',
+  ],
+  [
+    'a registration without a client',
+    { registration: { redirectUris: ['http://localhost/'] } },
+    'issuers[0].registration',
   ],
   ['an empty path of a claim', { subject: [] }, 'issuers[0].subject: must be'],
 ] as const) {
