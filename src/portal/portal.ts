@@ -41,6 +41,7 @@ import {
 import { profilePages } from './profile-pages.ts'
 import { answerAsset, readAssets } from './read-assets.ts'
 import { scopedRoutesOf } from './scoped-routes.ts'
+import { secondFactorPages } from './second-factor/second-factor-pages.ts'
 import { sessionsPages } from './sessions-pages.ts'
 import { signInPages } from './sign-in-pages.ts'
 import { usagePages } from './usage-pages.ts'
@@ -54,6 +55,7 @@ const pageFactories: readonly CreatePages[] = [
   usagePages,
   profilePages,
   accountListPages,
+  secondFactorPages,
   accountsPages,
   accountPages,
   adminPages,
