@@ -24,8 +24,8 @@ const test = portalTests(t, {
 
 test('people see the routes that they may call, and the endpoints of the gateway', async (t, portal) => {
   const { page } = await portal.createPerson()
-  await page.getByRole('link', { name: 'API', exact: true }).click()
-  await page.getByRole('heading', { name: 'API', exact: true }).waitFor()
+  await page.getByRole('link', { name: 'API reference' }).click()
+  await page.getByRole('heading', { name: 'API reference' }).waitFor()
   const rows = await page.locator('tbody tr').allTextContents()
   t.strictSame(
     rows.map((row) => row.replaceAll(/\s+/g, ' ').trim()),

@@ -67,7 +67,6 @@ const paths = {
   leave: '<path d="M10 4H5v16h5M15 8l4 4-4 4m4-4H9.5"/>',
   usage: '<path d="M4 20V4m0 16h16"/><path d="M8.5 16v-4m4 4V8m4 8v-6"/>',
   events: '<path d="M6 16V11a6 6 0 0 1 12 0v5l1.5 2h-15z"/><path d="M10 21h4"/>',
-  code: '<path d="m8 7-5 5 5 5m8-10 5 5-5 5M13.5 4.5l-3 15"/>',
   play: '<path d="m7 4.5 12 7.5-12 7.5z"/>',
 } as const
 

@@ -26,8 +26,9 @@ interface ApiView {
 /** What can be called, and how. */
 export function apiPage(frame: PageFrame, view: ApiView): Html {
   return page(frame, {
-    title: 'API',
-    section: '/api',
+    title: 'API reference',
+    section: '/integration',
+    breadcrumb: { href: '/integration', text: 'Integration' },
     lead: 'What you can call with your keys.',
     actions: html`<a class="button" href="${view.documentPath}" download="openapi.json">${icon('download')}OpenAPI</a>`,
     body: html`${routesCard(frame, view)}${clientCard(view)}${view.groups ? view.groups.map(groupCard) : staticNotice('warn', 'The description of the endpoints cannot be read now. Load the page again.')}`,
@@ -47,12 +48,12 @@ function routesCard({ base }: PageFrame, { routes }: ApiView): Html {
   const titles = ['Route', 'Request', 'Credential', 'Scopes', 'Limit']
   return card({
     title: 'Routes',
-    lead: html`Every path below is included. Try them on <a href="${base}/integration#try-it">Integration</a>.`,
+    lead: html`Every path below is included. <a href="${base}/integration#try-it">Try them</a>.`,
     isFlush: true,
     body:
       routes.length === 0
         ? emptyState({
-            icon: icon('code'),
+            icon: icon('key'),
             title: 'No routes',
             text: 'Your account cannot call any route of this gateway. Ask an administrator.',
           })

@@ -24,7 +24,6 @@ interface NavEntry {
 
 const ownSections = [
   { path: '/integration', text: 'Integration', icon: 'key' },
-  { path: '/api', text: 'API', icon: 'code' },
   { path: '/usage', text: 'Usage', icon: 'usage' },
   { path: '/sessions', text: 'Sessions', icon: 'sessions' },
   { path: '/profile', text: 'Profile', icon: 'profile' },
