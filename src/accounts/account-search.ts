@@ -61,7 +61,7 @@ export function createAccountSearch(
       const { accounts, next } = await store.searchAccounts(page)
       return { accounts, next: createCursor(next ? [next.term, next.id] : [listMark, '']) }
     }
-    const isStart = cursor === undefined || first === listMark
+    const isStart = cursor === undefined || (ranked && first === listMark)
     const after = isStart ? undefined : positionIn(cursor, order, ranked)
     const { accounts, next } = await store.filterAccounts({ filter, order: order ?? 'newest', after, limit })
     return {
