@@ -14,7 +14,13 @@ import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Portal } from '#portal/portal.ts'
 import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
-import { type AdmissionOptions, adminRoute, createAdmission, ownAccountRoute } from './admin/admission.ts'
+import {
+  type AdmissionOptions,
+  adminRoute,
+  createAdmission,
+  introspectionRoute,
+  ownAccountRoute,
+} from './admin/admission.ts'
 import {
   type ProtectedResourceOptions,
   protectedResourceEndpoint,
@@ -27,6 +33,7 @@ import { publicOperations } from './openapi/public-operations.ts'
 import { type OwnEndpoint, registerOperations, registerOwnRoute } from './operation.ts'
 import { registerPortal } from './portal.ts'
 import { applyReplyKeepAlive, jsonLine } from './reply.ts'
+import { type RevocationsOptions, revocationsOperations } from './revocations.ts'
 import { registerSignInReturn, type SignInReturnOptions } from './sign-in-return.ts'
 import {
   type HeldKeysEndpointOptions,
@@ -40,6 +47,7 @@ import { translateError } from './validate.ts'
 export interface ApiOptions
   extends TokenEndpointsOptions,
     HeldKeysEndpointOptions,
+    RevocationsOptions,
     Pick<OAuthOptions, 'clientTokens' | 'issuer' | 'introspection' | 'proofs'> {
   readonly keyring: Keyring
   readonly requestTimeoutMs: number
@@ -144,7 +152,8 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   const callers = { ...options, ...options.admin }
   const admin = adminOperations(callers)
   const ownAccount = ownAccountOperations(callers.actionsOf)
-  const operations = { ...publicOperations, ...ownAccount, ...admin }
+  const revocations = revocationsOperations(options)
+  const operations = { ...publicOperations, ...ownAccount, ...revocations, ...admin }
   const endpoints: Readonly<Record<Exclude<PublicPath, MetadataPath | OAuthPath>, OwnEndpoint>> = {
     ...tokenEndpoints(scope, options),
     '/api/v1/keys/revoke': revokeKeyEndpoint(options),
@@ -161,6 +170,13 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   scope.register(async (gated) => registerOperations(gated, admin, createAdmission(callers, adminRoute)))
   scope.register(async (gated) =>
     registerOperations(gated, ownAccount, createAdmission(callers, ownAccountRoute)),
+  )
+  scope.register(async (gated) =>
+    registerOperations(
+      gated,
+      revocations,
+      createAdmission(callers, introspectionRoute(options.introspection)),
+    ),
   )
 }
 

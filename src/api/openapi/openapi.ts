@@ -195,5 +195,6 @@ function tagOf(path: string): (typeof tags)[number]['name'] {
   if (path.startsWith('/api/v1/accounts/')) return 'Tokens'
   if (path.startsWith('/api/v1/oauth/')) return 'OAuth 2'
   if (path.startsWith('/api/v1/keys/')) return 'Keys'
+  if (path === '/api/v1/revocations') return 'Tokens'
   return 'Discovery'
 }

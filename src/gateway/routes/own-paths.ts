@@ -25,6 +25,7 @@ const ownOperations = {
   '/api/v1/oauth/introspect': ['POST'],
   '/api/v1/oauth/revoke': ['POST'],
   '/api/v1/keys/revoke': ['POST'],
+  '/api/v1/revocations': ['GET'],
   '/.well-known/jwks.json': ['GET'],
   '/.well-known/oauth-authorization-server': ['GET'],
   '/.well-known/oauth-protected-resource': ['GET'],
@@ -47,11 +48,16 @@ type OwnPath = keyof typeof ownOperations
 export type AdminPath = Extract<OwnPath, `${typeof adminPrefix}${string}`>
 /** The paths at which an account asks about itself. */
 export type OwnAccountPath = '/api/v1/accounts/usage'
+/** Where those who may ask about tokens follow revocations. */
+export type RevocationsPath = '/api/v1/revocations'
 /** The paths whose callers are authenticated before their handlers run. */
-export type GatedPath = AdminPath | OwnAccountPath
+export type GatedPath = AdminPath | OwnAccountPath | RevocationsPath
 export type PublicPath = Exclude<OwnPath, GatedPath>
 
-const ownAccountPaths: readonly string[] = ['/api/v1/accounts/usage'] satisfies readonly OwnAccountPath[]
+const gatedPaths: readonly string[] = ['/api/v1/accounts/usage', '/api/v1/revocations'] satisfies readonly (
+  | OwnAccountPath
+  | RevocationsPath
+)[]
 
 /** The endpoints of OAuth 2, which take forms. */
 export type OAuthPath = Extract<OwnPath, `/api/v1/oauth/${string}`>
@@ -125,7 +131,7 @@ function isMetadataPath(path: string): boolean {
 
 /** Whether the callers of an own path are authenticated. */
 export function isGatedPath(path: string): boolean {
-  return isAdminPath(path) || ownAccountPaths.includes(path)
+  return isAdminPath(path) || gatedPaths.includes(path)
 }
 
 /** The paths that belong to the gateway for every method, and take precedence over any route. */
