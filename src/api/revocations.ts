@@ -49,7 +49,7 @@ export function revocationsOperations({
             })
           reply.headers({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
           if (request.method === 'HEAD') return reply.send('')
-          const { stream, end } = openStream(feed, request.query.nonce)
+          const { stream, end } = openRevocationStream(feed, request.query.nonce)
           stream.once('close', followStream(arrivalOf(request.raw), end))
           return reply.send(stream)
         },
@@ -59,7 +59,10 @@ export function revocationsOperations({
 }
 
 /** A reader who leaves too much unread is cut off, and begins anew. */
-function openStream(feed: RevocationFeed, nonce: string): { readonly stream: Readable; end(): void } {
+export function openRevocationStream(
+  feed: RevocationFeed,
+  nonce: string,
+): { readonly stream: Readable; end(): void } {
   const unread: string[] = []
   let unreadBytes = 0
   let isWanted = false

@@ -25,8 +25,10 @@ export interface RevocationOptions {
   readonly maxSilenceMs?: number
   /** Default: the global one. */
   readonly fetch?: typeof fetch
-  /** Called when it becomes known, or unknown, what has been revoked. @param cause why, if there was an error */
-  readonly onState?: (state: 'current' | 'unknown', cause?: unknown) => void
+  /** Called when it becomes known, or unknown, what has been revoked. */
+  readonly onState?: (state: 'current' | 'unknown') => void
+  /** Called with why a connection failed or was given up, for the log; another follows within 5 s. */
+  readonly onError?: (error: unknown) => void
 }
 
 interface FollowOptions extends RevocationOptions, Omit<EventReaderOptions, 'clockToleranceMs' | 'nonce'> {
@@ -56,7 +58,7 @@ const never: Moment = { now: Number.NEGATIVE_INFINITY, time: Number.NEGATIVE_INF
 
 /** Follows the revocations of a gateway from the first use on, over one connection at a time. */
 export function createRevocations(options: FollowOptions): Revocations {
-  const { url, headers, onUnknown = 'refuse', maxSilenceMs = 1_000, onState = () => {} } = options
+  const { url, headers, onUnknown = 'refuse', maxSilenceMs = 1_000, onState, onError } = options
   const { keySet, clockToleranceS, clock, fetch: send = fetch } = options
   if (!(maxSilenceMs >= 500)) throw new TypeError('maxSilenceMs must be 500 or more')
   const closing = new AbortController()
@@ -66,8 +68,6 @@ export function createRevocations(options: FollowOptions): Revocations {
   /** Until when `known` is complete enough. */
   let currentUntil = never
   let state: 'current' | 'unknown' = 'unknown'
-  /** Why the last connection ended. */
-  let cause: unknown
   /** Until when requests wait for it to become known. */
   let waitUntil = Number.NEGATIVE_INFINITY
   let isStarted = false
@@ -84,30 +84,28 @@ export function createRevocations(options: FollowOptions): Revocations {
 
   function setCurrentUntil(until: Moment): void {
     currentUntil = until
-    clearTimeout(lapse)
-    lapse = undefined
-    if (isCurrent()) lapse = setTimeout(updateState, until.now - performance.now() + 1)
     updateState()
   }
 
   function updateState(): void {
     const next = isCurrent() ? 'current' : 'unknown'
+    clearTimeout(lapse)
+    // Looked at again, as a timer may fire early by part of a millisecond.
+    if (next === 'current') lapse = setTimeout(updateState, currentUntil.now - performance.now() + 1)
     if (state === next) return
     state = next
     if (next === 'current') for (const proceed of waiting) proceed()
     else waitUntil = performance.now() + maxSilenceMs
-    if (next === 'current') onState(next)
-    else onState(next, cause)
+    onState?.(next)
   }
 
   async function follow(): Promise<void> {
     let pauseMs = firstPauseMs
     while (!closing.signal.aborted) {
-      cause = undefined
       await readConnection(() => {
         pauseMs = firstPauseMs
       }).catch((error: unknown) => {
-        cause = error
+        if (!closing.signal.aborted) onError?.(error)
       })
       await pause(pauseMs * (0.5 + Math.random()), closing.signal)
       pauseMs = Math.min(pauseMs * 2, pauseMsMax)
@@ -153,7 +151,7 @@ export function createRevocations(options: FollowOptions): Revocations {
     let startedAt: number | undefined
     for await (const event of readEvents(response.body)) {
       const beat = await events.read(event).catch((error: unknown) => {
-        cause = error
+        // It is unknown at once, as what had to come did not.
         setCurrentUntil(never)
         throw error
       })
