@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { PerOperation, RevocationsPath } from '#gateway/routes/own-paths.ts'
+import { type PerOperation, type RevocationsPath, revocationsPath } from '#gateway/routes/own-paths.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { WebSockets } from '#gateway/server/web-sockets.ts'
 import type { RevocationFeed } from '#identity/tokens/revocation-feed.ts'
@@ -31,7 +31,7 @@ export function revocationsOperations({
   followStream,
 }: RevocationsOptions): PerOperation<Operation, RevocationsPath> {
   return {
-    '/api/v1/revocations': {
+    [revocationsPath]: {
       GET: operation({
         id: 'followRevocations',
         summary: 'Streams what has been revoked, as signed events.',
@@ -43,14 +43,11 @@ export function revocationsOperations({
         },
         problems: ['request-invalid', 'route-not-found', 'rate-limited'],
         handler: async (request, reply) => {
-          if (!feed)
-            throw new GatehouseError('route-not-found', {
-              detail: 'The gateway has no stream of revocations: tokens.revocationFeed is not enabled.',
-            })
+          if (!feed) throw noFeedError()
           reply.headers({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
           if (request.method === 'HEAD') return reply.send('')
-          const { stream, end } = openRevocationStream(feed, request.query.nonce)
-          stream.once('close', followStream(arrivalOf(request.raw), end))
+          const { stream, close } = openRevocationStream(feed, request.query.nonce)
+          stream.once('close', followStream(arrivalOf(request.raw), close))
           return reply.send(stream)
         },
       }),
@@ -58,11 +55,17 @@ export function revocationsOperations({
   }
 }
 
+export function noFeedError(): GatehouseError {
+  return new GatehouseError('route-not-found', {
+    detail: 'The gateway has no stream of revocations: tokens.revocationFeed is not enabled.',
+  })
+}
+
 /** A reader who leaves too much unread is cut off, and begins anew. */
 export function openRevocationStream(
   feed: RevocationFeed,
   nonce: string,
-): { readonly stream: Readable; end(): void } {
+): { readonly stream: Readable; close(): void } {
   const unread: string[] = []
   let unreadBytes = 0
   let isWanted = false
@@ -91,12 +94,12 @@ export function openRevocationStream(
     } while (isWanted)
   }
 
-  function end(): void {
+  function close(): void {
     feed.leave(reader)
     stream.push(null)
   }
 
-  const reader = { onEvent, onEnd: end }
+  const reader = { onEvent, onEnd: close }
   const snapshot = feed.follow(nonce, reader)
   const stream = new Readable({
     read: sendMore,
@@ -105,5 +108,5 @@ export function openRevocationStream(
       done(error)
     },
   })
-  return { stream, end }
+  return { stream, close }
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { type CheckBasicKey, createBasicKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
 import { ownRouteName, principalOf, recordDecision } from '#gateway/gate/outcome.ts'
-import { isAdminPath } from '#gateway/routes/own-paths.ts'
+import { isAdminPath, revocationsPath } from '#gateway/routes/own-paths.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { type Arrival, arrivalOf, credentialsOf, type EndpointConnection } from '#gateway/server/arrival.ts'
 import { authorize } from '#identity/authorize.ts'
@@ -47,7 +47,7 @@ export interface IntrospectionRight {
 /** The route of which a path of the gateway itself asks what it asks of its callers. */
 export function gatedRouteOf(path: string, introspection: IntrospectionRight): GatedRoute {
   if (isAdminPath(path)) return adminRoute
-  return path === '/api/v1/revocations' ? introspectionRoute(introspection) : ownAccountRoute
+  return path === revocationsPath ? introspectionRoute(introspection) : ownAccountRoute
 }
 
 type EndpointArrival = Arrival<EndpointConnection>

@@ -1,9 +1,10 @@
 import { adminRoute, createOwnBasicKeyCheck, gatedRouteOf, ownAccountRoute } from '#api/admin/admission.ts'
+import { noFeedError } from '#api/revocations.ts'
 import type { Config } from '#config/config.ts'
 import { cookieValues } from '#gateway/browser/browser-fields.ts'
 import { createGate, type DecisionTrace, type GateOptions } from '#gateway/gate/gate.ts'
 import { destinationOf, recordRouteName } from '#gateway/gate/outcome.ts'
-import { isGatedPath, type OwnPaths } from '#gateway/routes/own-paths.ts'
+import { isGatedPath, type OwnPaths, revocationsPath } from '#gateway/routes/own-paths.ts'
 import type { RequestTarget } from '#gateway/routes/request-target.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { joinHeaders } from '#gateway/server/own-endpoints.ts'
@@ -74,6 +75,7 @@ async function explainAdmission(
   })
   const result = await gate(arrival)
   if (result instanceof GatehouseError) throw result
+  if (path === revocationsPath && !config.tokens.revocationFeed.enabled) throw noFeedError()
 }
 
 function gatedDetail(route: GatedRoute): string {

@@ -49,15 +49,13 @@ export type AdminPath = Extract<OwnPath, `${typeof adminPrefix}${string}`>
 /** The paths at which an account asks about itself. */
 export type OwnAccountPath = '/api/v1/accounts/usage'
 /** Where those who may ask about tokens follow revocations. */
-export type RevocationsPath = '/api/v1/revocations'
+export const revocationsPath = '/api/v1/revocations'
+export type RevocationsPath = typeof revocationsPath
 /** The paths whose callers are authenticated before their handlers run. */
 export type GatedPath = AdminPath | OwnAccountPath | RevocationsPath
 export type PublicPath = Exclude<OwnPath, GatedPath>
 
-const gatedPaths: readonly string[] = ['/api/v1/accounts/usage', '/api/v1/revocations'] satisfies readonly (
-  | OwnAccountPath
-  | RevocationsPath
-)[]
+const gated: readonly string[] = ['/api/v1/accounts/usage', revocationsPath] satisfies GatedPath[]
 
 /** The endpoints of OAuth 2, which take forms. */
 export type OAuthPath = Extract<OwnPath, `/api/v1/oauth/${string}`>
@@ -131,7 +129,7 @@ function isMetadataPath(path: string): boolean {
 
 /** Whether the callers of an own path are authenticated. */
 export function isGatedPath(path: string): boolean {
-  return isAdminPath(path) || gatedPaths.includes(path)
+  return isAdminPath(path) || gated.includes(path)
 }
 
 /** The paths that belong to the gateway for every method, and take precedence over any route. */

@@ -47,6 +47,8 @@ export interface RevocationFeedOptions {
   /** For how long after a revocation something that was issued before it may be valid. */
   readonly keptMs: number
   readonly readersMax: number
+  /** Called with the difference that a reader makes. */
+  onReaders?(difference: 1 | -1): void
   /** Up to where the change log has been applied. */
   position(): number
   readonly clock: Clock
@@ -124,9 +126,15 @@ export function openRevocationFeed(options: RevocationFeedOptions): RevocationFe
 
   function endAll(): void {
     const ended = [...readers]
-    readers.clear()
     unsent = []
-    for (const reader of ended) reader.onEnd()
+    for (const reader of ended) {
+      leave(reader)
+      reader.onEnd()
+    }
+  }
+
+  function leave(reader: FeedReader): void {
+    if (readers.delete(reader)) options.onReaders?.(-1)
   }
 
   function follow(nonce: string, reader: FeedReader): Iterator<string> {
@@ -146,6 +154,7 @@ export function openRevocationFeed(options: RevocationFeedOptions): RevocationFe
       })
     }
     readers.add(reader)
+    options.onReaders?.(1)
     return snapshot(nonce, sequence)
   }
 
@@ -177,7 +186,7 @@ export function openRevocationFeed(options: RevocationFeedOptions): RevocationFe
       endAll()
     },
     follow,
-    leave: (reader) => readers.delete(reader),
+    leave,
     close: endAll,
   }
 }

@@ -121,7 +121,7 @@ type FeedConfig = Pick<Config, 'tokens' | 'accessCookie' | 'assertion'>
 /** @returns undefined if it is not enabled */
 export function openConfiguredFeed(
   config: FeedConfig,
-  parts: Pick<RevocationFeedOptions, 'keyring' | 'storeConnection' | 'position' | 'clock'>,
+  parts: Pick<RevocationFeedOptions, 'keyring' | 'storeConnection' | 'position' | 'onReaders' | 'clock'>,
 ): RevocationFeed | undefined {
   const { revocationFeed, issuer } = config.tokens
   if (!revocationFeed.enabled) return undefined

@@ -106,6 +106,7 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     keyring,
     storeConnection,
     position: () => invalidation.position(),
+    onReaders: (difference) => metrics.revocationReaders.inc(difference),
     clock,
   })
   const invalidation = openCacheInvalidation(options, {

@@ -1,10 +1,13 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { decodeJwt } from 'jose'
 import t from 'tap'
 import type { Operator } from '#cli/operator.ts'
 import { createVerifier } from '#library/verify.ts'
 import { reloadWith } from '../../gateway/support/reload.ts'
 import { startBoth } from '../../setup/both.ts'
-import { until } from '../../setup/net.ts'
+import { startGateway } from '../../setup/gateway.ts'
+import { freePort, until } from '../../setup/net.ts'
 import {
   codeOf,
   feedConfig,
@@ -166,3 +169,39 @@ t.test('readers follow a reload and a new signing key, and hold up no shutdown',
   t.ok(await gateway.shutDown())
   t.ok(performance.now() - begunAt < 5_000)
 })
+
+t.test(
+  'the example of a backend that follows revocations does, and the page shows it as it is',
+  async (t) => {
+    const file = 'examples/verify/follow-revocations.mjs'
+    t.ok(
+      readFileSync('docs/library-verify.md', 'utf8').includes(
+        `\`\`\`js\n${readFileSync(file, 'utf8')}\`\`\``,
+      ),
+    )
+    const [port, gatewayPort] = [await freePort(), await freePort()]
+    const issuer = `http://localhost:${gatewayPort}`
+    const gateway = await startGateway(t, {
+      config: {
+        ...feedConfig,
+        publicUrl: issuer,
+        listen: { port: gatewayPort, host: 'localhost' },
+        upstreams: { orders: { targets: [{ url: `http://127.0.0.1:${port}` }] } },
+        routes: [{ name: 'orders', path: '/orders', auth: 'any', upstream: 'orders' }],
+      },
+    })
+    const reader = await gateway.createAccount({ role: 'Admin' })
+    const created = await gateway.createAccount({ role: 'Editor' })
+    const child = spawn(process.execPath, ['-C', 'gatehouse-source', file, issuer, String(port)], {
+      env: { ...process.env, GATEWAY_KEY: reader.secretKey },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.teardown(() => child.kill())
+    let output = ''
+    child.stdout.on('data', (chunk) => (output += chunk))
+    await until('it listens', () => output.includes('ready'))
+    const response = await fetch(`${gateway.url}/orders`, { headers: { SecretKey: created.secretKey } })
+    t.strictSame(await response.json(), { id: created.account.id, role: 'Editor' })
+    t.match(output, 'revocations: current')
+  },
+)
