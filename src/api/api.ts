@@ -6,35 +6,43 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { destinationOf, ownRouteName, recordRouteName } from '#gateway/gate/outcome.ts'
-import { createProblem, sendProblem } from '#gateway/refusals/problem.ts'
-import type { MetadataPath, OAuthPath, PublicPath } from '#gateway/routes/own-paths.ts'
+import { createProblem, sendProblem } from '#gateway/refusals/send-problem.ts'
+import {
+  documentMethods,
+  type MetadataPath,
+  type OAuthPath,
+  type PublicPath,
+  securityTxtPath,
+} from '#gateway/routes/own-paths.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { Keyring } from '#identity/tokens/keyring.ts'
 import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Portal } from '#portal/portal.ts'
-import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
 import {
   type AdmissionOptions,
   adminRoute,
   createAdmission,
   introspectionRoute,
   ownAccountRoute,
-} from './admin/admission.ts'
+} from './admin/admin-admission.ts'
+import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
+import { type IssuerFrontsOptions, registerIssuerFronts } from './issuers/issuer-fronts.ts'
+import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import {
+  metadataMaxAgeS,
   type ProtectedResourceOptions,
   protectedResourceEndpoint,
   serverMetadataEndpoint,
-} from './discovery.ts'
-import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
+} from './metadata.ts'
 import { type OAuthOptions, registerOAuth } from './oauth/oauth.ts'
 import { createApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
 import { type OwnEndpoint, registerOperations, registerOwnRoute } from './operation.ts'
-import { registerPortal } from './portal.ts'
+import { registerPortal } from './register-portal.ts'
+import { registerSignInReturn, type SignInReturnOptions } from './register-sign-in-return.ts'
 import { applyReplyKeepAlive, jsonLine } from './reply.ts'
 import { type RevocationsOptions, revocationsOperations } from './revocations.ts'
-import { registerSignInReturn, type SignInReturnOptions } from './sign-in-return.ts'
 import {
   type HeldKeysEndpointOptions,
   revokeKeyEndpoint,
@@ -42,7 +50,7 @@ import {
   tokenEndpoints,
 } from './token-endpoints.ts'
 import { ownAccountOperations } from './usage-operations.ts'
-import { translateError } from './validate.ts'
+import { translateError } from './validate-with-schemas.ts'
 
 export interface ApiOptions
   extends TokenEndpointsOptions,
@@ -60,8 +68,12 @@ export interface ApiOptions
   readonly portal: Portal | undefined
   /** undefined = page visits do not sign in on another host. */
   readonly signInReturn?: SignInReturnOptions | undefined
+  /** undefined = there are none, as in an app. */
+  readonly issuers?: IssuerFrontsOptions['issuers']
   /** undefined = there are no routes, as in an app. */
   readonly protectedResources?: ProtectedResourceOptions | undefined
+  /** The text of security.txt; undefined = there is none. */
+  readonly securityTxt?: string | undefined
 }
 
 /** For a year, and for this host only: subdomains and sibling hosts are not covered. */
@@ -116,9 +128,13 @@ export async function registerEndpoints(scope: FastifyInstance, options: ApiOpti
   })
   await scope.register(async (jsonScope) => registerJson(jsonScope, options))
   await scope.register(async (formScope) => registerOAuth(formScope, options))
-  const { portal, signInReturn } = options
+  const { portal, signInReturn, issuers, securityTxt } = options
+  if (issuers)
+    await scope.register(async (issuerScope) => registerIssuerFronts(issuerScope, { ...options, issuers }))
   if (signInReturn)
     await scope.register(async (returnScope) => registerSignInReturn(returnScope, signInReturn))
+  if (securityTxt !== undefined)
+    registerOwnRoute(scope, securityTxtPath, textEndpoint(securityTxt), documentMethods)
   if (portal) {
     await scope.register(async (portalScope) => {
       limitBodies(portalScope, options.requestTimeoutMs)
@@ -184,6 +200,16 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
 function registerProtectedResources(scope: FastifyInstance, endpoint: OwnEndpoint): void {
   registerOwnRoute(scope, '/.well-known/oauth-protected-resource', endpoint)
   registerOwnRoute(scope, '/.well-known/oauth-protected-resource/:path', endpoint)
+}
+
+function textEndpoint(text: string): OwnEndpoint {
+  return {
+    handler: async (_request, reply) =>
+      reply
+        .type('text/plain; charset=utf-8')
+        .header('Cache-Control', `public, max-age=${metadataMaxAgeS}`)
+        .send(text),
+  }
 }
 
 /** The public signing keys (RFC 7517), including those that are announced but not used yet. */

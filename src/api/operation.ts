@@ -11,7 +11,7 @@ import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { JsonSchema, Value } from './json-schema.ts'
-import { toRequestInvalid, validateWithSchemas } from './validate.ts'
+import { toRequestInvalid, validateWithSchemas } from './validate-with-schemas.ts'
 
 /** An operation: requests are validated against it, and the OpenAPI document is generated from it. */
 export interface OperationDoc {
@@ -139,13 +139,16 @@ export interface OwnEndpoint {
   readonly onAccepted?: (request: FastifyRequest, reply: FastifyReply) => void
 }
 
-/** Registers an endpoint of the table of own paths: it owns its path for every method. */
+/**
+ * Registers an endpoint, which owns its path for every method.
+ * @param methods those that it supports; default: those in the table of own paths
+ */
 export function registerOwnRoute(
   app: FastifyInstance,
   path: string,
   { handler, onAccepted }: OwnEndpoint,
+  methods = allowedMethods(path),
 ): void {
-  const methods = allowedMethods(path)
   app.route({
     url: path.replace(/:path$/, '*'),
     method: [...ownMethods],

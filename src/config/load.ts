@@ -24,6 +24,7 @@ import {
 } from './rules/listen.ts'
 import { reviewPortal } from './rules/portal.ts'
 import { reviewPlans, reviewRoutes } from './rules/routes.ts'
+import { reviewSecurityTxt } from './rules/security-txt.ts'
 import { reviewStore } from './rules/store.ts'
 import { reviewKeys, reviewTokens } from './rules/tokens.ts'
 import { reviewUpstreamHeaders, reviewUpstreams } from './rules/upstreams.ts'
@@ -52,6 +53,7 @@ const rules = [
   reviewAccessCookie,
   reviewCors,
   reviewPortal,
+  reviewSecurityTxt,
   reviewKeys,
   reviewKeyCarriers,
   reviewStore,
@@ -185,10 +187,7 @@ function assertUsable({ file, config, snapshot, problems, sourceOf }: ConfigRead
 /** What has to be changed to solve the problems: an override may be wrong although the file is right. */
 export function placesOf(file: string, problems: readonly Problem[]): string {
   const kinds = new Set(problems.map(({ source }) => source.kind))
-  const outside = [
-    ...(kinds.has('env') ? ['the environment'] : []),
-    ...(kinds.has('flag') ? ['what --set sets'] : []),
-  ]
+  const outside = [...(kinds.has('env') ? ['the environment'] : []), ...(kinds.has('flag') ? ['--set'] : [])]
   const isInFile = kinds.size > outside.length
   return [...(isInFile ? [file] : []), ...outside].join(' and ')
 }

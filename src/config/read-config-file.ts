@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, existsSync, openSync, readSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { isAbsolute, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml'
 import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
+import { readAtMost } from '#platform/files.ts'
 import { isRecord } from '#platform/json.ts'
 import { isBinary } from '#platform/package.ts'
 import type { Path, Problem, Source } from './problem.ts'
@@ -103,22 +104,6 @@ function readBytes(file: string): Buffer {
   } catch (cause) {
     const reason = hasErrorCode(cause, 'EISDIR') ? 'it is a folder' : errorMessage(cause)
     throw new OperatorError(`cannot read the config file ${file}: ${reason}`, { hint: hint(cause), cause })
-  }
-}
-
-/** Reads at most `bytesMax`, whatever size the file reports, as a device or a pipe reports none. */
-function readAtMost(file: string, bytesMax: number): Buffer {
-  const descriptor = openSync(file, 'r')
-  try {
-    const bytes = Buffer.allocUnsafe(bytesMax + 1)
-    let length = 0
-    for (let count = -1; count !== 0 && length < bytes.length; length += count) {
-      count = readSync(descriptor, bytes, length, bytes.length - length, null)
-    }
-    if (length > bytesMax) throw new Error(`it is larger than ${bytesMax / 1_048_576} MiB`)
-    return bytes.subarray(0, length)
-  } finally {
-    closeSync(descriptor)
   }
 }
 

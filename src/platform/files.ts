@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { hasErrorCode } from './errors/operator-error.ts'
 
@@ -16,6 +16,25 @@ export function makeFolder(path: string): void {
     if (!hasErrorCode(error, 'ENOENT') || existsSync(dirname(path))) throw error
     makeFolder(dirname(path))
     makeFolder(path)
+  }
+}
+
+/**
+ * Reads a whole file, whatever size it reports, as a device or a pipe reports none.
+ * @throws Error if it is larger than `bytesMax`, or cannot be read
+ */
+export function readAtMost(file: string, bytesMax: number): Buffer {
+  const descriptor = openSync(file, 'r')
+  try {
+    const bytes = Buffer.allocUnsafe(bytesMax + 1)
+    let length = 0
+    for (let count = -1; count !== 0 && length < bytes.length; length += count) {
+      count = readSync(descriptor, bytes, length, bytes.length - length, null)
+    }
+    if (length > bytesMax) throw new Error(`it is larger than ${bytesMax / 1_048_576} MiB`)
+    return bytes.subarray(0, length)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

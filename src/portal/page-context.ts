@@ -27,7 +27,7 @@ import { frameOidcOf, type PortalOidc } from './oidc/portal-oidc.ts'
 import type { PortalCookie } from './portal-cookie.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PageResponse } from './portal-response.ts'
-import type { PortalAssets } from './read-assets.ts'
+import type { Branding, PortalAssets } from './read-assets.ts'
 import type { PageFrame } from './views/frame.ts'
 
 /** One request to the portal, with its visitor and viewer. */
@@ -52,6 +52,7 @@ export interface SignedInContext extends PageContext {
 export interface PortalOptions {
   /** The path of the portal, such as `/portal`, without a trailing slash; everything below it belongs to the portal. */
   readonly path: string
+  readonly branding: Branding
   /** The public origin, for the code examples. */
   readonly publicOrigin: string
   /** The origin of the portal itself. */
@@ -128,6 +129,7 @@ export function createPageContext(
   function frame(status: number): PageFrame {
     return {
       base: path,
+      brand: options.branding.name,
       assets,
       nonce: randomBytes(nonceBytes).toString('base64'),
       now: clock(),
@@ -156,7 +158,8 @@ export function createPageContext(
     { status, headers }: Pick<PageResponse, 'status' | 'headers'> = { status: 200, headers: {} },
   ): PageResponse {
     const made = frame(status)
-    return { kind: 'page', nonce: made.nonce, html: render(made), status, headers }
+    const hasImages = assets.logo !== undefined
+    return { kind: 'page', nonce: made.nonce, hasImages, html: render(made), status, headers }
   }
 
   const { visitor } = request

@@ -1,7 +1,7 @@
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import { randomText } from '#platform/secrets/format.ts'
+import { randomText } from '#platform/secrets/key-format.ts'
 import type { PortalRequest } from './portal-request.ts'
 
 /** The cookies of the portal. Browsers send them only to the portal, never to a backend. */

@@ -18,6 +18,8 @@ export interface PageResponse {
   readonly kind: 'page'
   /** The nonce of its style and script. */
   readonly nonce: string
+  /** Whether it shows images of this origin. */
+  readonly hasImages: boolean
   readonly html: Html
   readonly status: number
   readonly headers: Headers
@@ -65,14 +67,14 @@ export type PortalResponse =
     }
   | { readonly kind: 'file'; readonly file: FileDownload }
 
-export function answerPage({ html: page, nonce, status, headers }: PageResponse): ContentResponse {
+export function answerPage({ html: page, nonce, hasImages, status, headers }: PageResponse): ContentResponse {
   return {
     kind: 'content',
     status,
     headers: {
       ...headers,
       'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': contentSecurityPolicy(nonce),
+      'Content-Security-Policy': contentSecurityPolicy(nonce, hasImages),
     },
     body: page.text,
   }
@@ -85,8 +87,8 @@ export function answerRedirect(location: string): PortalResponse {
 
 /** The page of `continueTo`. */
 export function answerContinue(url: string): ContentResponse {
-  const page = html`<!doctype html><html lang="en"><meta charset="utf-8"><title>Gatehouse</title><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">Continue</a>`
-  return answerPage({ kind: 'page', html: page, nonce: 'none', status: 200, headers: {} })
+  const page = html`<!doctype html><html lang="en"><meta charset="utf-8"><title>Continue</title><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">Continue</a>`
+  return answerPage({ kind: 'page', html: page, nonce: 'none', hasImages: false, status: 200, headers: {} })
 }
 
 export function answerData(data: unknown): PortalResponse {
@@ -98,13 +100,13 @@ export function answerData(data: unknown): PortalResponse {
  * Allows only style and script with the nonce of this response, as other paths of the same origin belong to backends,
  * whose files must not run here.
  */
-function contentSecurityPolicy(nonce: string): string {
+function contentSecurityPolicy(nonce: string, hasImages: boolean): string {
   return [
     "default-src 'none'",
     `style-src 'nonce-${nonce}'`,
     `script-src 'nonce-${nonce}'`,
     "connect-src 'self'",
-    'img-src data:',
+    hasImages ? "img-src 'self' data:" : 'img-src data:',
     "form-action 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",

@@ -60,6 +60,8 @@ const pageFactories: readonly CreatePages[] = [
 /** The portal, independent of the HTTP server: it owns everything at and below its path, for every method. */
 export interface Portal {
   readonly path: string
+  /** Where people change their password; undefined = they have none. */
+  readonly passwordPage: string | undefined
   readonly pages: readonly RegisteredPage[]
   /**
    * Decides everything that can be decided before a byte of the body is read; to be called again once the body has been
@@ -83,7 +85,11 @@ export interface Portal {
 
 export function createPortal(options: PortalOptions): Portal {
   const { path: base, cookie } = options
-  const parts: PortalParts = { options, assets: readAssets(base), notices: createFlashNotices(cookie) }
+  const parts: PortalParts = {
+    options,
+    assets: readAssets(base, options.branding),
+    notices: createFlashNotices(cookie),
+  }
   const admit = createPortalGate(parts)
   const pages = pageFactories.flatMap((make) => make(options))
 
@@ -95,6 +101,7 @@ export function createPortal(options: PortalOptions): Portal {
 
   return {
     path: base,
+    passwordPage: options.oidc?.acceptsPasswords === false ? undefined : `${base}/profile`,
     pages: pages.map((page) => ({ page, formPagePath: formPagePathOf(page.path, pages) })),
     admit,
     // During the upload of the form the viewer may have been signed out, or lost the role Admin.

@@ -5,7 +5,7 @@ import { assertPasswordsMatch } from './link-pages.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
 import { type PageResult, redirectTo } from './portal-response.ts'
-import { type ProfileForm, profilePage } from './views/profile.ts'
+import { type ProfileForm, profilePage } from './views/profile-page.ts'
 import { type SecondFactorForm, secondFactorPage } from './views/second-factor.ts'
 
 /** One's own name, e-mail, password and second factor. */

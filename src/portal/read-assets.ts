@@ -4,20 +4,36 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
 import { readProgramFile } from '#platform/package.ts'
 import { assetFiles } from '#platform/pages/asset-files.ts'
+import { type AccentColors, accentStyle } from './branding/accent.ts'
+import { imageKindOf } from './branding/logo.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PortalResponse } from './portal-response.ts'
 
-/** Style and script of all pages. Their names contain a digest, so that browsers may cache them indefinitely. */
+/** `portal.branding` of the config. */
+export interface Branding extends AccentColors {
+  readonly name: string
+  /** The bytes of an image that `imageKindOf` knows; undefined = none. */
+  readonly logo: Buffer | undefined
+}
+
+/**
+ * Style and script of all pages, and the logo. Their names contain a digest, so that browsers may cache them
+ * indefinitely.
+ */
 export interface PortalAssets {
   /** URL paths. */
   readonly style: string
   readonly script: string
+  /** undefined = there is none. */
+  readonly logo: string | undefined
   /** Finds an asset by its path; undefined if there is none, or not any more. */
   find(path: string): PortalAsset | undefined
 }
 
 interface PortalAsset {
   readonly type: string
+  /** Identifies the bytes. */
+  readonly digest: string
   /** The bytes to send, and their content coding if there is one. @param accepted Accept-Encoding */
   encode(accepted: string): { readonly bytes: Buffer; readonly coding: 'br' | 'gzip' | undefined }
 }
@@ -28,16 +44,22 @@ const brotliQuality = 6
 const folders = ['../platform/pages/assets/', './assets/'].map((path) => new URL(path, import.meta.url))
 
 /** Reads the shared assets and the portal's own: files of one kind are concatenated, sorted by name. */
-export function readAssets(base: string): PortalAssets {
-  const style = createAsset(concatAssets('.css'), 'text/css; charset=utf-8')
-  const script = createAsset(concatAssets('.js'), 'text/javascript; charset=utf-8')
-  const stylePath = `${base}/assets/${style.digest}.css`
-  const scriptPath = `${base}/assets/${script.digest}.js`
-  const assets = new Map([
-    [stylePath, style.asset],
-    [scriptPath, script.asset],
-  ])
-  return { style: stylePath, script: scriptPath, find: (path) => assets.get(path) }
+export function readAssets(base: string, branding: Omit<Branding, 'name'>): PortalAssets {
+  const assets = new Map<string, PortalAsset>()
+  function add(bytes: Buffer, type: string, ending: string): string {
+    const asset = createAsset(bytes, type)
+    const path = `${base}/assets/${asset.digest}.${ending}`
+    assets.set(path, asset)
+    return path
+  }
+  const styles = Buffer.concat([concatAssets('.css'), Buffer.from(accentStyle(branding))])
+  const kind = branding.logo && imageKindOf(branding.logo)
+  return {
+    style: add(styles, 'text/css; charset=utf-8', 'css'),
+    script: add(concatAssets('.js'), 'text/javascript; charset=utf-8', 'js'),
+    logo: branding.logo && kind && add(branding.logo, kind.type, kind.ending),
+    find: (path) => assets.get(path),
+  }
 }
 
 export const assetMethods: readonly string[] = ['GET', 'HEAD']
@@ -57,37 +79,51 @@ export function requestedAsset(
 export function answerAsset(assets: PortalAssets, request: PortalRequest): PortalResponse {
   const asset = requestedAsset(assets, request)
   const { bytes, coding } = asset.encode(String(request.headers['accept-encoding'] ?? ''))
+  const etag = `"${asset.digest}${coding ? `-${coding}` : ''}"`
+  const headers = {
+    'Cache-Control': 'public, max-age=31536000, immutable',
+    ETag: etag,
+    Vary: 'Accept-Encoding',
+  }
+  if (request.headers['if-none-match'] === etag)
+    return { kind: 'content', status: 304, headers, body: undefined }
   return {
     kind: 'content',
     status: 200,
     headers: {
+      ...headers,
       'Content-Type': asset.type,
-      'Cache-Control': 'public, max-age=31536000, immutable',
-      Vary: 'Accept-Encoding',
+      ...(asset.type.startsWith('image/') && { 'Content-Security-Policy': imagePolicy }),
       ...(coding && { 'Content-Encoding': coding }),
     },
     body: bytes,
   }
 }
 
+/** An SVG that is opened by itself is a document: it may style itself, but runs no script and loads nothing. */
+const imagePolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
 function concatAssets(ending: string): Buffer {
   return Buffer.concat(assetFiles(folders, ending).map((file) => readProgramFile(file)))
 }
 
-function createAsset(bytes: Buffer, type: string): { readonly digest: string; readonly asset: PortalAsset } {
+function createAsset(bytes: Buffer, type: string): PortalAsset {
+  // Other images are compressed already.
+  const isCompressible = !type.startsWith('image/') || type === 'image/svg+xml'
   // Compressed on first use, so as not to slow down the start.
   const compress = memoize((coding: 'br' | 'gzip') =>
     coding === 'br'
       ? brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } })
       : gzipSync(bytes),
   )
-  const asset: PortalAsset = {
+  return {
     type,
+    digest: hash('sha256', bytes, 'base64url').slice(0, 16),
     encode: (accepted) => {
+      if (!isCompressible) return { bytes, coding: undefined }
       if (/\bbr\b/.test(accepted)) return { bytes: compress('br'), coding: 'br' }
       if (/\bgzip\b/.test(accepted)) return { bytes: compress('gzip'), coding: 'gzip' }
       return { bytes, coding: undefined }
     },
   }
-  return { digest: hash('sha256', bytes, 'base64url').slice(0, 16), asset }
 }

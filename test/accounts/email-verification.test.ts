@@ -14,6 +14,7 @@ async function start(t: Test) {
     username: undefined,
     password: undefined,
     from: 'gatehouse@example.com',
+    name: 'Gatehouse',
     security: 'none',
     tls: { verify: true, ca: undefined },
   })

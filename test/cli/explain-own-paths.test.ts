@@ -139,6 +139,8 @@ t.test('explain of a missing portal page is 404, of a cross-site form a refusal'
       t.equal(await explainTruly(t, `${method} /portal${path}`), 'refuse route-not-found route', path)
     }
   }
+  t.equal(await explainTruly(t, 'GET /.well-known/change-password'), 'answer route')
+  t.equal(await explainTruly(t, 'POST /.well-known/change-password'), 'refuse method-not-allowed route')
   t.equal(await explainTruly(t, 'GET /portal/accounts/'), 'refuse credentials-missing route', 'an empty ID')
   const foreign = ['Origin: https://evil.example']
   t.equal(await explainTruly(t, 'POST /portal/sign-in', foreign), 'refuse cross-site-request route')

@@ -33,9 +33,11 @@ t.test('a config of one upstream and one route is complete', async (t) => {
       setupLinkLifetimeMs: 86_400_000,
       resetLinkLifetimeMs: 3_600_000,
       acceptsPasswords: true,
+      branding: { name: 'Gatehouse', logo: undefined, color: undefined, darkColor: undefined },
       oidc: undefined,
     },
     mail: undefined,
+    securityTxt: undefined,
     trustedProxies: [],
     clientCertificateHeader: 'none',
     upstreams: [

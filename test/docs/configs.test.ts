@@ -41,6 +41,7 @@ const certificate = makeCertificate(t, 'DNS:localhost')
 /** What a file of this name would have. */
 function contentOf(file: string): string {
   if (/\.crt$|ca\.pem$/.test(file)) return certificate.cert
+  if (file.endsWith('.svg')) return '<svg xmlns="http://www.w3.org/2000/svg"/>'
   return file.endsWith('tls.key') ? certificate.key : randomBytes(32).toString('base64')
 }
 

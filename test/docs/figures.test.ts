@@ -30,7 +30,7 @@ const figures: readonly (readonly [text: string, pattern: RegExp, source: string
   [
     'docs/issuers.md',
     /bearer token \(RFC 6750, 2\.1\) of at most (\S+) characters/,
-    'src/platform/secrets/format.ts',
+    'src/platform/secrets/key-format.ts',
     /bearerTokenMax = (\S+)/,
   ],
   [

@@ -7,7 +7,7 @@ import { accountsPage, deleteAccountPage, newAccountPage } from '#portal/views/a
 import { auditPage } from '#portal/views/audit-page.ts'
 import { eventsPage } from '#portal/views/events-page.ts'
 import { emptyForm, type PageFrame } from '#portal/views/frame.ts'
-import { importPage } from '#portal/views/import.ts'
+import { importPage } from '#portal/views/import-page.ts'
 import { type IntegrationView, integrationPage } from '#portal/views/integration.ts'
 import {
   forgottenPage,
@@ -16,7 +16,7 @@ import {
   setupPage,
   verifyEmailPage,
 } from '#portal/views/links.ts'
-import { profilePage } from '#portal/views/profile.ts'
+import { profilePage } from '#portal/views/profile-page.ts'
 import { secondFactorPage, signInCodePage } from '#portal/views/second-factor.ts'
 import { sessionsPage } from '#portal/views/sessions-page.ts'
 import { errorPage, signInPage, takeOverPage } from '#portal/views/sign-in-page.ts'

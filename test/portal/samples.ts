@@ -21,7 +21,8 @@ const day = 24 * hour
 export function frame(over: Partial<PageFrame> = {}): PageFrame {
   return {
     base: '/portal',
-    assets: { style: '', script: '' },
+    brand: 'Gatehouse',
+    assets: { style: '', script: '', logo: undefined },
     nonce: '',
     now,
     csrfToken: 'sample',

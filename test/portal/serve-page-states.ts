@@ -6,7 +6,7 @@ import { states } from './page-states.ts'
 
 /** Shows every state at `/portal/states/<name>`, with the assets of the portal. */
 export async function showStates(): Promise<{ readonly url: string; close(): void }> {
-  const assets = readAssets('/portal')
+  const assets = readAssets('/portal', { logo: undefined, color: undefined, darkColor: undefined })
   const server = createServer((request, response) => {
     const path = request.url ?? ''
     const asset = assets.find(path)

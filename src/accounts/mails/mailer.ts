@@ -11,8 +11,9 @@ export interface MailServer {
   /** undefined = no authentication; the same without a password. */
   readonly username: string | undefined
   readonly password: string | undefined
-  /** Address that mails are from. */
+  /** Address that mails are from, and the name of whoever sends them, which is at their end too. */
   readonly from: string
+  readonly name: string
   readonly tls: TlsVerification
 }
 
@@ -23,7 +24,7 @@ const timeoutMs = 10_000
  * Sends mails through an SMTP server, each over a new connection: there are few.
  * @returns a function that throws GatehouseError `mail-unavailable` if the server did not accept the mail
  */
-export function createMailer({ from, tls, username, password, ...server }: MailServer) {
+export function createMailer({ from, name, tls, username, password, ...server }: MailServer) {
   if (server.security !== 'none' && tls.ca === undefined) trustSystemAuthorities()
   const transport = createTransport({
     host: server.host,
@@ -42,7 +43,12 @@ export function createMailer({ from, tls, username, password, ...server }: MailS
   })
   return async ({ to, subject, text }: Mail): Promise<void> => {
     try {
-      await transport.sendMail({ from, to: { name: '', address: to }, subject, text })
+      await transport.sendMail({
+        from: { name, address: from },
+        to: { name: '', address: to },
+        subject,
+        text: `${text}\n-- \n${name}\n`,
+      })
     } catch (cause) {
       throw new GatehouseError('mail-unavailable', { cause })
     }

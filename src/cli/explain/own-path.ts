@@ -1,10 +1,21 @@
-import { adminRoute, createOwnBasicKeyCheck, gatedRouteOf, ownAccountRoute } from '#api/admin/admission.ts'
+import {
+  adminRoute,
+  createOwnBasicKeyCheck,
+  gatedRouteOf,
+  ownAccountRoute,
+} from '#api/admin/admin-admission.ts'
 import { noFeedError } from '#api/revocations.ts'
 import type { Config } from '#config/config.ts'
 import { cookieValues } from '#gateway/browser/browser-fields.ts'
 import { createGate, type DecisionTrace, type GateOptions } from '#gateway/gate/gate.ts'
 import { destinationOf, recordRouteName } from '#gateway/gate/outcome.ts'
-import { isGatedPath, type OwnPaths, revocationsPath } from '#gateway/routes/own-paths.ts'
+import {
+  changePasswordPath,
+  documentMethods,
+  isGatedPath,
+  type OwnPaths,
+  revocationsPath,
+} from '#gateway/routes/own-paths.ts'
 import type { RequestTarget } from '#gateway/routes/request-target.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { joinHeaders } from '#gateway/server/own-endpoints.ts'
@@ -94,8 +105,16 @@ async function explainPortalPath(
   const { path: base } = config.portal
   const { method } = arrival.head
   if (path.startsWith(`${base}/assets/`)) {
-    requestedAsset(readAssets(base), { url: path + query, method })
+    requestedAsset(readAssets(base, config.portal.branding), { url: path + query, method })
     passRoute({ detail: 'a file of the portal', facts: { methods: assetMethods } })
+    return
+  }
+  if (path === changePasswordPath) {
+    assertMethodAllowed(arrival, documentMethods)
+    passRoute({
+      detail: 'redirects to the page of the portal where passwords are changed',
+      facts: { methods: documentMethods },
+    })
     return
   }
   const page = pageAccessAt(path.slice(base.length))

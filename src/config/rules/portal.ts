@@ -1,7 +1,9 @@
 import { findFieldErrors } from '#accounts/account-input.ts'
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import { isSecureUrl } from '#identity/issuers/issuer.ts'
-import { hostProblem } from '../addresses.ts'
+import { contrastMin, contrastOn, readableOn, type Theme } from '#portal/branding/accent.ts'
+import { imageKindOf, logoBytesMax } from '#portal/branding/logo.ts'
+import { hostProblem } from '../hosts.ts'
 import type { Review } from '../review.ts'
 import { noProvision } from '../schema/portal.ts'
 import { reviewCertificates } from './upstreams.ts'
@@ -17,6 +19,8 @@ export function reviewPortal(review: Review): void {
     }
   }
   reviewHost(review)
+  reviewLogo(review)
+  reviewColors(review)
   reviewOidc(review)
   reviewMail(review)
 }
@@ -27,13 +31,44 @@ function reviewHost(review: Review): void {
   const host = review.tree.portal.host?.toLowerCase()
   if (host === undefined) return
   const isPublic = review.isValid(['publicUrl']) && URL.parse(review.tree.publicUrl)?.hostname === host
-  if (isPublic) review.report(['portal', 'host'], 'must be another host than that of publicUrl')
+  if (isPublic) review.report(['portal', 'host'], 'must not be the host of publicUrl')
   if (!review.hasValidShape(['routes'])) return
   for (const [index, route] of review.tree.routes.entries()) {
     const path = ['routes', index, 'host']
     if (review.isValid(path) && route.host?.toLowerCase() === host)
       review.report(path, 'is portal.host, which has no routes')
   }
+}
+
+function reviewLogo(review: Review): void {
+  const path = ['portal', 'branding', 'logo']
+  if (!review.isValid(path)) return
+  const { logo } = review.tree.portal.branding
+  const text = logo && review.secret(path, { file: logo.file, encoding: 'base64' })
+  if (text === undefined) return
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.length > logoBytesMax)
+    review.report([...path, 'file'], `is larger than ${logoBytesMax / 1_024} KiB`)
+  else if (!imageKindOf(bytes)) review.report([...path, 'file'], 'is no SVG, PNG, JPEG or WebP image')
+}
+
+function reviewColors(review: Review): void {
+  const reviewColor = (name: 'color' | 'darkColor', theme: Theme) => {
+    const path = ['portal', 'branding', name]
+    if (!review.isValid(path)) return
+    const color = review.tree.portal.branding[name]
+    if (color === undefined || contrastOn(theme, color) >= contrastMin) return
+    // Rounded down: a ratio that is too small must not look sufficient.
+    const ratio = Math.floor(contrastOn(theme, color) * 100) / 100
+    const hint =
+      theme === 'light' && contrastOn('dark', color) >= contrastMin ? '; keep this one as darkColor' : ''
+    review.report(
+      path,
+      `has a contrast of ${ratio}:1 on ${theme} pages, where text needs ${contrastMin}:1 (WCAG AA): use ${readableOn(theme, color)}${hint}`,
+    )
+  }
+  reviewColor('color', 'light')
+  reviewColor('darkColor', 'dark')
 }
 
 function reviewMail(review: Review): void {
@@ -73,7 +108,10 @@ export function reviewOidc(review: Review): void {
       review.report([...path, 'provision'], `${message}, or none`)
   }
   if (isValid('scopes') && !scopes.includes('openid'))
-    review.report([...path, 'scopes'], 'must have openid: without it no provider says who signs in')
+    review.report(
+      [...path, 'scopes'],
+      'must include openid: without it, the provider does not say who signs in',
+    )
 }
 
 function reviewIssuer(review: Review, path: readonly string[], issuer: string): void {

@@ -10,7 +10,7 @@ const oidc = optional(
     issuer: text({
       description: 'Its URL, exactly as its metadata have it in `issuer`: a slash at the end matters.',
     }),
-    clientId: text({ description: 'Client ID that the provider gave this gateway.' }),
+    clientId: text({ description: 'Client ID of this gateway at the provider.' }),
     clientSecret: optional(
       secret({ description: 'Secret of that client; absent = a public client, which has none.' }),
     ),
@@ -18,7 +18,7 @@ const oidc = optional(
       text({
         default: noProvision,
         description:
-          'Role of the account that is made for somebody who has none yet; none = only people with an account sign in.',
+          'Role of the account that is created for somebody who has none yet; none = only people with an account can sign in.',
       }),
       (role) => (role === noProvision ? undefined : role),
     ),
@@ -26,7 +26,7 @@ const oidc = optional(
       default: ['openid', 'email', 'profile'],
       maxItems: 50,
       uniqueItems: true,
-      description: 'Scopes to ask for; openid is required, and email has to lead to the e-mail.',
+      description: 'Scopes to ask for; openid is required, and the scopes must give access to the e-mail.',
     }),
     label: text({
       pattern: '^[^\\p{Cc}]{1,60}$',
@@ -43,11 +43,41 @@ const oidc = optional(
         default: 'email_verified',
         description: 'Whether the provider has verified the e-mail: true or 1.',
       }),
-      firstName: text({ default: 'given_name', description: 'The first name, of accounts that are made.' }),
+      firstName: text({
+        default: 'given_name',
+        description: 'The first name, for accounts that are created.',
+      }),
       lastName: text({ default: 'family_name', description: 'The last name.' }),
     }),
   }),
 )
+
+/** @param meaning which pages, and what is used without it */
+const color = (meaning: string) =>
+  optional(
+    text({
+      pattern: '^#[0-9A-Fa-f]{6}$',
+      description: `Colour of links and buttons on ${meaning}, as #rrggbb; its contrast must be at least 4.5:1.`,
+    }),
+  )
+
+const branding = section('What the portal and its mails look like.', {
+  name: text({
+    pattern: '^[^\\p{Cc}]{1,60}$',
+    default: 'Gatehouse',
+    description: 'Name at the top of every page, in the titles of pages, and in mails.',
+  }),
+  logo: optional(
+    convert(
+      item('Image at the top of every page in place of the name, which is its alternative text.', {
+        file: text({ description: 'Path of an SVG, PNG, JPEG or WebP file of at most 256 KiB.' }),
+      }),
+      ({ file }, lookup) => Buffer.from(lookup.secret({ file, encoding: 'base64' }), 'base64'),
+    ),
+  ),
+  color: color('light pages; absent = green'),
+  darkColor: color('dark pages; absent = color, made as light as it has to be'),
+})
 
 export const portal = section(
   'The web portal: users sign in, see and reset their keys, and Admins manage accounts.',
@@ -63,7 +93,7 @@ export const portal = section(
         text({
           pattern: '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$',
           description:
-            'A host name of its own for the portal, with the scheme and port of publicUrl: then no backend shares its origin. Absent = the portal is on every host.',
+            'Host name for the portal alone, with the scheme and port of publicUrl, so that no backend shares its origin. Absent = the portal is on every host.',
         }),
         (host) => host.toLowerCase(),
       ),
@@ -83,14 +113,15 @@ export const portal = section(
       min: '1s',
       max: '30d',
       default: '24h',
-      description: 'How long a set-up link works, with which the owner of an account sets a password.',
+      description: 'How long a set-up link works, which lets the owner of an account set a password.',
     }),
     resetLinkLifetime: duration({
       min: '1s',
       max: '24h',
       default: '1h',
-      description: 'How long a link works that is mailed to somebody who forgot the password.',
+      description: 'How long a mailed link for a forgotten password works.',
     }),
+    branding,
     oidc,
   },
 )
@@ -109,7 +140,7 @@ export const mail = optional(
     from: text({ description: 'Sender of the mails, such as gatehouse@example.com.' }),
     notices: flag(
       true,
-      'Whether people are told by mail of new sign-ins, of resets of their keys and password, and of a changed e-mail.',
+      'Whether people get a mail about new sign-ins, resets of their keys and password, and a changed e-mail.',
     ),
     tls: section('TLS to the SMTP server, for starttls and tls.', {
       verify: flag(true, "Whether the server's certificate is checked."),

@@ -1,3 +1,4 @@
+import { type FrontedIssuer, issuerPathsOf } from './issuer-paths.ts'
 import { standardMethods } from './route.ts'
 import {
   metadataPathsOf,
@@ -6,6 +7,7 @@ import {
   type SignInRoute,
   signInReturnPath,
 } from './route-urls.ts'
+import { createWorkerScopes, type WorkerScopes } from './worker-scopes.ts'
 
 /** A method that an endpoint of the gateway can support; GET includes HEAD. */
 type OwnMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -64,6 +66,10 @@ export type OAuthPath = Extract<OwnPath, `/api/v1/oauth/${string}`>
 export const accessTokenPath = '/api/v1/accounts/access-token' satisfies PublicPath
 /** The token endpoint of OAuth 2. */
 export const oauthTokenPath = '/api/v1/oauth/token' satisfies OAuthPath
+/** Whom to tell of vulnerabilities (RFC 9116); an own path only where the config says it. */
+export const securityTxtPath = '/.well-known/security.txt'
+/** Leads people to where they change their password (W3C, "A Well-Known URL for Changing Passwords"); of the portal. */
+export const changePasswordPath = '/.well-known/change-password'
 /** The path to which browsers send a refresh token as a cookie. */
 export const refreshTokenPath = '/api/v1/accounts/refresh-token' satisfies PublicPath
 
@@ -71,6 +77,9 @@ export const refreshTokenPath = '/api/v1/accounts/refresh-token' satisfies Publi
 export type PerOperation<Value, Path extends OwnPath = OwnPath> = {
   readonly [Each in Path]: { readonly [Method in (typeof ownOperations)[Each][number]]: Value }
 }
+
+/** The methods of what can only be read. */
+export const documentMethods: readonly string[] = ['GET', 'HEAD']
 
 /** A method that no endpoint supports: it represents all uncommon methods. */
 export const unlistedMethod = 'TRACE'
@@ -152,6 +161,16 @@ interface PortalMount {
   readonly path: string
   /** The only host with a portal; undefined = all hosts have it. */
   readonly host?: string | undefined
+  /** Whether people have passwords there. */
+  readonly acceptsPasswords?: boolean
+}
+
+/** What has paths of the gateway only where the config says so. */
+interface FurtherPaths {
+  /** Those with `registration` have endpoints. */
+  readonly issuers?: readonly FrontedIssuer[]
+  /** undefined = its path is free for routes. */
+  readonly securityTxt?: string | undefined
 }
 
 /**
@@ -161,17 +180,19 @@ interface PortalMount {
 export function createOwnPaths(
   portal: PortalMount,
   routes: readonly (ResourceRoute & SignInRoute)[] = [],
+  { issuers = [], securityTxt }: FurtherPaths = {},
 ): OwnPaths {
-  const { enabled, path: portalPath, host: portalHost } = portal
-  const metadataMethods = ['GET', 'HEAD']
-  const metadataEntries = [...metadataPathsOf(routes)].map((path) => [path, metadataMethods] as const)
+  const { enabled, path: portalPath, host: portalHost, acceptsPasswords = false } = portal
+  const documents = [...metadataPathsOf(routes), ...(securityTxt === undefined ? [] : [securityTxtPath])]
+  const documentEntries = documents.map((path) => [path, documentMethods] as const)
   const signInReturnEntries = returnsToOtherHosts(portal, routes)
     ? [[signInReturnPath, ['GET']] as const]
     : []
   const known: ReadonlyMap<string, readonly string[]> = new Map([
     ...fixedPaths,
-    ...metadataEntries,
+    ...documentEntries,
     ...signInReturnEntries,
+    ...issuerPathsOf(issuers),
   ])
   const portalPrefix = `${portalPath}/`
 
@@ -185,6 +206,7 @@ export function createOwnPaths(
   const ownPrefixes = [...new Set([...known.keys()].map(firstSegments))]
 
   function isOfPortal(path: string): boolean {
+    if (path === changePasswordPath) return acceptsPasswords
     return enabled && (path === portalPath || path.startsWith(portalPrefix))
   }
 
@@ -205,44 +227,4 @@ export function createOwnPaths(
 function firstSegments(path: string): string {
   const end = path.indexOf('/', path.indexOf('/', 1) + 1)
   return end <= 0 ? path : path.slice(0, end + 1)
-}
-
-/**
- * Which service workers could reach a page. A browser lets the script of a service worker control every page whose path
- * begins with the folder of the script, or with what `Service-Worker-Allowed` names instead
- * (https://w3c.github.io/ServiceWorker/#service-worker-allowed).
- */
-export interface WorkerScopes {
-  /** Whether a service worker could reach the page. @param scriptPath decoded as routes are matched */
-  isReachedFrom(scriptPath: string): boolean
-  /** Whether a Service-Worker-Allowed could let a script reach the page; true where it cannot be read. */
-  isReachedBy(allowed: string, scriptPath: string): boolean
-}
-
-/** @param page the path of the page, and of all pages below it, such as `/portal` */
-export function createWorkerScopes(page: string): WorkerScopes {
-  const below = `${page}/`
-  // A scope is a prefix of characters, not of segments: `/po` reaches `/portal`.
-  const isScopeOver = (scope: string) => page.startsWith(scope) || scope.startsWith(below)
-
-  function isReachedBy(allowed: string, scriptPath: string): boolean {
-    // The browser resolves it against the script's URL, and ignores it for another origin.
-    const url = URL.parse(allowed.trim(), `http://gateway.invalid${scriptPath}`)
-    if (!url) return true
-    try {
-      // Decoded, as pages are matched decoded.
-      return isScopeOver(decodeURIComponent(url.pathname))
-    } catch {
-      return true
-    }
-  }
-
-  return {
-    isReachedFrom: (scriptPath) => {
-      const folderLength = scriptPath.lastIndexOf('/') + 1
-      if (folderLength > page.length) return scriptPath.startsWith(below)
-      return page.startsWith(scriptPath.slice(0, folderLength))
-    },
-    isReachedBy,
-  }
 }

@@ -191,7 +191,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
   return { propose, enable, renewRecoveryCodes, disable, createPending, findPending, check }
 }
 
-const wrongCode = 'The code is wrong or too old. Does the clock of your phone run right?'
+const wrongCode = 'The code is wrong or too old. Check the clock of your phone.'
 
 /** The purpose that the secret of an account's app is sealed for. */
 export function secondFactorPurpose({ id }: Pick<Account, 'id'>): string {

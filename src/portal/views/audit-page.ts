@@ -134,7 +134,7 @@ function actorCell(actor: Actor): Html {
     case 'holder':
       return html`Key holder<span class="sub">${actor.address}</span>`
     case 'system':
-      return html`Gatehouse`
+      return html`The gateway`
     default:
       return actor satisfies never
   }

@@ -4,7 +4,9 @@ import type { NoticeKind } from '#platform/pages/parts.ts'
 export interface PageFrame {
   /** The path of the portal, such as `/portal`. */
   readonly base: string
-  readonly assets: { readonly style: string; readonly script: string }
+  /** The name of the portal. */
+  readonly brand: string
+  readonly assets: { readonly style: string; readonly script: string; readonly logo: string | undefined }
   /** The nonce of this response, for its Content-Security-Policy. */
   readonly nonce: string
   /** Milliseconds since 1970. */

@@ -63,7 +63,7 @@ export function signedOutPage(
   return htmlDocument(
     frame,
     title,
-    html`<div class="signed-out"><header><a class="brand" href="${frame.base}">${icon('gate')}Gatehouse</a></header>
+    html`<div class="signed-out"><header>${brandLink(frame)}</header>
 <main id="main" tabindex="-1">
 ${frame.notice && notice(frame.notice.kind, frame.notice.text)}
 <h1>${title}</h1>${lead !== undefined && html`<p class="muted">${lead}</p>`}
@@ -81,9 +81,9 @@ function htmlDocument(frame: PageFrame, title: string, body: Html): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${title} · Gatehouse</title>
+<title>${title} · ${frame.brand}</title>
 <link rel="stylesheet" href="${assets.style}" nonce="${nonce}">
-<link rel="icon" href="${rawHtml(faviconUrl)}">
+<link rel="icon" href="${assets.logo ?? rawHtml(faviconUrl)}">
 <script src="${assets.script}" nonce="${nonce}" defer></script>
 </head>
 <body>
@@ -94,9 +94,15 @@ ${body}
 `
 }
 
+function brandLink({ base, brand, assets: { logo } }: PageFrame): Html {
+  const content =
+    logo === undefined ? html`${icon('gate')}${brand}` : html`<img src="${logo}" alt="${brand}">`
+  return html`<a class="brand" href="${base}">${content}</a>`
+}
+
 function sidebar(frame: PageFrame, section: Section | undefined): Html {
   const { viewer, base } = frame
-  return html`<header class="side"><a class="brand" href="${base}">${icon('gate')}Gatehouse</a>
+  return html`<header class="side">${brandLink(frame)}
 <nav aria-label="Portal"><ul class="nav">
 ${ownSections.map((entry) => navEntry(base, entry, section))}
 ${

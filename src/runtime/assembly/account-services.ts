@@ -70,7 +70,7 @@ export function createAccountServices(options: AccountServicesOptions): AccountS
     store,
     limiter,
     outbox,
-    sendMail: config.mail && lazyMailer(config.mail),
+    sendMail: lazyMailer(config),
     portalUrl,
     linkLifetimeMs: config.portal.resetLinkLifetimeMs,
     clock,
@@ -113,7 +113,7 @@ export function createConfiguredActions({
   readQuotaUsed,
   clock,
 }: ConfiguredActionsOptions): AccountActionsOf {
-  const sendMail = config.mail && lazyMailer(config.mail)
+  const sendMail = lazyMailer(config)
   const deliver = sendMail && (outbox ? deliverInBackground(outbox, sendMail) : sendMail)
   return createAccountActions({
     store,
@@ -141,11 +141,12 @@ function keyOptionsOf({
 
 /** Notices by mail; undefined = none are sent. */
 export function createConfiguredNotices({
-  config: { mail, portal },
+  config,
   ...parts
 }: Pick<AccountServicesOptions, 'config' | 'store' | 'outbox' | 'limiter'>): SendNotice | undefined {
-  if (!mail?.notices) return undefined
-  return createNotices({ ...parts, sendMail: lazyMailer(mail), portalUrl: portal.origin + portal.path })
+  const { mail, portal } = config
+  const sendMail = mail?.notices === true ? lazyMailer(config) : undefined
+  return sendMail && createNotices({ ...parts, sendMail, portalUrl: portal.origin + portal.path })
 }
 
 /** The blocked users of foreign issuers. */
@@ -171,17 +172,22 @@ export function createConfiguredHeldKeys({
     actionsOf,
     clock,
     portalUrl: config.portal.origin + config.portal.path,
-    sendMail: config.mail && lazyMailer(config.mail),
+    sendMail: lazyMailer(config),
     onMailFailure: (err, account) =>
-      log.error({ err, account }, 'the owner of a revoked key could not be told by mail'),
+      log.error({ err, account }, 'the mail to the owner of a revoked key could not be sent'),
   })
 }
 
-/** Loads the library with the first mail, so that startup does not wait for it. */
-export function lazyMailer(mail: NonNullable<Config['mail']>): SendMail {
+/**
+ * Loads the library with the first mail, so that startup does not wait for it.
+ * @returns undefined where no mail can be sent
+ */
+export function lazyMailer({ mail, portal }: Pick<Config, 'mail' | 'portal'>): SendMail | undefined {
+  if (!mail) return undefined
+  const server = { ...mail, name: portal.branding.name }
   let sending: Promise<SendMail> | undefined
   return async (message) => {
-    sending ??= import('#accounts/mails/mailer.ts').then(({ createMailer }) => createMailer(mail))
+    sending ??= import('#accounts/mails/mailer.ts').then(({ createMailer }) => createMailer(server))
     return (await sending)(message)
   }
 }

@@ -1,8 +1,8 @@
 import { knownRoles } from '#accounts/account-input.ts'
 import type { ApiOptions } from '#api/api.ts'
-import type { SignInReturnOptions } from '#api/sign-in-return.ts'
+import type { SignInReturnOptions } from '#api/register-sign-in-return.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
-import { createClientCertificateReader } from '#gateway/gate/client-certificate.ts'
+import { createClientCertificateReader } from '#gateway/gate/client-certificate-reader.ts'
 import { returnsToOtherHosts, signInHostsOf } from '#gateway/routes/route-urls.ts'
 import type { WebSockets } from '#gateway/server/web-sockets.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
@@ -130,6 +130,7 @@ function portalOptions(
     ...accountServices,
     limiter,
     path: portal.path,
+    branding: portal.branding,
     canMailLinks: config.mail !== undefined && portal.acceptsPasswords,
     requireSecondFactor: portal.requireSecondFactor,
     publicOrigin,

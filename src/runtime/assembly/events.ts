@@ -126,8 +126,8 @@ export function openEvents({
     const before = posted
     posted = events.map((receiver) => createReceiver(receiver, publicOrigin, clock))
     const portalUrl = portal.origin + portal.path
-    const mailer = mail?.notices ? [createReminderReceiver({ sendMail: lazyMailer(mail), portalUrl })] : []
-    await deliveries.use([...posted, ...mailer])
+    const sendMail = mail?.notices === true ? lazyMailer(config) : undefined
+    await deliveries.use([...posted, ...(sendMail ? [createReminderReceiver({ sendMail, portalUrl })] : [])])
     for (const { close } of before) close()
   }
 

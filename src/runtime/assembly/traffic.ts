@@ -71,7 +71,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   const table = createRouteTable(
     compileRoutes(config.routes, upstreams.byName, carriers, config.publicOrigin),
   )
-  const ownPaths = createOwnPaths(config.portal, config.routes)
+  const ownPaths = createOwnPaths(config.portal, config.routes, config)
   const cors = createCors({ ...config.cors, table, ownPaths })
   const assertion = createAssertionHeader(options)
   const usageMeter = createUsageMeter(options.usageRecorder)
@@ -144,7 +144,12 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     observer: createObserver(observerOptions),
     ownPaths,
     sendNotice: createConfiguredNotices(options),
-    api: await buildApi({ ...createApiOptions({ ...options, isReturnPath }), protectedResources: config }),
+    api: await buildApi({
+      ...createApiOptions({ ...options, isReturnPath }),
+      issuers: config.issuers,
+      protectedResources: config,
+      securityTxt: config.securityTxt,
+    }),
     proxy,
     fastLane,
     names: writer.names,

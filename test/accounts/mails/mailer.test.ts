@@ -10,6 +10,7 @@ const plain: Omit<MailServer, 'port'> = {
   username: undefined,
   password: undefined,
   from: 'gatehouse@example.com',
+  name: 'Ünited, "Acme" API',
   tls: { verify: true, ca: undefined },
 }
 
@@ -17,10 +18,11 @@ t.test('a mail arrives as written', async (t) => {
   const { port, mails } = await startMailServer(t)
   await createMailer({ ...plain, port })(mail)
   const [text = ''] = mails
-  t.match(text, /^From: gatehouse@example\.com\r$/m)
+  t.match(text, /^From: =\?UTF-8\?[QB]\?\S+\?= <gatehouse@example\.com>\r$/m)
   t.match(text, /^To: ada@example\.com\r$/m)
   t.match(text, /^Subject: Hello\r$/m)
   t.match(text, /A text\./)
+  t.match(text, /\r\n-- ?(?:=20)?\r\n=C3=9Cnited, "Acme" API\r\n/, 'signed with the name')
 })
 
 t.test('unusual characters in an address cannot break out of it', async (t) => {

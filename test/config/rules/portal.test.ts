@@ -1,5 +1,6 @@
 import t from 'tap'
-import { minimalConfig, problemMessages } from '../config-fixtures.ts'
+import { logoBytesMax } from '#portal/branding/logo.ts'
+import { type Files, minimalConfig, problemMessages } from '../config-fixtures.ts'
 
 const mail = { host: 'smtp.example.com', from: 'gatehouse@example.com' }
 
@@ -13,6 +14,47 @@ t.test("the portal's path must be plain, and apart from the gateway's own paths"
   for (const path of ['/api', '/api/v1', '/api/v1/admin', '/.well-known', '/.well-known/x']) {
     t.match(problemMessages(t, { ...minimalConfig, portal: { path } }), [/^portal\.path: must not be/], path)
   }
+})
+
+t.test('the portal has a name, and a logo that browsers can show', async (t) => {
+  const files = { 'config/logo.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>', 'config/other': 'GIF89a' }
+  const problems = (branding: object, more: Files = {}) =>
+    problemMessages(t, { ...minimalConfig, portal: { branding } }, { files: { ...files, ...more } })
+  for (const name of ['x', 'Ünïcode ☃ <b>', 'x'.repeat(60)]) t.strictSame(problems({ name }), [], name)
+  for (const name of ['', 'x'.repeat(61), 'a\nb', 'x'.repeat(10_000)])
+    t.match(problems({ name }), [/^portal\.branding\.name: /], name)
+  t.strictSame(problems({ logo: { file: 'logo.svg' } }), [])
+  t.match(problems({ logo: 'logo.svg' }), [/^portal\.branding\.logo: must be a map such as { file: … }/])
+  t.match(problems({ logo: {} }), [/^portal\.branding\.logo\.file: is missing/])
+  t.match(problems({ logo: { file: 'none.svg' } }), [/^portal\.branding\.logo: cannot read .*none\.svg/])
+  t.strictSame(problems({ logo: { file: 'other' } }), [
+    'portal.branding.logo.file: is no SVG, PNG, JPEG or WebP image',
+  ])
+  for (const [bytes, found] of [
+    [logoBytesMax, []],
+    [logoBytesMax + 1, ['portal.branding.logo.file: is larger than 256 KiB']],
+    [8 * 1_048_576 + 1, [/cannot read .*logo\.svg: it is larger than 8 MiB/]],
+  ] as const) {
+    const content = Buffer.alloc(bytes, ' ').fill('<svg>', 0, 5)
+    t.match(problems({ logo: { file: 'logo.svg' } }, { 'config/logo.svg': content }), found, String(bytes))
+  }
+})
+
+t.test('the colours of the portal can be read, or what can be is suggested', async (t) => {
+  const problems = (branding: object) => problemMessages(t, { ...minimalConfig, portal: { branding } })
+  t.strictSame(problems({ color: '#6D28d9' }), [])
+  t.strictSame(problems({ color: '#6d28d9', darkColor: '#ffcc00' }), [])
+  for (const color of ['red', '#abc', '#6d28d9ff', '6d28d9', ''])
+    t.match(problems({ color }), [/^portal\.branding\.color: has an invalid format/], color)
+  t.strictSame(problems({ color: '#ffcc00' }), [
+    'portal.branding.color: has a contrast of 1.35:1 on light pages, where text needs 4.5:1 (WCAG AA): use #876c00; keep this one as darkColor',
+  ])
+  t.strictSame(problems({ darkColor: '#6d28d9' }), [
+    'portal.branding.darkColor: has a contrast of 2.47:1 on dark pages, where text needs 4.5:1 (WCAG AA): use #9969e4',
+  ])
+  // On the darkest ground of light pages, one step below and at the limit.
+  t.strictSame(problems({ color: '#6f6f6f' }), [])
+  t.match(problems({ color: '#707070' }), [/4\.4\d:1 on light pages/])
 })
 
 t.test('the OpenID provider of the portal is at a secure URL, and gives accounts a role', async (t) => {
@@ -41,7 +83,7 @@ t.test('the OpenID provider of the portal is at a secure URL, and gives accounts
   for (const provision of ['', '1a', 'a b', 'x'.repeat(65), 'x'.repeat(10_000)])
     t.match(problems({ provision }), [/^portal\.oidc\.provision: /], provision)
   t.strictSame(problems({ scopes: ['openid', 'api://x/y.z'] }), [])
-  t.match(problems({ scopes: ['email'] }), [/^portal\.oidc\.scopes: must have openid/])
+  t.match(problems({ scopes: ['email'] }), [/^portal\.oidc\.scopes: must include openid/])
   t.match(problems({ scopes: ['openid', 'a b'] }), [/^portal\.oidc\.scopes/])
   for (const label of ['x', 'Ünïcode ☃', 'x'.repeat(60)]) t.strictSame(problems({ label }), [], label)
   for (const label of ['', 'x'.repeat(61), 'a\nb', 'x'.repeat(10_000)])
@@ -80,7 +122,9 @@ t.test('a host of the portal has no routes, and is another than that of publicUr
     })
   t.strictSame(problems('portal.example.com'), [])
   t.strictSame(problems('PORTAL.example.com', 'x.portal.example.com'), [])
-  t.match(problems('API.example.com', 'other.example.com'), [/^portal\.host: must be another host/])
+  t.match(problems('API.example.com', 'other.example.com'), [
+    /^portal\.host: must not be the host of publicUrl/,
+  ])
   t.match(problems('portal.example.com', 'Portal.Example.com'), [/^routes\S*host: is portal\.host/])
   for (const host of [
     '',

@@ -4,7 +4,7 @@ import {
   responseHeaderLines,
   responseTrailerLines,
 } from '#gateway/forward/response-head.ts'
-import { createWorkerScopes } from '#gateway/routes/own-paths.ts'
+import { createWorkerScopes } from '#gateway/routes/worker-scopes.ts'
 import { parseFieldLines } from '#http/h1/field-lines.ts'
 
 const origins = {

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import { readMetrics } from '../../gateway/support/metrics.ts'
 import { askForReload, reloadWith, rewrite, taken } from '../../gateway/support/reload.ts'
@@ -40,6 +41,22 @@ t.test("a replacement worker runs on the others' config, whatever the file says"
   await untilAllAnswer(fleet)
   for (let turn = 0; turn < 20; turn++) t.equal(await get(`${fleet.url}/b`), 200, 'on the same port')
   t.match(await askForReload(fleet.opsUrl), { code: 422 })
+})
+
+t.test('every worker serves the logo that was there at the last reload', async (t) => {
+  const config = { portal: { branding: { logo: { file: 'logo.svg' } } } }
+  const fleet = await serveFleet(t, { config, files: { 'logo.svg': '<svg id="first"/>' } })
+  const logo = async () =>
+    /<img src="([^"]+)"/.exec(await (await fetch(`${fleet.url}/portal/sign-in`)).text())?.[1]
+  const logos = async () => new Set(await Promise.all(Array.from({ length: 40 }, logo)))
+  const [first] = await logos()
+  writeFileSync(join(dirname(fleet.configFile), 'logo.svg'), '<svg id="second"/>')
+  t.strictSame([...(await logos())], [first], 'not before')
+  t.match(await askForReload(fleet.opsUrl), taken)
+  const [second, ...others] = await logos()
+  t.strictSame(others, [])
+  t.not(second, first)
+  t.equal(await (await fetch(fleet.url + second)).text(), '<svg id="second"/>')
 })
 
 t.test('a reloaded log level applies to the primary process too', async (t) => {

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isPageVisit } from '#gateway/browser/sign-in.ts'
+import { isPageVisit } from '#gateway/browser/sign-in-redirect.ts'
 import { challengeOf, type IsReturnPath, type ReturnKeys } from '#gateway/browser/sign-in-return.ts'
 import { destinationOf, recordReason } from '#gateway/gate/outcome.ts'
-import { ownMethods } from '#gateway/routes/own-paths.ts'
 import { signInReturnPath } from '#gateway/routes/route-urls.ts'
 import { arrivalOf, visitorOf } from '#gateway/server/arrival.ts'
 import type { SignInCodes } from '#identity/portal/sign-in-codes.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { answerContinue, securityHeaders } from '#portal/portal-response.ts'
+import { registerOwnRoute } from './operation.ts'
 import { cookieAttributesOf, type TokenCookie } from './token-cookies.ts'
 
 /** Where page visits come back to from a portal on a host of its own. */
@@ -18,8 +18,6 @@ export interface SignInReturnOptions {
   readonly accessCookie: TokenCookie
   readonly isReturnPath: IsReturnPath
 }
-
-const methods = ['GET']
 
 /**
  * Sets the access cookie of this host for a code of the portal, and goes on to the page. A code that does not count, as
@@ -40,7 +38,7 @@ export function registerSignInReturn(scope: FastifyInstance, options: SignInRetu
     const key = keys.read(arrival.head.rawHeaders)
     const redeemed = await codes.redeem(code, key && challengeOf(key), visitorOf(request.raw))
     if (typeof redeemed === 'string')
-      recordReason(arrival.outcome, `the sign-in code does not count: ${redeemed}`)
+      recordReason(arrival.outcome, `the sign-in code is not valid: ${redeemed}`)
     else {
       const { cookieToken = '' } = redeemed
       const maxAge = tokenMaxAgeS(cookieToken)
@@ -56,18 +54,7 @@ export function registerSignInReturn(scope: FastifyInstance, options: SignInRetu
       .send(body)
   }
 
-  scope.route({
-    url: signInReturnPath,
-    method: [...ownMethods],
-    onRequest: (request, _reply, done) => {
-      done(
-        methods.includes(request.method)
-          ? undefined
-          : new GatehouseError('method-not-allowed', { allow: methods }),
-      )
-    },
-    handler: handle,
-  })
+  registerOwnRoute(scope, signInReturnPath, { handler: handle }, ['GET'])
 }
 
 function codeIn({ query }: FastifyRequest): string {

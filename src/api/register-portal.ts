@@ -1,14 +1,15 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { applyKeepAlive } from '#gateway/refusals/problem.ts'
-import { ownMethods } from '#gateway/routes/own-paths.ts'
+import { applyKeepAlive } from '#gateway/refusals/send-problem.ts'
+import { changePasswordPath, documentMethods, ownMethods } from '#gateway/routes/own-paths.ts'
 import { arrivalOf, visitorOf } from '#gateway/server/arrival.ts'
 import { parseForm } from '#portal/form-body.ts'
 import { type Portal, throwNotFound } from '#portal/portal.ts'
 import type { FormFields, PortalRequest } from '#portal/portal-request.ts'
-import { type PortalResponse, securityHeaders } from '#portal/portal-response.ts'
+import { answerRedirect, type PortalResponse, securityHeaders } from '#portal/portal-response.ts'
 import { jsonBytesMax } from './json-body.ts'
+import { registerOwnRoute } from './operation.ts'
 import { applyReplyKeepAlive, sendFile } from './reply.ts'
-import { translateError } from './validate.ts'
+import { translateError } from './validate-with-schemas.ts'
 
 /** Registers the portal in its own scope: everything at and below its path, for every method. */
 export function registerPortal(scope: FastifyInstance, portal: Portal): void {
@@ -42,6 +43,12 @@ export function registerPortal(scope: FastifyInstance, portal: Portal): void {
       handler: async (request, reply) =>
         send(reply, await portal.answer(registered, requestOf(request, reply))),
     })
+  }
+  const { passwordPage } = portal
+  if (passwordPage !== undefined) {
+    const handler = async (_request: FastifyRequest, reply: FastifyReply) =>
+      send(reply, answerRedirect(passwordPage))
+    registerOwnRoute(scope, changePasswordPath, { handler }, documentMethods)
   }
   const anyMethod = { method: [...ownMethods], handler: async () => throwNotFound() }
   scope.route({

@@ -1,0 +1,46 @@
+import { item, list, text } from './fields.ts'
+import { convertResolved, optional } from './node.ts'
+
+const uri = (description: string) => text({ pattern: '^[!-~]+$', description })
+
+/** One field a line (RFC 9116 2). Its names are the options, with a hyphen before a capital letter. */
+export const securityTxt = optional(
+  convertResolved(
+    item('What /.well-known/security.txt says (RFC 9116); absent = the path is free for routes.', {
+      contact: list(uri('An address to report vulnerabilities to: mailto:, https:// or tel:.'), {
+        minItems: 1,
+        maxItems: 20,
+        uniqueItems: true,
+        description: 'Where vulnerabilities are reported, the preferred way first.',
+      }),
+      expires: text({
+        pattern: String.raw`^\d{4}-\d{2}-\d{2}$`,
+        description: 'Last day (UTC) on which the rest counts, such as 2027-06-30; less than a year ahead.',
+      }),
+      encryption: optional(uri('Where the key is that reports are to be encrypted with.')),
+      policy: optional(uri('Where the policy for disclosures is.')),
+      acknowledgments: optional(uri('Where those who reported something are thanked.')),
+      preferredLanguages: optional(
+        list(
+          text({ pattern: '^[A-Za-z0-9]{1,8}(?:-[A-Za-z0-9]{1,8}){0,5}$', description: 'A language tag.' }),
+          {
+            minItems: 1,
+            maxItems: 20,
+            uniqueItems: true,
+            description: 'Languages that reports may be in, such as [en, de].',
+          },
+        ),
+      ),
+    }),
+    ({ contact, expires, encryption, policy, acknowledgments, preferredLanguages }) =>
+      [
+        ...contact.map((address) => `Contact: ${address}`),
+        `Expires: ${expires}T23:59:59Z`,
+        ...(encryption === undefined ? [] : [`Encryption: ${encryption}`]),
+        ...(policy === undefined ? [] : [`Policy: ${policy}`]),
+        ...(acknowledgments === undefined ? [] : [`Acknowledgments: ${acknowledgments}`]),
+        ...(preferredLanguages ? [`Preferred-Languages: ${preferredLanguages.join(', ')}`] : []),
+        '',
+      ].join('\n'),
+  ),
+)
