@@ -20,6 +20,8 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   ajv: ['config/compile-schema.ts', 'config/validate.ts', 'api/validate-with-schemas.ts'],
   'openid-client': ['identity/oidc/'],
   nodemailer: ['accounts/mails/mailer.ts'],
+  '@simplewebauthn/server': ['identity/second-factor/webauthn.ts'],
+  '@simplewebauthn/server/helpers': ['identity/second-factor/webauthn.ts'],
   otpauth: ['platform/secrets/one-time-codes.ts'],
   uqr: ['portal/views/second-factor.ts'],
   'csv-parse/sync': ['accounts/csv.ts'],

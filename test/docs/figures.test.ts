@@ -4,6 +4,12 @@ import t from 'tap'
 /** Figures that a text has from a constant of the sources: they must not drift apart. */
 const figures: readonly (readonly [text: string, pattern: RegExp, source: string, constant: RegExp])[] = [
   [
+    'docs/portal.md',
+    /An account has at most (\S+)\. Each has a name/,
+    'src/identity/second-factor/passkeys.ts',
+    /passkeysMax = (\S+)/,
+  ],
+  [
     'docs/decisions/0015-own-http-server.md',
     /follow each other, at most (\S+)\. /,
     'src/http/h1/socket-writes.ts',

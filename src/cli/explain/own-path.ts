@@ -19,8 +19,9 @@ import {
 import type { RequestTarget } from '#gateway/routes/request-target.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { joinHeaders } from '#gateway/server/own-endpoints.ts'
+import { relyingPartyOf } from '#identity/second-factor/webauthn.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { isOidcPath, pageAccessAt } from '#portal/page-access.ts'
+import { isOidcPath, isPasskeyPath, pageAccessAt } from '#portal/page-access.ts'
 import { sessionCookieName } from '#portal/portal-cookie.ts'
 import { decidePage, type PageDecision } from '#portal/portal-gate.ts'
 import type { PortalHead } from '#portal/portal-request.ts'
@@ -118,7 +119,7 @@ async function explainPortalPath(
     return
   }
   const page = pageAccessAt(path.slice(base.length))
-  if (!page || (isOidcPath(page.path) && !config.portal.oidc))
+  if (!page || !isConfigured(page.path, config.portal))
     throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
   const { requireSecondFactor, origin, host } = config.portal
   const request = { method, headers: joinHeaders(arrival.head.rawHeaders) }
@@ -130,6 +131,11 @@ async function explainPortalPath(
     requireSecondFactor,
   })
   passRoute({ detail: `a page of the portal: ${pageAnswers[decision]}`, facts: { methods: page.methods } })
+}
+
+function isConfigured(path: string, { oidc, origin, acceptsPasswords, branding }: Config['portal']): boolean {
+  if (isOidcPath(path)) return oidc !== undefined
+  return !isPasskeyPath(path) || (acceptsPasswords && relyingPartyOf(origin, branding.name) !== undefined)
 }
 
 /** The portal's response, as text. */

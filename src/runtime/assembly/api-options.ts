@@ -16,6 +16,7 @@ import { callbackPath } from '#portal/page-access.ts'
 import type { PortalSignInReturn } from '#portal/page-context.ts'
 import { createPortal } from '#portal/portal.ts'
 import { createPortalCookie, type PortalCookie } from '#portal/portal-cookie.ts'
+import { createPortalPasskeys } from '#portal/second-factor/portal-passkeys.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import {
   type AccountServices,
@@ -113,7 +114,8 @@ function portalOptions(
   { oidcSignIn, ...accountServices }: Omit<AccountServices, 'sessions'>,
   options: ApiPartsOptions,
 ) {
-  const { config, limiter, clock, gatewayUrl, isReturnPath } = options
+  const { config, limiter, clock, sealingKeys, gatewayUrl, isReturnPath } = options
+  const { passkeys } = accountServices.signIn
   const accessCookie = accessCookieOf(config)
   const { publicOrigin, portal, routes, identityHeaders, keys, plans } = config
   const cookie = createPortalCookie({
@@ -144,6 +146,8 @@ function portalOptions(
     subjectsOf: createConfiguredSubjects(options),
     receiversOf: createConfiguredReceivers(options),
     cookie,
+    passkeys:
+      passkeys && createPortalPasskeys(passkeys, { sealer: createSealer(sealingKeys), cookie, clock }),
     oidc: oidcSignIn && portalOidc(oidcSignIn, cookie, options),
     clock,
     gatewayUrl,
