@@ -33,7 +33,7 @@ export interface KeysStatus {
   readonly apiKey: KeyStatus
 }
 
-/** The default secret key and the API key of an account, by its ID or e-mail. All methods throw GatehouseError `account-not-found`. */
+/** The default secret key and API key of an account, by ID or e-mail. All methods throw `account-not-found`. */
 export interface AccountKeys {
   /** Uses of the keys, such as of the previous one, show within a few seconds. */
   status(idOrEmail: string): Promise<KeysStatus>

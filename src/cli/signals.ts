@@ -7,7 +7,7 @@ export function takeOver(signal: NodeJS.Signals, listener: (signal: NodeJS.Signa
   for (const each of before) process.off(signal, each)
 }
 
-/** npm repeats a signal that the terminal, or the supervisor, has sent to the whole process group: both count as one. */
+/** npm repeats a signal that was sent to the whole process group: both count as one. */
 const duplicateSignalMs = 100
 
 /** Resolves at the first signal to stop; the second ends the process. */

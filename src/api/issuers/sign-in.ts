@@ -8,7 +8,7 @@ import type { OwnEndpoint } from '../operation.ts'
 import { endpointsOf, type IssuerFront } from './issuer-front.ts'
 import { answerContinuePage } from './sign-in-pages.ts'
 
-/** What a client may ask the issuer for, besides what is set here. `response_mode` and request objects are not passed on. */
+/** Parameters that a client may pass to the issuer; `response_mode` and request objects are not passed on. */
 const passedOn = [
   ...['scope', 'resource', 'code_challenge', 'code_challenge_method'],
   ...['prompt', 'login_hint', 'max_age', 'acr_values', 'ui_locales'],
