@@ -42,8 +42,8 @@ export interface AccountKeys {
   /** The key without an audit entry: to be used for its owner, not to be shown. */
   unseal(account: Account, kind: KeyKind): string | undefined
   /**
-   * Creates a new default key. @param graceSeconds how long the old one still works; 0 = it, its sessions and its access
-   * tokens are revoked now
+   * Creates a new default key. @param graceSeconds how long the old one still works; 0 = it, its sessions and its
+   * access tokens are revoked now
    * @throws GatehouseError `request-invalid` (field `graceSeconds`) for an invalid grace period; UnconfirmedKeys, as
    * all functions that create keys
    */

@@ -29,8 +29,8 @@ export function stopSignal(log: Log): Promise<void> {
 }
 
 /**
- * Reloads at SIGHUP. One that comes before `start` is kept until then: the config may have been read before it. Those that
- * are there at once are one.
+ * Reloads at SIGHUP. One that comes before `start` is kept until then: the config may have been read before it.
+ * Several at once count as one.
  * @param reload may be called again before it has resolved
  */
 export function reloadAtSignal(reload: () => Promise<unknown>) {

@@ -59,8 +59,8 @@ export function createSignIn(
   }
 
   /**
-   * Leads back to the program, with the answer of the issuer. Only the person hands over a code: to the issuer all programs
-   * are one client, so it may not have asked whether this one may have it.
+   * Leads back to the program, with the response of the issuer. The person has to confirm before the program gets a
+   * code: to the issuer all programs are one client, so it may not have asked about this one.
    */
   async function callback(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const parameters = queryOf(request)
