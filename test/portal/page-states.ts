@@ -115,7 +115,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       refusedPasskey: {
         form: 'remove',
         id: 'one',
-        state: samples.refused({ errors: { code: 'The code is wrong or too old.' } }),
+        state: samples.refused({ errors: { id: 'This is your last passkey: first add another.' } }),
       },
     }),
   'passkey-refused': (over) =>
