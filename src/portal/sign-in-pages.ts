@@ -120,7 +120,7 @@ function tooLate(error: unknown): unknown {
 }
 
 /**
- * Forgets what the browser keeps about the provider. To be called before the session ends.
+ * Forgets what the browser keeps about the providers. To be called before the session ends.
  * @returns where to sign out at the provider too; undefined if the session did not begin there, the provider has no
  * such page, or cannot be asked: the session here ends in any case
  */
@@ -131,7 +131,8 @@ async function signOutAtProvider(
   const began = oidc?.sessions.find(request, viewer.session)
   oidc?.sessions.clear(request)
   if (!began) return undefined
-  return oidc?.provider.signOutUrl(began.idToken).catch((error: unknown) => {
+  const from = oidc?.providers.find(({ name }) => name === began.provider)
+  return from?.provider.signOutUrl(began.idToken).catch((error: unknown) => {
     if (error instanceof GatehouseError && error.code === 'sign-in-provider-unavailable') return undefined
     throw error
   })

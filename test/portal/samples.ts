@@ -129,7 +129,7 @@ export function account(over: Partial<Account> = {}): Account {
       networks: [],
       secondFactor: undefined,
       emailLink: undefined,
-      identity: undefined,
+      identities: [],
     },
     ...over,
   }

@@ -105,7 +105,7 @@ async function explainPortalPath(
     return
   }
   const page = pageAccessAt(path.slice(base.length))
-  if (!page || (isOidcPath(page.path) && !config.portal.oidc))
+  if (!page || (isOidcPath(page.path) && config.portal.oidc.length === 0))
     throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
   const { requireSecondFactor, origin, host } = config.portal
   const request = { method, headers: joinHeaders(arrival.head.rawHeaders) }

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { endPairedSession } from '#accounts/account-sessions.ts'
 import { ownAuditEntry } from '#accounts/audit-entry-factory.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -11,7 +12,6 @@ import type { Account } from '#store/account.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
-import { identityKeyOf } from '#store/portal-access.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { IssuedTokens } from '../tokens/issued-tokens.ts'
 import type { PortalTokens } from './portal-tokens.ts'
@@ -181,8 +181,9 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
 }
 
 /** Whether the means of signing in are still the same. */
-function hasSameProofs({ portal }: Account, { portal: before }: Account): boolean {
-  return portal.password === before.password && identityKeyOf(portal) === identityKeyOf(before)
+function hasSameProofs(now: Account, before: Account): boolean {
+  const isSamePassword = now.portal.password === before.portal.password
+  return isSamePassword && isDeepStrictEqual(now.portal.identities, before.portal.identities)
 }
 
 /**

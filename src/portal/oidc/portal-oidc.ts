@@ -16,50 +16,58 @@ import {
   type TakeOverCookie,
 } from './oidc-cookies.ts'
 
-/** What the pages need to let people sign in at an OpenID provider. */
-export interface PortalOidc extends Pick<OidcOptions, 'label' | 'acceptsPasswords'> {
-  readonly provider: OidcProvider
-  readonly signIn: OidcSignIn
+/** What the pages need to let people sign in at OpenID providers. */
+export interface PortalOidc {
+  /** At least one, in the order of the config. */
+  readonly providers: readonly PortalProvider[]
+  /** Whether people may also sign in by password. */
+  readonly acceptsPasswords: boolean
   readonly flows: FlowCookies
   readonly sessions: OidcSessionCookies
   readonly takeOvers: TakeOverCookie
 }
 
-interface PortalOidcOptions {
-  readonly oidc: OidcOptions
+export interface PortalProvider extends Pick<OidcOptions, 'name' | 'label' | 'issuer'> {
   readonly provider: OidcProvider
   readonly signIn: OidcSignIn
+}
+
+interface PortalOidcOptions extends Pick<PortalOidc, 'providers' | 'acceptsPasswords'> {
   readonly sealer: Sealer
   readonly cookie: PortalCookie
   readonly clock: Clock
 }
 
 export function createPortalOidc(options: PortalOidcOptions): PortalOidc {
-  const { oidc, provider, signIn, sealer, cookie, clock } = options
+  const { providers, acceptsPasswords, sealer, cookie, clock } = options
   const cookies = createSealedCookies(sealer, cookie)
   return {
-    label: oidc.label,
-    acceptsPasswords: oidc.acceptsPasswords,
-    provider,
-    signIn,
+    providers,
+    acceptsPasswords,
     flows: createFlowCookies(cookies, clock),
     sessions: createOidcSessionCookies(cookies, clock),
     takeOvers: createTakeOverCookie(cookies, clock),
   }
 }
 
+/** The providers at which the owner of an account is known, in the order of the config. */
+export function linkedProviders({ providers }: PortalOidc, { account }: Viewer): readonly PortalProvider[] {
+  const { identities } = account.portal
+  return providers.filter(({ issuer }) => identities.some((identity) => identity.issuer === issuer))
+}
+
 /** What the views show of it. @param path of the page, below the portal */
 export function frameOidcOf(
-  { label, acceptsPasswords, sessions }: PortalOidc,
+  oidc: PortalOidc,
   request: PortalRequest,
   { viewer, path }: { readonly viewer: Viewer | undefined; readonly path: string },
 ): FrameOidc {
-  const { portal } = viewer?.account ?? {}
+  const { providers, acceptsPasswords, sessions } = oidc
   return {
-    label,
+    providers,
     acceptsPasswords,
-    canConfirm: portal?.identity !== undefined,
-    hasPassword: acceptsPasswords && portal?.password !== undefined,
+    linked: viewer ? linkedProviders(oidc, viewer) : [],
+    hasPassword: acceptsPasswords && viewer?.account.portal.password !== undefined,
     isConfirmed: viewer !== undefined && sessions.isConfirmed(request, viewer.session),
     path,
   }

@@ -3,7 +3,7 @@ import { accountsByReplacing, type Replace, type Replacement } from '../account-
 import type { AccountCreation, AccountReader, AccountStore, TermEntry } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import { indexChange } from '../imported-keys.ts'
-import { identityKeyOf } from '../portal-access.ts'
+import { identityChange } from '../portal-access.ts'
 import { search, type TermIndex, termsOf } from '../search.ts'
 import type { Connection, TimedMember } from './connection.ts'
 import { importAccounts } from './import-accounts.ts'
@@ -76,6 +76,7 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
   ): Promise<Replacement | undefined> {
     const { id } = account
     const { added, removed } = indexChange(account, next)
+    const identities = identityChange(account, next)
     const losesAdmin = isActiveAdmin(account) && !isActiveAdmin(next)
     const otherAdmin = losesAdmin ? await findOtherAdmin(id, audit) : id
     if (otherAdmin === undefined) return { kind: 'last-admin' }
@@ -98,7 +99,7 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
         Number(termsOf(account).join('\n') !== termsOf(next).join('\n')),
         added.join(' '),
         removed.join(' '),
-        ...[account, next].map(({ portal }) => identityKeyOf(portal) ?? ''),
+        ...[identities.removed, identities.added].map((changed) => JSON.stringify(changed)),
         losesAdmin ? adminRole : '',
       ],
       audit,

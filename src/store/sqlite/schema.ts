@@ -207,4 +207,12 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
       CREATE TABLE audit_once (id TEXT PRIMARY KEY, kept_until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
       CREATE INDEX audit_once_by_end ON audit_once (kept_until);
     `),
+  // An account may have an owner at each of several OpenID providers.
+  (database) =>
+    database.exec(`
+      CREATE TABLE account_identities (key TEXT PRIMARY KEY, account_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
+      INSERT INTO account_identities SELECT identity_key, id FROM accounts WHERE identity_key IS NOT NULL;
+      DROP INDEX accounts_by_identity;
+      ALTER TABLE accounts DROP COLUMN identity_key;
+    `),
 ]
