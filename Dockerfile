@@ -30,12 +30,15 @@ USER root
 RUN chmod -R a+rX cache && mkdir /out && mv package.json config cache dist /out
 
 FROM ${NODE_IMAGE}
-ARG REVISION=
+ARG NODE_IMAGE
+# .ci/release adds what only it knows: when, of which commit and from where.
 LABEL org.opencontainers.image.title="Gatehouse" \
-      org.opencontainers.image.description="An authenticating reverse proxy" \
+      org.opencontainers.image.description="An authenticating reverse proxy for secret keys and bearer tokens" \
       org.opencontainers.image.version="0.1.0" \
-      org.opencontainers.image.revision="${REVISION}" \
-      org.opencontainers.image.licenses="MIT"
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.authors="The Gatehouse authors" \
+      org.opencontainers.image.vendor="The Gatehouse authors" \
+      org.opencontainers.image.base.name="${NODE_IMAGE}"
 ENV NODE_ENV=production \
     NODE_COMPILE_CACHE=/app/cache \
     GATEHOUSE__LISTEN__HOST=0.0.0.0

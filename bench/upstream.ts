@@ -11,6 +11,9 @@ import { serveSockets } from './socket-server.ts'
 const ok = 'HTTP/1.1 200 OK\r\n'
 const small = Buffer.from(`${ok}Content-Type: application/json\r\nContent-Length: 15\r\n\r\n{"hello":"you"}`)
 const eventIntervalMs = 100
+/** The rest of an event of a language model. */
+const delta =
+  '"model":"small-1","choices":[{"index":0,"delta":{"content":" gate"},"logprobs":null,"finish_reason":null}],"usage":null'
 const piece = Buffer.alloc(65_536, 'x')
 /** RFC 6455 1.3. */
 const webSocketGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
@@ -20,7 +23,7 @@ setInterval(tellListeners, eventIntervalMs)
 
 function tellListeners(): void {
   // The clock is the same for all processes of the machine, and runs evenly.
-  const event = `data: ${process.hrtime.bigint()}\n\n`
+  const event = `data: {"id":"chatcmpl-7Qy","object":"chat.completion.chunk","sent":"${process.hrtime.bigint()}",${delta}}\n\n`
   for (const socket of listeners) socket.write(`${event.length.toString(16)}\r\n${event}\r\n`)
 }
 

@@ -37,27 +37,33 @@ function packageToRelease(t: Test, { changelog }: { readonly changelog: string }
     }),
   )
   write('a.txt', 'a')
+  mkdirSync(join(folder, 'deploy/helm/gatehouse'), { recursive: true })
+  write('deploy/helm/gatehouse/Chart.yaml', 'name: gatehouse\n')
   write('tools/sbom.ts', "console.log('{}')")
   write('tools/build-binary.ts', buildBinary)
   write('CHANGELOG.md', changelog)
-  write('bin/git', '#!/bin/sh\necho 0123abc\n')
+  write('bin/git', '#!/bin/sh\nif test "$1" = log; then echo 1700000000; else echo 0123abc; fi\n')
   write('bin/docker', '#!/bin/sh\necho "$*" >>docker.log\nif test "$1" = save; then echo image >"$3"; fi\n')
   for (const program of ['bin/git', 'bin/docker']) chmodSync(join(folder, program), 0o755)
-  const env = { ...process.env, PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}` }
+  const { SOURCE_DATE_EPOCH: _, GITHUB_REPOSITORY: __, ...rest } = process.env
+  const env = { ...rest, PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}` }
   return {
     folder,
     read: (name: string) => readFileSync(join(folder, name), 'utf8'),
-    release: (tag: string) => spawnSync('sh', [join(folder, '.ci/release'), tag], { env, encoding: 'utf8' }),
+    release: (tag: string, more = {}) =>
+      spawnSync('sh', [join(folder, '.ci/release'), tag], { env: { ...env, ...more }, encoding: 'utf8' }),
   }
 }
 
-const changelog = '# Changelog\n\n## 1.2.3 - 2031-05-06\n\n- New.\n\n## 1.2.2 - 2031-04-01\n\n- Old.\n'
+const changelog =
+  '# Changelog\n\n## 1.2.3 - 2031-05-06\n\n- New ([how](docs/new.md)).\n\n## 1.2.2 - 2031-04-01\n\n- Old.\n'
 
 t.test('a release has package, bill of materials and image, a checksum of each, and its notes', async (t) => {
   const { folder, read, release } = packageToRelease(t, { changelog })
   const { status, stderr } = release('v1.2.3')
   t.equal(status, 0, stderr)
   const files = [
+    'gatehouse-1.2.3-chart.tgz',
     'gatehouse-1.2.3-darwin-arm64',
     'gatehouse-1.2.3-image.tar.gz',
     'gatehouse-1.2.3-linux-arm64',
@@ -72,8 +78,36 @@ t.test('a release has package, bill of materials and image, a checksum of each, 
   const sums = read('release/SHA256SUMS')
   t.strictSame([...sums.matchAll(/^[0-9a-f]{64} [ *](.+)$/gm)].map(([, name]) => name).toSorted(), files)
   execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: join(folder, 'release') })
-  t.equal(read('release/notes.md').trim(), '- New.')
-  t.match(read('docker.log'), /^build --build-arg REVISION=0123abc --tag gatehouse:1\.2\.3 \.\n/)
+  t.equal(read('release/notes.md').trim(), '- New ([how](docs/new.md)).')
+  const listed = execFileSync('tar', ['--list', '--file', join(folder, 'release/gatehouse-1.2.3-chart.tgz')])
+  t.equal(String(listed), 'gatehouse/\ngatehouse/Chart.yaml\n', 'as helm packs a chart')
+  const label = '--label org.opencontainers.image'
+  t.equal(
+    read('docker.log').split('\n')[0],
+    `build ${label}.revision=0123abc ${label}.created=2023-11-14T22:13:20Z --tag gatehouse:1.2.3 .`,
+  )
+})
+
+t.test('the image says when it was made, and in a workflow of GitHub where it comes from', async (t) => {
+  const { read, release } = packageToRelease(t, { changelog })
+  const { status, stderr } = release('v1.2.3', {
+    SOURCE_DATE_EPOCH: '1800000000',
+    GITHUB_SERVER_URL: 'https://github.example.com',
+    GITHUB_REPOSITORY: 'team/gatehouse',
+  })
+  t.equal(status, 0, stderr)
+  const [build = ''] = read('docker.log').split('\n')
+  for (const [name, value] of [
+    ['created', '2027-01-15T08:00:00Z'],
+    ['source', 'https://github.example.com/team/gatehouse'],
+    ['url', 'https://github.example.com/team/gatehouse'],
+    ['documentation', 'https://github.example.com/team/gatehouse/tree/v1.2.3/docs'],
+  ])
+    t.match(build, ` --label org.opencontainers.image.${name}=${value} `)
+  t.match(
+    read('release/notes.md'),
+    '([how](https://github.example.com/team/gatehouse/blob/v1.2.3/docs/new.md))',
+  )
 })
 
 t.test(

@@ -34,7 +34,7 @@ async function listen(url: string, request: string): Promise<Socket> {
   socket.setEncoding('latin1')
   return new Promise((resolve, reject) => {
     socket.on('data', (data: string) => {
-      for (const [, sentAt = ''] of data.matchAll(/data: (\d+)\n/g)) {
+      for (const [, sentAt = ''] of data.matchAll(/"sent":"(\d+)"/g)) {
         latencies?.push(Number(process.hrtime.bigint() - BigInt(sentAt)) / 1e6)
         resolve(socket)
       }

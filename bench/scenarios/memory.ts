@@ -6,6 +6,7 @@ import type { Bench } from '../bench.ts'
 import type { DistinctCallers, DistinctKind } from '../load/distinct-requests.ts'
 import { peakRssBytesOf, rssBytesOf } from '../process-tree.ts'
 import { inScope } from '../scope.ts'
+import { buildProgram } from '../subjects/built-program.ts'
 import { fillStore } from '../subjects/fill-store.ts'
 import {
   readHeap,
@@ -51,15 +52,16 @@ export const memory: Scenario = {
   note:
     'One after the other 500,000 made-up keys, 500,000 valid tokens of 1,000 accounts, 100,000 forged ones, 500,000 ' +
     'paths and, on a route with a rate, 500,000 addresses; each of them from another address, IPv4 and IPv6 in turn. ' +
-    'A new process for each run, with the default limits. `MiB at the end` and `most MiB` are resident memory, of ' +
-    'which some 60 MiB are pages of the Node binary; the most is what the kernel has seen (VmHWM). The limit is 300 ' +
+    'A new process for each run, of the program as users run it (`dist/`), with the default limits. `MiB at the end` and `most MiB` are resident memory, of ' +
+    'which some 60 MiB are pages of the Node binary; the most is what the kernel has seen (VmHWM). The limit is 250 ' +
     'MiB. The load signs the tokens, with HS256.',
   load: { by: 'own', connections },
   skipsWarmUp: true,
   async open(bench) {
-    return bench.gateways.map(
-      ({ label, checkout }): Contestant => ({ name: label, measure: () => measure(bench, checkout) }),
-    )
+    return bench.gateways.map(({ label, checkout }): Contestant => {
+      buildProgram(checkout)
+      return { name: label, measure: () => measure(bench, checkout) }
+    })
   },
 }
 

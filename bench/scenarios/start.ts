@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,6 +8,7 @@ import { redisCommand, startRedis } from '../../test/setup/redis.ts'
 import { cpuUsOf, rssBytesOf } from '../process-tree.ts'
 import { cores, startProgram } from '../processes.ts'
 import { inScope, type Scope } from '../scope.ts'
+import { buildProgram, serveCommand } from '../subjects/built-program.ts'
 import type { Contestant, Figures, Scenario } from './scenario.ts'
 
 const settleMs = 2_000
@@ -46,10 +46,10 @@ export const start: Scenario = {
     const bare: StartOptions = { command: bareCommand, redisPort: undefined, idleMs }
     const found: Contestant[] = [{ name: 'bare', measure: () => measure(bare) }]
     for (const { label, checkout } of gateways) {
-      build(checkout)
+      buildProgram(checkout)
       for (const port of [undefined, redis.port]) {
         const config = writeConfig(scope, upstreamUrl, port)
-        const command = (folder: string) => serveCommand(checkout, config, folder)
+        const command = (folder: string) => serveCommand(checkout, config, join(folder, 'ready'))
         await fillCompileCache(command)
         const name = `${label}: ${port === undefined ? 'SQLite' : 'Redis'}`
         found.push({ name, measure: () => measure({ command, redisPort: port, idleMs }) })
@@ -57,14 +57,6 @@ export const start: Scenario = {
     }
     return found
   },
-}
-
-function build(checkout: string): void {
-  const { status, stderr } = spawnSync(process.execPath, ['tools/build.ts'], {
-    cwd: checkout,
-    encoding: 'utf8',
-  })
-  if (status !== 0) throw new Error(`the build failed: ${stderr}`)
 }
 
 /** Node keeps compiled code when a process ends in order, which those that are measured do not. */
@@ -103,11 +95,6 @@ function writeConfig(scope: Scope, upstreamUrl: string, redisPort: number | unde
   }
   writeFileSync(file, JSON.stringify(config))
   return file
-}
-
-function serveCommand(checkout: string, config: string, folder: string): readonly string[] {
-  const args = ['serve', '--config', config, '--ready-file', join(folder, 'ready')]
-  return [process.execPath, join(checkout, 'dist/main.js'), ...args]
 }
 
 function bareCommand(folder: string): readonly string[] {

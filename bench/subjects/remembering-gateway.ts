@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { until } from '../../test/setup/net.ts'
 import { cores, startProgram } from '../processes.ts'
 import type { Scope } from '../scope.ts'
+import { serveCommand } from './built-program.ts'
 
 /** A gateway with the default limits, behind a trusted proxy: the load sends the addresses of clients. */
 
@@ -67,7 +68,7 @@ export async function startRememberingGateway(
   const { pid } = startProgram(scope, {
     core: cores.subject,
     cwd: checkout,
-    command: [process.execPath, 'src/main.ts', 'serve', '--config', config, '--ready-file', readyFile],
+    command: serveCommand(checkout, config, readyFile),
   })
   await until('the gateway is ready', () => existsSync(readyFile) || undefined, 30_000)
   // The cast is sound: the gateway has written it.

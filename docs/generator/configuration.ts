@@ -13,7 +13,7 @@ export function configurationPage(): string {
     'prints a JSON Schema for editors; `gatehouse config show` prints the effective values and their sources.',
     '',
     '- Durations: `250ms` `30s` `10m` `24h` `30d`. Sizes: `512B` `16KiB` `10MiB` `1GiB`.',
-    '- A secret is `{ file: PATH }` or `{ env: NAME }`, never the text itself.',
+    '- A secret is `{ file: PATH }`, `{ env: NAME }` or `{ credential: NAME }`, a file in `$CREDENTIALS_DIRECTORY`, never the text itself.',
     '- Relative paths are relative to the config file.',
     '- Environment: `GATEHOUSE__LISTEN__PORT=80` sets `listen.port`; case and underscores within a name are',
     '  ignored, numbers are indexes of lists, values are YAML. Variables have no order: one that sets a whole section',

@@ -7,7 +7,8 @@ export async function metricsPage(): Promise<string> {
   return [
     '# Metrics',
     '',
-    '`/metrics` on the ops listener returns these metrics in the Prometheus text format. Label values come from',
+    '`/metrics` on the ops listener returns these metrics in the Prometheus text format, or as OpenMetrics to scrapers',
+    'that prefer it (`Accept`), as Prometheus does. Label values come from',
     'closed sets: never a path, key, account or address of a client. `target` is an origin, as configured. The',
     'response also has the metrics of Node itself (`nodejs_…`, `process_…`).',
     '',

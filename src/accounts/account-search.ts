@@ -1,5 +1,5 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
-import { accountIdPattern } from '#platform/secrets/format.ts'
+import { accountIdPattern } from '#platform/secrets/key-format.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import { wordsOf } from '#store/search.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
-import { isForeignKey } from '#platform/secrets/format.ts'
+import { isForeignKey } from '#platform/secrets/key-format.ts'
 import { digestOf, findKey, isApiKeyOf, type ParsedKey, parseKey } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountReader } from '#store/accounts.ts'
@@ -93,9 +93,9 @@ export function createHeldKeys(options: HeldKeysOptions): HeldKeys {
 
 function mailText(what: string, at: string, portalUrl: string): string {
   return [
-    `Somebody who holds the ${what} of your account has revoked it, at ${at}.`,
+    `Somebody who holds the ${what} of your account revoked it at ${at}.`,
     '',
-    'Such a key was probably found where it should not be: in a repository, a log or a message. It no longer works.',
+    'It was probably found where it should not be: in a repository, a log or a message. It no longer works.',
     'If a program of yours uses it, create a new key and give it to the program:',
     '',
     portalUrl,

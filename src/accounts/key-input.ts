@@ -49,7 +49,7 @@ export function findKeyErrors(
 ): FieldError[] {
   const errors: FieldError[] = []
   if (name === defaultKeyName) {
-    errors.push({ field: 'name', message: `"${defaultKeyName}" is the key that a reset makes` })
+    errors.push({ field: 'name', message: `"${defaultKeyName}" is the name of the key that a reset creates` })
   } else if (name.length > keyNameLengthMax || !namePattern.test(name)) {
     const message = `must be 1 to ${keyNameLengthMax} letters, digits, . _ or -, starting with a letter or digit`
     errors.push({ field: 'name', message })

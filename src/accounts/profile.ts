@@ -47,7 +47,7 @@ export class OwnerNeeded extends Error {
   readonly email: string
 
   constructor(account: string, email: string) {
-    super('the link is for another account than the one that is signed in')
+    super('the link is not for the account that is signed in')
     this.account = account
     this.email = email
   }
@@ -131,7 +131,7 @@ function verificationMail(
       '',
       url,
       '',
-      'It works once, within an hour. If it is not your account, ignore this e-mail: without you nothing changes.',
+      'It works once, within an hour. If it is not your account, ignore this e-mail: nothing changes without you.',
       '',
     ].join('\n'),
   }

@@ -148,7 +148,7 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
       case 'too-many':
         throw invalidField(
           'name',
-          `the account has ${keysMax} secret keys, and may have no more: revoke one first`,
+          `the account has ${keysMax} secret keys, which is the maximum: revoke one first`,
         )
       default:
         throw new GatehouseError('account-not-found')

@@ -74,7 +74,7 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
     }
     const counted = current.find(route, caller) ?? add(route, caller)
     if (counted === undefined || !(counted.isPending || markPending(counted))) {
-      lose(requests, new Error('too much usage waits to be written'))
+      lose(requests, new Error('too much usage is waiting to be written'))
       return
     }
     counted.requests += requests

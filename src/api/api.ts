@@ -6,7 +6,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { destinationOf, ownRouteName, recordRouteName } from '#gateway/gate/outcome.ts'
-import { createProblem, sendProblem } from '#gateway/refusals/problem.ts'
+import { createProblem, sendProblem } from '#gateway/refusals/send-problem.ts'
 import {
   documentMethods,
   type MetadataPath,
@@ -19,22 +19,28 @@ import type { Keyring } from '#identity/tokens/keyring.ts'
 import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Portal } from '#portal/portal.ts'
+import {
+  type AdmissionOptions,
+  adminRoute,
+  createAdmission,
+  ownAccountRoute,
+} from './admin/admin-admission.ts'
 import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
-import { type AdmissionOptions, adminRoute, createAdmission, ownAccountRoute } from './admin/admission.ts'
+import { type IssuerFrontsOptions, registerIssuerFronts } from './issuers/issuer-fronts.ts'
+import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import {
   metadataMaxAgeS,
   type ProtectedResourceOptions,
   protectedResourceEndpoint,
   serverMetadataEndpoint,
-} from './discovery.ts'
-import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
+} from './metadata.ts'
 import { type OAuthOptions, registerOAuth } from './oauth/oauth.ts'
 import { createApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
 import { type OwnEndpoint, registerOperations, registerOwnRoute } from './operation.ts'
-import { registerPortal } from './portal.ts'
+import { registerPortal } from './register-portal.ts'
+import { registerSignInReturn, type SignInReturnOptions } from './register-sign-in-return.ts'
 import { applyReplyKeepAlive, jsonLine } from './reply.ts'
-import { registerSignInReturn, type SignInReturnOptions } from './sign-in-return.ts'
 import {
   type HeldKeysEndpointOptions,
   revokeKeyEndpoint,
@@ -42,7 +48,7 @@ import {
   tokenEndpoints,
 } from './token-endpoints.ts'
 import { ownAccountOperations } from './usage-operations.ts'
-import { translateError } from './validate.ts'
+import { translateError } from './validate-with-schemas.ts'
 
 export interface ApiOptions
   extends TokenEndpointsOptions,
@@ -59,6 +65,8 @@ export interface ApiOptions
   readonly portal: Portal | undefined
   /** undefined = page visits do not sign in on another host. */
   readonly signInReturn?: SignInReturnOptions | undefined
+  /** undefined = there are none, as in an app. */
+  readonly issuers?: IssuerFrontsOptions['issuers']
   /** undefined = there are no routes, as in an app. */
   readonly protectedResources?: ProtectedResourceOptions | undefined
   /** The text of security.txt; undefined = there is none. */
@@ -117,7 +125,9 @@ export async function registerEndpoints(scope: FastifyInstance, options: ApiOpti
   })
   await scope.register(async (jsonScope) => registerJson(jsonScope, options))
   await scope.register(async (formScope) => registerOAuth(formScope, options))
-  const { portal, signInReturn, securityTxt } = options
+  const { portal, signInReturn, issuers, securityTxt } = options
+  if (issuers)
+    await scope.register(async (issuerScope) => registerIssuerFronts(issuerScope, { ...options, issuers }))
   if (signInReturn)
     await scope.register(async (returnScope) => registerSignInReturn(returnScope, signInReturn))
   if (securityTxt !== undefined)

@@ -4,18 +4,19 @@ import { hostname } from 'node:os'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { parseHost } from '#gateway/routes/host-name.ts'
 import type { StoreHealth } from '#identity/cache/store-connection.ts'
+import { openMetricsType, prefersOpenMetrics } from '#ops/metrics/open-metrics.ts'
 import type { Status } from '#ops/status/status.ts'
 import { isLoopback, withoutBrackets } from '#platform/addresses.ts'
 import type { StoreState } from '#store/diagnostics.ts'
+import { registerStatus } from './register-status.ts'
 import { jsonLine } from './reply.ts'
-import { registerStatus } from './status.ts'
 
 /** The state that operators can query, and the actions they can trigger. */
 interface OpsOptions {
   readonly contentType: string
   /** Where it listens by the config in use. */
   address(): OpsAddress
-  metricsText(): Promise<string>
+  metricsText(isOpenMetrics: boolean): Promise<string>
   health(): StoreHealth | Promise<StoreHealth>
   storeState(): StoreState | Promise<StoreState>
   /** True from the start of a shutdown. */
@@ -59,9 +60,10 @@ export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
     return reply.code(status === 'store-unavailable' ? 503 : 200).send(body)
   })
 
-  app.get('/metrics', async (_request, reply) => {
-    reply.type(contentType)
-    return metricsText()
+  app.get('/metrics', async ({ headers: { accept = '' } }, reply) => {
+    const isOpenMetrics = prefersOpenMetrics(accept)
+    reply.type(isOpenMetrics ? openMetricsType : contentType)
+    return metricsText(isOpenMetrics)
   })
 
   registerStatus(app, readStatus)

@@ -5,7 +5,7 @@ import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-paths.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
 import { type AdminOperationOptions, idOf } from './admin/account-operations.ts'
-import { actorOf } from './admin/admission.ts'
+import { actorOf } from './admin/admin-admission.ts'
 import { count, objectSchema, text, type Value } from './json-schema.ts'
 import { type AdminOperations, type Operation, type OperationDoc, operation } from './operation.ts'
 
@@ -81,7 +81,7 @@ const usageQuery = objectSchema(
 /** The operation but for whose usage it shows. */
 const usageOperation = {
   description:
-    'The plan and the quotas of keys, and what is left of them; and requests and units by day, secret key and route: days without requests are left out, and those of more than 400 days ago are not kept.',
+    'The plan and the quotas of keys with what is left of them, and requests and units by day, secret key and route. Days without requests are left out; days more than 400 days ago are not kept.',
   query: usageQuery,
   responses: { 200: { description: 'Plan, quotas of keys, and days.', schema: usageReport } },
 } satisfies Partial<OperationDoc>
@@ -113,7 +113,7 @@ export function ownAccountOperations(actionsOf: AccountActionsOf): PerOperation<
       GET: operation({
         ...usageOperation,
         id: 'getUsage',
-        summary: "Shows what the caller's account has used.",
+        summary: "Shows the usage of the caller's account.",
         problems: ['request-invalid'],
         handler: async (request) => {
           const actor = actorOf(request)
@@ -133,7 +133,7 @@ export function usageOperations({
       GET: operation({
         ...usageOperation,
         id: 'getAccountUsage',
-        summary: 'Shows what an account has used.',
+        summary: 'Shows the usage of an account.',
         problems: ['request-invalid', 'account-not-found'],
         handler: async (request) => {
           const actions = actionsOf(request)

@@ -18,7 +18,7 @@ export const checkCommand: Command = {
     const { config, file } = reading
     // All of them: a start lists the first ones, and points here for the others.
     const { problems } = reading
-    const ownPaths = config && createOwnPaths(config.portal, config.routes, config.securityTxt)
+    const ownPaths = config && createOwnPaths(config.portal, config.routes, config)
     const warnings = ownPaths ? findWarnings(reading, ownPaths, invocation.config) : []
     const table = config && buildTable(config)
     const notes = table ? caseNotes(table, reading) : []

@@ -40,7 +40,7 @@ const list: Command = {
 const retry: Command = {
   name: 'events retry',
   operands: [],
-  summary: 'Has events that wait for a receiver, or all, tried again at once.',
+  summary: 'Retries the events that wait for a receiver, or for all, at once.',
   examples: ['gatehouse events retry'],
   options: receiverOption,
   printsData: true,

@@ -79,7 +79,7 @@ function optionsOf(options: Readonly<Record<string, unknown>>): ConfigFile {
   ]
   return appFile(
     withAppPaths(options),
-    unused.map((path) => ({ path, message: 'is about the gateway as a program: an app has its own' })),
+    unused.map((path) => ({ path, message: 'is an option of the standalone gateway: an app has its own' })),
   )
 }
 

@@ -187,10 +187,7 @@ function assertUsable({ file, config, snapshot, problems, sourceOf }: ConfigRead
 /** What has to be changed to solve the problems: an override may be wrong although the file is right. */
 export function placesOf(file: string, problems: readonly Problem[]): string {
   const kinds = new Set(problems.map(({ source }) => source.kind))
-  const outside = [
-    ...(kinds.has('env') ? ['the environment'] : []),
-    ...(kinds.has('flag') ? ['what --set sets'] : []),
-  ]
+  const outside = [...(kinds.has('env') ? ['the environment'] : []), ...(kinds.has('flag') ? ['--set'] : [])]
   const isInFile = kinds.size > outside.length
   return [...(isInFile ? [file] : []), ...outside].join(' and ')
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { errorMessage, hasErrorCode } from '#platform/errors/operator-error.ts'
 import { readAtMost } from '#platform/files.ts'
 import type { SecretReference } from './schema/node.ts'
@@ -26,27 +27,34 @@ export function createSecretReader(
   }
 }
 
-export function nameOfSecret({ file, env, encoding }: SecretReference): string {
-  if (encoding !== undefined) return `${encoding} of file ${file}`
-  return file === undefined ? `env ${env}` : `file ${file}`
+export function nameOfSecret(reference: SecretReference): string {
+  return Object.entries(reference).flat().join(' ')
 }
 
 function readSecret(
-  { file, env: name, encoding }: SecretReference,
+  { file, env: name, credential, encoding }: SecretReference,
   env: Environment,
   resolvePath: (path: string) => string,
 ): SecretResult {
   if (file !== undefined) return readSecretFile(resolvePath(file), encoding)
+  if (credential !== undefined) return readCredential(credential, env)
   const value = name !== undefined && Object.hasOwn(env, name) ? env[name] : undefined
   if (value === undefined) return { problem: `the environment variable ${name} is not set`, isMissing: true }
   if (value === '') return { problem: `the environment variable ${name} is empty`, isMissing: false }
   return { value }
 }
 
+/** Services read what systemd passes them in this folder (systemd.exec(5), "Credentials"). */
+function readCredential(name: string, { CREDENTIALS_DIRECTORY: folder }: Environment): SecretResult {
+  if (folder) return readSecretFile(join(folder, name))
+  const problem = `$CREDENTIALS_DIRECTORY is not set, as it is in a service of systemd with LoadCredential=${name}:PATH`
+  return { problem, isMissing: true }
+}
+
 /** More than any list of certificates needs. */
 const fileBytesMax = 8 * 1_048_576
 
-function readSecretFile(file: string, encoding: SecretReference['encoding']): SecretResult {
+function readSecretFile(file: string, encoding?: SecretReference['encoding']): SecretResult {
   try {
     const bytes = readAtMost(file, fileBytesMax)
     const value = encoding ? bytes.toString(encoding) : bytes.toString('utf8').replace(/\r?\n$/, '')

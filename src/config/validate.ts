@@ -93,7 +93,7 @@ function unknownOptionMessage(name: string, node: SchemaNode | undefined): strin
 function constraintMessage(error: ErrorObject, node: SchemaNode): string {
   const value: unknown = error.data
   if (node.secret && error.keyword === 'type') return `is never written inline: ${secretHint(value)}`
-  if (node.secret) return 'set exactly one of { file: … } and { env: … }'
+  if (node.secret) return 'set exactly one of { file: … }, { env: … } and { credential: … }'
   if (node.duration) {
     const { min, max } = node.duration
     return `must be a duration such as 250ms, 30s, 10m, 24h or 30d, from ${min} to ${max}${durationHint(value, node.duration)}`

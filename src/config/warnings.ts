@@ -24,7 +24,7 @@ import {
   findUncountedCosts,
   findUnheardHsts,
 } from './warnings/routes.ts'
-import { findInsecureFileModes, findLeftSealingKeys } from './warnings/secrets.ts'
+import { findInsecureFileModes, findLeftSealingKeys } from './warnings/secret-files.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
 
 /** The paths of the gateway itself, which take precedence over any route. */
@@ -117,7 +117,7 @@ function overlyTrustedProxies({ trustedProxies }: Tree): Warning[] {
 /** The listener only trusts proxies in the list, so it answers nobody. */
 function untrustedDecide({ decide, trustedProxies }: Tree): Warning[] {
   if (!decide || trustedProxies.length > 0) return []
-  const message = 'is of no use while trustedProxies is empty'
+  const message = 'has no effect while trustedProxies is empty'
   return [{ path: ['decide'], message, hint: 'list the proxies that ask it' }]
 }
 
@@ -153,7 +153,7 @@ function unusedTls({ upstreams }: Tree): Warning[] {
         .filter((option) => tls[option] !== undefined)
         .map((option) => ({
           path: ['upstreams', name, 'tls', option],
-          message: 'is of no use: no target of this upstream is https',
+          message: 'has no effect: no target of this upstream is https',
           hint: 'use https:// in the url of its targets',
         })),
     )
@@ -165,7 +165,7 @@ function unresolvedTargets({ upstreams }: Tree): Warning[] {
     .filter(([, { resolve, targets }]) => resolve === 'all' && !targets.some(({ url }) => hasHostName(url)))
     .map(([name]) => ({
       path: ['upstreams', name, 'resolve'],
-      message: 'is of no use: no target of this upstream has a host name',
+      message: 'has no effect: no target of this upstream has a host name',
       hint: 'use host names in the url of its targets',
     }))
 }
@@ -182,7 +182,7 @@ function inlineCredentials({ upstreams }: Tree): Warning[] {
       .filter(([field, value]) => typeof value === 'string' && isCredentialField(field, value))
       .map(([field]) => ({
         path: ['upstreams', name, 'headers', 'set', field],
-        message: 'looks like a credential that everyone who reads the config sees',
+        message: 'looks like a credential, and everyone who reads the config can see it',
         hint: 'use { file: … } or { env: … }',
       })),
   )
@@ -211,7 +211,7 @@ function expiredSecurityTxt({ securityTxt }: Tree, now: number): Warning[] {
 
 function cleartextPublicUrl({ listen, publicUrl }: Tree): Warning[] {
   if (!listen.tls || URL.parse(publicUrl)?.protocol !== 'http:') return []
-  const redirected = listen.redirect ? ', and listen.redirect leads to where nothing answers' : ''
+  const redirected = listen.redirect ? ', and listen.redirect leads to a port that does not answer' : ''
   const message = `begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong${redirected}`
   return [{ path: ['publicUrl'], message, hint: 'set the https URL' }]
 }

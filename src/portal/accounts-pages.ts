@@ -20,7 +20,7 @@ import type { PortalRequest } from './portal-request.ts'
 import type { PageResult } from './portal-response.ts'
 import { accountsPage, newAccountPage } from './views/accounts-page.ts'
 import { emptyForm } from './views/frame.ts'
-import { type ImportView, importPage } from './views/import.ts'
+import { type ImportView, importPage } from './views/import-page.ts'
 
 const pageSize = 25
 

@@ -28,6 +28,7 @@ import type { PortalCookie } from './portal-cookie.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PageResponse } from './portal-response.ts'
 import type { Branding, PortalAssets } from './read-assets.ts'
+import { framePasskeysOf, type PortalPasskeys } from './second-factor/portal-passkeys.ts'
 import type { PageFrame } from './views/frame.ts'
 
 /** One request to the portal, with its visitor and viewer. */
@@ -62,6 +63,8 @@ export interface PortalOptions {
   readonly canMailLinks: boolean
   /** undefined = people sign in by password only. */
   readonly oidc: PortalOidc | undefined
+  /** undefined = there are no passkeys here. */
+  readonly passkeys: PortalPasskeys | undefined
   /** Who must set up a second factor before anything else (`portal.requireSecondFactor`). */
   readonly requireSecondFactor: SecondFactorPolicy
   /** For the actions of a viewer: `actionsOf(actorOf(viewer, visitor))`. */
@@ -118,7 +121,7 @@ export function createPageContext(
     formPagePath,
   }: Pick<PageContext, 'request' | 'viewer'> & Pick<PageFrame, 'formPagePath'>,
 ): PageContext {
-  const { cookie, clock, path, roles, plans, issuers, oidc } = options
+  const { cookie, clock, path, roles, plans, issuers, oidc, passkeys } = options
 
   /** The CSRF token of the session or, without one, of the form cookie. */
   function csrfToken(): string {
@@ -127,6 +130,7 @@ export function createPageContext(
   }
 
   function frame(status: number): PageFrame {
+    const where = { viewer, path: (formPagePath ?? request.url).slice(path.length) }
     return {
       base: path,
       brand: options.branding.name,
@@ -147,9 +151,8 @@ export function createPageContext(
       // An error page does not consume the notice: the next page shows it.
       notice: status < 500 ? notices.take(request) : undefined,
       formPagePath,
-      oidc:
-        oidc &&
-        frameOidcOf(oidc, request, { viewer, path: (formPagePath ?? request.url).slice(path.length) }),
+      oidc: oidc && frameOidcOf(oidc, request, where),
+      passkeys: passkeys && framePasskeysOf(passkeys, request, where),
     }
   }
 

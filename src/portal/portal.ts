@@ -39,6 +39,7 @@ import {
 } from './portal-response.ts'
 import { profilePages } from './profile-pages.ts'
 import { answerAsset, readAssets } from './read-assets.ts'
+import { secondFactorPages } from './second-factor/second-factor-pages.ts'
 import { sessionsPages } from './sessions-pages.ts'
 import { signInPages } from './sign-in-pages.ts'
 import { usagePages } from './usage-pages.ts'
@@ -51,6 +52,7 @@ const pageFactories: readonly CreatePages[] = [
   sessionsPages,
   usagePages,
   profilePages,
+  secondFactorPages,
   accountsPages,
   accountPages,
   adminPages,

@@ -12,18 +12,20 @@ interface Debt extends Debtor {
 /** The indexes of those who owe for one purpose, by subject. */
 type Places = Map<string, number>
 
-/** How long it takes until subjects owe nothing: numbers by purpose and subject, in one array to save memory. */
+/**
+ * How long it takes until subjects owe nothing: numbers by purpose and subject, in one array to save memory. Their
+ * places have no gaps: whoever is deleted is replaced by the last.
+ */
 export class Debts {
   /** By purpose; those for which nobody owes are dropped. */
   readonly #places = new Map<string, Places>()
   /** By place: when it was set, and what was owed then in ms. */
   readonly #numbers: Float64Array
   /** By place: the subject that owes, and its purpose. */
-  readonly #debtors: (string | undefined)[] = []
-  /** Places whose subjects were deleted. */
-  readonly #free: number[] = []
+  readonly #debtors: string[] = []
   #size = 0
-  readonly #walk = walkOver(this.#places)
+  /** The place visited last. */
+  #visited = 0
 
   /** @param subjectsMax how many there may be at once */
   constructor(subjectsMax: number) {
@@ -34,7 +36,7 @@ export class Debts {
     return this.#size
   }
 
-  /** The place of a subject until it is deleted; undefined = it owes nothing. */
+  /** The place of a subject until one is deleted; undefined = it owes nothing. */
   find(purpose: string, subject: string): number | undefined {
     return this.#places.get(purpose)?.get(subject)
   }
@@ -68,13 +70,11 @@ export class Debts {
 
   /** Only if there is room, for a subject that owes nothing. @returns its index, to set what it owes */
   add({ purpose, subject }: Debtor): number {
-    const place = this.#free.pop() ?? this.#size
+    const place = this.#size++
     const places = this.#places.get(purpose) ?? new Map<string, number>()
     if (places.size === 0) this.#places.set(purpose, places)
     places.set(subject, place)
-    this.#debtors[2 * place] = subject
-    this.#debtors[2 * place + 1] = purpose
-    this.#size++
+    this.#debtors.push(subject, purpose)
     return place
   }
 
@@ -84,23 +84,29 @@ export class Debts {
     if (places === undefined || place === undefined) return
     places.delete(subject)
     if (places.size === 0) this.#places.delete(purpose)
-    this.#debtors[2 * place] = undefined
-    this.#free.push(place)
-    this.#size--
+    this.#moveLast(place)
   }
 
-  /** One debt after another, continuing with the first after the last; undefined if there is none. */
+  /** Into a place whose subject is gone. */
+  #moveLast(place: number): void {
+    const last = --this.#size
+    const [subject, purpose] = this.#debtors.splice(2 * last, 2)
+    if (place === last || subject === undefined || purpose === undefined) return
+    this.#debtors[2 * place] = subject
+    this.#debtors[2 * place + 1] = purpose
+    this.#numbers.copyWithin(2 * place, 2 * last, 2 * last + 2)
+    this.#places.get(purpose)?.set(subject, place)
+  }
+
+  /**
+   * One debt after another, from the last place to the first: the one that replaces a deleted one has been visited.
+   * @returns undefined if there is none
+   */
   next(): Debt | undefined {
-    return this.#walk.next().value
-  }
-}
-
-/** Endless: continues with the first after the last. A new walk would pass everything deleted before its start. */
-function* walkOver(byPurpose: ReadonlyMap<string, Places>): Generator<Debt | undefined, never> {
-  for (;;) {
-    if (byPurpose.size === 0) yield undefined
-    for (const [purpose, places] of byPurpose) {
-      for (const [subject, place] of places) yield { purpose, subject, place }
-    }
+    const place = (this.#visited > 0 && this.#visited <= this.#size ? this.#visited : this.#size) - 1
+    const [subject, purpose] = [this.#debtors[2 * place], this.#debtors[2 * place + 1]]
+    if (subject === undefined || purpose === undefined) return undefined
+    this.#visited = place
+    return { purpose, subject, place }
   }
 }

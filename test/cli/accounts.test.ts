@@ -162,7 +162,7 @@ for (const driver of storeDrivers) {
     for (const args of attempts) {
       const outcome = await run('accounts', ...args)
       t.equal(outcome.status, 1)
-      t.match(outcome.stderr, /No Admin who is not disabled would be left\./)
+      t.match(outcome.stderr, /No enabled Admin would be left\./)
     }
     await run('accounts', 'create', '--email', 'bob@example.com', '--role', 'Admin')
     for (const args of attempts.slice(1)) t.equal((await run('accounts', ...args)).status, 0)

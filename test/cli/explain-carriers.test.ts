@@ -79,7 +79,7 @@ t.test('explain shows where the key came, and what was recognised instead of one
   for (const path of ['/left', '/open']) {
     const misplaced = await explain(path, `Authorization: ${basic}`)
     t.match(misplaced, { decision: 'refuse', code: 'credentials-misplaced' })
-    t.match(misplaced.at('scheme'), { detail: /^Authorization is for the service behind this path/ })
+    t.match(misplaced.at('scheme'), { detail: /^Authorization is passed on to the service behind this path/ })
   }
 
   const swapped = await explain('/key', `X-Gate: ${apiKey}`)

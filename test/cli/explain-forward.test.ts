@@ -34,8 +34,8 @@ t.test('explain decides about a Destination, and says what is wrong with it', as
     },
   })
   for (const [destination, reason] of [
-    ['/admin/x', 'is on a route that needs a caller, admin'],
-    ['http://evil.example/orders/y', 'is of another host'],
+    ['/admin/x', 'is on the route admin, which requires a credential'],
+    ['http://evil.example/orders/y', 'is on another host'],
     ['/orders/../y', 'is ambiguous'],
     ['/portal', "is a path of the gateway's own"],
     ['/nowhere', 'is refused: route-not-found'],
@@ -65,7 +65,9 @@ t.test('explain decides about the source of a copy', async (t) => {
   t.match(allowed.steps.at(-1), { facts: { headers: [{ name: 'Host' }, { name: 'X-Amz-Copy-Source' }] } })
   const refused = await explainCopy('admin/y')
   t.match(refused, { decision: 'refuse', code: 'destination-forbidden' })
-  t.match(refused.steps.at(-1), { detail: /the X-Amz-Copy-Source is on a route that needs a caller, admin/ })
+  t.match(refused.steps.at(-1), {
+    detail: /the X-Amz-Copy-Source is on the route admin, which requires a credential/,
+  })
 })
 
 const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
@@ -83,7 +85,7 @@ t.test('explain names a stripped prefix, and an upgrade that is not proxied', as
   const orders = await upstreamStep('/orders/x', ['X-Forwarded-Prefix: /outer'])
   t.match(
     orders.detail,
-    'receives GET /x (less the prefix /orders; /outer/orders is put before the paths of Location, Content-Location, Refresh, Link and Set-Cookie)',
+    'receives GET /x (without the prefix /orders; /outer/orders is put back before the paths of Location, Content-Location, Refresh, Link and Set-Cookie)',
   )
   t.match(orders.facts, { strippedPrefix: '/orders', forwardedPrefix: '/outer/orders', target: '/x' })
   t.match(JSON.stringify(orders.facts), '{"name":"X-Forwarded-Prefix","value":"/outer/orders"}')
@@ -116,7 +118,7 @@ t.test(
     }
     t.match((await explained('/realtime/v1/x')).steps.at(-1), {
       detail:
-        'backend receives GET /socket/x (/socket in place of /realtime/v1; /realtime/v1 in place of /socket in the paths of Location, Content-Location, Refresh, Link and Set-Cookie); the client gets its answer with Cache-Control of the route and without server',
+        'backend receives GET /socket/x (/socket in place of /realtime/v1; /realtime/v1 in place of /socket in the paths of Location, Content-Location, Refresh, Link and Set-Cookie); the client gets its response with Cache-Control of the route and without server',
       facts: {
         rewrite: '/socket',
         forwardedPrefix: '/realtime/v1',
@@ -130,7 +132,7 @@ t.test(
       route: 'closed',
       steps: [
         { step: 'request' },
-        { step: 'route', outcome: 'refused', detail: /Nobody may call this path/ },
+        { step: 'route', outcome: 'refused', detail: /This path is closed to all callers/ },
       ],
     })
   },
@@ -152,7 +154,7 @@ t.test('explain shows the base path of the targets', async (t) => {
     return (JSON.parse(stdout) as { readonly steps: readonly Step[] }).steps.at(-1)
   }
   t.match(await lastOf('/orders/x'), {
-    detail: /^backend receives GET \/base\/x \(less the prefix \/orders/,
+    detail: /^backend receives GET \/base\/x \(without the prefix \/orders/,
     facts: { target: '/base/x', headers: [{ name: 'Host', value: '10.0.0.11' }] },
   })
   t.match(await lastOf('/several/x'), {

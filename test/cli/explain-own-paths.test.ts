@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { isOidcPath, pageAccess } from '#portal/page-access.ts'
+import { isOidcPath, isPasskeyPath, pageAccess } from '#portal/page-access.ts'
 import { ask } from '../gateway/support/ask.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { run } from './run.ts'
@@ -93,6 +93,34 @@ t.test('explain decides every portal page as the gateway does', async (t) => {
     }
     t.equal(await explainTruly(t, `GET ${at}`, [html]), 'answer route', 'a person is led on')
     if (methods.includes('HEAD')) await explainTruly(t, `HEAD ${at}`)
+  }
+})
+
+t.test('explain knows the pages for passkeys where the portal has them', async (t) => {
+  const pages = pageAccess.map(({ path }) => path).filter(isPasskeyPath)
+  t.equal(pages.length, 8)
+  const passwords = { issuer: 'http://127.0.0.1:1', clientId: 'gatehouse', passwords: false }
+  const configs = {
+    'a name': [{ publicUrl: 'http://localhost:8080' }, 'answer'],
+    'an address': [{ publicUrl: 'http://127.0.0.1:8080' }, 'route-not-found'],
+    'no passwords': [{ publicUrl: 'http://localhost:8080', portal: { oidc: passwords } }, 'route-not-found'],
+  } as const
+  for (const [name, [config, expected]] of Object.entries(configs)) {
+    const { configFile, url } = await startGateway(t, { config: { routes: [], ...config } })
+    for (const path of ['/sign-in/passkey', '/sign-in/passkey/options']) {
+      const { status } = await fetch(`${url}/portal${path}`)
+      t.equal(status, expected === 'answer' ? 405 : 404, `${name}: ${path}`)
+    }
+    const explained = await run(t, [
+      'explain',
+      'POST',
+      `${url}/portal/sign-in/passkey`,
+      '--config',
+      configFile,
+      '--json',
+    ])
+    const { decision, code } = explained.json() as Explained
+    t.equal(code ?? decision, expected, name)
   }
 })
 

@@ -54,7 +54,7 @@ t.test('explain says where the units of a request come from', async (t) => {
   const { stdout } = await explained()
   t.match(
     stdout,
-    'its units are those of the header X-Cost, usage.prompt_tokens | usage.input_tokens in the body, usage.completion_tokens times 3 in the body, or one',
+    'its units come from the header X-Cost, usage.prompt_tokens | usage.input_tokens in the body, usage.completion_tokens times 3 in the body; otherwise it is one',
   )
   t.match((await explained('--json')).stdout, /"Accept-Encoding",\s*"value": "identity"/)
 })

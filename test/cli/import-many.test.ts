@@ -72,11 +72,11 @@ t.test('where the keys cannot be printed nothing is imported', async (t) => {
   const workspace = createWorkspace(t)
   writeFileSync(join(workspace.folder, 'people'), fileOf(many, 'last@example.com'))
   const full = await shell(workspace, 'gatehouse accounts import people 2>&1 > /dev/full; echo "status $?"')
-  t.match(full.stdout, /keys that were printed are void.*no space left on device; nothing was imported/s)
+  t.match(full.stdout, /the printed keys are void.*no space left on device; nothing was imported/s)
   t.match(full.stdout, /status 1\n$/)
   const gone = await shell(workspace, `gatehouse accounts import people | head -1; echo "\${PIPESTATUS[0]}"`)
   t.match(gone.stdout, /^id,email,secretKey,apiKey\r\n1\n$/)
-  t.match(gone.stderr, /its reader is gone; nothing was imported/)
+  t.match(gone.stderr, /the reader closed it; nothing was imported/)
   t.equal(await countOf(workspace), 0)
 })
 

@@ -42,7 +42,7 @@ t.test('explain says that it does not read what is left of a plan', async (t) =>
   const { stdout } = await workspace.run('explain', 'GET', '/', '-H', `SecretKey: ${secretKey}`)
   t.match(
     stdout,
-    /plan pro: 60 requests in 60 s, 500 a day, over all routes \(explain neither counts nor reads the counter: see gatehouse usage\)/,
+    /plan pro: 60 requests in 60 s, 500 a day, over all routes \(explain neither counts the request nor reads the counter: see gatehouse usage\)/,
   )
 })
 

@@ -262,7 +262,7 @@ t.test('a key that is replaced without keeping the old one is not taken by a rel
   t.match(await askForReload(first.opsUrl), {
     code: 503,
     status: 'failed',
-    problems: [/is not kept beside it/],
+    problems: [/does not hold the key that seals now/],
   })
   writeFileSync(keyFile, sealingKey)
   t.match(await askForReload(first.opsUrl), taken)

@@ -75,7 +75,7 @@ t.test('a backup overwrites nothing, and one that fails leaves no file', async (
   writeFileSync(source.file, 'precious')
   t.match(await source.run('store', 'backup', source.file), {
     status: 1,
-    stderr: /gatehouse\.backup exists, and a backup overwrites nothing\n {2}Choose another name/,
+    stderr: /gatehouse\.backup exists already: a backup overwrites nothing\n {2}Choose another name/,
   })
   t.equal(readFileSync(source.file, 'utf8'), 'precious')
   const nowhere = join(source.folder, 'no/such/folder')

@@ -120,8 +120,8 @@ t.test('the remedy for a wrong override names the override, not the file', async
   const rest = 'and check the config with: gatehouse check --config FILE'
   const variable = { GATEHOUSE__LISTEN__PORT: 'x' }
   t.equal(hintFor('good.yaml', variable), `Fix the environment ${rest}`)
-  t.equal(hintFor('good.yaml', {}, ['listen.port=x']), `Fix what --set sets ${rest}`)
-  t.equal(hintFor('good.yaml', variable, ['ops.port=x']), `Fix the environment and what --set sets ${rest}`)
+  t.equal(hintFor('good.yaml', {}, ['listen.port=x']), `Fix --set ${rest}`)
+  t.equal(hintFor('good.yaml', variable, ['ops.port=x']), `Fix the environment and --set ${rest}`)
   t.equal(hintFor('bad.yaml', variable), `Fix FILE and the environment ${rest}`)
   t.equal(hintFor('bad.yaml', {}), `Fix FILE ${rest}`)
 })

@@ -123,6 +123,27 @@ t.test('a secret whose file is removed after reading keeps its value', async (t)
   t.equal(passwordOf(loadConfig({ file: join(folder, 'config/gateway.yaml'), env }).config), 'hunter2')
 })
 
+t.test('a credential is a file of that name in the folder that systemd names', async (t) => {
+  const folder = writeFiles(t, { 'redis-password': 'hunter2\n', empty: '' })
+  const env = { CREDENTIALS_DIRECTORY: folder }
+  const files = sealingKey
+  t.equal(passwordOf(load(t, redis({ credential: 'redis-password' }), { files, env })), 'hunter2')
+  const problems = (credential: unknown, environment: Readonly<Record<string, string>> = env) =>
+    problemMessages(t, redis({ credential }), { files, env: environment })
+  t.strictSame(problems('absent'), [`${at}: cannot read ${folder}/absent: no such file or directory`])
+  t.strictSame(problems('empty'), [`${at}: ${folder}/empty is empty`])
+  for (const none of [{}, { CREDENTIALS_DIRECTORY: '' }])
+    t.strictSame(problems('redis-password', none), [
+      `${at}: $CREDENTIALS_DIRECTORY is not set, as it is in a service of systemd with LoadCredential=redis-password:PATH`,
+    ])
+  for (const name of ['..', '.', '../redis-password', '/etc/passwd', '', 'a'.repeat(256)])
+    t.match(problems(name), [/^store\.redis\.password\.credential: /], name)
+  t.match(problems('a'.repeat(255)), [/cannot read/])
+  t.match(problemMessages(t, redis({ credential: 'redis-password', env: 'X' }), { files, env }), [
+    /set exactly one of/,
+  ])
+})
+
 t.test("names on every object's prototype are not environment variables", async (t) => {
   for (const name of ['constructor', 'toString', '__proto__']) {
     t.match(createSecretReader({}, (path) => path)({ env: name }), { isMissing: true }, name)

@@ -141,7 +141,7 @@ t.test('an inline secret is refused, and never repeated', async (t) => {
 })
 
 t.test('a secret comes from exactly one place', async (t) => {
-  const one = 'set exactly one of { file: … } and { env: … }'
+  const one = 'set exactly one of { file: … }, { env: … } and { credential: … }'
   for (const sealingKey of [{}, { file: 'a', env: 'B' }]) {
     t.strictSame(problemMessages(t, { ...minimalConfig, keys: { sealingKey } }), [`keys.sealingKey: ${one}`])
   }

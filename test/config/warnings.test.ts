@@ -133,7 +133,7 @@ t.test('TLS options of an upstream without a target of https are warned of', asy
   t.strictSame(warnings(t, upstream('https://10.0.0.11')), [])
   for (const url of ['http://10.0.0.11', 'unix:/run/app.sock'])
     t.strictSame(warnings(t, upstream(url)), [
-      'upstreams.backend.tls.serverName: is of no use: no target of this upstream is https: use https:// in the url of its targets',
+      'upstreams.backend.tls.serverName: has no effect: no target of this upstream is https: use https:// in the url of its targets',
     ])
 })
 
@@ -145,7 +145,7 @@ t.test('addresses of an upstream without a host name are warned of', async (t) =
   t.strictSame(warnings(t, upstream('http://orders.internal')), [])
   for (const url of ['http://10.0.0.11', 'http://[fd00::1]:3000', 'unix:/run/app.sock'])
     t.strictSame(warnings(t, upstream(url)), [
-      'upstreams.backend.resolve: is of no use: no target of this upstream has a host name: use host names in the url of its targets',
+      'upstreams.backend.resolve: has no effect: no target of this upstream has a host name: use host names in the url of its targets',
     ])
 })
 
@@ -187,7 +187,7 @@ t.test('an expired certificate and a publicUrl without TLS are warned of', async
 
 t.test('a listener for other proxies that trusts none is warned of', async (t) => {
   t.strictSame(warnings(t, { ...minimalConfig, decide: {} }), [
-    'decide: is of no use while trustedProxies is empty: list the proxies that ask it',
+    'decide: has no effect while trustedProxies is empty: list the proxies that ask it',
   ])
   t.strictSame(warnings(t, { ...minimalConfig, decide: {}, trustedProxies: ['10.0.0.0/8'] }), [])
 })

@@ -180,7 +180,7 @@ t.test('keys create takes the certificate itself, with the limits of a key', asy
     ],
     [
       [file('key.pem', mine.cert + mine.key), '--name', 'a'],
-      /--certificate: must be without the private key/,
+      /--certificate: must not contain the private key/,
     ],
     [[file('not.pem', 'x'), '--name', 'a'], /--certificate: must be a certificate as PEM/],
     [

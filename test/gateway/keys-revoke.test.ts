@@ -107,5 +107,5 @@ t.test('a mail that is not accepted is logged, and the key ends all the same', a
   const { secretKey } = await gateway.createAccount()
   t.equal((await askJson(t, gateway.url, path, { key: secretKey })).status, 200)
   t.equal(await statusWith(t, gateway.url, secretKey), 401)
-  await until('a log line', () => gateway.logLines.some((line) => line.includes('could not be told')))
+  await until('a log line', () => gateway.logLines.some((line) => line.includes('could not be sent')))
 })

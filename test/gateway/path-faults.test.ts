@@ -10,7 +10,7 @@ const routes = [
   { ...route, name: 'strict', path: '/strict', encodedSlash: 'reject' },
 ]
 const once = (causes: string) =>
-  `The path could be read as one of another route once ${causes}: write it as that route has it.`
+  `The path would match another route once ${causes}: write it as that route does.`
 
 t.test('the detail of path-ambiguous says which rule the path breaks', async (t) => {
   const { gateway } = await startBoth(t, { config: { routes } })

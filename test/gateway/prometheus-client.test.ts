@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { startBoth } from '../setup/both.ts'
 import { freePort, until } from '../setup/net.ts'
 
@@ -45,24 +45,7 @@ t.test('Prometheus scrapes through the gateway with a key in each way that it kn
   }))
   const file = join(folder, 'prometheus.yml')
   writeFileSync(file, JSON.stringify({ scrape_configs }))
-  const port = await freePort()
-  const child = spawn(
-    'prometheus',
-    [
-      `--config.file=${file}`,
-      `--storage.tsdb.path=${join(folder, 'data')}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-    ],
-    { stdio: 'ignore' },
-  )
-  t.teardown(async () => {
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  })
-  const api = async <Data>(path: string): Promise<Data | undefined> => {
-    const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}`).catch(() => undefined)
-    return response?.ok ? ((await response.json()) as { readonly data: Data }).data : undefined
-  }
+  const api = await startPrometheus(t, folder, file)
   const targets = await until('every job has scraped', async () => {
     const data = await api<{ readonly activeTargets: readonly Target[] }>('targets')
     const found = data?.activeTargets ?? []
@@ -81,3 +64,66 @@ t.test('Prometheus scrapes through the gateway with a key in each way that it kn
   })
   for (const { value } of result) t.equal(value[1], '42')
 })
+
+t.test('Prometheus takes the metrics as OpenMetrics, with exemplars', async (t) => {
+  const otlp = { endpoint: 'http://127.0.0.1:1', sampleRatio: 1 }
+  const { backend, gateway } = await startBoth(t, { config: { tracing: { otlp } } })
+  const { secretKey } = await gateway.createAccount()
+  await fetch(`${gateway.url}/key/x`, { headers: { SecretKey: secretKey } })
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-scrape-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const static_configs = [{ targets: [new URL(gateway.opsUrl).host] }]
+  const file = join(folder, 'prometheus.yml')
+  writeFileSync(
+    file,
+    JSON.stringify({ scrape_configs: [{ job_name: 'gatehouse', scrape_interval: '1s', static_configs }] }),
+  )
+  const api = await startPrometheus(t, folder, file)
+  const query = new URLSearchParams({
+    query: 'gatehouse_http_request_duration_seconds_bucket{route="key"}',
+    start: String(Date.now() / 1_000 - 60),
+    end: String(Date.now() / 1_000 + 60),
+  })
+  const found = await until('there is an exemplar', async () => {
+    const data = await api<readonly ExemplarsOfSeries[]>(`query_exemplars?${query}`)
+    return data && data.length > 0 ? data : undefined
+  })
+  const traceId = String(backend.last().headers.traceparent).split('-')[1]
+  t.strictSame(
+    found.flatMap(({ exemplars }) => exemplars.map(({ labels }) => labels)),
+    [{ trace_id: traceId }],
+  )
+  const up = await api<Result>('query?query=gatehouse_http_requests_total{route="key"}')
+  t.strictSame(
+    up?.result.map(({ value }) => value[1]),
+    ['1'],
+    'a counter has its usual name',
+  )
+})
+
+interface ExemplarsOfSeries {
+  readonly exemplars: readonly { readonly labels: Readonly<Record<string, string>> }[]
+}
+
+/** Starts it. @returns asks its API; undefined = it gave no data */
+async function startPrometheus(t: Test, folder: string, file: string) {
+  const port = await freePort()
+  const child = spawn(
+    'prometheus',
+    [
+      `--config.file=${file}`,
+      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      '--enable-feature=exemplar-storage',
+    ],
+    { stdio: 'ignore' },
+  )
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
+  return async <Data>(path: string): Promise<Data | undefined> => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}`).catch(() => undefined)
+    return response?.ok ? ((await response.json()) as { readonly data: Data }).data : undefined
+  }
+}

@@ -163,7 +163,7 @@ t.test('a key in the query, or a presigned URL, is refused with why and what to 
   for (const query of [`api_key=${user.secretKey}`, `access_token=${tokens.JwtToken}`, `q=${user.secretKey}`])
     t.equal(
       await detailOf(`/key?${query}`),
-      `A credential in the query is not accepted, as URLs are logged, kept in histories and told to other sites. ${way}`,
+      `A credential in the query is not accepted: URLs end up in logs, in histories and on other sites. ${way}`,
     )
   const signed = 'X-Amz-Credential=A%2Fs3&X-Amz-Signature=0'
   t.match(

@@ -106,7 +106,7 @@ t.test('encodedSlash decides whether %2F and %5C pass, and they pass as sent', a
     t.equal((await ask(t, gateway.url, `GET /strip/${name}/x`)).status, 200)
     t.equal(backend.last().url, `/${name}/x`)
   }
-  t.equal((await ask(t, gateway.url, 'GET /reject/x?y=%2F')).status, 200, 'a query is no path')
+  t.equal((await ask(t, gateway.url, 'GET /reject/x?y=%2F')).status, 200, 'a query is not a path')
   const split = await ask(t, gateway.url, 'GET /pass%2Fx')
   assertProblem(t, split, { status: 400, code: 'path-ambiguous' })
   t.equal((await ask(t, gateway.url, 'GET /nowhere%2Fx')).status, 404)

@@ -94,8 +94,8 @@ t.test('a 503 and the log say whose share of the connections is exhausted', asyn
   await hold('/long', 16)
   const ofAccount = await next()
   t.equal(ofAccount.status, 503)
-  t.match(ofAccount.json().detail, /^Your account has as many requests in progress/)
-  t.match(reasons().at(-1), /its account had a whole share in use, 16 of 18 connections, for 200 ms/)
+  t.match(ofAccount.json().detail, /^Your account has reached its limit of requests in progress/)
+  t.match(reasons().at(-1), /its account had its full share in use, 16 of 18 connections, for 200 ms/)
 })
 
 t.test('one HTTP/2 connection that reads nothing takes an upstream from nobody', async (t) => {

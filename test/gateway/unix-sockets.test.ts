@@ -118,7 +118,7 @@ t.test('a socket where nobody listens is 502, and the log alone names it', async
   const answer = await ask(t, gateway.url, 'GET /public/x')
   assertProblem(t, answer, { status: 502, code: 'upstream-unreachable' })
   t.notMatch(JSON.stringify([answer.headers, answer.body]), /\.sock|unix|localhost/)
-  t.match(gateway.logLines.join(''), `${missing}: there is no socket of this path`)
+  t.match(gateway.logLines.join(''), `${missing}: there is no socket at this path`)
 
   // The path is relative to the config file, and a reload takes another one.
   t.match(
@@ -126,5 +126,5 @@ t.test('a socket where nobody listens is 502, and the log alone names it', async
     taken,
   )
   assertProblem(t, await ask(t, gateway.url, 'GET /public/x'), { status: 502, code: 'upstream-unreachable' })
-  t.match(gateway.logLines.join(''), /nobody listens at this socket|this is no socket/)
+  t.match(gateway.logLines.join(''), /nothing listens on this socket|this is not a socket/)
 })

@@ -257,7 +257,7 @@ t.test('people sign in at a real OpenID provider, and attacks on the way are ref
     provider.people.set('eve', { email: 'victim@example.com' })
     await refused('eve', 'has not verified', 'nothing is said of it')
     provider.people.set('eve', { email_verified: true })
-    await refused('eve', 'did not tell your e-mail address', 'no e-mail')
+    await refused('eve', 'did not share your e-mail address', 'no e-mail')
     provider.people.set('eve', { email: 'eve@example.com', email_verified: true })
     await refused('eve', 'There is no account with your e-mail address', 'no account')
     provider.people.set('eve', { email: 'ada@example.com', email_verified: true })
@@ -414,7 +414,7 @@ t.test('people sign in at a real OpenID provider, and attacks on the way are ref
       forgetProvider(browser)
       const other = await browser.get(await browser.toCallback(confirmUrl, provider, 'carol'))
       t.equal(other.status, 403)
-      t.match(other.text, 'You confirmed as another person')
+      t.match(other.text, 'You confirmed as somebody else')
       t.match((await audit('sign-in-failed'))[0], {
         target: { email: 'ada@example.com' },
         details: { reason: 'another-person', subject: 'carol' },

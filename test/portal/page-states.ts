@@ -7,7 +7,7 @@ import { accountsPage, deleteAccountPage, newAccountPage } from '#portal/views/a
 import { auditPage } from '#portal/views/audit-page.ts'
 import { eventsPage } from '#portal/views/events-page.ts'
 import { emptyForm, type PageFrame } from '#portal/views/frame.ts'
-import { importPage } from '#portal/views/import.ts'
+import { importPage } from '#portal/views/import-page.ts'
 import { type IntegrationView, integrationPage } from '#portal/views/integration.ts'
 import {
   forgottenPage,
@@ -16,7 +16,8 @@ import {
   setupPage,
   verifyEmailPage,
 } from '#portal/views/links.ts'
-import { profilePage } from '#portal/views/profile.ts'
+import { confirmByPasskeyPage } from '#portal/views/passkey-forms.ts'
+import { profilePage } from '#portal/views/profile-page.ts'
 import { secondFactorPage, signInCodePage } from '#portal/views/second-factor.ts'
 import { sessionsPage } from '#portal/views/sessions-page.ts'
 import { errorPage, signInPage, takeOverPage } from '#portal/views/sign-in-page.ts'
@@ -83,12 +84,57 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       }),
       undefined,
     ),
-  'sign-in-code': (over) => signInCodePage(out(over), { ...emptyForm, next: '', pending: 'x' }),
+  'sign-in-code': (over) =>
+    signInCodePage(out(over), { ...emptyForm, ...samples.appOnly, next: '', pending: 'x' }),
   'sign-in-code-wrong': (over) =>
     signInCodePage(out(over), {
       ...samples.refused({ errors: { code: 'The code is wrong, too old, or was used before.' } }),
+      ...samples.appOnly,
       next: '',
       pending: 'x',
+    }),
+  'sign-in-passkey': (over) =>
+    signInPage(out({ passkeys: samples.passkeys, ...over }), { ...emptyForm, next: '' }),
+  'sign-in-second-passkey': (over) =>
+    signInCodePage(out({ passkeys: samples.passkeys, ...over }), {
+      ...samples.refused({ errors: { credential: 'The passkey was not accepted.' } }),
+      hasApp: false,
+      hasPasskeys: true,
+      next: '',
+      pending: 'x',
+    }),
+  'confirm-passkey': (over) =>
+    confirmByPasskeyPage(samples.frame({ passkeys: samples.passkeys, ...over }), {
+      ...emptyForm,
+      next: '',
+    }),
+  'no-passkeys': (over) =>
+    secondFactorPage(samples.frame({ passkeys: { ...samples.passkeys, canConfirm: false }, ...over }), {
+      factor: undefined,
+      proposed: samples.newFactor,
+      isRequired: false,
+    }),
+  passkeys: (over) =>
+    secondFactorPage(samples.frame({ passkeys: samples.passkeys, ...over }), {
+      factor: samples.passkeyFactor,
+      proposed: samples.newFactor,
+      isRequired: false,
+      refusedPasskey: {
+        form: 'remove',
+        id: 'one',
+        state: samples.refused({ errors: { code: 'The code is wrong or too old.' } }),
+      },
+    }),
+  'passkey-refused': (over) =>
+    secondFactorPage(samples.frame({ passkeys: { ...samples.passkeys, isConfirmed: true }, ...over }), {
+      factor: { ...samples.factor, ...samples.passkeyFactor, sealed: 'x' },
+      proposed: undefined,
+      isRequired: false,
+      refusedPasskey: {
+        form: 'add',
+        id: '',
+        state: samples.refused({ values: { name: '' }, errors: { name: 'Must be 1 to 60 characters.' } }),
+      },
     }),
   'second-factor': (over) =>
     secondFactorPage(samples.frame(over), {

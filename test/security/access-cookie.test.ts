@@ -179,7 +179,7 @@ t.test(
     }
     t.match(
       gateway.logLines.join(''),
-      /the access cookie does not count: the request comes from a page of another site/,
+      /the access cookie is ignored: the request comes from a page of another site/,
     )
     t.notMatch(gateway.logLines.join(''), token.slice(-20))
   },

@@ -11,6 +11,7 @@ import {
   tooDear,
   tryAll,
 } from './support/cost.ts'
+import { startWithAll } from './support/gateway-with-all.ts'
 import { structures, textStructures } from './support/json-structures.ts'
 
 /** Tries a JSON body with each structure: as a whole, and as each of the members. */
@@ -74,6 +75,25 @@ t.test('no body sent to the endpoints for tokens and keys keeps the event loop f
         ['POST /api/v1/accounts/refresh-token HTTP/1.1', 'Host: a', line + text, 'Content-Length: 2'],
         '{}',
       ),
+    ),
+  )
+})
+
+t.test('no registration of a client keeps the event loop for long', async (t) => {
+  const { url } = await startWithAll(t)
+  const register = (json: string) => sendJson(url, 'POST /api/v1/issuers/corp/register', json)
+  await tryJson(t, ['redirect_uris'], register)
+  const uris = {
+    'one URI': '',
+    'one on this machine': 'http://localhost/callback?',
+    'one of an application': 'a.b:',
+  }
+  await tryAll(t, Object.keys(uris), body, (name, text) =>
+    register(JSON.stringify({ redirect_uris: [uris[name as keyof typeof uris] + text] })),
+  )
+  await tryAll(t, ['many'], body, (_, text) =>
+    register(
+      JSON.stringify({ redirect_uris: Array(100).fill(`http://localhost/callback?${text.slice(0, 600)}`) }),
     ),
   )
 })

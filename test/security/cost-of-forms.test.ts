@@ -4,6 +4,7 @@ import { passwordLength } from '#platform/secrets/passwords.ts'
 import { startRawBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { body, exchange, head, requestBytes, signedInMaxMs, tooDear, tryAll } from './support/cost.ts'
+import { startWithAll } from './support/gateway-with-all.ts'
 import { structures } from './support/json-structures.ts'
 import { openPortalForm, readPortalForm } from './support/portal-form.ts'
 
@@ -45,7 +46,9 @@ t.test('no form keeps the event loop for long', async (t) => {
   const { url, cookies } = await signIn(t)
   const forms: Readonly<Record<string, readonly string[]>> = {
     '/sign-in': ['next', '', 'csrf'],
-    '/sign-in/code': ['pending', 'code'],
+    '/sign-in/code': ['pending', 'code', 'credential'],
+    '/sign-in/passkey': ['credential'],
+    '/profile/two-factor/passkeys/add': ['credential', 'name'],
     '/forgot': ['email'],
     '/setup': ['token'],
     '/setup/check': ['token'],
@@ -111,6 +114,19 @@ t.test('no form of a client of OAuth 2 keeps the event loop for long', async (t)
     const form = Buffer.from('grant_type=client_credentials')
     const type = 'Content-Type: application/x-www-form-urlencoded'
     return exchange(url, requestBytes([...lines, type, `Content-Length: ${form.length}`], form))
+  })
+})
+
+t.test('no request for a token of an issuer keeps the event loop for long', async (t) => {
+  const { url } = await startWithAll(t)
+  const starts = ['', 'client_id=mcp&grant_type=', 'client_id=mcp&grant_type=refresh_token&refresh_token=']
+  await tryAll(t, starts, body, (start, text) => {
+    const bytes = Buffer.from(
+      (start + (start === '' ? text : encodeURIComponent(text))).slice(0, body.length),
+    )
+    const lines = ['POST /api/v1/issuers/corp/token HTTP/1.1', 'Host: gateway.test']
+    const type = 'Content-Type: application/x-www-form-urlencoded'
+    return exchange(url, requestBytes([...lines, type, `Content-Length: ${bytes.length}`], bytes))
   })
 })
 

@@ -115,6 +115,13 @@ const targets: readonly string[] = [
     '/api/v1/admin/accounts?q=',
   ],
   ...['/.well-known/oauth-protected-resource/', '/', ''],
+  ...[
+    '/api/v1/issuers/corp/authorize?',
+    '/api/v1/issuers/corp/authorize?client_id=mcp&redirect_uri=',
+    '/api/v1/issuers/corp/authorize?client_id=mcp&redirect_uri=http://localhost/callback&response_type=',
+    '/api/v1/issuers/corp/callback?state=',
+    '/api/v1/issuers/corp/callback?state=WyJodHRwOi8vbG9jYWxob3N0L2NhbGxiYWNrIiwiIl0&iss=http://127.0.0.1:1&code=',
+  ],
 ]
 const portalTargets = [
   '/portal/',

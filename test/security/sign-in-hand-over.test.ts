@@ -172,7 +172,7 @@ t.test('a code is worth something to one browser, at one host, once, for a minut
   t.notOk(hasCookie(), 'of a session that has ended')
   t.match(
     gateway.logLines.join(''),
-    /does not count: another browser began the visit.*used before.*it has expired.*the session is over/s,
+    /is not valid: another browser began the visit.*used before.*it has expired.*the session is over/s,
   )
 })
 

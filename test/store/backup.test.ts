@@ -114,23 +114,23 @@ t.test(
       ['[1]\n', /is not a backup of Gatehouse/],
       ['email\nada@example.com\n', /is not a backup of Gatehouse/],
       [join(head), /is not complete/],
-      [fixture.slice(0, -10), /line \d+ is no record/],
+      [fixture.slice(0, -10), /line \d+ is not a record/],
       [join(head, ...records), /is not complete/],
       [join(head, ...records.slice(1), end), /records instead of/],
       [join(head, ...records.toReversed(), end), /its checksum is wrong/],
-      [`${fixture}{}\n`, /line \d+ follows its end/],
-      [fixture + fixture, /line \d+ follows its end/],
+      [`${fixture}{}\n`, /line \d+ comes after its end/],
+      [fixture + fixture, /line \d+ comes after its end/],
       [fixture.replace('"role":"Admin"', '"role":"Owner"'), /its checksum is wrong/],
-      [fixture.replace('"User"', '"\u0000ser"'), /damaged: line \d+ is no record/],
+      [fixture.replace('"User"', '"\u0000ser"'), /damaged: line \d+ is not a record/],
       [
         fixture.replace(`"format":${backupFormat}`, `"format":${backupFormat + 1}`),
         /newer version.*format 2; this version reads up to 1/,
       ],
-      [withEnd([head, '{"kind":"toString"}']), /line 2 is no record/],
-      [withEnd([head, 'null']), /line 2 is no record/],
+      [withEnd([head, '{"kind":"toString"}']), /line 2 is not a record/],
+      [withEnd([head, 'null']), /line 2 is not a record/],
       [
         withEnd([head, '{"kind":"usagePrincipal","id":1,"day":1}']),
-        /line 2 is no usagePrincipal: id is missing or invalid/,
+        /line 2 is not a valid usagePrincipal: id is missing or invalid/,
       ],
       ...['null', '1.5', '1e300', '"1"'].map(
         (day) =>
@@ -139,7 +139,7 @@ t.test(
             /day is missing or invalid/,
           ] as const,
       ),
-      [withEnd([head, (records[1] ?? '').replace('"digest"', '"digests"')]), /line 2 is no account/],
+      [withEnd([head, (records[1] ?? '').replace('"digest"', '"digests"')]), /line 2 is not a valid account/],
       [withEnd([head, records[1] ?? '', records[1] ?? '']), /several accounts with/],
     ]
     for (const [text, reason] of refused) {

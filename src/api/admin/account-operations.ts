@@ -124,7 +124,7 @@ export function accountOperations({
         id: 'listAccounts',
         summary: 'Lists accounts, or searches them.',
         description:
-          'Newest first; the results of a search come in the order of an index, on pages that may be short even where there is a next one.',
+          'Newest first. Search results are in index order, and a page may be short even if there is a next one.',
         query: searchQuery,
         responses: { 200: { description: 'A page of accounts.', schema: pageSchema(account) } },
         problems: ['request-invalid'],
@@ -137,7 +137,7 @@ export function accountOperations({
         id: 'createAccount',
         summary: 'Creates an account with its keys, which are shown only once.',
         description:
-          '`setupUrl` is absent without a portal, or if the link could not be created: the account is created all the same, and the portal or `gatehouse accounts setup-link` creates a link later.',
+          '`setupUrl` is absent without a portal, or if the link could not be created: the account is created all the same, and the portal or `gatehouse accounts setup-link` can create a link later.',
         body: newAccount,
         responses: {
           201: { description: 'The account, with its keys.', schema: createdAccount, headers: ['Location'] },

@@ -8,7 +8,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { AdminOperations } from '../operation.ts'
 import { usageOperations } from '../usage-operations.ts'
 import { type AdminOperationOptions, accountOperations, idOf } from './account-operations.ts'
-import { actorOf } from './admission.ts'
+import { actorOf } from './admin-admission.ts'
 import { auditOperations } from './audit-operations.ts'
 import { keyOperations } from './key-operations.ts'
 import { sessionOperations } from './session-operations.ts'
@@ -24,7 +24,7 @@ export interface AdminOptions {
 }
 
 const confirmInPortal =
-  'Whoever is signed in to the portal changes their own account and its keys there, where it asks for the password.'
+  'People who are signed in to the portal change their own account and keys there, where it asks for the password.'
 
 /** The admin API: the Admin actions of the portal, for programs. */
 export function adminOperations({

@@ -33,7 +33,7 @@ const auditQuery = objectSchema(
       minLength: 1,
       maxLength: emailLengthMax,
       description:
-        'Only what this person did, or what was done to them: a whole e-mail, an ID or the name of an operator.',
+        'Only what this person did, or what was done to them: a full e-mail, an ID or the name of an operator.',
     },
     format: { enum: formats, description: 'All matching entries, as a file.' },
   },

@@ -36,12 +36,15 @@ const quota = {
 const quotaOrNull = {
   ...quota,
   type: ['object', 'null'],
-  description: `${quota.description} null = any number.`,
+  description: `${quota.description} null = unlimited.`,
 } as const
 
 export const keyItem = objectSchema({
   name: text,
-  lastFour: { type: ['string', 'null'], description: 'The end of the key; null = not kept.' },
+  lastFour: {
+    type: ['string', 'null'],
+    description: 'The last four characters of the key; null = not stored.',
+  },
   state: { enum: ['valid', 'expired'] },
   ...limits,
   quota: quotaOrNull,
@@ -75,7 +78,7 @@ export const newKey = objectSchema(
     certificate: {
       ...text,
       description:
-        'PEM of the certificate that is to be the key, in place of a new one; it expires with the certificate at the latest. `keys.accept` must name certificate.',
+        'PEM of a certificate to use as the key, instead of a new one; the key expires with the certificate at the latest. `keys.accept` must name certificate.',
     },
   },
   ['scopes', 'addresses', 'quota', 'expiresAt', 'expiresInSeconds', 'certificate'],
@@ -109,11 +112,11 @@ function graceQuery(description: string) {
 }
 
 export const secretKeyReset = graceQuery(
-  'How long the old key keeps working: its sessions go on with the new key, also afterwards; 0 ends it, its sessions and its access tokens at once.',
+  'How long the old key keeps working. Its sessions continue with the new key, also afterwards; 0 ends the key, its sessions and its access tokens at once.',
 )
 
 const keyRevocation = graceQuery(
-  'How long the key keeps working; 0 ends it, its sessions and its access tokens at once.',
+  'How long the key keeps working; 0 ends the key, its sessions and its access tokens at once.',
 )
 
 export const secretKey = objectSchema({ secretKey: text })
@@ -175,7 +178,7 @@ export function keyOperations({
       }),
       POST: operation({
         id: 'createKey',
-        summary: 'Creates a further secret key, which is shown only once, or makes a certificate one.',
+        summary: 'Creates a further secret key, which is shown only once, or makes a certificate a key.',
         body: newKey,
         responses: { 201: { description: 'The new key.', schema: createdKey, headers: ['Location'] } },
         problems: ['request-invalid', 'account-not-found', 'own-account'],

@@ -5,12 +5,12 @@ import { type AdminOperations, operation } from '../operation.ts'
 
 export const subject = objectSchema({
   issuer: { ...text, description: 'Name of the issuer in the config.' },
-  subject: { ...text, description: 'The subject as its tokens have it.' },
+  subject: { ...text, description: 'The subject, as in its tokens.' },
 })
 
 export const blockedSubject = objectSchema({
   ...subject.properties,
-  id: { ...text, description: 'The ID that backends get, and that is in the log.' },
+  id: { ...text, description: 'The ID that backends and the log get.' },
   blockedAt: time,
 })
 

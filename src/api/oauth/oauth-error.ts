@@ -1,8 +1,11 @@
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
-/** The errors of RFC 6749 5.2, RFC 7009 2.2.1 and RFC 9449 5; `insufficient_scope` (RFC 6750 3.1) is for callers with a token. */
-type OAuthErrorName =
+/**
+ * The errors of RFC 6749 5.2, RFC 7009 2.2.1, RFC 7591 3.2.2 and RFC 9449 5; `insufficient_scope` (RFC 6750 3.1) is for
+ * callers with a token.
+ */
+export type OAuthErrorName =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_grant'
@@ -11,6 +14,8 @@ type OAuthErrorName =
   | 'invalid_scope'
   | 'unsupported_token_type'
   | 'insufficient_scope'
+  | 'invalid_redirect_uri'
+  | 'invalid_client_metadata'
   | 'invalid_dpop_proof'
   | 'use_dpop_nonce'
   | 'temporarily_unavailable'

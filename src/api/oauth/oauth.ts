@@ -1,21 +1,18 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { createProblem } from '#gateway/refusals/problem.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { OAuthPath } from '#gateway/routes/own-paths.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
-import { arrivalOf } from '#gateway/server/arrival.ts'
 import { authorize } from '#identity/authorize.ts'
 import { tokenCredential } from '#identity/credentials.ts'
 import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
 import { payloadOf } from '#identity/tokens/jwt.ts'
 import type { Sessions } from '#identity/tokens/sessions.ts'
-import { formOf } from '#platform/secrets/format.ts'
-import { type AdmissionOptions, adminRoute, createAdmission } from '../admin/admission.ts'
+import { formOf } from '#platform/secrets/key-format.ts'
+import { type AdmissionOptions, adminRoute, createAdmission } from '../admin/admin-admission.ts'
 import { type OwnEndpoint, registerOwnRoute } from '../operation.ts'
-import { applyReplyKeepAlive } from '../reply.ts'
-import { translateError } from '../validate.ts'
-import { type ClientsOptions, createClients } from './client.ts'
-import { acceptFormsOnly, type Parameters, readParameters, required } from './form-body.ts'
-import { OAuthError, toOAuthProblem } from './oauth-error.ts'
+import { type ClientsOptions, createClients } from './clients.ts'
+import { answerOAuthErrors } from './oauth-answers.ts'
+import { OAuthError } from './oauth-error.ts'
+import { acceptFormsOnly, type Parameters, readParameters, required } from './parameters.ts'
 import { createTokenEndpoint, type TokenEndpointOptions, tokenTypeOf } from './token-endpoint.ts'
 
 export interface OAuthOptions extends ClientsOptions, TokenEndpointOptions {
@@ -37,21 +34,7 @@ const basicChallenge = 'Basic realm="gatehouse"'
  */
 export function registerOAuth(scope: FastifyInstance, options: OAuthOptions): void {
   acceptFormsOnly(scope, options.requestTimeoutMs)
-  scope.setErrorHandler<FastifyError>((error, request, reply) => {
-    if (reply.sent) return reply
-    const arrival = arrivalOf(request.raw)
-    const refusal = translateError(error)
-    const { headers } = createProblem(arrival, refusal)
-    const { status, body } = toOAuthProblem(refusal, arrival.outcome.access !== undefined)
-    applyReplyKeepAlive(request, reply)
-    const { 'WWW-Authenticate': own = [], ...others } = headers
-    const challenges = [...(status === 401 ? [basicChallenge] : []), ...(arrival.outcome.access ? own : [])]
-    return reply
-      .code(status)
-      .headers({ ...others, 'Content-Type': 'application/json' })
-      .headers(challenges.length > 0 ? { 'WWW-Authenticate': challenges } : {})
-      .send(JSON.stringify(body))
-  })
+  answerOAuthErrors(scope, { challenge: basicChallenge })
   for (const [path, endpoint] of Object.entries(createEndpoints(options)))
     registerOwnRoute(scope, path, endpoint)
 }
@@ -132,7 +115,7 @@ function createEndpoints(options: OAuthOptions): Readonly<Record<OAuthPath, OwnE
     const principal = await findAccessToken(text)
     const accountId = principal?.accountId ?? (await clientTokens.inspect(text))?.accountId
     if (client && accountId !== undefined && accountId !== clientAccountId)
-      throw new OAuthError('unauthorized_client', 'The token is of another client.')
+      throw new OAuthError('unauthorized_client', 'The token belongs to another client.')
     if (principal?.sessionId !== undefined) await clientTokens.end(principal.sessionId)
     else await sessions.revoke(text)
     reply.header('Cache-Control', 'no-store')

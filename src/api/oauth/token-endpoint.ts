@@ -9,9 +9,9 @@ import type { Metrics } from '#ops/metrics/metrics.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { OwnEndpoint } from '../operation.ts'
 import { onResponseSent } from '../reply.ts'
-import type { Clients } from './client.ts'
-import { type Parameters, readParameters, readScopes, required } from './form-body.ts'
+import type { Clients } from './clients.ts'
 import { OAuthError } from './oauth-error.ts'
+import { type Parameters, readParameters, readScopes, required } from './parameters.ts'
 import { createTokenProofReader } from './token-proof.ts'
 
 export interface TokenEndpointOptions {
@@ -58,7 +58,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions, clients: Clie
     if (client || scopes || proof) {
       const session = await clientTokens.inspect(refreshToken)
       if (session && client && session.accountId !== clientAccountId)
-        throw new OAuthError('invalid_grant', 'The refresh token is of another client.')
+        throw new OAuthError('invalid_grant', 'The refresh token belongs to another client.')
       if (session) narrowed({ scopes: session.scopes, validUntil: session.endsAt }, scopes)
       if (session) await proof?.use()
     }

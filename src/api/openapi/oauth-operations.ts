@@ -107,13 +107,13 @@ export const oauthOperations: PerOperation<OperationDoc, OAuthPath> = {
   '/api/v1/oauth/introspect': {
     POST: {
       id: 'introspectToken',
-      summary: 'Tells whether a token of the gateway is valid now, and what it says (RFC 7662).',
+      summary: 'Says whether a token of the gateway is valid now, and which claims it has (RFC 7662).',
       description: 'For callers that `tokens.introspection` names, as a client or by any other credential.',
       bodyType: form,
       body: tokenQuestion,
       responses: {
         200: {
-          description: '`active`; if it is, its claims.',
+          description: '`active`, and the claims of the token if it is true.',
           schema: tokenFacts,
         },
       },
@@ -125,7 +125,8 @@ export const oauthOperations: PerOperation<OperationDoc, OAuthPath> = {
     POST: {
       id: 'revokeToken',
       summary: 'Ends the session of an access or refresh token (RFC 7009). An unknown token is not an error.',
-      description: 'Whoever holds the token may; a client that is named must be the one whose token it is.',
+      description:
+        'Anyone who holds the token may revoke it; if a client is named, the token must be its own.',
       bodyType: form,
       body: tokenQuestion,
       responses: { 200: { description: 'Ended.', schema: objectSchema({}) } },

@@ -176,9 +176,9 @@ const portalItem = {
 /** The groups of operations, in the order in which they are shown. */
 export const tags = [
   { name: 'Tokens', description: 'Access and refresh tokens for the keys of an account.' },
-  { name: 'OAuth 2', description: 'The same in the standard form, for clients that know no gateway.' },
-  { name: 'Keys', description: 'Ending a key that was found.' },
-  { name: 'Usage', description: 'What the account of the caller has used.' },
+  { name: 'OAuth 2', description: 'The same, in the standard form that every OAuth client knows.' },
+  { name: 'Keys', description: 'Revoking a leaked key.' },
+  { name: 'Usage', description: "What the caller's account has used." },
   { name: 'Discovery', description: 'Public keys, metadata of resources, and this document.' },
   { name: 'Accounts', description: 'For Admins: accounts, their keys, sessions and usage.' },
   { name: 'Subjects', description: 'For Admins: blocked users of foreign issuers.' },

@@ -102,7 +102,7 @@ const revoke: OperationDoc = {
 const revokeKey: OperationDoc = {
   id: 'revokeHeldKey',
   summary:
-    'Ends a key that was found: whoever holds a key can revoke it. The answer does not tell whether there was such a key.',
+    'Revokes a leaked key: whoever holds a key can revoke it. The response does not say whether the key existed.',
   description:
     'A secret key is revoked, and its sessions with it; an API key is replaced. Every call counts towards the failure limit.',
   body: heldKey,

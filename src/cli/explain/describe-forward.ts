@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts'
-import { type SignIn, signInStatus } from '#gateway/browser/sign-in.ts'
+import { type SignIn, signInStatus } from '#gateway/browser/sign-in-redirect.ts'
 import { continuePath } from '#gateway/browser/sign-in-return.ts'
 import { createDecisionWriter } from '#gateway/decide/decision-headers.ts'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
@@ -86,7 +86,7 @@ function describePrefix({ strippedPrefix }: Pick<RequestHeadInput, 'strippedPref
   const prefix = forwardedPrefix(strippedPrefix)
   const done =
     replacement === ''
-      ? `less the prefix ${own}; ${prefix} is put before`
+      ? `without the prefix ${own}; ${prefix} is put back before`
       : `${replacement} in place of ${own || '/'}; ${prefix || '/'} in place of ${replacement} in`
   return {
     detail: ` (${done} the paths of Location, Content-Location, Refresh, Link and Set-Cookie)`,
@@ -108,7 +108,7 @@ function describeCost({
   ]
   if (sources.length === 0) return { detail: '', facts: {} }
   return {
-    detail: `; its units are those of ${sources.join(', ')}, or one`,
+    detail: `; its units come from ${sources.join(', ')}; otherwise it is one`,
     facts: { costHeader: costHeader ?? null, costFields: fields ?? [] },
   }
 }
@@ -124,7 +124,7 @@ function describeResponseHeaders({ responseHeaders }: Pick<Route<unknown>, 'resp
     ...(removed.length > 0 ? [`without ${removed.join(', ')}`] : []),
   ]
   return {
-    detail: `; the client gets its answer ${parts.join(' and ')}`,
+    detail: `; the client gets its response ${parts.join(' and ')}`,
     facts: { responseHeaders: { set: names, remove: removed } },
   }
 }
@@ -159,7 +159,7 @@ export function describeSignIn(
   const returnTo = returnPath === '' ? null : redactTarget(decodeURIComponent(returnPath))
   const back = returnTo === null ? '' : `, and then back to ${returnTo}`
   return {
-    detail: `a page visit, led to the sign-in: ${signInStatus}, Location: ${location}${back} (${code}: ${reason})`,
+    detail: `a page visit, redirected to the sign-in: ${signInStatus}, Location: ${location}${back} (${code}: ${reason})`,
     facts: { code, location, returnTo },
   }
 }

@@ -138,7 +138,7 @@ function describeScopes(scopes: readonly string[] | null): string {
     : 'only keys and tokens without scopes'
 }
 
-const uncounted = 'explain neither counts nor reads the counter'
+const uncounted = 'explain neither counts the request nor reads the counter'
 
 /** What would be counted, and against which limit; the counter itself is not read. */
 export function describeLimits(

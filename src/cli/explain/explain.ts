@@ -53,7 +53,7 @@ export async function explain(
 ): Promise<Explanation> {
   const upstreams = new Map(config.upstreams.map((upstream) => [upstream.name, upstream]))
   const table = createRouteTable(compileRoutes(config.routes, upstreams))
-  const ownPaths = createOwnPaths(config.portal, config.routes, config.securityTxt)
+  const ownPaths = createOwnPaths(config.portal, config.routes, config)
   const cors = createCors({ ...config.cors, table, ownPaths })
   const { readAccessCookie, findSignIn } = createBrowserParts(config)
   const gateOptions = { ...readOnlyGateOptions(schemes, config, clock), readAccessCookie }

@@ -1,4 +1,4 @@
-import { adminRoute, createOwnBasicKeyCheck, ownAccountRoute } from '#api/admin/admission.ts'
+import { adminRoute, createOwnBasicKeyCheck, ownAccountRoute } from '#api/admin/admin-admission.ts'
 import type { Config } from '#config/config.ts'
 import { cookieValues } from '#gateway/browser/browser-fields.ts'
 import { createGate, type DecisionTrace, type GateOptions } from '#gateway/gate/gate.ts'
@@ -13,8 +13,9 @@ import {
 import type { RequestTarget } from '#gateway/routes/request-target.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { joinHeaders } from '#gateway/server/own-endpoints.ts'
+import { relyingPartyOf } from '#identity/second-factor/webauthn.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { isOidcPath, pageAccessAt } from '#portal/page-access.ts'
+import { isOidcPath, isPasskeyPath, pageAccessAt } from '#portal/page-access.ts'
 import { sessionCookieName } from '#portal/portal-cookie.ts'
 import { decidePage, type PageDecision } from '#portal/portal-gate.ts'
 import type { PortalHead } from '#portal/portal-request.ts'
@@ -105,7 +106,7 @@ async function explainPortalPath(
     return
   }
   const page = pageAccessAt(path.slice(base.length))
-  if (!page || (isOidcPath(page.path) && config.portal.oidc.length === 0))
+  if (!page || !isConfigured(page.path, config.portal))
     throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
   const { requireSecondFactor, origin, host } = config.portal
   const request = { method, headers: joinHeaders(arrival.head.rawHeaders) }
@@ -117,6 +118,11 @@ async function explainPortalPath(
     requireSecondFactor,
   })
   passRoute({ detail: `a page of the portal: ${pageAnswers[decision]}`, facts: { methods: page.methods } })
+}
+
+function isConfigured(path: string, { oidc, origin, acceptsPasswords, branding }: Config['portal']): boolean {
+  if (isOidcPath(path)) return oidc.length > 0
+  return !isPasskeyPath(path) || (acceptsPasswords && relyingPartyOf(origin, branding.name) !== undefined)
 }
 
 /** The portal's response, as text. */

@@ -27,7 +27,7 @@ const reasons: Readonly<Record<Exclude<SecretKeyAdded, 'added' | 'present'>, str
   unknown: 'account: there is no such account',
   taken: 'digest: another account has this key',
   exists: 'name: the account has another key of this name',
-  'too-many': 'account: it has as many secret keys as it may have (keys.maxPerAccount)',
+  'too-many': 'account: it has the maximum number of secret keys (keys.maxPerAccount)',
 }
 
 export const importKeysCommand: Command = {
@@ -59,7 +59,7 @@ async function importKeys(invocation: Invocation, source: ImportSource, operator
   if (problems.count() > 0) {
     problems.close()
     throw new OperatorError(`${source.name} has ${countLines(problems.count())}; nothing was imported`, {
-      hint: 'Correct them and import the file again.',
+      hint: 'Fix them and import the file again.',
     })
   }
   const { store, auditEntry } = operator

@@ -34,7 +34,7 @@ export async function streamAccounts({
   async function print(text: string): Promise<void> {
     await out.write(text)
     if (!out.failure) return
-    const reason = isReaderGone(out) ? 'its reader is gone' : errorMessage(out.failure)
+    const reason = isReaderGone(out) ? 'the reader closed it' : errorMessage(out.failure)
     throw new OperatorError(`cannot write the keys to standard output: ${reason}; nothing was imported`)
   }
 
@@ -47,7 +47,7 @@ export async function streamAccounts({
   try {
     await accounts.importAll(inputsOf(source), onCreated)
   } catch (error) {
-    printToStderr(invocation.terminal, `The import failed: keys that were printed are void.`)
+    printToStderr(invocation.terminal, `The import failed: the printed keys are void.`)
     throw error
   } finally {
     progress.end()

@@ -20,7 +20,7 @@ export const initCommand: Command = {
   ],
   options: {
     ...Object.fromEntries(questions.map((question) => [question.option, optionOf(question)])),
-    yes: { type: 'boolean', short: 'y', help: 'Takes the defaults of what is not given, and asks nothing.' },
+    yes: { type: 'boolean', short: 'y', help: 'Uses the defaults for what is not given, and asks nothing.' },
     force: { type: 'boolean', help: 'Overwrites the file if there is one.' },
   },
   printsData: true,

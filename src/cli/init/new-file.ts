@@ -75,7 +75,7 @@ export function writeNewConfig(
   write(file, newConfigText(file, answers), mayReplace)
   const { config } = reading
   const warnings = config
-    ? findWarnings(reading, createOwnPaths(config.portal, config.routes, config.securityTxt), { env: {} })
+    ? findWarnings(reading, createOwnPaths(config.portal, config.routes, config), { env: {} })
     : []
   return { warnings: listProblems(warnings), sealingKeyFile }
 }

@@ -49,7 +49,7 @@ export const createKeyCommand: Command = {
     certificate: {
       type: 'string',
       value: 'FILE',
-      help: 'PEM of the certificate that is to be the key, in place of a new one; it expires with the certificate at the latest.',
+      help: 'PEM file of a certificate to use as the key, instead of a new one; the key expires with the certificate at the latest.',
     },
   },
   printsData: true,

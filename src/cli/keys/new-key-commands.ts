@@ -61,7 +61,7 @@ const rotateGrace = graceOption('1h', 'the old key still works, up to 30d; 0s re
 export const rotateKeyCommand: Command = {
   name: 'keys rotate',
   operands: ['ID|EMAIL', 'NAME'],
-  summary: 'Replaces a further secret key by one of the same name and limits, and prints it.',
+  summary: 'Replaces a further secret key with one of the same name and limits, and prints it.',
   examples: [
     'gatehouse keys rotate ada@example.com ci',
     'gatehouse keys rotate ada@example.com ci --grace 24h',

@@ -26,13 +26,13 @@ const rotate: Command = {
   options: {
     now: {
       type: 'boolean',
-      help: 'Seals with a newly made key at once, for when no gateway runs or the current key has leaked.',
+      help: 'Seals with a new key at once, for when no gateway runs or the current key has leaked.',
     },
     print: {
       type: 'boolean',
       help: 'Prints the new content of the sealing key instead of writing its file.',
     },
-    drop: { type: 'boolean', help: 'Removes the previous key once nothing needs it.' },
+    drop: { type: 'boolean', help: 'Removes the previous key, once nothing needs it.' },
     yes: { type: 'boolean', short: 'y', help: 'With --drop: even if something still needs it.' },
   },
   printsData: true,
@@ -47,7 +47,7 @@ const rotate: Command = {
 }
 
 function assertUsage({ asJson, flag }: Invocation): void {
-  if (asJson && flag('print')) throw new UsageError('--print prints no JSON')
+  if (asJson && flag('print')) throw new UsageError('--print and --json exclude each other')
   if (flag('now') && flag('drop')) throw new UsageError('--now and --drop exclude each other')
 }
 

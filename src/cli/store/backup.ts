@@ -58,7 +58,7 @@ type Text = AsyncGenerator<string, WrittenBackup>
 async function print(text: Text, { out }: Terminal): Promise<WrittenBackup> {
   return forEach(text, async (chunk) => {
     await out.write(chunk)
-    if (out.failure) throw new OperatorError('the backup was not read to its end, and is of no use')
+    if (out.failure) throw new OperatorError('the backup was not read to its end: discard it')
   })
 }
 
@@ -66,7 +66,7 @@ async function print(text: Text, { out }: Terminal): Promise<WrittenBackup> {
 async function writeNewFile(path: string, text: Text): Promise<WrittenBackup> {
   const file = await open(path, 'wx', 0o600).catch((cause: unknown) => {
     if (!hasErrorCode(cause, 'EEXIST')) throw cannotWrite(path, cause)
-    throw new OperatorError(`${path} exists, and a backup overwrites nothing`, {
+    throw new OperatorError(`${path} exists already: a backup overwrites nothing`, {
       hint: 'Choose another name, such as one with the date.',
     })
   })

@@ -1,6 +1,6 @@
 import { everyOrigin } from '#gateway/forward/cors-headers.ts'
 import { isWildcard } from '#gateway/routes/host-lookup.ts'
-import { parseOrigin } from '../addresses.ts'
+import { parseOrigin } from '../hosts.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 
@@ -73,7 +73,7 @@ export function reviewCors(review: Review): void {
 function corsOriginProblem(text: string): string {
   const form = 'an origin such as https://app.example.com'
   if (text.includes('*')) {
-    return `must be ${form}: there are no wildcards but * alone, for any origin without cookies`
+    return `must be ${form}: the only wildcard is * alone, which allows any origin, without cookies`
   }
   if (text.toLowerCase() === 'null') return `must be ${form}: any page can send the origin null`
   return `must be ${form}: a scheme, a host, a port where it has one, and no path`

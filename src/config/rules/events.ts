@@ -10,7 +10,7 @@ export function reviewEvents(review: Review): void {
   for (const [index, receiver] of review.tree.events.entries()) {
     const at = ['events', index]
     if (review.isValid([...at, 'url'])) {
-      const problem = urls.has(receiver.url) ? 'is that of another receiver' : urlProblem(receiver.url)
+      const problem = urls.has(receiver.url) ? 'is the URL of another receiver too' : urlProblem(receiver.url)
       if (problem !== undefined) review.report([...at, 'url'], problem)
       urls.add(receiver.url)
     }

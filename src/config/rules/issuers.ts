@@ -1,5 +1,6 @@
 import { isSecureUrl } from '#identity/issuers/issuer.ts'
 import { parsePublicKeys } from '#identity/issuers/public-keys.ts'
+import { isRedirectUri } from '#identity/issuers/redirect-uris.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { parseJson } from '#platform/json.ts'
 import { didYouMean } from '#platform/text.ts'
@@ -19,6 +20,7 @@ export function reviewIssuers(review: Review): void {
     reviewIssuerUrl(review, [...at, 'issuer'], issuer)
     if (review.hasValidShape([...at, 'jwks'])) reviewKeySource(review, [...at, 'jwks'], issuer)
     if (review.hasValidShape([...at, 'introspection'])) reviewIntrospection(review, at, issuer)
+    reviewRegistration(review, [...at, 'registration', 'redirectUris'], issuer)
     reviewAudience(review, at, issuer)
     reviewPlan(review, [...at, 'plan'], issuer)
   }
@@ -89,8 +91,19 @@ function reviewIntrospection(review: Review, at: Path, { introspection, jwks, ..
   if (jwks === undefined && review.isValid([...at, 'tokenType']) && issuer.tokenType !== 'any')
     review.report(
       [...at, 'tokenType'],
-      'needs jwks: without it the issuer is asked about all of its tokens, and none is read here',
+      'needs jwks: without it, all tokens of the issuer are checked by introspection',
     )
+}
+
+function reviewRegistration(review: Review, path: Path, { registration }: IssuerTree): void {
+  if (registration === undefined || !review.hasValidShape(path)) return
+  for (const [index, uri] of registration.redirectUris.entries()) {
+    if (review.isValid([...path, index]) && !isRedirectUri(uri))
+      review.report(
+        [...path, index],
+        'must be an https:// URL, http:// on this machine, or a URL of an application, such as com.example.app:/callback; without user, password and fragment',
+      )
+  }
 }
 
 function reviewUnique(review: Review, field: 'name' | 'issuer'): void {
@@ -157,6 +170,6 @@ function reviewAsked(review: Review, path: Path, { issuers }: RouteTree): void {
   for (const name of asked.slice(1))
     review.report(
       [...path, issuers.indexOf(name)],
-      `a route can name one issuer with introspection, and names "${asked[0]}" too: a token that is no JWT does not say whose it is`,
+      `a route can name only one issuer with introspection, and names "${asked[0]}" too: a token that is not a JWT does not say which issuer it is from`,
     )
 }

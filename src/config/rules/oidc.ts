@@ -55,7 +55,10 @@ function reviewProvider(
       review.report([...path, 'provision'], `${message}, or none`)
   }
   if (isValid('scopes') && !scopes.includes('openid'))
-    review.report([...path, 'scopes'], 'must have openid: without it no provider says who signs in')
+    review.report(
+      [...path, 'scopes'],
+      'must include openid: without it, the provider does not say who signs in',
+    )
 }
 
 function reviewIssuer(review: Review, path: Path, issuer: string): void {

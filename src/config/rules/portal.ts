@@ -1,7 +1,7 @@
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import { contrastMin, contrastOn, readableOn, type Theme } from '#portal/branding/accent.ts'
 import { imageKindOf, logoBytesMax } from '#portal/branding/logo.ts'
-import { hostProblem } from '../addresses.ts'
+import { hostProblem } from '../hosts.ts'
 import type { Review } from '../review.ts'
 import { reviewOidc } from './oidc.ts'
 import { reviewCertificates } from './upstreams.ts'
@@ -29,7 +29,7 @@ function reviewHost(review: Review): void {
   const host = review.tree.portal.host?.toLowerCase()
   if (host === undefined) return
   const isPublic = review.isValid(['publicUrl']) && URL.parse(review.tree.publicUrl)?.hostname === host
-  if (isPublic) review.report(['portal', 'host'], 'must be another host than that of publicUrl')
+  if (isPublic) review.report(['portal', 'host'], 'must not be the host of publicUrl')
   if (!review.hasValidShape(['routes'])) return
   for (const [index, route] of review.tree.routes.entries()) {
     const path = ['routes', index, 'host']

@@ -24,7 +24,7 @@ const reserved: ReadonlyMap<string, string> = new Map(
     transferencoding: framing,
     trailer: framing,
     date: 'is written by the gateway where the backend sends none',
-    xrequestid: 'connects the answer with the log, and is written by the gateway',
+    xrequestid: 'connects the response with the log, and is written by the gateway',
     secwebsocketaccept: handshake,
     secwebsocketprotocol: handshake,
     secwebsocketextensions: handshake,
@@ -58,8 +58,8 @@ function nameProblem(review: Review, name: string, isSet: boolean): string | und
   if (folded.startsWith('accesscontrol') && review.isValid(['cors']) && review.tree.cors.origins.length > 0)
     return 'is decided by cors.origins'
   if (isSet && folded === 'setcookie')
-    return 'would stand in place of the cookies of the backend: let the backend set it'
-  if (isSet && isIdentity(review, folded)) return 'says who is calling: a client need not be told'
+    return 'would replace the cookies of the backend: let the backend set it'
+  if (isSet && isIdentity(review, folded)) return 'says who is calling: clients need not know'
   return reserved.get(folded)
 }
 

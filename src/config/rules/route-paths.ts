@@ -39,7 +39,7 @@ export function reviewRewrite(review: Review, index: number, { rewrite, stripPre
   const path = ['routes', index, 'rewrite']
   if (rewrite === undefined || !review.isValid(path)) return
   const problem = /\*|\$[0-9{]|\/:|[{}]/.test(rewrite)
-    ? 'stands in place of the path prefix, and what follows that is kept: there are no wildcards (*), groups ($1) or parameters (:id, {id})'
+    ? 'replaces the path prefix, and the rest of the path is kept: there are no wildcards (*), groups ($1) or parameters (:id, {id})'
     : pathProblem(rewrite)
   if (problem !== undefined) review.report(path, problem)
   else if (review.isValid(['routes', index, 'stripPrefix']) && stripPrefix)
@@ -57,7 +57,7 @@ export function pathProblem(path: string): string | undefined {
   const [character] = /[[\]|<>^"` ]/.exec(path) ?? []
   if (character !== undefined) {
     const encoded = encodeURIComponent(character)
-    return `has "${character}", which is in no path: it is a literal prefix, in which clients send ${encoded}`
+    return `has "${character}", which no path contains: it is a literal prefix, and clients send ${encoded}`
   }
   const target = parseRequestTarget(path)
   if (target?.query !== '' || target.hasParameters || target.hasEncodedSlash) {

@@ -1,4 +1,4 @@
-import { parseRedisNode } from '../addresses.ts'
+import { parseRedisNode } from '../hosts.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 import type { SecretReference } from '../schema/node.ts'
@@ -35,7 +35,7 @@ function reviewSections(review: Review): void {
   if (!isThere(other)) return
   const message = isThere('driver')
     ? `is not used with driver: ${driver}: remove it`
-    : 'is there beside store.redis: remove one of them'
+    : 'is set together with store.redis: remove one of them'
   review.report(['store', other], message, 'key')
 }
 

@@ -31,8 +31,8 @@ function reviewChecks(review: Review, name: string): void {
   const { health, protocol } = review.tree.upstreams[name] ?? {}
   const active = health?.active
   if (!active) return
-  if (!active.path && !active.grpc) review.report([...path, 'path'], 'is missing: a path, or else grpc')
-  if (active.path && active.grpc) review.report([...path, 'path'], 'is not asked for where grpc is set')
+  if (!active.path && !active.grpc) review.report([...path, 'path'], 'is missing: set path or grpc')
+  if (active.path && active.grpc) review.report([...path, 'path'], 'cannot be combined with grpc')
   if (active.grpc && protocol !== 'http2') review.report([...path, 'grpc'], 'needs protocol: http2')
 }
 
@@ -43,11 +43,7 @@ function isShapedUpstream(review: Review, name: string): boolean {
 }
 
 /** Reports certificates that cannot be read as PEM. */
-export function reviewCertificates(
-  review: Review,
-  path: Path,
-  reference: { file?: string; env?: string },
-): void {
+export function reviewCertificates(review: Review, path: Path, reference: SecretReference): void {
   const pem = review.secret(path, reference)
   if (pem === undefined) return
   try {
@@ -67,7 +63,7 @@ const hopByHop = 'is about one connection, and written by the gateway'
 const framing = 'frames the request, and is written by the gateway'
 const aboutClient = 'tells the backend who the client is, and is written by the gateway'
 const handshake = 'belongs to the handshake between client and backend'
-const destination = 'names a second target, which the gateway checks and writes'
+const destination = 'names a second target, which the gateway checks and rewrites'
 const trace = 'carries the trace, which the gateway continues'
 
 /** Why only the gateway may decide about a field, by its folded name. */

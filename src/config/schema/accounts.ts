@@ -1,4 +1,4 @@
-import { defaultKeyPrefix, keyPrefixPattern } from '#platform/secrets/format.ts'
+import { defaultKeyPrefix, keyPrefixPattern } from '#platform/secrets/key-format.ts'
 import type { SealingKeySource } from '#platform/secrets/sealing-key.ts'
 import {
   choice,
@@ -21,7 +21,7 @@ export const keys = section('Secret keys and API keys.', {
     minItems: 1,
     maxItems: 16,
     description:
-      'Where a secret key may come: header names, `bearer` = Authorization: Bearer, `basic` = the password of Authorization: Basic, whatever the user name, `certificate` = that of the client, where nothing else came.',
+      'Where a secret key is accepted: header names, `bearer` = Authorization: Bearer, `basic` = the password of Authorization: Basic, with any user name, `certificate` = the certificate of the client, if it sent no other credential.',
   }),
   prefix: text({
     pattern: `^${keyPrefixPattern}$`,
@@ -42,7 +42,7 @@ export const keys = section('Secret keys and API keys.', {
   ),
   reveal: flag(
     true,
-    'Whether keys can be shown again; false = a key is shown once, at creation, and no encrypted copy is stored. Copies that were stored before are kept, but not shown until it is true again; a reset drops that of its key.',
+    'Whether keys can be shown again; false = a key is shown once, at creation, and no encrypted copy is stored. Copies stored before are kept, but not shown until it is true again; a reset drops the copy of its key.',
   ),
   maxPerAccount: integer({
     minimum: 1,
@@ -56,7 +56,7 @@ export const keys = section('Secret keys and API keys.', {
       default: ['7d', '1d'],
       maxItems: 10,
       description:
-        'When the end of a secret key is announced: by mail to its owner (with mail.notices), and as event key.expiring; once each. Keys that were made for less are not announced so early.',
+        'How long before a secret key expires this is announced: by mail to its owner (with mail.notices) and as event key.expiring, once each. Longer times than the lifetime of a key are skipped.',
     }),
   ),
 })
@@ -95,7 +95,8 @@ export const identity = section('What is sent to the upstream about the caller.'
     section('Names of the headers that carry it; their values are percent-encoded.', {
       id: headerName({
         default: 'X-User-Id',
-        description: 'Account ID; with a token of a foreign issuer its name, a colon, and the subject.',
+        description:
+          'Account ID; for a token of a foreign issuer, the name of the issuer, a colon and the subject.',
       }),
       role: headerName({ default: 'X-User-Role', description: 'Role.' }),
       email: optional(headerName({ description: 'E-mail.' })),
@@ -104,14 +105,16 @@ export const identity = section('What is sent to the upstream about the caller.'
       session: optional(headerName({ description: 'Session ID; sent only for a bearer token.' })),
       scheme: optional(headerName({ description: 'secretKey or bearer.' })),
       key: optional(
-        headerName({ description: 'Name of the secret key that came, or that the token was got with.' }),
+        headerName({
+          description: 'Name of the secret key that was sent, or that the token was exchanged for.',
+        }),
       ),
       scopes: optional(
         headerName({
-          description: 'Scopes of the key or token, separated by %20; sent only where it is limited.',
+          description: 'Scopes of the key or token, separated by %20; sent only if it has any.',
         }),
       ),
-      plan: optional(headerName({ description: 'Plan of the account; sent only where it has one.' })),
+      plan: optional(headerName({ description: 'Plan of the account; sent only if it has one.' })),
       issuer: optional(
         headerName({ description: 'Name of the issuer; sent only with a token of a foreign issuer.' }),
       ),

@@ -22,7 +22,7 @@ export const costField = convert<string | Readonly<Record<string, number>>, read
     ),
     {
       description:
-        'Where the body of a response, JSON or a stream of events, says how many units a request used: the dotted path of a number, such as usage.total_tokens, or up to 8 paths with a factor each, which add up. With `a.b | c.b` it may stand in either place. Of several events or lines the last that has it counts. The sum is rounded up, and is at most 1000000000. The body passes as it is; the upstream is asked not to compress it. A costHeader in the response goes first. Absent, or without any of the fields, a request is one unit.',
+        'Where the body of a response (JSON or an event stream) says how many units a request used: the dotted path of a number, such as usage.total_tokens, or up to 8 paths with a factor each, which add up. `a.b | c.b` names two alternatives. Of several events or lines, the last that has it counts. The sum is rounded up, and is at most 1000000000. The body passes as it is; the upstream is asked not to compress it. A costHeader in the response takes precedence. Absent, or without any of the fields, a request is one unit.',
     },
   ),
   toCostTerms,

@@ -13,7 +13,7 @@ export const events = list(
     types: list(
       text({
         description:
-          'A type of event, such as account.disabled or audit.signed-in; key.* is all that begin so, * is all.',
+          'A type of event, such as account.disabled or audit.signed-in; key.* = all that begin with key., * = all.',
       }),
       {
         minItems: 1,
@@ -23,12 +23,12 @@ export const events = list(
     ),
     allowLocal: flag(
       false,
-      'Whether the name in the URL may lead to a loopback or link-local address or a metadata service; a URL that names such an address itself, or localhost, needs it not.',
+      'Whether the host name in the URL may resolve to a loopback or link-local address or a metadata service; not needed where the URL itself names such an address, or localhost.',
     ),
   }),
   {
     default: [],
     maxItems: 20,
-    description: 'Who is told of changes to keys, accounts and sessions.',
+    description: 'Receivers of events: changes to keys, accounts and sessions.',
   },
 )

@@ -157,6 +157,13 @@ export const secret = (doc: Doc): Field<SecretReference, string> =>
       ...item(doc.description, {
         file: optional(text({ description: 'Path of a file that contains it.' })),
         env: optional(text({ description: 'Name of an environment variable that contains it.' })),
+        credential: optional(
+          text({
+            pattern: '^(?!\\.{1,2}$)[A-Za-z0-9_.@:-]{1,255}$',
+            description:
+              'Name of a file in $CREDENTIALS_DIRECTORY that contains it, as systemd passes credentials.',
+          }),
+        ),
       }),
       ...doc,
       minProperties: 1,

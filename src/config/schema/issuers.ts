@@ -51,7 +51,7 @@ const issuer = convertResolved(
             }),
             {
               description:
-                'What `aud` of its tokens must be or contain: one, or a list of which any will do. It may be left out only where `require` names a claim: `aud` is not looked at then.',
+                'What `aud` of its tokens must be or contain: one value, or a list of which any will do. It may be left out only where `require` names a claim; `aud` is then not checked.',
             },
           ),
           toList,
@@ -70,7 +70,7 @@ const issuer = convertResolved(
           default: {},
           maxProperties: 32,
           description:
-            'Claims that a token must have, by name, each with one of the values, or a list with one of them; true, false and numbers are compared as they are written in JSON.',
+            'Claims that a token must have, by name, each with one of these values or a list that contains one; true, false and numbers are compared as written in JSON.',
         },
         '^.{1,256}$',
       ),
@@ -92,7 +92,7 @@ const issuer = convertResolved(
       optional(
         convert(
           item(
-            'Where its public keys are; exactly one. Absent = by discovery, at its URL; with `introspection` none.',
+            'Where its public keys are; exactly one. Absent = by discovery at its URL, or none with `introspection`.',
             {
               url: optional(text({ description: 'URL of its JSON Web Key Set.' })),
               file: optional(text({ description: 'Path of a file with one; a reload reads it again.' })),
@@ -104,11 +104,11 @@ const issuer = convertResolved(
     ),
     introspection: optional(
       item(
-        'Where it is asked about tokens (RFC 7662): about those that are no JWTs and, without `jwks`, about its JWTs too. An answer holds until `exp`, a minute at most.',
+        'Token introspection (RFC 7662), for tokens that are not JWTs and, without `jwks`, for its JWTs too. A response is used until `exp`, for a minute at most.',
         {
           url: text({ description: 'URL of its introspection endpoint.' }),
-          clientId: text({ description: 'Client ID that it gave this gateway.' }),
-          clientSecret: secret({ description: 'Secret of that client, sent by Basic.' }),
+          clientId: text({ description: 'Client ID of this gateway at the issuer.' }),
+          clientSecret: secret({ description: 'Secret of that client, sent by Authorization: Basic.' }),
         },
       ),
     ),
@@ -123,7 +123,7 @@ const issuer = convertResolved(
           {
             default: {},
             maxProperties: 1_000,
-            description: 'Roles by the value of the claim, exactly; the first that a token has counts.',
+            description: 'Roles by the exact value of the claim; the first that a token has counts.',
           },
           '^.{1,256}$',
         ),
@@ -137,12 +137,25 @@ const issuer = convertResolved(
       ),
     ),
     email: optional(
-      claim('Claim with the e-mail, which is verified if `email_verified` is true; absent = none is told'),
+      claim('Claim with the e-mail, which is verified if `email_verified` is true; absent = no e-mail'),
+    ),
+    registration: optional(
+      item(
+        'A client of the issuer for programs that have to register themselves and cannot do it there, such as clients of MCP: the gateway gives it to each of them, and leads their users to the issuer and back. The issuer has to know the redirect URI `/api/v1/issuers/NAME/callback` of the gateway.',
+        {
+          clientId: text({ description: 'Client ID of a public client, which has no secret.' }),
+          redirectUris: list(text({ description: 'A URI; `http://` on this machine means any port.' }), {
+            minItems: 1,
+            maxItems: 100,
+            uniqueItems: true,
+            description: 'Redirect URIs of these programs: no others are registered.',
+          }),
+        },
+      ),
     ),
     plan: optional(
       text({
-        description:
-          'Plan of each of its users, in `plans`: everyone has the quota and the rate of it; absent = none.',
+        description: 'Plan in `plans` of its users: each has its quota and rate; absent = none.',
       }),
     ),
   }),

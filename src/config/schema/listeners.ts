@@ -37,7 +37,7 @@ export const listen = section('The listener for clients.', {
       clientCa: optional(
         secret({
           description:
-            'Authorities (PEM) of the certificates of clients, which are then asked for one, and need none; for tokens that are bound to a certificate. Absent = no client is asked.',
+            'CA certificates (PEM) for the certificates of clients, which are then asked for one, but need none; for tokens that are bound to a certificate, and for certificates as keys. Absent = clients are not asked.',
         }),
       ),
     }),
@@ -116,7 +116,7 @@ export const limits = section('Bounds on what clients send.', {
       maximum: 10_000,
       default: 100,
       description:
-        'How many requests a client may have open on one connection of HTTP/2; more wait. Less than `connections` of the upstreams.',
+        'Maximum number of open requests on one HTTP/2 connection of a client; more wait. Should be less than `connections` of the upstreams.',
     }),
   ),
   bodyRate: renamed(
@@ -129,7 +129,7 @@ export const limits = section('Bounds on what clients send.', {
     }),
   ),
   failures: section(
-    'Failed authentication attempts allowed per client address. Valid credentials are always accepted, but for imported keys that this process has not seen yet, and tokens that an issuer has to be asked about.',
+    'Failed authentication attempts allowed per client address. Valid credentials are always accepted, except imported keys that this process has not seen yet, and tokens that need introspection.',
     {
       limit: integer({
         minimum: 1,

@@ -46,10 +46,11 @@ export interface SchemaNode {
   readonly [property]?: string
 }
 
-/** `{ file: … }` or `{ env: … }`: exactly one of the two. */
+/** `{ file: … }`, `{ env: … }` or `{ credential: … }`: exactly one of them. */
 export interface SecretReference {
   readonly file?: string
   readonly env?: string
+  readonly credential?: string
   /** Of a file that is no text, and no secret either; never in the config. */
   readonly encoding?: 'base64'
 }

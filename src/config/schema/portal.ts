@@ -27,7 +27,7 @@ const provider = item('An OpenID provider.', {
   issuer: text({
     description: 'Its URL, exactly as its metadata have it in `issuer`: a slash at the end matters.',
   }),
-  clientId: text({ description: 'Client ID that the provider gave this gateway.' }),
+  clientId: text({ description: 'Client ID of this gateway at the provider.' }),
   clientSecret: optional(
     secret({ description: 'Secret of that client; absent = a public client, which has none.' }),
   ),
@@ -35,7 +35,7 @@ const provider = item('An OpenID provider.', {
     text({
       default: noProvision,
       description:
-        'Role of the account that is made for somebody who has none yet; none = only people with an account sign in.',
+        'Role of the account that is created for somebody who has none yet; none = only people with an account can sign in.',
     }),
     (role) => (role === noProvision ? undefined : role),
   ),
@@ -43,7 +43,7 @@ const provider = item('An OpenID provider.', {
     default: ['openid', 'email', 'profile'],
     maxItems: 50,
     uniqueItems: true,
-    description: 'Scopes to ask for; openid is required, and email has to lead to the e-mail.',
+    description: 'Scopes to ask for; openid is required, and the scopes must give access to the e-mail.',
   }),
   label: text({
     pattern: '^[^\\p{Cc}]{1,60}$',
@@ -60,7 +60,7 @@ const provider = item('An OpenID provider.', {
       default: 'email_verified',
       description: 'Whether the provider has verified the e-mail: true or 1.',
     }),
-    firstName: text({ default: 'given_name', description: 'The first name, of accounts that are made.' }),
+    firstName: text({ default: 'given_name', description: 'The first name, for accounts that are created.' }),
     lastName: text({ default: 'family_name', description: 'The last name.' }),
   }),
 })
@@ -113,7 +113,7 @@ export const portal = section(
         text({
           pattern: '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$',
           description:
-            'A host name of its own for the portal, with the scheme and port of publicUrl: then no backend shares its origin. Absent = the portal is on every host.',
+            'Host name for the portal alone, with the scheme and port of publicUrl, so that no backend shares its origin. Absent = the portal is on every host.',
         }),
         (host) => host.toLowerCase(),
       ),
@@ -127,19 +127,19 @@ export const portal = section(
     requireSecondFactor: choice(secondFactorPolicies, {
       default: 'nobody',
       description:
-        'Who must set up one-time codes (TOTP) before using the portal; everybody may. Keys and tokens are not affected.',
+        'Who must set up two-factor sign-in (an authenticator app or a passkey) before using the portal; everybody may. Keys and tokens are not affected.',
     }),
     setupLinkLifetime: duration({
       min: '1s',
       max: '30d',
       default: '24h',
-      description: 'How long a set-up link works, with which the owner of an account sets a password.',
+      description: 'How long a set-up link works, which lets the owner of an account set a password.',
     }),
     resetLinkLifetime: duration({
       min: '1s',
       max: '24h',
       default: '1h',
-      description: 'How long a link works that is mailed to somebody who forgot the password.',
+      description: 'How long a mailed link for a forgotten password works.',
     }),
     branding,
     oidc,
@@ -160,7 +160,7 @@ export const mail = optional(
     from: text({ description: 'Sender of the mails, such as gatehouse@example.com.' }),
     notices: flag(
       true,
-      'Whether people are told by mail of new sign-ins, of resets of their keys and password, and of a changed e-mail.',
+      'Whether people get a mail about new sign-ins, resets of their keys and password, and a changed e-mail.',
     ),
     tls: section('TLS to the SMTP server, for starttls and tls.', {
       verify: flag(true, "Whether the server's certificate is checked."),

@@ -55,7 +55,7 @@ export const route = convertResolved(
     authorization: choice(['gateway', 'backend'], {
       default: 'gateway',
       description:
-        "Whose the Authorization field is: gateway = it may hold the caller's credential; backend = it is not read and reaches the upstream as it came, Bearer and Basic too, and the caller is known by a key in a header of `keys.accept` or the access cookie. A credential of the gateway in it is refused.",
+        "Whose the Authorization field is: gateway = it may hold the caller's credential; backend = it is not read and reaches the upstream unchanged, Bearer and Basic too, and the caller is identified by a key in a header of `keys.accept` or by the access cookie. A credential of the gateway in it is refused.",
     }),
     roles: optional(
       list(text({ description: 'A role.' }), {
@@ -70,7 +70,7 @@ export const route = convertResolved(
         maxItems: 32,
         uniqueItems: true,
         description:
-          'Scopes of keys and tokens: one that has scopes must have all of these, one without passes; absent = only keys and tokens without scopes pass.',
+          'Scopes that a key or token must all have, if it has any; one without scopes passes. Absent = only keys and tokens without scopes pass.',
       }),
     ),
     verifiedOnly: flag(false, 'Whether only accounts with a verified e-mail are allowed.'),
@@ -87,43 +87,40 @@ export const route = convertResolved(
       text({
         pattern: '^/',
         description:
-          'What stands in place of `path` for the upstream: `/socket` makes `/realtime/v1/x` of the path `/realtime/v1` into `/socket/x`. The upstream gets the path prefix in X-Forwarded-Prefix, and its own paths get it back in Location, Content-Location, Refresh, Link and the Path of Set-Cookie.',
+          'What replaces `path` for the upstream: with `/socket`, a route with the path `/realtime/v1` forwards `/realtime/v1/x` as `/socket/x`. The upstream gets the path prefix in X-Forwarded-Prefix, and the gateway puts it back in Location, Content-Location, Refresh, Link and the Path of Set-Cookie.',
       }),
     ),
     responseHeaders: convertResolved(
-      section(
-        'Header fields that clients get instead of those of the backend, with what the backend answers.',
-        {
-          set: named(
-            text({
-              description:
-                'The value of a field by its name: visible ASCII, at most 8,192 characters. It replaces all fields of the backend with that name.',
-            }),
-            {
-              default: {},
-              maxProperties: responseHeadersMax,
-              description:
-                'Fields of every final response of the backend: 64, and 16,384 characters together, at most. The answers of the gateway itself, such as refusals, do not have them.',
-            },
-            headerNamePattern,
-          ),
-          remove: list(text({ pattern: headerNamePattern, description: 'The name of a header.' }), {
-            default: [],
-            maxItems: responseHeadersMax,
-            description: 'Fields and trailer fields of the backend that clients do not get.',
+      section('Changes to the header fields of responses of the backend.', {
+        set: named(
+          text({
+            description:
+              'The value of a field by its name: visible ASCII, at most 8,192 characters. It replaces all fields of the backend with that name.',
           }),
-        },
-      ),
+          {
+            default: {},
+            maxProperties: responseHeadersMax,
+            description:
+              'Fields set in every final response of the backend: at most 64, and 16,384 characters together. Responses of the gateway itself, such as refusals, do not have them.',
+          },
+          headerNamePattern,
+        ),
+        remove: list(text({ pattern: headerNamePattern, description: 'The name of a header.' }), {
+          default: [],
+          maxItems: responseHeadersMax,
+          description: 'Fields and trailer fields of the backend that clients do not get.',
+        }),
+      }),
       ({ set, remove }) => createResponseHeaders(set, remove),
     ),
     destination: choice(['forwarded', 'public', 'target'], {
       default: 'forwarded',
       description:
-        'What the upstream gets as `Destination` (WebDAV): forwarded = with the scheme and host of X-Forwarded-*, less a replaced prefix; public = the same with the prefix, for a backend that knows it; target = a URL of the backend itself, with the Host that it gets, for one that ignores X-Forwarded-*.',
+        'What the upstream gets as `Destination` (WebDAV): forwarded = with the scheme and host of X-Forwarded-*, without a replaced prefix; public = the same with the prefix, for a backend that knows it; target = a URL of the backend itself, with the Host that it gets, for a backend that ignores X-Forwarded-*.',
     }),
     websocket: flag(
       false,
-      'Whether Upgrade: websocket is proxied too; if not, such a request is forwarded as an ordinary one, and refused over HTTP/2.',
+      'Whether Upgrade: websocket is proxied; if not, such a request is forwarded as an ordinary one, or refused over HTTP/2.',
     ),
     encodedSlash: choice(['auto', 'reject', 'pass'], {
       default: 'auto',
@@ -169,7 +166,7 @@ export const route = convertResolved(
       text({
         pattern: headerNamePattern,
         description:
-          'Field of the responses that says how many units a request used, a whole number up to 1000000000: it is counted as usage, and removed. Absent, or without such a field, a request is one unit.',
+          'Response field that says how many units a request used, a whole number up to 1000000000: it is counted as usage, and removed. Absent, or without such a field, a request is one unit.',
       }),
     ),
     costField: optional(costField),
@@ -202,7 +199,7 @@ export const route = convertResolved(
         ),
       }),
     ),
-    browser: section('What browsers can use that can set no header.', {
+    browser: section('For browsers, where they cannot set a header.', {
       cookie: flag(
         false,
         'Whether the access cookie authenticates too, for requests of the same site without another credential: WebSocket, EventSource, images, downloads, page visits.',

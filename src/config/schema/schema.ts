@@ -1,7 +1,7 @@
 import { everyOrigin } from '#gateway/forward/cors-headers.ts'
-import { certificateFields } from '#gateway/gate/client-certificate.ts'
+import { certificateFields } from '#gateway/gate/client-certificate-reader.ts'
 import { parseAddressRange } from '#platform/addresses.ts'
-import { parseOrigin } from '../addresses.ts'
+import { parseOrigin } from '../hosts.ts'
 import type { Path } from '../problem.ts'
 import { durationPattern, parsePairs, sizePattern } from '../units.ts'
 import { identity, keys, plans } from './accounts.ts'
@@ -93,7 +93,7 @@ const config = item('The whole config.', {
   clientCertificateHeader: choice(certificateFields, {
     default: 'none',
     description:
-      'In which field trusted proxies say which certificate their client has: Client-Cert (RFC 9440), or X-Forwarded-Client-Cert of Envoy. The proxy must drop what its client sends in it.',
+      'Field in which trusted proxies pass on the certificate of their client: Client-Cert (RFC 9440), or X-Forwarded-Client-Cert of Envoy. The proxy must drop what clients send in it.',
   }),
   upstreams: convertResolved(
     named(upstream, {

@@ -1,6 +1,6 @@
 import type { StoreOptions } from '#store/open.ts'
 import type { RedisTopology } from '#store/redis/client.ts'
-import { parseRedisNode } from '../addresses.ts'
+import { parseRedisNode } from '../hosts.ts'
 import {
   choice,
   duration,
@@ -67,7 +67,7 @@ const redis = item('Exactly one of url, sentinel and cluster.', {
 const drivers = section('Where accounts, sessions and signing keys are kept.', {
   driver: choice(['sqlite', 'redis'], {
     default: 'sqlite',
-    description: 'sqlite for one instance, redis for many; absent = that of the section that is there.',
+    description: 'sqlite for one instance, redis for many; absent = the one whose section is there.',
   }),
   sqlite: section('A database file on this machine.', {
     path: convert(

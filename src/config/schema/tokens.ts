@@ -25,7 +25,7 @@ const signingKey = item('A signing key from a file.', {
   ),
   public: optional(
     secret({
-      description: 'Public key (PEM); enough with use: verify. Beside `private` it must be of the same key.',
+      description: 'Public key (PEM); enough with use: verify. With `private`, it must belong to that key.',
     }),
   ),
   use: choice(['sign', 'verify'], {
@@ -78,7 +78,7 @@ const tokenOptions = section('Access and refresh tokens.', {
       default: ['introspect'],
       maxItems: 32,
       uniqueItems: true,
-      description: 'A key or token with scopes must have all of these, one without passes.',
+      description: 'Scopes that a key or token must all have, if it has any; one without scopes passes.',
     }),
   }),
   clockTolerance: duration({
@@ -107,11 +107,11 @@ export const dpop = section('Access tokens that are bound to a key of their clie
     max: '10m',
     default: '60s',
     description:
-      'How old the proof of a request may be, with tokens.clockTolerance on both sides; as long it is remembered, as each counts once.',
+      'Maximum age of a proof, with tokens.clockTolerance on both sides. Proofs are remembered for as long, since each is accepted once.',
   }),
   nonce: flag(
     false,
-    'Whether proofs must hold a nonce of the gateway, so that none can be made in advance; clients are told it by a refusal, and send their request again.',
+    'Whether proofs must contain a nonce of the gateway, so that none can be made in advance. Clients learn it from a refusal, and send their request again.',
   ),
 })
 
@@ -129,7 +129,7 @@ function resolveSigningKey(
 }
 
 export const accessCookie = section(
-  'The access token also as an HttpOnly cookie, for routes with `browser.cookie`. That of a sign-in at the portal is renewed by requests in its second half. It has SameSite and Secure of `cookie`.',
+  'Also sends the access token as an HttpOnly cookie, for routes with `browser.cookie`. After a sign-in at the portal it is renewed by requests in its second half. It has the SameSite and Secure of `cookie`.',
   {
     enabled: flag(false, 'Whether it is set with every access token, and by the sign-in of the portal.'),
     name: text({
@@ -148,7 +148,7 @@ export const accessCookie = section(
       max: '24h',
       default: '1h',
       description:
-        'How long its token lives. A request in the second half of it renews the cookie, as long as the session lasts.',
+        'Lifetime of its token. A request in the second half of it renews the cookie, as long as the session lasts.',
     }),
   },
 )

@@ -17,7 +17,7 @@ const active = convertResolved(
           service: text({
             pattern: '^[!-~]{0,255}$',
             default: '',
-            description: 'The full name of a service, such as `shop.Orders`; empty = the server as a whole.',
+            description: 'Full name of a service, such as `shop.Orders`; empty = the server as a whole.',
           }),
         },
       ),
@@ -61,7 +61,7 @@ const passive = item('Passive checks: failed requests of clients eject their tar
     maximum: 1_000,
     default: 5,
     description:
-      'This many failures within the window eject a target: no connection, no response in time, or an invalid response. A status such as 500 is not a failure.',
+      'Number of failures within the window that eject a target: no connection, no response in time, or an invalid response. A status such as 500 is not a failure.',
   }),
   window: duration({
     min: '10ms',

@@ -26,7 +26,7 @@ const target = item('One backend server.', {
   url: convert(
     text({
       description:
-        'Where it listens: an origin, with a base path or none, such as `http://10.0.0.11:3000/base`, or `unix:` and the path of a socket, such as `unix:/run/app.sock`. With `host: target` the backend there gets `localhost` as its Host. The base path precedes the path of every request, of WebSockets and health checks too, and is taken off what the backend says of its own paths.',
+        'Where it listens: an origin, with or without a base path, such as `http://10.0.0.11:3000/base`, or `unix:` and the path of a socket, such as `unix:/run/app.sock`. With `host: target` the backend there gets `localhost` as its Host. The base path precedes the path of every request, WebSocket and health check, and is removed from what the backend says about its own paths.',
     }),
     (url, lookup) =>
       new URL(
@@ -49,12 +49,12 @@ export const upstream = convertResolved(
     resolve: choice(['first', 'all'], {
       default: 'first',
       description:
-        'Which addresses of host names are used: first = each new connection goes to the first address that takes it, all = each address (A and AAAA) is a target of its own, with the weight, the connections and the health of one, and they are asked for again when their TTL is over.',
+        'Which addresses of host names are used: first = each new connection goes to the first address that takes it, all = each address (A and AAAA) is a target of its own, with its own weight, connections and health, and the name is looked up again when the TTL is over.',
     }),
     balancing: choice(['roundRobin', 'leastRequests', 'ipHash', 'sticky'], {
       default: 'roundRobin',
       description:
-        'Which target gets a request, by weight: roundRobin = weighted round robin, leastRequests = fewest requests in flight, ipHash = by client address, sticky = always the same, which a cookie of the gateway names.',
+        'Which target gets a request, by weight: roundRobin = weighted round robin, leastRequests = fewest requests in flight, ipHash = by client address, sticky = always the same, named by a cookie of the gateway.',
     }),
     health,
     timeouts: section('How long the gateway waits for the backend.', {
@@ -95,14 +95,14 @@ export const upstream = convertResolved(
           maximum: 10,
           default: 1,
           description:
-            'How many other healthy targets are tried: for GET, HEAD, OPTIONS and QUERY without a body, or when no connection was made, or a target of HTTP/2 says that it has not begun with the request. Apart from that, a request that only missed the end of a connection is sent once more to the same target.',
+            'How many other healthy targets are tried: for GET, HEAD, OPTIONS and QUERY without a body, or when no connection was made, or an HTTP/2 target says that it has not processed the request. Apart from that, a request that met a connection that was just closing is sent once more to the same target.',
         }),
       ),
     }),
     protocol: choice(['http1', 'http2'], {
       default: 'http1',
       description:
-        'What is spoken with the targets; http2 is negotiated by ALPN over TLS, and otherwise by prior knowledge (h2c). Needed for gRPC.',
+        'Protocol of the targets. http2 is negotiated by ALPN over TLS, and otherwise used by prior knowledge (h2c); gRPC needs it.',
     }),
     connections: renamed(
       'connectionsMax',
@@ -111,11 +111,11 @@ export const upstream = convertResolved(
         maximum: 65_535,
         default: 128,
         description:
-          'Maximum connections from each worker to one target; with `protocol: http2` the maximum of requests at a time. WebSockets do not count, and streams of events count apart, up to as many again.',
+          'Maximum connections from each worker to one target; with `protocol: http2`, the maximum number of concurrent requests. WebSockets do not count; event streams are counted apart, up to as many again.',
       }),
     ),
     headers: convertResolved(
-      section('Header fields that the backend gets instead of those of the client.', {
+      section('Changes to the header fields of requests for the backend.', {
         set: named(
           convert(
             either(
@@ -134,7 +134,7 @@ export const upstream = convertResolved(
           {
             default: {},
             maxProperties: headersMax,
-            description: 'Fields that every request gets: 64, and 16,384 characters together, at most.',
+            description: 'Fields set in every request: at most 64, and 16,384 characters together.',
           },
           headerNamePattern,
         ),
@@ -155,19 +155,19 @@ export const upstream = convertResolved(
       default: 'client',
       description: "Which Host header the backend sees: the client's or the target's own.",
     }),
-    tls: section('TLS to https:// targets, of their health checks too.', {
+    tls: section('TLS to https:// targets, also for their health checks.', {
       verify: flag(true, "Whether the backend's certificate is checked."),
       ca: optional(secret({ description: 'Certificates (PEM) to trust instead of the system ones.' })),
       serverName: optional(
         text({
           description:
-            'The name that the targets are asked for (SNI), and that their certificates must have; default: the host of each.',
+            'Server name that is sent to the targets (SNI), and that their certificates must have; default: the host of each.',
         }),
       ),
       cert: optional(
         secret({
           description:
-            'The client certificate (PEM) that the gateway shows, with its chain; needs `key`. A reload reads both again.',
+            'Client certificate (PEM) that the gateway presents, with its chain; needs `key`. A reload reads both again.',
         }),
       ),
       key: optional(secret({ description: 'The private key (PEM) of `cert`, without a passphrase.' })),

@@ -19,7 +19,7 @@ export function findTossableCookie({
   const better =
     path === '/'
       ? `"__Host-${name.replace(/^__secure-/i, '')}" rules that out`
-      : `"__Secure-${name}" at least keeps plain HTTP from it`
+      : `"__Secure-${name}" at least prevents that over plain HTTP`
   return [{ path: ['accessCookie', 'name'], message: setter, hint: better }]
 }
 

@@ -19,7 +19,7 @@ export function findRolesByDefault({ issuers }: Issuers): Warning[] {
       const isAdmin = role.default === adminRole
       const what = isAdmin
         ? 'an Admin, who manages all accounts'
-        : `${role.default}, which is not the least role`
+        : `${role.default}, which is not the least privileged role`
       return {
         path: ['issuers', index, 'role', 'default'],
         message: `makes everybody who gets a token of issuer "${name}" ${what}`,
@@ -90,12 +90,12 @@ export function findOpenIssuers({ issuers }: Issuers): Warning[] {
     const open = {
       path,
       message: `${who} gets tokens of issuer "${issuer.name}"`,
-      hint: `name in require whose pass, such as ${claims[0]}, without * before the first slash`,
+      hint: `say in require which are accepted, such as by ${claims[0]}, without * before the first slash`,
     }
     const unread = {
       path,
-      message: `tokens of issuer "${issuer.name}" that were made for somebody else pass, as audience is left out`,
-      hint: 'ask for tokens with one of your own, and set it',
+      message: `audience is left out, so tokens of issuer "${issuer.name}" that were made for others are accepted`,
+      hint: 'request tokens with an audience of your own, and set it',
     }
     return [
       ...(claims.some((name) => isPinned(issuer, name)) ? [] : [open]),

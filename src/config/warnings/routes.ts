@@ -62,7 +62,7 @@ export function findTakenAuthorization({ routes, keys }: Pick<ConfigTree, 'route
     const { name, auth, authorization, forwardCredentials } = route
     if (authorization === 'backend') return []
     if (auth !== 'none' && forwardCredentials) {
-      const message = `route "${name}" hands the backend what its callers sign in with. If only Authorization is for the backend, set authorization: backend in its place: callers then send their key in a header`
+      const message = `route "${name}" gives the backend the credentials of its callers. If only Authorization is for the backend, set authorization: backend instead: callers then send their key in another header`
       return [{ path: ['routes', index, 'forwardCredentials'], message }]
     }
     if (auth !== 'none' || forwardCredentials || carriers.length === 0) return []
@@ -82,7 +82,7 @@ export function findPrefixProblems({ routes }: Pick<ConfigTree, 'routes'>): Warn
       if (rewrite?.replace(/\/$/, '') === path.replace(/\/$/, ''))
         return [{ path: at, message: `route "${name}" replaces ${path} by itself`, hint: 'leave it out' }]
       if (methods?.includes('PROPFIND') !== true) return []
-      const message = `WebDAV listings on route "${name}" have the paths of the backend, without ${path}, and clients do not find them`
+      const message = `WebDAV listings on route "${name}" have the paths of the backend, without ${path}, which clients cannot find`
       return [{ path: at, message, hint: `let the backend serve ${path} itself` }]
     })
 }

@@ -123,7 +123,7 @@ function exposesByRewriting(route: CompiledRoute, { bypassedByRewriting }: Route
   const bypassed = bypassedByRewriting(route)
   if (!bypassed) return undefined
   const rewriting = rewrites(route) ? route : bypassed
-  const how = rewriting.rewrite === '' ? 'strips its prefix' : `has the backend see ${rewriting.rewrite}`
+  const how = rewriting.rewrite === '' ? 'strips its prefix' : `rewrites its prefix to ${rewriting.rewrite}`
   return {
     message: `route "${route.name}" ${verbOf(route)} and reaches what "${bypassed.name}" protects at its backend, as "${rewriting.name}" ${how}`,
     hint: `give it the auth of "${bypassed.name}", or its own upstream`,

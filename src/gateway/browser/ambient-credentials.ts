@@ -26,7 +26,7 @@ export function createAccessCookieReader({ name, ...siteOptions }: AccessCookieO
     const isUnsafe = passesMethodOverride || isUnsafeRequest(head, fields)
     const problem = checkSite({ site, origin, client, isUnsafe })
     if (problem === undefined) return credentials
-    recordReason(outcome, `the access cookie does not count: ${problem}`)
+    recordReason(outcome, `the access cookie is ignored: ${problem}`)
     return noCredentials
   }
 }
@@ -61,13 +61,13 @@ export function createBasicKeyCheck(options: OriginRuleOptions): CheckBasicKey {
     const { site, origin } = fields
     const problem = checkOrigin({ site, origin, client })
     if (problem === undefined) return undefined
-    recordReason(outcome, `a key that browsers send by themselves does not count: ${problem}`)
+    recordReason(outcome, `a key that browsers send by themselves is refused: ${problem}`)
     return sharedError('cross-site-request', detail)
   }
 }
 
 const detail =
-  'A key in Authorization: Basic is not accepted from pages of other origins, as browsers send it by themselves.'
+  'A key in Authorization: Basic is not accepted from pages of other origins, because browsers send it by themselves.'
 
 export interface OriginRuleOptions {
   /** The origin of `publicUrl`. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { randomText } from '#platform/secrets/format.ts'
+import { randomText } from '#platform/secrets/key-format.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import { parseRequestTarget, type RequestTarget } from '../routes/request-target.ts'
 import type { RouteTable } from '../routes/table.ts'

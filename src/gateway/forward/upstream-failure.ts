@@ -35,11 +35,10 @@ const codes = {
 /** The detail of a 503 if no connection was free; undefined = that of the error code. */
 const shareDetails: Readonly<Record<MissingShare, string | undefined>> = {
   pool: undefined,
-  network: 'Your network has as many requests in progress at the service behind this path as one may have.',
-  account: 'Your account has as many requests in progress at the service behind this path as one may have.',
-  session:
-    'Your connection has as many requests in progress at the service behind this path as one may have.',
-  bodies: 'Too many requests whose bodies are still arriving wait for the service behind this path.',
+  network: 'Your network has reached its limit of requests in progress at the service behind this path.',
+  account: 'Your account has reached its limit of requests in progress at the service behind this path.',
+  session: 'Your connection has reached its limit of requests in progress at the service behind this path.',
+  bodies: 'Too many requests to the service behind this path are still sending their bodies.',
 }
 
 /**

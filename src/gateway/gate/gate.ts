@@ -55,7 +55,7 @@ const unansweredToken: Refusal = {
   ...unknownToken,
   code: 'issuer-unavailable',
   isCounted: false,
-  reason: 'too many tokens of the client address wait for an answer of their issuer, or had none',
+  reason: 'too many tokens from this client address are waiting for their issuer, or got no answer',
 }
 
 export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arrival<unknown> = Arrival>(

@@ -3,7 +3,7 @@ import type { Proofs, ProofVerdict, ProvenRequest, ReadProof } from '#identity/p
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { parseRequestTarget } from '../routes/request-target.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
-import type { ReadClientCertificate } from './client-certificate.ts'
+import type { ReadClientCertificate } from './client-certificate-reader.ts'
 import { recordReason } from './outcome.ts'
 
 /**
@@ -32,7 +32,7 @@ export function createPossessionCheck(options: PossessionOptions): CheckPossessi
     const reason =
       certificate === undefined
         ? 'the client has no certificate'
-        : `the client has another certificate than cnf.x5t#S256: ${certificate.thumbprint}`
+        : `the certificate of the client does not match cnf.x5t#S256: ${certificate.thumbprint}`
     recordReason(arrival.outcome, reason)
     return sharedError('certificate-required')
   }
@@ -51,7 +51,7 @@ export function createPossessionCheck(options: PossessionOptions): CheckPossessi
     )
     const proof = proofOrRefusal(arrival, proofs, read)
     if (proof instanceof GatehouseError) return proof
-    if (proof.jkt !== confirmation.jkt) return refuse(arrival, 'it is of another key than cnf.jkt')
+    if (proof.jkt !== confirmation.jkt) return refuse(arrival, 'its key does not match cnf.jkt')
     return useProof(arrival, proofs, proof)
   }
 }

@@ -39,7 +39,7 @@ export function readSecondTarget(
 ): SecondTarget | string {
   const value = encodeHighBytes(sent)
   const { account } = context
-  if (account !== undefined && !/^[^/?#]+$/.test(account)) return 'is in an account that is no name'
+  if (account !== undefined && !/^[^/?#]+$/.test(account)) return 'has an account that is not a plain name'
   if (form === 'swift' || isCopyOfSwift(form, value, context)) {
     const root = swiftRoot(context)
     // Without its slash, so that WebDAV cannot take it for a path of the host.
@@ -48,7 +48,7 @@ export function readSecondTarget(
     if (account !== undefined) return 'is in another account, and the path of the request is in none'
   }
   if (form === 'destination' || form === 'url') return readUrl(value, context)
-  return isResourceName(value) ? 'is no path' : readObject(value, '', context)
+  return isResourceName(value) ? 'is not a path' : readObject(value, '', context)
 }
 
 /** Whether it is an ARN, in any encoding: another name for a bucket, which no path can be derived from. */
@@ -65,8 +65,8 @@ const absoluteForm = /^(https?:)\/\/([^/?#\\@]+)(?=[/?]|$)/i
 
 function readUrl(sent: string, context: SecondTargetContext): SecondTarget | string {
   const [origin, scheme = '', authority = ''] = absoluteForm.exec(sent) ?? []
-  if (origin === undefined && !sent.startsWith('/')) return 'is no URL or path'
-  if (origin !== undefined && !isOwnOrigin(scheme, authority, context)) return 'is of another host'
+  if (origin === undefined && !sent.startsWith('/')) return 'is not a URL or path'
+  if (origin !== undefined && !isOwnOrigin(scheme, authority, context)) return 'is on another host'
   const rest = origin === undefined ? sent : sent.slice(origin.length)
   const target = readRequestTarget(rest.startsWith('/') ? rest : `/${rest}`)
   if (typeof target === 'string') return 'is ambiguous'

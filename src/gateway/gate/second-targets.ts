@@ -70,10 +70,10 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
   ): Promise<Route<unknown> | Refusal> {
     const found = findRoute(table, second)
     if (found instanceof GatehouseError) return `is refused: ${found.code}`
-    if (found.upstream !== route.upstream) return `belongs to another upstream, that of ${found.name}`
+    if (found.upstream !== route.upstream) return `is on the route ${found.name}, which has another upstream`
     // A public route has read no credential, and its backend is told of no caller.
     if (principalOf(arrival.outcome) === undefined && !allowsAnonymous(found))
-      return `is on a route that needs a caller, ${found.name}`
+      return `is on the route ${found.name}, which requires a credential`
     const result = await gate(second)
     if (!(result instanceof GatehouseError)) {
       const isProven = boundTo(second) === undefined || boundTo(second) === boundTo(arrival)

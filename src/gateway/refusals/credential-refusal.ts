@@ -7,7 +7,7 @@ import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
-import { formOf, type SecretForm } from '#platform/secrets/format.ts'
+import { formOf, type SecretForm } from '#platform/secrets/key-format.ts'
 import { listText } from '#platform/text.ts'
 import type { Rate } from '#store/rates.ts'
 import { accessTokenPath, refreshTokenPath } from '../routes/own-paths.ts'
@@ -207,9 +207,9 @@ const signature = /[?&](?:x-[a-z]{2,5}-signature|signature|sig|awsaccesskeyid)=/
 
 const advice = {
   credential:
-    'A credential in the query is not accepted, as URLs are logged, kept in histories and told to other sites.',
+    'A credential in the query is not accepted: URLs end up in logs, in histories and on other sites.',
   signature:
-    'The URL is signed for the service behind this path, which tells nobody here who is calling: a caller has to authenticate too.',
+    'The URL is signed for the service behind this path, which does not tell the gateway who is calling: authenticate too.',
 } as const
 
 /**

@@ -1,3 +1,4 @@
+import { type FrontedIssuer, issuerPathsOf } from './issuer-paths.ts'
 import { standardMethods } from './route.ts'
 import {
   metadataPathsOf,
@@ -160,15 +161,22 @@ interface PortalMount {
   readonly acceptsPasswords?: boolean
 }
 
+/** What has paths of the gateway only where the config says so. */
+interface FurtherPaths {
+  /** Those with `registration` have endpoints. */
+  readonly issuers?: readonly FrontedIssuer[]
+  /** undefined = its path is free for routes. */
+  readonly securityTxt?: string | undefined
+}
+
 /**
  * @param routes those that accept bearer tokens have metadata at paths of the gateway; those with `signIn` have a path
  * to return by
- * @param securityTxt undefined = its path is free for routes
  */
 export function createOwnPaths(
   portal: PortalMount,
   routes: readonly (ResourceRoute & SignInRoute)[] = [],
-  securityTxt?: string,
+  { issuers = [], securityTxt }: FurtherPaths = {},
 ): OwnPaths {
   const { enabled, path: portalPath, host: portalHost, acceptsPasswords = false } = portal
   const documents = [...metadataPathsOf(routes), ...(securityTxt === undefined ? [] : [securityTxtPath])]
@@ -180,6 +188,7 @@ export function createOwnPaths(
     ...fixedPaths,
     ...documentEntries,
     ...signInReturnEntries,
+    ...issuerPathsOf(issuers),
   ])
   const portalPrefix = `${portalPath}/`
 

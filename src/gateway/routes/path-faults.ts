@@ -5,10 +5,9 @@ export const pathFaults = {
   control: 'The target has a space or a control character: write a space as %20, and leave out the others.',
   backslash: 'The path has a backslash: write / between segments.',
   brokenEscape: 'A % in the path is not followed by two hexadecimal digits: write % itself as %25.',
-  dotSegment:
-    'The path has a segment of dots (. or ..), as it is or encoded: send the path that it leads to.',
+  dotSegment: 'The path has a dot segment (. or ..), plain or encoded: send the path that it resolves to.',
   emptySegment: 'The path has two slashes in a row: did the base URL end with a slash?',
-  parametersOnly: 'A segment of the path has parameters (;) and nothing else.',
+  parametersOnly: 'A path segment consists of parameters (;) only.',
   encodedSlash: 'The path has an encoded slash or backslash (%2F, %5C), which is not accepted here.',
 } as const
 
@@ -24,5 +23,5 @@ export function otherRouteDetail(path: string): string {
   ]
   // A prefix that is not in lower case itself differs in case from any path that is.
   const once = causes.length === 0 ? 'case is ignored' : causes.join(' or ')
-  return `The path could be read as one of another route once ${once}: write it as that route has it.`
+  return `The path would match another route once ${once}: write it as that route does.`
 }

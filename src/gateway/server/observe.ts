@@ -5,7 +5,7 @@ import { registeredMethods } from '#platform/http.ts'
 import type { Log } from '#platform/log/log.ts'
 import { memoize, memoizeLast } from '#platform/memoize.ts'
 import { clientClosedRequest, unmatchedRouteName } from '../gate/outcome.ts'
-import type { UnreadableRefusal } from '../refusals/problem.ts'
+import type { UnreadableRefusal } from '../refusals/send-problem.ts'
 import { createAccessLineWriter } from './access-line.ts'
 import type { Arrival } from './arrival.ts'
 import type { RecordTrace } from './trace-recorder.ts'
@@ -59,18 +59,20 @@ export function createObserver(options: ObserverOptions): Observer {
   function end(arrival: Arrival, isComplete: boolean): void {
     const now = monotonicClock()
     metrics.requestEnded()
-    count(arrival, now)
+    // First: it starts the trace of a request that was not forwarded.
     recordTrace?.(arrival, now)
+    count(arrival, now)
     if (arrival.outcome.fault !== undefined) logFault(arrival)
     if (logsAccess) log.line(accessLine(arrival, now, isComplete), 'request')
   }
 
   function count({ head, outcome, arrivedAt, connection }: Arrival, now: number): void {
-    const { route, routeIndex, upstream, sentAt, answeredAt, status = clientClosedRequest } = outcome
+    const { route, routeIndex, upstream, sentAt, answeredAt, trace, status = clientClosedRequest } = outcome
     // The time that a WebSocket stays open is not its latency.
     const endedAt = status === switchingProtocols ? (answeredAt ?? now) : now
     const series = seriesOf(route, routeIndex)
-    metrics.requestDuration.observeAt(series.durationStart, (endedAt - arrivedAt) / 1_000)
+    const traceId = trace?.isSampled ? trace.traceId : undefined
+    metrics.requestDuration.observeAt(series.durationStart, (endedAt - arrivedAt) / 1_000, traceId)
     metrics.requests.incAt(series.countPlace(head.method, status))
     countOfVersion[connection.httpVersion].value++
     // A 429 of an upstream is not counted here.

@@ -129,11 +129,11 @@ const unknownAuthority = /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CH
 
 /** What the codes of a connection to a Unix socket mean. */
 const socketHints: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no socket of this path: is the backend running, and the path right?',
-  ECONNREFUSED: 'nobody listens at this socket: is the backend running?',
+  ENOENT: 'there is no socket at this path: is the backend running, and is the path right?',
+  ECONNREFUSED: 'nothing listens on this socket: is the backend running?',
   EACCES:
     'the gateway may not connect: give its user write permission to the socket, and access to its folder',
-  ENOTSOCK: 'this is no socket',
+  ENOTSOCK: 'this is not a socket',
 }
 
 /** Tells the operator what to do, as Node's own message is for programmers. */

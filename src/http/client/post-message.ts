@@ -129,7 +129,7 @@ function createLookup(resolveName: ResolveName, isRefused: (address: string) => 
       const refused = found.find(({ address }) => isRefused(address))
       if (refused)
         return done(
-          new Error(`${hostname} leads to ${refused.address}, which is not allowed (allowLocal)`),
+          new Error(`${hostname} resolves to ${refused.address}, which is not allowed (allowLocal)`),
           [],
         )
       if (options.all) return done(null, found)

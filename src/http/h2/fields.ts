@@ -16,7 +16,7 @@ const connectionFields = new Set([
  * @throws MalformedMessage for other characters
  */
 export function checkField(name: string, value: string): void {
-  if (connectionFields.has(name)) throw new MalformedStream(`there is no ${name} in HTTP/2`)
+  if (connectionFields.has(name)) throw new MalformedStream(`${name} is not allowed in HTTP/2`)
   if (name === 'te' && value !== 'trailers') throw new MalformedStream('TE is not "trailers"')
   checkName(name)
   checkValue(name, value)

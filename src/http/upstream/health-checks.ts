@@ -160,7 +160,7 @@ class HealthCheck implements UpstreamResponseEvents, ConnectionReceiver {
       return
     }
     this.#close()
-    this.#report({ failure: 'the answer is too long' })
+    this.#report({ failure: 'the response is too long' })
   }
 
   onEnd(trailers: readonly string[], last = ''): void {

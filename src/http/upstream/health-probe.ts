@@ -96,12 +96,12 @@ function grpcHealthRequest(service: string): Buffer {
  */
 function grpcHealthFailure(fields: readonly string[], body: Buffer): string | undefined {
   const at = fields.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'grpc-status')
-  if (at === -1) return 'the answer has no grpc-status'
+  if (at === -1) return 'the response has no grpc-status'
   if (fields[at + 1] !== '0') return `grpc-status ${fields[at + 1]}`
   const status = readStatus(body)
   if (status === serving) return undefined
   return status === undefined
-    ? 'the answer is no HealthCheckResponse'
+    ? 'the response is not a HealthCheckResponse'
     : (statusNames[status] ?? `status ${status}`)
 }
 

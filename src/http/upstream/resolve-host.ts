@@ -40,7 +40,7 @@ export async function resolveHost(host: string, before: readonly string[]): Prom
   if (records.length > 0 && found.length > 0)
     return { addresses: found, ttlMs: clampTtl(Math.min(...records.map(({ ttl }) => ttl * 1_000))) }
   const ofSystem = usable((await dns.lookup(host, { all: true })).map(({ address }) => address))
-  if (ofSystem.length === 0) throw new Error(`${host} has no address that can be a server's`)
+  if (ofSystem.length === 0) throw new Error(`${host} has no address that a server could have`)
   return { addresses: ofSystem, ttlMs: systemTtlMs }
 }
 

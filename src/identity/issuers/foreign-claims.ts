@@ -73,7 +73,7 @@ export function parseForeignClaims(
   const wrong = wrongOrigin(payload, issuer, isAnswer) ?? wrongPurpose(payload)
   if (wrong !== undefined) return { wrong }
   const confirmation = parseConfirmation(cnf)
-  if (confirmation === 'unsupported') return { wrong: 'cnf: bound in a way that is not known here' }
+  if (confirmation === 'unsupported') return { wrong: 'cnf: unknown confirmation method' }
   const end = isAnswer && exp === undefined ? Number.POSITIVE_INFINITY : timeOf(exp)
   if (end === undefined) return { wrong: 'exp' }
   if (iat !== undefined && !isTime(iat)) return { wrong: 'iat' }
@@ -117,14 +117,14 @@ function isForUs(aud: unknown, { audiences }: IssuerOptions): boolean {
  */
 function wrongPurpose(payload: Payload): string | undefined {
   const { typ, token_use: use, at_hash, c_hash, nonce, auth_time, events } = payload
-  if (events !== undefined) return 'events: a security event, no access token'
+  if (events !== undefined) return 'events: a security event, not an access token'
   if (at_hash !== undefined || c_hash !== undefined) return 'at_hash or c_hash: an ID token'
   // The nonce that the client sent for its ID token, which need not have any hash (Core 1.0, 3.1.3.6).
   if (nonce !== undefined) return 'nonce: an ID token'
   if (auth_time !== undefined && !accessClaims.some((name) => isNamed(payload[name])))
     return `auth_time without ${accessClaims.join(', ')}: an ID token`
-  if (use !== undefined && use !== 'access' && use !== 'access_token') return 'token_use: no access token'
-  if (typ !== undefined && typ !== 'Bearer') return 'the claim typ: no access token'
+  if (use !== undefined && use !== 'access' && use !== 'access_token') return 'token_use: not an access token'
+  if (typ !== undefined && typ !== 'Bearer') return 'the claim typ: not an access token'
   return undefined
 }
 
@@ -134,7 +134,7 @@ function wrongTokenType({ token_type: type, cnf }: Payload): string | undefined 
   const name = typeof type === 'string' ? type.toLowerCase() : ''
   if (name === 'dpop')
     return isRecord(cnf) && cnf.jkt !== undefined ? undefined : 'token_type DPoP without cnf.jkt'
-  return name === 'bearer' ? undefined : 'token_type: no access token'
+  return name === 'bearer' ? undefined : 'token_type: not an access token'
 }
 
 /**

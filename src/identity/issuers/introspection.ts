@@ -165,7 +165,7 @@ export function createIntrospection(options: IntrospectionOptions): Introspectio
       if (status === 401) return { failure: `${endpoint.url}: status 401: clientId or clientSecret is wrong` }
       if (status !== 200) return { failure: `${endpoint.url}: status ${status}` }
       if (!isRecord(json) || typeof json.active !== 'boolean')
-        return { failure: `${endpoint.url}: it is no JSON object with active: true or false` }
+        return { failure: `${endpoint.url}: it is not a JSON object with active: true or false` }
       // Some issuers write what a token does not have as null.
       return { members: Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null)) }
     } catch (error) {
@@ -178,7 +178,7 @@ export function createIntrospection(options: IntrospectionOptions): Introspectio
   ): ForeignVerdict | Pick<Answer, 'claims' | 'expiresAt'> {
     if (members.active !== true) return invalid('the issuer says that the token is not active')
     const claims = parseForeignClaims(members, issuer, { clockToleranceMs, isAnswer: true })
-    if ('wrong' in claims) return invalid(`a member of the answer is missing or wrong: ${claims.wrong}`)
+    if ('wrong' in claims) return invalid(`a member of the response is missing or wrong: ${claims.wrong}`)
     const now = clock()
     if (now >= claims.validUntil) return expired
     if (now < claims.validFrom) return invalid('iat or nbf is in the future')
@@ -198,7 +198,7 @@ export function createIntrospection(options: IntrospectionOptions): Introspectio
   function recordSuccess(isActive: boolean): void {
     onAsked(isActive ? 'active' : 'inactive')
     isUp = true
-    if (isOutageLogged) log.info({ issuer: issuer.name }, 'the issuer answers questions about tokens again')
+    if (isOutageLogged) log.info({ issuer: issuer.name }, 'the issuer answers introspection again')
     isOutageLogged = false
   }
 
@@ -210,7 +210,7 @@ export function createIntrospection(options: IntrospectionOptions): Introspectio
     outageLoggedAt = monotonic()
     log.error(
       { issuer: issuer.name, reason },
-      'the issuer cannot be asked about tokens: those without an answer of the last minute are answered 503',
+      'introspection fails: tokens without an answer of the last minute get 503',
     )
   }
 
@@ -227,10 +227,10 @@ export function createIntrospection(options: IntrospectionOptions): Introspectio
 }
 
 const expired = { kind: 'expired' } as const
-const undecided = { kind: 'undecided', reason: 'the issuer cannot be asked about the token' } as const
+const undecided = { kind: 'undecided', reason: 'introspection of the token failed' } as const
 const tooManyQuestions = {
   kind: 'undecided',
-  reason: 'too many questions to the issuer are under way',
+  reason: 'too many introspections are in progress',
 } as const
 
 /** For the requests that wait for a question of another one. */

@@ -123,8 +123,8 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
       log.error(
         { issuer: issuer.name, reason, keys: keys.length },
         keys.length > 0
-          ? 'keys of the issuer cannot be fetched: those that are known stay valid'
-          : 'keys of the issuer cannot be fetched: its tokens are answered 503',
+          ? 'keys of the issuer cannot be fetched: known keys stay valid'
+          : 'keys of the issuer cannot be fetched: its tokens get 503',
       )
     reported = 'down'
   }

@@ -49,6 +49,8 @@ export interface IssuerOptions {
   readonly email: ClaimPath | undefined
   /** The plan of each of its users; undefined = none. */
   readonly plan: string | undefined
+  /** The client of all that cannot register at the issuer; undefined = the gateway registers none. */
+  readonly registration?: RegisteredClient | undefined
 }
 
 /** Where its public keys come from. */
@@ -65,6 +67,14 @@ export interface IntrospectionEndpoint {
   readonly url: string
   readonly clientId: string
   readonly clientSecret: string
+}
+
+/** The client that an operator has registered at an issuer, for all clients that cannot register there themselves. */
+export interface RegisteredClient {
+  /** Of a public client: there is no secret. */
+  readonly clientId: string
+  /** To where its users may return: see redirect-uris.ts. */
+  readonly redirectUris: readonly string[]
 }
 
 export interface RoleMapping {

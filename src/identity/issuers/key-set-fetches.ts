@@ -123,13 +123,31 @@ export async function fetchKeySet(
   return { url, document: json }
 }
 
-/** Uses OpenID Connect Discovery 1.0, or RFC 8414 if the issuer is only an OAuth server. */
 async function discoverKeysUrl(issuer: string, aborted: AbortSignal): Promise<string> {
+  const { url, metadata } = await discoverServer(issuer, aborted)
+  const { jwks_uri: keysUrl } = metadata
+  if (typeof keysUrl !== 'string' || !isSecureUrl(keysUrl))
+    throw new Error(`${url}: its jwks_uri is not an https:// URL`)
+  return keysUrl
+}
+
+/** The metadata of an issuer, which says of itself that it is that issuer. */
+interface ServerMetadata {
+  /** Where it was found. */
+  readonly url: string
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Uses OpenID Connect Discovery 1.0, or RFC 8414 if the issuer is only an OAuth server.
+ * @throws Error, in words for the log
+ */
+export async function discoverServer(issuer: string, aborted?: AbortSignal): Promise<ServerMetadata> {
   const [first, second] = discoveryUrls(issuer)
   const found = await fetchJson(first, { signal: aborted })
-  if (found.status === 200) return keysUrlOf(found.json, issuer, first)
+  if (found.status === 200) return serverMetadata(found.json, issuer, first)
   const other = await fetchJson(second, { signal: aborted })
-  if (other.status === 200) return keysUrlOf(other.json, issuer, second)
+  if (other.status === 200) return serverMetadata(other.json, issuer, second)
   throw new Error(`${first}: status ${found.status}, and ${second}: status ${other.status}`)
 }
 
@@ -145,12 +163,9 @@ export function discoveryUrls(issuer: string): readonly [string, string] {
   ]
 }
 
-function keysUrlOf(metadata: unknown, issuer: string, url: string): string {
+function serverMetadata(metadata: unknown, issuer: string, url: string): ServerMetadata {
   if (!isRecord(metadata)) throw new Error(`${url}: it is no JSON object`)
   // Otherwise one issuer could serve the keys of another (Discovery 1.0, 4.3; RFC 8414 3.3).
   if (metadata.issuer !== issuer) throw new Error(`${url}: its issuer is not exactly ${issuer}`)
-  const { jwks_uri: keysUrl } = metadata
-  if (typeof keysUrl !== 'string' || !isSecureUrl(keysUrl))
-    throw new Error(`${url}: its jwks_uri is no https:// URL`)
-  return keysUrl
+  return { url, metadata }
 }

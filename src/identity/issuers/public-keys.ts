@@ -39,7 +39,7 @@ export function parsePublicKeys(
   document: unknown,
   accepted: readonly IssuerAlgorithm[],
 ): readonly PublicKey[] {
-  if (!isRecord(document) || !Array.isArray(document.keys)) throw new Error('it is no JSON Web Key Set')
+  if (!isRecord(document) || !Array.isArray(document.keys)) throw new Error('it is not a JSON Web Key Set')
   if (document.keys.length > publicKeysMax) throw new Error(`it has more than ${publicKeysMax} keys`)
   const keys = document.keys.flatMap((jwk: unknown) => (isRecord(jwk) ? readKey(jwk, accepted) : []))
   if (keys.length === 0) throw new Error(`it has no key for ${accepted.join(', ')}`)

@@ -53,7 +53,7 @@ export class TakeOverNeeded extends Error {
   readonly person: KnownPerson
 
   constructor(person: KnownPerson) {
-    super('the person has to take the account over, or to prove to be its owner')
+    super('the person has to take over the account, or prove that it is theirs')
     this.person = person
   }
 }
@@ -239,12 +239,12 @@ export type Reason = keyof typeof reasonTexts
 /** What people are told whose sign-in at a provider was refused; each text says what to do. */
 const reasonTexts = {
   'no-email': (label: string) =>
-    `${label} did not tell your e-mail address. Ask an administrator to let it be told to this gateway.`,
+    `${label} did not share your e-mail address. Ask an administrator to share it with this gateway.`,
   'email-unverified': (label: string) =>
     `${label} has not verified your e-mail address. Verify it there, then sign in again.`,
   'no-account': () => 'There is no account with your e-mail address. Ask an administrator for one.',
   'another-person': (label: string) =>
-    `You confirmed as another person than the one who is signed in here. Choose the same account at ${label}.`,
+    `You confirmed as somebody else than the person signed in here. Choose the same account at ${label}.`,
   'linked-otherwise': (label: string) =>
     `The account with your e-mail address belongs to another user of ${label}. Ask an administrator to unlink it.`,
 } as const satisfies Readonly<Record<string, (label: string) => string>>

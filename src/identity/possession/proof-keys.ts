@@ -55,7 +55,7 @@ function readProofKey({ header }: ReadJwt): ReturnType<ReadProofKey> {
   if (!isRecord(jwk)) return { wrong: 'no jwk' }
   if (Object.hasOwn(jwk, 'd') || Object.hasOwn(jwk, 'k')) return { wrong: 'jwk is a private key' }
   const read = readPublicJwk(jwk, [keyAlgorithms[algorithm]])
-  if (!read) return { wrong: 'jwk is no key for alg, or too weak' }
+  if (!read) return { wrong: 'jwk is not a key for alg, or is too weak' }
   const { key } = read
   return { jkt: thumbprintOf(key), hasSigned: (token) => hasSigned(token, algorithm, key) }
 }

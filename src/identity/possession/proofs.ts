@@ -82,10 +82,11 @@ export function createProofs(options: ProofsOptions): Proofs {
     if (typeof htu !== 'string' || !isUrl(htu)) return 'htu is not the URL'
     if (typeof iat !== 'number') return 'iat is missing'
     const ageMs = clock() - iat * 1_000
-    if (ageMs > lifetimeMs + clockToleranceMs) return 'iat is too long ago'
+    if (ageMs > lifetimeMs + clockToleranceMs) return 'iat is too far in the past'
     // Not a number is neither.
     if (!(ageMs >= -clockToleranceMs)) return 'iat is in the future'
-    if (token !== undefined && ath !== hash('sha256', token, 'base64url')) return 'ath is not of the token'
+    if (token !== undefined && ath !== hash('sha256', token, 'base64url'))
+      return 'ath does not match the token'
     return undefined
   }
 
@@ -101,7 +102,7 @@ function readOnly([text, second]: readonly string[]): ReadJwt | string {
   if (text === undefined) return 'no proof was sent'
   if (second !== undefined) return 'more than one proof was sent'
   const jwt = text.length > proofLengthMax ? undefined : readJwt(text)
-  if (!jwt) return 'it is no JWT, or too long'
+  if (!jwt) return 'it is not a JWT, or is too long'
   return jwt.wrong ?? (isType(jwt.header.typ, proofType) ? jwt : `typ is not ${proofType}`)
 }
 

@@ -37,7 +37,7 @@ function decodeText(part: string): string | undefined {
 }
 
 function wrongForm(token: string, { kid, crit }: ReadJwt['header'], json: string): string | undefined {
-  if (kid !== undefined && typeof kid !== 'string') return 'kid is no text'
+  if (kid !== undefined && typeof kid !== 'string') return 'kid is not a string'
   // No extension is understood here (RFC 7515 4.1.11).
   if (crit !== undefined) return 'crit'
   if (!isCanonical(token)) return 'the signature is not canonical base64url'

@@ -65,7 +65,7 @@ export interface SessionsOptions extends TokenIssuerOptions {
 const acknowledgeFirstBelowMs = 100
 
 const boundToKey =
-  'The refresh token is bound to a key: use it at /api/v1/oauth/token, with a proof of that key in the field DPoP.'
+  'The refresh token is bound to a key: use it at /api/v1/oauth/token, with a proof of that key in the DPoP field.'
 
 const refusals = {
   unknown: 'session-revoked',

@@ -183,7 +183,7 @@ export type AssertionErrorCode =
 
 const messages: Readonly<Record<AssertionErrorCode, string>> = {
   'assertion-missing': 'The request has no assertion: it did not come through the gateway.',
-  'assertion-invalid': 'The assertion is not one of this gateway for this backend.',
+  'assertion-invalid': 'The assertion was not made by this gateway for this backend.',
   'assertion-expired': 'The assertion has expired.',
   'keys-unavailable': "The gateway's keys cannot be read.",
 }

@@ -95,7 +95,7 @@ function createIssuerInstruments(registers: Registry[]) {
   })
   new Gauge({
     name: 'gatehouse_issuer_keys',
-    help: 'Public keys that are known of the foreign issuer; 0 = its tokens are answered 503; with several workers, the lowest value.',
+    help: 'Known public keys of the foreign issuer; 0 = its tokens get 503; with several workers, the lowest value.',
     labelNames: ['issuer'],
     aggregator: 'min',
     registers,

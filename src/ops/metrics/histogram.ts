@@ -6,6 +6,7 @@ import {
   type Sample,
   sampleLine,
 } from './instrument.ts'
+import type { Exemplar } from './open-metrics.ts'
 
 /**
  * The numbers of all series of a histogram, one row each: its sum, then its counts by bucket, not cumulative, of which
@@ -31,14 +32,16 @@ class HistogramRows {
     return this.#packed.add(this.width)
   }
 
-  /** @param start of a row */
-  observe(start: number, value: number): void {
+  /** @param start of a row @returns the index of the count */
+  observe(start: number, value: number): number {
     const { bounds, numbers } = this
     // Most values are in one of the first buckets.
     let bucket = 0
     while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket++
     numbers[start] = (numbers[start] ?? 0) + value
-    numbers[start + 1 + bucket] = (numbers[start + 1 + bucket] ?? 0) + 1
+    const place = start + 1 + bucket
+    numbers[place] = (numbers[place] ?? 0) + 1
+    return place
   }
 }
 
@@ -72,7 +75,26 @@ export interface PackedHistogram {
   readonly type: 'histogram'
   readonly aggregator: 'sum'
   readonly bounds: readonly number[]
-  readonly rows: readonly { readonly labels: Labels; readonly numbers: readonly number[] }[]
+  readonly rows: readonly {
+    readonly labels: Labels
+    readonly numbers: readonly number[]
+    /** By bucket, if it has any. */
+    readonly exemplars?: readonly (readonly [bucket: number, exemplar: Exemplar])[]
+  }[]
+}
+
+/** The exemplars of histograms, by series as the exposition has it; if there are several of a series, the last. */
+export function exemplarsOf(histograms: readonly PackedHistogram[]): ReadonlyMap<string, Exemplar> {
+  const bySeries = new Map<string, Exemplar>()
+  for (const { name, bounds, rows } of histograms) {
+    for (const { labels, exemplars = [] } of rows) {
+      for (const [bucket, exemplar] of exemplars) {
+        const series = `${name}_bucket{${labelList({ le: String(bounds[bucket] ?? '+Inf'), ...labels })}}`
+        if (exemplar.at >= (bySeries.get(series)?.at ?? 0)) bySeries.set(series, exemplar)
+      }
+    }
+  }
+  return bySeries
 }
 
 /** A row as it is exposed: each bucket counts all values up to its bound, and the last one all values. */
@@ -117,6 +139,8 @@ export class FastHistogram extends Instrument {
   readonly type = 'histogram'
   readonly #rows: HistogramRows
   readonly #series = new Map<string, { readonly labels: Labels; readonly of: HistogramSeries }>()
+  /** The last traced observation of each bucket, by the index of its count. */
+  readonly #exemplars = new Map<number, Exemplar>()
 
   constructor(options: InstrumentOptions & { readonly buckets: readonly number[] }) {
     super(options)
@@ -134,15 +158,31 @@ export class FastHistogram extends Instrument {
     return series.of
   }
 
-  /** Observes a value in the series with this index, for callers that keep thousands of indexes and no objects. */
-  observeAt(start: number, value: number): void {
-    this.#rows.observe(start, value)
+  /**
+   * Observes a value in the series with this index, for callers that keep thousands of indexes and no objects.
+   * @param traceId of a sampled trace, as the exemplar of its bucket; undefined = there is none
+   */
+  observeAt(start: number, value: number, traceId: string | undefined): void {
+    const place = this.#rows.observe(start, value)
+    if (traceId !== undefined) this.#exemplars.set(place, { traceId, value, at: Date.now() })
   }
 
   packed(): PackedHistogram {
     const { name, help, type, aggregator } = this
-    const rows = Array.from(this.#series.values(), ({ labels, of }) => ({ labels, numbers: of.numbers() }))
+    const rows = Array.from(this.#series.values(), ({ labels, of }) => {
+      const exemplars = this.#exemplarsOf(of.start)
+      return { labels, numbers: of.numbers(), ...(exemplars.length > 0 && { exemplars }) }
+    })
     return { name, help, type, aggregator, bounds: this.#rows.bounds, rows }
+  }
+
+  /** By bucket. @param start of a row */
+  #exemplarsOf(start: number): readonly (readonly [number, Exemplar])[] {
+    if (this.#exemplars.size === 0) return []
+    return Array.from({ length: this.#rows.bounds.length + 1 }, (_, bucket) => bucket).flatMap((bucket) => {
+      const exemplar = this.#exemplars.get(start + 1 + bucket)
+      return exemplar ? [[bucket, exemplar] as const] : []
+    })
   }
 
   protected samples(): readonly Sample[] {

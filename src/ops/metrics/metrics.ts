@@ -10,8 +10,9 @@ import {
 import { createAuthInstruments } from './auth-instruments.ts'
 import { createEventInstruments } from './event-instruments.ts'
 import { collectEventLoopLag } from './event-loop-lag.ts'
-import { FastHistogram, type PackedHistogram, unpackHistogram } from './histogram.ts'
+import { exemplarsOf, FastHistogram, type PackedHistogram, unpackHistogram } from './histogram.ts'
 import { type Described, exposition, FastCounter, register } from './instrument.ts'
+import { toOpenMetrics } from './open-metrics.ts'
 import { createTrafficInstruments } from './traffic-instruments.ts'
 
 /** Gauges of prom-client whose names end in _total, which Prometheus keeps for counters. */
@@ -48,9 +49,10 @@ export function openMetrics({ version }: { readonly version: string }) {
   })
   for (const name of [...misnamed, ...sampled]) registry.removeSingleMetric(name)
   const close = collectEventLoopLag(registry)
+  const traffic = createTrafficInstruments(registry)
 
   return {
-    ...createTrafficInstruments(registry),
+    ...traffic,
     ...createAuthInstruments(registry),
     ...createEventInstruments(registry),
     ...createOperationInstruments(registry, version),
@@ -64,8 +66,11 @@ export function openMetrics({ version }: { readonly version: string }) {
         registry,
         registry.getMetricsAsArray().filter(({ name }) => name.startsWith('gatehouse_')),
       ),
-    /** The whole exposition in Prometheus text format. */
-    text: () => exposition(registry),
+    /** The whole exposition: in Prometheus text format, or as OpenMetrics. */
+    text: async (isOpenMetrics = false): Promise<string> => {
+      const text = await exposition(registry)
+      return isOpenMetrics ? toOpenMetrics(text, exemplarsOf([traffic.requestDuration.packed()])) : text
+    },
     contentType: registry.contentType,
     /** Every instrument, for the reference. */
     describe: () => registry.getMetricsAsArray().map(describeInstrument),

@@ -21,7 +21,7 @@ export function createTrafficInstruments(registry: Registry) {
   const registers = [registry]
   const requests = new FastCounter({
     name: 'gatehouse_http_requests_total',
-    help: 'Requests answered, by route (or _gateway, _unmatched), method and status; 499 = the client closed the connection. Those that other proxies ask about have listener="decide", redirected ones of plain HTTP listener="redirect".',
+    help: 'Requests answered, by route (or _gateway, _unmatched), method and status; 499 = the client closed the connection. Requests that other proxies ask about have listener="decide", redirected plain HTTP has listener="redirect".',
     labelNames: ['route', 'method', 'code'],
     optionalLabel: 'listener',
   })
@@ -62,7 +62,7 @@ export function createTrafficInstruments(registry: Registry) {
   })
   const http2ConnectionsCut = new Counter({
     name: 'gatehouse_http2_connections_cut_total',
-    help: 'Connections of HTTP/2 that were cut off for what their clients did, such as a flood of frames.',
+    help: 'HTTP/2 connections cut off because of what their clients did, such as a flood of frames.',
     registers,
   })
   const webSocketsOpen = new Gauge({

@@ -44,16 +44,16 @@ export const errorDefinitions = {
     status: 400,
     title: 'A credential of the gateway is in the wrong place',
     detail:
-      "Authorization is for the service behind this path, and holds a key or token of the gateway, which that must not see: send a secret key in a header of its own, and the service's credential in Authorization.",
+      "Authorization is passed on to the service behind this path, so it must not hold a key or token of the gateway. Send the secret key in its own header, and only the service's credential in Authorization.",
     check:
-      '`authorization: backend` of the route, and where its client sends the key: `keys.accept` names the headers for it. An access token comes in the access cookie there, or not at all.',
+      '`authorization: backend` of the route, and which header the client uses: `keys.accept` names those for keys. An access token is accepted there only in the access cookie.',
   },
   'credentials-missing': {
     status: 401,
     title: 'Credentials are missing',
     detail: 'This path requires a secret key or an access token; see WWW-Authenticate.',
     check:
-      'Whether the header reaches the gateway: proxies in front of it may drop headers they do not know. A key in the query, or a presigned URL, is no credential: the response says so.',
+      'Whether the header reaches the gateway: proxies in front of it may drop headers they do not know. A key in the query or a presigned URL is not a credential: the response says so.',
     operations: 'for-admins',
   },
   'credentials-invalid': {
@@ -81,7 +81,7 @@ export const errorDefinitions = {
   'token-invalid': {
     status: 401,
     title: 'The access token is not valid',
-    detail: 'The access token is malformed, or not of an issuer that is accepted here.',
+    detail: 'The access token is malformed, or its issuer is not accepted here.',
     check:
       'The `reason` in the log. Whether `iss` and `aud` match `tokens.issuer` and `tokens.audience`, `kid` is in the JWKS, and the clocks of the instances agree; for a token of a foreign issuer, whether the route names it in `issuers`, and [its page](issuers.md).',
     operations: 'for-admins',
@@ -105,7 +105,7 @@ export const errorDefinitions = {
     status: 401,
     title: 'The access token is bound to a key',
     detail:
-      'The access token is bound to a key: send it as Authorization: DPoP, with a proof in the field DPoP.',
+      'The access token is bound to a key: send it as Authorization: DPoP, with a proof in the DPoP field.',
     check:
       'Whether the client speaks DPoP (RFC 9449), and a proxy in front passes `DPoP` and `Authorization` on: [sender-constrained tokens](sender-constrained.md).',
     operations: 'for-admins',
@@ -114,31 +114,31 @@ export const errorDefinitions = {
     status: 401,
     title: 'The proof of the key is not valid',
     detail:
-      'The field DPoP must have one new proof for this request: its method, its URL, the time and this access token, signed with the key that the token is bound to.',
+      'The DPoP field must hold one new proof for this request (its method, URL, the time and this access token), signed with the key that the token is bound to.',
     check:
-      'The `reason` in the log. `htu` must be the URL that the client uses: behind a proxy `publicUrl` or `X-Forwarded-*` of `trustedProxies` must say so. A proof counts once: whether the client, or a proxy that retries, sends one again. Whether its clock is right: `dpop.proofLifetime`.',
+      'The `reason` in the log. `htu` must be the URL that the client uses: behind a proxy `publicUrl` or `X-Forwarded-*` of `trustedProxies` must say so. Whether the client, or a proxy that retries, sends a proof twice: each is accepted once. Whether its clock is right: `dpop.proofLifetime`.',
     operations: 'for-admins',
   },
   'proof-nonce-required': {
     status: 401,
     title: 'The proof of the key needs a nonce',
-    detail: 'Send the request again, with the value of DPoP-Nonce as the claim nonce of its proof.',
+    detail: 'Send the request again with a new proof whose nonce claim is the value of DPoP-Nonce.',
     check:
-      '`dpop.nonce`: each client is told a nonce this way, and a new one now and then. Whether the client keeps it.',
+      'Whether the client uses the nonce that it is sent: with `dpop.nonce`, each client gets one this way, and a new one from time to time.',
     operations: 'for-admins',
   },
   'certificate-required': {
     status: 401,
     title: 'The access token is bound to a certificate',
-    detail: 'The access token is bound to a certificate, which the client has to use for its TLS connection.',
+    detail: 'The access token is bound to a certificate: use that certificate for the TLS connection.',
     check:
-      'The `reason` in the log. `listen.tls.clientCa` must have the authority of the certificate; where a proxy ends TLS, `clientCertificateHeader` and `trustedProxies` must be right: [sender-constrained tokens](sender-constrained.md).',
+      'The `reason` in the log. `listen.tls.clientCa` must contain the CA of the certificate; where a proxy terminates TLS, `clientCertificateHeader` and `trustedProxies` must be right: [sender-constrained tokens](sender-constrained.md).',
     operations: 'for-admins',
   },
   'certificate-unknown': {
     status: 401,
     title: 'The certificate belongs to no account',
-    detail: 'The certificate of this client belongs to no account.',
+    detail: 'The client certificate does not belong to any account.',
     check:
       'The `reason` in the log has its SHA-256 as base64url: `gatehouse keys create --certificate` gives it to an account ([how](sender-constrained.md#certificates-as-keys)). Whether its key was revoked: `gatehouse keys list ID`.',
     operations: 'for-admins',
@@ -180,9 +180,8 @@ export const errorDefinitions = {
   'route-denied': {
     status: 403,
     title: 'This path is closed',
-    detail: 'Nobody may call this path, whatever the credential.',
-    check:
-      '`auth: deny` of the route that `explain` names; a route with a longer path can open a part of it.',
+    detail: 'This path is closed to all callers, whatever the credential.',
+    check: '`auth: deny` of the route that `explain` names; a route with a longer path can open part of it.',
   },
   'role-forbidden': {
     status: 403,
@@ -211,9 +210,9 @@ export const errorDefinitions = {
     status: 403,
     title: 'The destination is not allowed',
     detail:
-      'A second target, as Destination or X-Amz-Copy-Source name it, must be one unambiguous URL or path of this host, which the caller may use and which belongs to the same backend.',
+      'A second target, as in Destination or X-Amz-Copy-Source, must be one unambiguous URL or path on this host that the caller may use and that belongs to the same backend.',
     check:
-      'The reason in the log, and `explain` with `-H "Destination: …"` or the field that it names. Behind a proxy that terminates TLS, `publicUrl` or `X-Forwarded-Proto` must say https.',
+      'The reason in the log, and `explain` with `-H "Destination: …"` or the field that the reason names. Behind a proxy that terminates TLS, `publicUrl` or `X-Forwarded-Proto` must say https.',
   },
   'account-unverified': {
     status: 403,
@@ -262,7 +261,7 @@ export const errorDefinitions = {
     title: 'The sign-in was refused',
     detail: 'The sign-in was not completed: start again.',
     check:
-      '`portal.oidc`, and the log entry, which has the reason: a sign-in that took longer than 10 minutes or was started in another browser, an unverified e-mail, nobody’s account, or an answer of the OpenID provider that is not valid.',
+      '`portal.oidc`, and the log entry, which has the reason: a sign-in that took longer than 10 minutes or was started in another browser, an unverified e-mail, no matching account, or an invalid response from the OpenID provider.',
   },
   'link-invalid': {
     status: 403,
@@ -304,15 +303,15 @@ export const errorDefinitions = {
     detail:
       'An Admin cannot disable, delete or demote their own account, or remove their second factor without a code. Ask another Admin.',
     check:
-      'This keeps an Admin from removing the last one by mistake, and whoever sits at their browser from removing the second factor; the command line can change any account (but see `last-admin`). Who has a code turns the second factor off in *Profile*. Who is signed in to the portal changes their own account and keys there, where it asks for the password.',
+      'This keeps an Admin from removing the last one by mistake, and anybody at their browser from removing the second factor. The command line can change any account (but see `last-admin`). With a code, the second factor is turned off in *Profile*. People who are signed in to the portal change their own account and keys there, where it asks for the password.',
     atForms: true,
   },
   'last-admin': {
     status: 409,
     title: 'Not allowed for the last Admin',
-    detail: 'No Admin who is not disabled would be left. Make another account an Admin first.',
+    detail: 'No enabled Admin would be left. Make another account an Admin first.',
     check:
-      'Another account gets the role first: `gatehouse accounts update ID|EMAIL --role Admin`, or it is enabled. This holds for commands too.',
+      'Give another account the role first: `gatehouse accounts update ID|EMAIL --role Admin`, or enable one that has it. This applies to commands too.',
     atForms: true,
   },
   'body-too-large': {
@@ -339,7 +338,7 @@ export const errorDefinitions = {
   'rate-limited': {
     status: 429,
     title: 'Too many requests',
-    detail: 'More requests than this path allows; Retry-After says when to try again.',
+    detail: 'This path allows fewer requests; Retry-After says when to try again.',
     check: '`rateLimit` of the route; `gatehouse_rate_limited_total`.',
     atForms: true,
   },
@@ -392,7 +391,7 @@ export const errorDefinitions = {
     title: 'The service is unavailable',
     detail: 'The service behind this path cannot handle the request at the moment.',
     check:
-      'The `reason` in the log: no target is healthy (see `gatehouse_upstream_target_healthy`; a separate log line says why), or which share of `connections` is in use (of all, or of an account, a client network, a connection of HTTP/2): slow targets, or too few of them.',
+      'The `reason` in the log: no target is healthy (see `gatehouse_upstream_target_healthy`; a separate log line says why), or which share of `connections` is in use (all of them, or that of an account, a client network or an HTTP/2 connection): the targets are slow, or too few.',
   },
   'store-unavailable': {
     status: 503,
@@ -406,7 +405,7 @@ export const errorDefinitions = {
     title: 'The issuer of the token is unavailable',
     detail: 'The token cannot be checked at the moment; it was not rejected.',
     check:
-      'The log entry of the issuer (`keys of the issuer cannot be fetched`, `the issuer cannot be asked about tokens`) and `gatehouse_issuer_up`: its keys were never fetched, the token names one that is not known and cannot be fetched now, or introspection failed.',
+      'The log entry of the issuer (`keys of the issuer cannot be fetched`, `introspection fails`) and `gatehouse_issuer_up`: its keys were never fetched, the token names an unknown key and they cannot be fetched now, or introspection failed. At `/api/v1/issuers/NAME` (`registration`), the `reason` in the log.',
   },
   'sign-in-busy': {
     status: 503,
@@ -421,7 +420,7 @@ export const errorDefinitions = {
     title: 'The sign-in service is not responding',
     detail: 'The service that you sign in with is not responding: try again in a moment.',
     check:
-      'Whether the gateway reaches the OpenID provider of `portal.oidc.issuer`; the log entry has the reason. People who are signed in are not affected.',
+      'Whether the gateway can reach the OpenID provider at `portal.oidc.issuer`; the log entry has the reason. People who are signed in are not affected.',
   },
   'mail-unavailable': {
     status: 503,

@@ -10,6 +10,8 @@ interface ErrorDocument {
   readonly requestId: string
   /** Where to continue; undefined = no link. */
   readonly link: { readonly href: string; readonly text: string } | undefined
+  /** See PlainDocument. */
+  readonly nonce?: string | undefined
 }
 
 /** The inline style of the error page, exported for the digest in its Content-Security-Policy. */
@@ -28,23 +30,36 @@ dd{margin:0;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;ove
 `
 
 /** An error as a self-contained page, for a person in a browser. */
-export function errorDocument({ status, title, detail, code, requestId, link }: ErrorDocument): Html {
+export function errorDocument({ status, title, detail, code, requestId, link, nonce }: ErrorDocument): Html {
+  const body = html`<p class="status">${status}</p>
+<h1>${title}</h1>
+${detail !== undefined && html`<p>${detail}</p>`}
+${link && html`<p><a href="${link.href}">${link.text}</a></p>`}
+<dl><dt>Code</dt><dd>${code}</dd><dt>Request ID</dt><dd>${requestId}</dd></dl>`
+  return plainDocument({ title: `${status} ${title}`, body, nonce })
+}
+
+interface PlainDocument {
+  readonly title: string
+  readonly body: Html
+  /** Of its style; undefined = the Content-Security-Policy has the digest of that. */
+  readonly nonce?: string | undefined
+}
+
+/** A self-contained page with a few paragraphs. */
+export function plainDocument({ title, body, nonce }: PlainDocument): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${status} ${title}</title>
-<style>${rawHtml(errorPageStyle)}</style>
+<title>${title}</title>
+<style${nonce !== undefined && html` nonce="${nonce}"`}>${rawHtml(errorPageStyle)}</style>
 <link rel="icon" href="${rawHtml(faviconUrl)}">
 </head>
 <body>
 <main>
-<p class="status">${status}</p>
-<h1>${title}</h1>
-${detail !== undefined && html`<p>${detail}</p>`}
-${link && html`<p><a href="${link.href}">${link.text}</a></p>`}
-<dl><dt>Code</dt><dd>${code}</dd><dt>Request ID</dt><dd>${requestId}</dd></dl>
+${body}
 </main>
 </body>
 </html>

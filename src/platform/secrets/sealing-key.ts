@@ -69,9 +69,9 @@ export function createSealingKeys(
         }
       }
       throw new OperatorError(
-        'the sealing key was replaced, and the one that seals now is not kept beside it',
+        'the sealing key was replaced, and its file does not hold the key that seals now',
         {
-          hint: 'Restore it, and replace it by: gatehouse sealing-key rotate',
+          hint: 'Restore that key, and replace it with: gatehouse sealing-key rotate',
         },
       )
     },

@@ -8,7 +8,7 @@ import { field, fieldError, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { page } from './layout.ts'
 import { pager, titleRow } from './parts.ts'
-import { nameFields, verifiedBadge } from './profile.ts'
+import { nameFields, verifiedBadge } from './profile-page.ts'
 
 interface AccountsView {
   readonly query: string

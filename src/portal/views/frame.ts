@@ -29,6 +29,20 @@ export interface PageFrame {
   readonly formPagePath?: string | undefined
   /** Where people sign in besides, or instead of, passwords; undefined = by password only. */
   readonly oidc?: FrameOidc | undefined
+  /** undefined = passkeys cannot be used here. */
+  readonly passkeys?: FramePasskeys | undefined
+}
+
+/** Passkeys, and what the viewer can do with them. */
+export interface FramePasskeys {
+  /** The only origin at which they work. */
+  readonly origin: string
+  /** Whether the viewer has one. */
+  readonly canConfirm: boolean
+  /** Whether the viewer has used one just now. */
+  readonly isConfirmed: boolean
+  /** The page, below the portal. */
+  readonly path: string
 }
 
 /** An OpenID provider. */

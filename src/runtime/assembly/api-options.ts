@@ -1,8 +1,8 @@
 import { knownRoles } from '#accounts/account-input.ts'
 import type { ApiOptions } from '#api/api.ts'
-import type { SignInReturnOptions } from '#api/sign-in-return.ts'
+import type { SignInReturnOptions } from '#api/register-sign-in-return.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
-import { createClientCertificateReader } from '#gateway/gate/client-certificate.ts'
+import { createClientCertificateReader } from '#gateway/gate/client-certificate-reader.ts'
 import { returnsToOtherHosts, signInHostsOf } from '#gateway/routes/route-urls.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { createOidcProvider } from '#identity/oidc/provider.ts'
@@ -14,6 +14,7 @@ import { callbackPathOf } from '#portal/page-access.ts'
 import type { PortalSignInReturn } from '#portal/page-context.ts'
 import { createPortal } from '#portal/portal.ts'
 import { createPortalCookie, type PortalCookie } from '#portal/portal-cookie.ts'
+import { createPortalPasskeys } from '#portal/second-factor/portal-passkeys.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import {
   type AccountServices,
@@ -107,7 +108,8 @@ function portalOptions(
   { oidcSignInAt, ...accountServices }: Omit<AccountServices, 'sessions'>,
   options: ApiPartsOptions,
 ) {
-  const { config, limiter, clock, gatewayUrl, isReturnPath } = options
+  const { config, limiter, clock, sealingKeys, gatewayUrl, isReturnPath } = options
+  const { passkeys } = accountServices.signIn
   const accessCookie = accessCookieOf(config)
   const { publicOrigin, portal, routes, identityHeaders, keys, plans } = config
   const cookie = createPortalCookie({
@@ -138,6 +140,8 @@ function portalOptions(
     subjectsOf: createConfiguredSubjects(options),
     receiversOf: createConfiguredReceivers(options),
     cookie,
+    passkeys:
+      passkeys && createPortalPasskeys(passkeys, { sealer: createSealer(sealingKeys), cookie, clock }),
     oidc: portalOidc(oidcSignInAt, cookie, options),
     clock,
     gatewayUrl,

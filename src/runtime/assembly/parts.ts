@@ -102,7 +102,7 @@ export async function openStoreParts(
     store,
     clock,
     isWanted: () => isEventWanted(currentConfig().events, 'quota-reached'),
-    onStoreFailure: createWorkFaultLogger(log, 'a quota that is reached cannot be recorded'),
+    onStoreFailure: createWorkFaultLogger(log, 'cannot record that a quota was reached'),
   })
   const quotas = open(openQuotas({ ...quotaOptions, processes: limiter.instances, onAsked }))
   const keyUses = open(openKeyUses({ store, clock }))
@@ -113,8 +113,7 @@ export async function openStoreParts(
       onLoss: ({ requests, error, isFirst }) => {
         metrics.usageLost.inc(requests)
         // Once per outage; the metric counts on.
-        if (isFirst)
-          log.error({ err: error }, 'cannot record what accounts use: some requests will not be counted')
+        if (isFirst) log.error({ err: error }, 'cannot record usage: some requests will not be counted')
       },
     }),
   )

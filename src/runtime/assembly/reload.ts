@@ -127,8 +127,8 @@ export interface RequestServer {
   readonly redirectUrl: string | undefined
   health(): StoreHealth | Promise<StoreHealth>
   storeState(): StoreState | Promise<StoreState>
-  /** The whole exposition in Prometheus text format. */
-  metricsText(): Promise<string>
+  /** The whole exposition: in Prometheus text format, or as OpenMetrics. */
+  metricsText(isOpenMetrics?: boolean): Promise<string>
   /** All metrics as plain JSON. */
   metricsSnapshot(): Promise<PackedSnapshot>
   /**

@@ -12,14 +12,14 @@ import {
   type FindSignIn,
   type RedirectToSignIn,
   visitCookieName,
-} from '#gateway/browser/sign-in.ts'
+} from '#gateway/browser/sign-in-redirect.ts'
 import { createReturnKeys, type ReturnKeys, returnCookieNames } from '#gateway/browser/sign-in-return.ts'
 import { createHeaderRules } from '#gateway/forward/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter, type RequestWriter } from '#gateway/forward/request-head.ts'
 import { createStickyCookies, stickyCookieName } from '#gateway/forward/sticky-cookies.ts'
-import { createClientCertificateReader } from '#gateway/gate/client-certificate.ts'
+import { createClientCertificateReader } from '#gateway/gate/client-certificate-reader.ts'
 import type { GateOptions } from '#gateway/gate/gate.ts'
 import { type CheckPossession, createPossessionCheck } from '#gateway/gate/possession.ts'
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
@@ -240,7 +240,8 @@ function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigPart
     plans: config.plans,
     limiter,
     quotas,
-    onUnknown: (plan) => log.warn({ plan }, 'accounts have a plan that is not in the config: not limited'),
+    onUnknown: (plan) =>
+      log.warn({ plan }, 'accounts have a plan that is not in the config: they are not limited'),
     unknownPlanRequests: metrics.unknownPlanRequests,
   })
 }

@@ -73,7 +73,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   const table = createRouteTable(
     compileRoutes(config.routes, upstreams.byName, carriers, config.publicOrigin),
   )
-  const ownPaths = createOwnPaths(config.portal, config.routes, config.securityTxt)
+  const ownPaths = createOwnPaths(config.portal, config.routes, config)
   const cors = createCors({ ...config.cors, table, ownPaths })
   const assertion = createAssertionHeader(options)
   const usageMeter = createUsageMeter(options.usageRecorder)
@@ -148,6 +148,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     sendNotice: createConfiguredNotices(options),
     api: await buildApi({
       ...createApiOptions({ ...options, isReturnPath }),
+      issuers: config.issuers,
       protectedResources: config,
       securityTxt: config.securityTxt,
     }),

@@ -196,7 +196,7 @@ function createHealthLog(log: Log): (change: HealthChange) => void {
 function createAddressLog(log: Log): (change: AddressChange) => void {
   return ({ failure, ...change }) => {
     if (failure === undefined) log.info(change, 'target resolved to other addresses')
-    else log.warn({ ...change, reason: failure }, 'target not resolved: its last addresses are used')
+    else log.warn({ ...change, reason: failure }, 'target not resolved: its last addresses stay in use')
   }
 }
 

@@ -1,3 +1,4 @@
+import { exemplarsOf } from '#ops/metrics/histogram.ts'
 import {
   addCumulative,
   type MergedMetrics,
@@ -7,12 +8,13 @@ import {
   type PackedSnapshot,
   unpackSnapshot,
 } from '#ops/metrics/metrics.ts'
+import { toOpenMetrics } from '#ops/metrics/open-metrics.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /** The metrics of all workers, merged. */
 export interface FleetMetrics {
-  /** The whole exposition in Prometheus text format. */
-  text(): Promise<string>
+  /** The whole exposition: in Prometheus text format, or as OpenMetrics. */
+  text(isOpenMetrics?: boolean): Promise<string>
   /** The same as plain JSON. */
   snapshot(): Promise<MetricsSnapshot>
   /** To be called when a worker has died: keeps the counts that it last reported. */
@@ -72,7 +74,14 @@ export function openFleetMetrics({ metrics, workers }: FleetMetricsOptions): Fle
   const timer = setInterval(() => void sample(), sampleMs).unref()
 
   return {
-    text: async () => (await merge()).text(),
+    text: async (isOpenMetrics = false) => {
+      const text = await (await merge()).text()
+      if (!isOpenMetrics) return text
+      const histograms = workers().flatMap(({ lastSample }) =>
+        lastSample.filter((metric) => 'rows' in metric),
+      )
+      return toOpenMetrics(text, exemplarsOf(histograms))
+    },
     snapshot: async () => (await merge()).snapshot(),
     onWorkerExit: ({ lastSample }) => {
       metrics.workerDeaths.inc()

@@ -108,7 +108,7 @@ export async function* readBackup(source: BackupSource): AsyncGenerator<readonly
 
   function read({ line, text, problem }: Line): RecordLine[] {
     if (problem !== undefined) throw damaged(source, `line ${line} ${problem}`)
-    if (end) throw damaged(source, `line ${line} follows its end`)
+    if (end) throw damaged(source, `line ${line} comes after its end`)
     const value = parse(text)
     if (line === 1) assertHead(source, value)
     else if (isEnd(value)) {
@@ -159,16 +159,17 @@ function isEnd(value: Value | undefined): value is Value & BackupEnd {
 
 function toRecord(source: BackupSource, line: number, value: Value | undefined): BackupRecord {
   const kind = value?.kind
-  if (value === undefined || !isKind(kind)) throw damaged(source, `line ${line} is no record`)
+  if (value === undefined || !isKind(kind)) throw damaged(source, `line ${line} is not a record`)
   const field = badFieldOf(kind, value)
-  if (field !== undefined) throw damaged(source, `line ${line} is no ${kind}: ${field} is missing or invalid`)
+  if (field !== undefined)
+    throw damaged(source, `line ${line} is not a valid ${kind}: ${field} is missing or invalid`)
   // The cast is sound: all fields have been checked.
   const record = value as unknown as BackupRecord
   if (record.kind === 'account' || record.kind === 'changed') {
     try {
       accountOf({ ...record, kind: 'account' })
     } catch (error) {
-      throw damaged(source, `line ${line} is no account: ${errorMessage(error)}`)
+      throw damaged(source, `line ${line} is not a valid account: ${errorMessage(error)}`)
     }
   }
   return record

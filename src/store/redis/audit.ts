@@ -8,7 +8,7 @@ import {
   parseAuditEntry,
   skippedFrom,
 } from '../audit-entry.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'
 
 /** Excludes 0-0, which nothing precedes and Redis rejects as the end of an interval. */

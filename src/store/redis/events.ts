@@ -1,5 +1,5 @@
 import type { EventStore } from '../events.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'
 
 const replaceScript = loadScript('replace-receiver')

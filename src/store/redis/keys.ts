@@ -1,6 +1,6 @@
 import { keysByReplacing, type Replace } from '../account-changes/by-replacing.ts'
 import type { KeyStore, KeyUse, RecordedKeyUse } from '../keys.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'
 
 const recordScript = loadScript('record-key-uses')

@@ -68,7 +68,7 @@ const losses = {
   empty:
     'Redis has lost its data: restore it; or, to start with an empty store, stop all gateways, wait 10 s and start them again',
   restoring:
-    'a restore into this Redis has not finished, and nothing is used of it; if it was interrupted: gatehouse store restore',
+    'a restore into this Redis has not finished, and its data is not used; if it was interrupted, run again: gatehouse store restore',
   another:
     'Redis has the data of another store: restore the previous data; or, to use this data, restart all gateways',
 } as const

@@ -11,8 +11,8 @@ import {
   usageDaysKept,
   usagePrincipalsMax,
 } from '../usage.ts'
-import type { Connection } from './connection.ts'
 import type { KeyNames } from './key-names.ts'
+import type { Connection } from './open-connection.ts'
 import { loadScript, pairsOf } from './scripts.ts'
 
 const addScript = loadScript('add-usage')

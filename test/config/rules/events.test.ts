@@ -34,7 +34,7 @@ t.test('a URL that cannot be posted to is a problem', async (t) => {
     t.match(problems(t, { url }), [/must be a URL such as/], url)
   t.match(problems(t, { url: 'https://a:b@hooks.example.com' }), [/must not contain credentials/])
   t.match(problems(t, { url: 'https://hooks.example.com/#x' }), [/must have no fragment/])
-  t.match(problems(t, {}, {}), [/is that of another receiver/])
+  t.match(problems(t, {}, {}), [/is the URL of another receiver too/])
 })
 
 t.test('a secret that is too short, too long or no base64 is a problem', async (t) => {

@@ -36,10 +36,25 @@ t.test('an issuer needs a name, its URL and an audience', (t) => {
       role: { claim: undefined, map: [], default: 'User' },
       scopes: undefined,
       email: undefined,
+      registration: undefined,
       plan: undefined,
     },
   ])
   t.strictSame(load(t, configOf()).routes[0]?.issuers, ['corp'])
+  t.end()
+})
+
+t.test('a client may return to the web, to this machine and to an application', (t) => {
+  const redirectUris = [
+    'https://app.example.com/back?tab=1',
+    'http://localhost/callback',
+    'http://127.0.0.1:8080/',
+    'http://[::1]/callback',
+    'com.example.app:/callback',
+    'cursor://anysphere.cursor-mcp/oauth/callback',
+  ]
+  const registration = { clientId: 'mcp', redirectUris }
+  t.strictSame(load(t, configOf({ registration })).issuers[0]?.registration, registration)
   t.end()
 })
 
@@ -73,7 +88,7 @@ t.test('a route names one issuer with introspection at most', (t) => {
   t.strictSame(messages(['corp', 'keys']), [])
   t.strictSame(messages(['keys', 'other']), [])
   t.strictSame(messages(['corp', 'keys', 'other']), [
-    'routes[0].issuers[2]: a route can name one issuer with introspection, and names "corp" too: a token that is no JWT does not say whose it is',
+    'routes[0].issuers[2]: a route can name only one issuer with introspection, and names "corp" too: a token that is not a JWT does not say which issuer it is from',
   ])
   t.end()
 })
@@ -148,7 +163,11 @@ for (const [what, changes, problem] of [
   ],
   ['no place of keys', { jwks: {} }, 'issuers[0].jwks: set exactly one'],
   ['a file that is missing', { jwks: { file: 'x.json' } }, 'issuers[0].jwks.file: cannot read'],
-  ['a file without keys', { jwks: { file: 'no.json' } }, 'issuers[0].jwks.file: it is no JSON Web Key Set'],
+  [
+    'a file without keys',
+    { jwks: { file: 'no.json' } },
+    'issuers[0].jwks.file: it is not a JSON Web Key Set',
+  ],
   [
     'a file without a usable key',
     { jwks: { file: 'rsa.json' } },
@@ -180,6 +199,26 @@ for (const [what, changes, problem] of [
     'a type of tokens that nobody reads',
     { introspection, tokenType: 'at+jwt' },
     'issuers[0].tokenType: needs jwks',
+  ],
+  [
+    'a redirect URI in a network',
+    { registration: { clientId: 'mcp', redirectUris: ['http://localhost/', 'http://10.0.0.1/'] } },
+    'issuers[0].registration.redirectUris[1]: must be an https:// URL, http:// on this machine',
+  ],
+  [
+    'a redirect URI that is a script',
+    { registration: { clientId: 'mcp', redirectUris: ['javascript:alert(1)'] } },
+    'issuers[0].registration.redirectUris[0]: must be an https:// URL',
+  ],
+  [
+    'no redirect URI',
+    { registration: { clientId: 'mcp', redirectUris: [] } },
+    'issuers[0].registration.redirectUris: must not be empty',
+  ],
+  [
+    'a registration without a client',
+    { registration: { redirectUris: ['http://localhost/'] } },
+    'issuers[0].registration',
   ],
   ['an empty path of a claim', { subject: [] }, 'issuers[0].subject: must be'],
 ] as const) {

@@ -83,7 +83,7 @@ t.test('the OpenID provider of the portal is at a secure URL, and gives accounts
   for (const provision of ['', '1a', 'a b', 'x'.repeat(65), 'x'.repeat(10_000)])
     t.match(problems({ provision }), [/^portal\.oidc\.provision: /], provision)
   t.strictSame(problems({ scopes: ['openid', 'api://x/y.z'] }), [])
-  t.match(problems({ scopes: ['email'] }), [/^portal\.oidc\.scopes: must have openid/])
+  t.match(problems({ scopes: ['email'] }), [/^portal\.oidc\.scopes: must include openid/])
   t.match(problems({ scopes: ['openid', 'a b'] }), [/^portal\.oidc\.scopes/])
   for (const label of ['x', 'Ünïcode ☃', 'x'.repeat(60)]) t.strictSame(problems({ label }), [], label)
   for (const label of ['', 'x'.repeat(61), 'a\nb', 'x'.repeat(10_000)])
@@ -201,7 +201,9 @@ t.test('a host of the portal has no routes, and is another than that of publicUr
     })
   t.strictSame(problems('portal.example.com'), [])
   t.strictSame(problems('PORTAL.example.com', 'x.portal.example.com'), [])
-  t.match(problems('API.example.com', 'other.example.com'), [/^portal\.host: must be another host/])
+  t.match(problems('API.example.com', 'other.example.com'), [
+    /^portal\.host: must not be the host of publicUrl/,
+  ])
   t.match(problems('portal.example.com', 'Portal.Example.com'), [/^routes\S*host: is portal\.host/])
   for (const host of [
     '',

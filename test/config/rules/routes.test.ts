@@ -37,7 +37,7 @@ t.test('a character that is in no path, host or name is refused', async (t) => {
   for (const character of ['[', ']', '|', '<', '>', '^', ' ', '"', '`']) {
     const encoded = encodeURIComponent(character)
     t.strictSame(problemMessages(t, withRoute({ path: `/a${character}b` })), [
-      `routes[0].path: has "${character}", which is in no path: it is a literal prefix, in which clients send ${encoded}`,
+      `routes[0].path: has "${character}", which no path contains: it is a literal prefix, and clients send ${encoded}`,
     ])
   }
   for (const character of ['[', ']', '|', '<', '>', '^', '{', '}', ' ', '$', '(']) {

@@ -70,7 +70,7 @@ t.test('a day that has passed is warned of, and a route for the path of security
   const warnings = (config: Options, now: string) => {
     const reading = read(t, config)
     t.strictSame(reading.problems, [])
-    const ownPaths = createOwnPaths(reading.tree.portal, [], reading.config?.securityTxt)
+    const ownPaths = createOwnPaths(reading.tree.portal, [], reading.config)
     return findWarnings(reading, ownPaths, { env: {}, now: Date.parse(now) }).map(({ path }) =>
       path.join('.'),
     )

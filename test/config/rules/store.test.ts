@@ -140,7 +140,7 @@ t.test('a driver that is not named is that of the section that is there', async 
 
 t.test('a section of the driver that is not used is an error', async (t) => {
   const url = 'redis://a'
-  const both = ['store.sqlite: is there beside store.redis: remove one of them']
+  const both = ['store.sqlite: is set together with store.redis: remove one of them']
   for (const [store, env, expected] of [
     [{ redis: { url }, sqlite: {} }, {}, both],
     [{ redis: { url }, sqlite: { path: 'x.db' } }, {}, both],

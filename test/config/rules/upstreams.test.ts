@@ -89,7 +89,7 @@ t.test('the path of a health check must be valid in a request line', async (t) =
       JSON.stringify(path),
     )
   t.strictSame(problemMessages(t, active(undefined)), [
-    'upstreams.backend.health.active.path: is missing: a path, or else grpc',
+    'upstreams.backend.health.active.path: is missing: set path or grpc',
   ])
 })
 
@@ -101,7 +101,7 @@ t.test('a health check of gRPC has no path, and needs HTTP/2', async (t) => {
   t.match(good, { grpcService: 'shop.Orders', timeoutMs: 2_000 })
   t.match(load(t, checked({ grpc: {} })).upstreams[0]?.health.active, { grpcService: '' })
   t.strictSame(problemMessages(t, checked({ grpc: {}, path: '/' })), [
-    `${at}.path: is not asked for where grpc is set`,
+    `${at}.path: cannot be combined with grpc`,
   ])
   t.strictSame(problemMessages(t, checked({ grpc: {} }, {})), [`${at}.grpc: needs protocol: http2`])
   t.strictSame(problemMessages(t, checked({ grpc: { service: 'a b' } })), [

@@ -19,7 +19,7 @@ t.test('an issuer whose users have more than the least role by default is warned
     { path: ['issuers', 1, 'role', 'default'], message: /^makes everybody .* issuer "other" an Admin/ },
   ])
   t.match(warningsWith({ default: 'Editor' }), [
-    { message: /^makes everybody .* issuer "other" Editor, which is not the least role/ },
+    { message: /^makes everybody .* issuer "other" Editor, which is not the least privileged role/ },
   ])
   for (const role of [{}, { default: 'User' }, { claim: 'groups', map: { ops: 'Admin' } }])
     t.strictSame(warningsWith(role), [])
@@ -73,15 +73,17 @@ t.test(
     for (const [issuer, claim, value] of publicIssuers) {
       t.match(
         warnings({ issuer }),
-        [/^issuers\.0: .* gets tokens of issuer "public": name in require/],
+        [/^issuers\.0: .* gets tokens of issuer "public": say in require/],
         issuer,
       )
-      t.match(warnings({ issuer, require: { ref: ['x'] } }), [/name in require/], 'a claim that anybody has')
+      t.match(warnings({ issuer, require: { ref: ['x'] } }), [/say in require/], 'a claim that anybody has')
       t.strictSame(warnings({ issuer, require: { [claim]: [value] } }), [], issuer)
       for (const open of ['*', `*${value}`, 'a*'])
-        t.match(warnings({ issuer, require: { [claim]: [value, open] } }), [/name in require/], open)
+        t.match(warnings({ issuer, require: { [claim]: [value, open] } }), [/say in require/], open)
       const unread = { issuer, require: { [claim]: [value] }, audience: undefined }
-      t.match(warnings(unread), [/^issuers\.0: .* made for somebody else pass, as audience is left out/])
+      t.match(warnings(unread), [
+        /^issuers\.0: audience is left out, so tokens of issuer .* that were made for others are accepted/,
+      ])
     }
     const github = 'https://token.actions.githubusercontent.com'
     t.strictSame(warnings({ issuer: github, require: { repository: ['acme/*'] } }), [])

@@ -23,7 +23,7 @@ t.test('stripPrefix without a prefix is warned of', async (t) => {
 t.test('stripPrefix before a WebDAV server that lists paths is warned of', async (t) => {
   const methods = ['GET', 'PROPFIND']
   t.strictSame(warnings(t, { path: '/files', stripPrefix: true, methods }), [
-    'routes.0.stripPrefix: WebDAV listings on route "all" have the paths of the backend, without /files, and clients do not find them: let the backend serve /files itself',
+    'routes.0.stripPrefix: WebDAV listings on route "all" have the paths of the backend, without /files, which clients cannot find: let the backend serve /files itself',
   ])
   t.strictSame(warnings(t, { path: '/files', methods }), [])
   t.strictSame(warnings(t, { path: '/files', stripPrefix: true, methods: ['GET', 'MOVE'] }), [])

@@ -21,7 +21,7 @@ t.test('a public route that drops from Authorization what looks like a key is wa
 
 t.test('a route that hands its backend what callers sign in with is warned of', async (t) => {
   const handed =
-    'routes.0.forwardCredentials: route "all" hands the backend what its callers sign in with. If only Authorization is for the backend, set authorization: backend in its place: callers then send their key in a header'
+    'routes.0.forwardCredentials: route "all" gives the backend the credentials of its callers. If only Authorization is for the backend, set authorization: backend instead: callers then send their key in another header'
   for (const auth of ['any', 'secretKey', 'optional', 'bearer'])
     t.strictSame(warnings(t, { auth, forwardCredentials: true }), [handed], auth)
   t.strictSame(warnings(t, { auth: 'any', forwardCredentials: true, authorization: 'backend' }), [])

@@ -129,7 +129,7 @@ t.test('a stripped prefix that leads around the protection of a backend is warne
 
 t.test('a rewrite that leads around the protection of a backend is warned of', async (t) => {
   const around = (rewriting: string, how: string) =>
-    `routes.1.auth: route "r1" is public and reaches what "r0" protects at its backend, as "${rewriting}" has the backend see ${how}: give it the auth of "r0", or its own upstream`
+    `routes.1.auth: route "r1" is public and reaches what "r0" protects at its backend, as "${rewriting}" rewrites its prefix to ${how}: give it the auth of "r0", or its own upstream`
   t.strictSame(warnings(t, { path: '/admin' }, { path: '/pub', rewrite: '/admin', ...open }), [
     around('r1', '/admin'),
   ])

@@ -45,5 +45,10 @@ export function output(program: string, ...args: readonly string[]): string {
 }
 
 export function buildArguments(): readonly string[] {
-  return ['--build-arg', `REVISION=${output('git', 'rev-parse', 'HEAD')}`, '--tag', 'gatehouse']
+  return [
+    '--label',
+    `org.opencontainers.image.revision=${output('git', 'rev-parse', 'HEAD')}`,
+    '--tag',
+    'gatehouse',
+  ]
 }

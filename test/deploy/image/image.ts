@@ -80,6 +80,10 @@ t.test('the image says what it is, and runs as a user without rights', async (t)
     'org.opencontainers.image.title': 'Gatehouse',
     'org.opencontainers.image.version': version,
     'org.opencontainers.image.licenses': license,
+    'org.opencontainers.image.description': /./,
+    'org.opencontainers.image.authors': /./,
+    'org.opencontainers.image.vendor': /./,
+    'org.opencontainers.image.base.name': /node|gatehouse-base/,
     'org.opencontainers.image.revision': /^[0-9a-f]{40}$/,
   })
 })

@@ -46,7 +46,7 @@ const invalid: Readonly<Record<string, string>> = {
   'two blanks in the request line': 'GET  / HTTP/1.1\r\nHost: x\r\n\r\n',
   'a tab in the request line': 'GET\t/\tHTTP/1.1\r\nHost: x\r\n\r\n',
   'a method of no token': 'G@T / HTTP/1.1\r\nHost: x\r\n\r\n',
-  'a target that is no path': 'GET foo HTTP/1.1\r\nHost: x\r\n\r\n',
+  'a target that is not a path': 'GET foo HTTP/1.1\r\nHost: x\r\n\r\n',
   'an absolute target of another scheme': 'GET ftp://x/ HTTP/1.1\r\nHost: x\r\n\r\n',
   'an absolute target without a host': 'GET http:///a HTTP/1.1\r\nHost: x\r\n\r\n',
 }

@@ -82,7 +82,7 @@ t.test('whatever is not SERVING is unhealthy, until it is', async (t) => {
     ['notServing', /last: NOT_SERVING$/],
     ['unknown', /last: UNKNOWN$/],
     ['other', /last: status 9$/],
-    ['nonsense', /last: the answer is no HealthCheckResponse$/],
+    ['nonsense', /last: the response is not a HealthCheckResponse$/],
     [status.NOT_FOUND, /last: grpc-status 5$/],
     [status.UNAVAILABLE, /last: grpc-status 14$/],
   ] as const) {
@@ -116,9 +116,9 @@ t.test('a target that does not answer, or has no health service, is unhealthy', 
     // Its deadline is in the request, too: whoever is first says so.
     [silent.url, /no response within 200 ms$|grpc-status 4$/],
     [`http://127.0.0.1:${port}`, /last: grpc-status 12$/],
-    [plain.url, /last: the answer has no grpc-status$/],
+    [plain.url, /last: the response has no grpc-status$/],
     [failing.url, /last: status 503$/],
-    [endless.url, /last: the answer is too long$/],
+    [endless.url, /last: the response is too long$/],
   ] as const) {
     const { changes } = openChecked(t, url, '', url === silent.url ? 200 : 5_000)
     t.match(await until('it is out', () => changes[0]), { isHealthy: false, reason })

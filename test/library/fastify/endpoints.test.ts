@@ -153,7 +153,7 @@ t.test('a config is refused with every problem, and for what only the gateway ha
   }
   const listener = await register({ listen: { port: 1 }, limits: { headers: '1KiB' }, portal: {} })
   for (const path of ['listen', 'limits.headers', 'portal'])
-    t.ok(listener.includes(`config  ${path}: is about the gateway as a program`), path)
+    t.ok(listener.includes(`config  ${path}: is an option of the standalone gateway`), path)
   const wrong = await register({ tokens: { accessLifetime: '10' }, stor: {} })
   t.ok(wrong.includes('config  tokens.accessLifetime: must be a duration'))
   t.ok(wrong.includes('config  stor: unknown option, did you mean "store"?'))

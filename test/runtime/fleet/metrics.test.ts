@@ -77,6 +77,23 @@ t.test('counts of a killed worker are kept, and no counter goes back', async (t)
   t.equal(value('gatehouse_workers'), 2)
 })
 
+t.test('exemplars of all workers are in the merged metrics', async (t) => {
+  const backend = await startBackend(t)
+  const otlp = { endpoint: 'http://127.0.0.1:1', sampleRatio: 1 }
+  const fleet = await serveFleet(t, { backend: backend.url, config: { tracing: { otlp } } })
+  await untilAllAnswer(fleet)
+  const headers = { Accept: 'application/openmetrics-text' }
+  const ids = await until('there is one of the last bucket', async () => {
+    const text = await (await fetch(`${fleet.opsUrl}/metrics`, { headers })).text()
+    const found = [
+      ...text.matchAll(/_duration_seconds_bucket\{le="[^"]+",route="all"\} \d+ # \{trace_id="(\w{32})"\}/g),
+    ]
+    return found.length > 0 ? found.map(([, id = '']) => id) : undefined
+  })
+  const sent = backend.seen.map(({ headers: { traceparent } }) => String(traceparent).split('-')[1])
+  for (const id of ids) t.ok(sent.includes(id), 'the backend got it too')
+})
+
 t.test('the status page covers all workers', async (t) => {
   const backend = await startBackend(t)
   const fleet = await serveFleet(t, { backend: backend.url })

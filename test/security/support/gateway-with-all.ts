@@ -10,6 +10,15 @@ const config = {
   tracing: { otlp: { endpoint: 'http://127.0.0.1:1', sampleRatio: 1 } },
   keys: { sealingKey: { file: 'sealing.key' }, accept: ['SecretKey', 'X-Api-Key', 'bearer', 'basic'] },
   portal: { host: 'portal.test' },
+  issuers: [
+    {
+      name: 'corp',
+      // Nobody is there.
+      issuer: 'http://127.0.0.1:1',
+      audience: 'orders',
+      registration: { clientId: 'mcp', redirectUris: ['http://localhost/callback'] },
+    },
+  ],
   routes: [
     { name: 'public', path: '/public', upstream: 'backend', auth: 'none' },
     { name: 'below', path: '/public/Other/one', upstream: 'backend', auth: 'any' },

@@ -17,7 +17,7 @@ import type { Store } from '#store/store.ts'
 import type { SubjectStore } from '#store/subjects.ts'
 import type { UsageStore } from '#store/usage.ts'
 import { recordsOf } from '../backup-samples.ts'
-import { newAuditEntry, newPortalSession } from '../portal-samples.ts'
+import { newAuditEntry, newPasskey, newPortalSession } from '../portal-samples.ts'
 import { newQuotaTake } from '../quota-samples.ts'
 import { newAccount, newKey, newSecretKey, newSession, newSigningKey, now, useOf } from '../samples.ts'
 import { newUsage, newUsageBatch, today } from '../usage-samples.ts'
@@ -131,7 +131,11 @@ const portalVerbs: Calls<PortalStore> = {
     store.enableSecondFactor('a', { sealed: 's', enabledAt: now, lastStep: 1, recoveryDigests: [] }),
   useSecondFactor: (store) => store.useSecondFactor('a', { kind: 'step', step: 2 }),
   setRecoveryCodes: (store) => store.setRecoveryCodes('a', ['d']),
-  disableSecondFactor: (store) => store.disableSecondFactor('a'),
+  disableSecondFactor: (store) => store.disableSecondFactor('a', 'all'),
+  addPasskey: (store) =>
+    store.addPasskey('a', { passkey: newPasskey(), challengeAt: now, recoveryDigests: [], passkeysMax: 1 }),
+  usePasskey: (store) => store.usePasskey('a', { id: 'a', counter: 0, challengeAt: now, now }),
+  changePasskey: (store) => store.changePasskey('a', { id: 'a', name: 'b' }),
   noteSignInNetwork: (store) => store.noteSignInNetwork('a', '192.0.2.0/24'),
   setEmailLink: (store) => store.setEmailLink('a', { digest: 'd', expiresAt: now, email: 'a@example.com' }),
   redeemEmailLink: (store) => store.redeemEmailLink('a', { digest: 'd', now }),

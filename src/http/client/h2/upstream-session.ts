@@ -197,7 +197,7 @@ export class UpstreamSession implements Expiring {
   }
 
   readonly #onTimeout = (): void => {
-    const detail = 'the target did not say in time (SETTINGS) that it takes requests of HTTP/2'
+    const detail = 'the target did not send HTTP/2 SETTINGS in time'
     this.#fail(new UpstreamFailure('connect-timeout', detail))
   }
 

@@ -182,7 +182,7 @@ export class FrameDispatcher implements FrameEvents {
   }
 
   #onNewStream(streamId: number, fields: string[], isWhole: boolean, isLast: boolean): void {
-    if (streamId % 2 === 0) throw protocolError('a client opens a stream of a server')
+    if (streamId % 2 === 0) throw protocolError('a client opens a server stream')
     this.#closed.open(streamId)
     const target = this.#target
     if (this.#closed.isIgnored(streamId)) return

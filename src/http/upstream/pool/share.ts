@@ -205,7 +205,7 @@ export class NoConnection extends UpstreamFailure {
     const what =
       share === 'pool'
         ? `all ${connectionsMax} connections were in use`
-        : `${users[share]} had a whole share in use, ${inUse} of ${connectionsMax} connections,`
+        : `${users[share]} had its full share in use, ${inUse} of ${connectionsMax} connections,`
     super('no-connection', `${what} for ${waitedMs} ms`)
     this.share = share
   }

@@ -91,7 +91,7 @@ export function toRouteInput({ upstream, prefix, ...options }: ProxyOptions): Ap
     problems.push({
       source,
       path: ['auth'],
-      message: 'deny is not supported in an app: proxy no such prefix',
+      message: 'deny is not supported in an app: do not proxy the prefix',
     })
   if (problems.length > 0) throw new ConfigError(problems, 'Fix the options of gatehouse.proxy().')
   const isOfUpstream = (name: string) => upstreamOptions.some((option) => option === name)
@@ -112,7 +112,7 @@ export function toRouteInput({ upstream, prefix, ...options }: ProxyOptions): Ap
 /** What other targets of a config file have. Whatever else is wrong, the rules of the file find. */
 function originProblem(upstream: unknown): string | undefined {
   const { protocol, pathname } = URL.parse(String(upstream)) ?? {}
-  if (protocol === 'unix:') return 'must be an http(s) origin: an app connects to no Unix socket'
+  if (protocol === 'unix:') return 'must be an http(s) origin: an app cannot connect to a Unix socket'
   if (!protocol?.startsWith('http') || pathname === '/') return undefined
   return 'must be an origin: no path, query or fragment; rewrite says what precedes the paths of the backend'
 }

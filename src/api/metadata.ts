@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { destinationOf } from '#gateway/gate/outcome.ts'
 import type { RouteOptions } from '#gateway/routes/compile.ts'
 import { createHostLookup, type HostLookup, isWildcard } from '#gateway/routes/host-lookup.ts'
+import { frontUrl } from '#gateway/routes/issuer-paths.ts'
 import { metadataPath, resourceUrl, takesTokens } from '#gateway/routes/route-urls.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
@@ -17,7 +18,7 @@ export interface ProtectedResourceOptions {
     RouteOptions,
     'host' | 'path' | 'auth' | 'authorization' | 'scopes' | 'issuers'
   >[]
-  readonly issuers: readonly Pick<IssuerOptions, 'name' | 'issuer'>[]
+  readonly issuers: readonly Pick<IssuerOptions, 'name' | 'issuer' | 'registration'>[]
   readonly publicOrigin: string
   /** `issuer`: of the gateway's own tokens. */
   readonly tokens: { readonly issuer: string }
@@ -26,7 +27,10 @@ export interface ProtectedResourceOptions {
 /** The metadata of a protected resource (RFC 9728 2). */
 export interface ResourceMetadata {
   readonly resource: string
-  /** The issuers of the route, then the gateway; without it if its `issuer` is not its URL, as nobody could discover it. */
+  /**
+   * The issuers of the route, each preceded by the authorization server that the gateway is in front of it, if it is
+   * one; then the gateway, unless its `issuer` is not its URL, as nobody could discover it.
+   */
   readonly authorization_servers?: readonly string[]
   readonly scopes_supported?: readonly string[]
   readonly bearer_methods_supported: readonly ['header']
@@ -64,12 +68,17 @@ function createMetadata({
   publicOrigin,
   tokens,
 }: ProtectedResourceOptions): HostLookup<ReadonlyMap<string, Resource>> {
-  const urlOf = new Map(issuers.map(({ name, issuer }) => [name, issuer]))
+  const urlsOf = new Map(
+    issuers.map((issuer) => [
+      issuer.name,
+      issuer.registration ? [frontUrl(issuer, publicOrigin), issuer.issuer] : [issuer.issuer],
+    ]),
+  )
 
   function resourceOf(members: readonly ResourceRoute[]): readonly [path: string, resource: Resource][] {
     const [route] = members
     if (!route) return []
-    const named = unique(members.flatMap((route) => route.issuers)).flatMap((name) => urlOf.get(name) ?? [])
+    const named = unique(members.flatMap((route) => route.issuers)).flatMap((name) => urlsOf.get(name) ?? [])
     const servers = tokens.issuer === publicOrigin ? [...named, publicOrigin] : named
     const scopes = unique(members.flatMap((each) => each.scopes ?? []))
     const metadata: ResourceMetadata = {

@@ -8,8 +8,8 @@ import type { KeyPairOwner } from '#identity/tokens/session-start.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { parseKey } from '#platform/secrets/keys.ts'
 import { createFailedKeyPairCount, type FailedKeyPairOptions } from '../token-endpoints.ts'
-import type { Parameters } from './form-body.ts'
 import { OAuthError } from './oauth-error.ts'
+import type { Parameters } from './parameters.ts'
 
 /** How a client names itself: by its API key, and proves it by a secret key. */
 export interface Client {
@@ -89,7 +89,7 @@ function createClientReader(options: OriginRuleOptions): ReadClient {
     if (checkOrigin({ site, origin, client }) !== undefined) throw new GatehouseError('cross-site-request')
     const basic = readBasic(authorization.slice(scheme.length))
     if (secretKey !== undefined || (apiKey !== undefined && apiKey !== basic.apiKey))
-      throw new OAuthError('invalid_request', 'The client is named in Authorization and in the body.')
+      throw new OAuthError('invalid_request', 'The client is named both in Authorization and in the body.')
     return basic
   }
 }

@@ -37,7 +37,14 @@ function refusalOf({ headers }: FastifyRequest): GatehouseError | undefined {
 
 /** @throws OAuthError `invalid_request` where a parameter comes twice, or there are too many */
 export function readParameters({ body }: FastifyRequest): Parameters {
-  const text = typeof body === 'string' ? body : ''
+  return parseParameters(typeof body === 'string' ? body : '')
+}
+
+/**
+ * The same for any text in the form, such as a query.
+ * @throws OAuthError `invalid_request` where a parameter comes twice, or there are too many
+ */
+export function parseParameters(text: string): Parameters {
   if (text.split('&', parametersMax + 1).length > parametersMax)
     throw new OAuthError('invalid_request', 'There are too many parameters.')
   const found = new Map<string, string>()

@@ -165,7 +165,7 @@ function keyOf(name: string): keyof PseudoFields {
     case ':protocol':
       return 'protocol'
     default:
-      throw new MalformedStream('a pseudo-header field is none of a request')
+      throw new MalformedStream('a pseudo-header field is not one of a request')
   }
 }
 
@@ -173,9 +173,10 @@ function keyOf(name: string): keyof PseudoFields {
 function checkPseudoFields({ method, path, scheme, authority, protocol }: PseudoFields): void {
   if (method === undefined) throw new MalformedStream('there is no :method')
   const isConnect = method === 'CONNECT' && protocol === undefined
-  if (protocol !== undefined && method !== 'CONNECT') throw new MalformedStream('only CONNECT has :protocol')
+  if (protocol !== undefined && method !== 'CONNECT')
+    throw new MalformedStream('only CONNECT may have :protocol')
   if (isConnect && (path !== undefined || scheme !== undefined || authority === undefined))
-    throw new MalformedStream('CONNECT has :authority alone')
+    throw new MalformedStream('CONNECT may have only :authority')
   if (!isConnect && (path === undefined || scheme === undefined))
     throw new MalformedStream('there is no :path or :scheme')
   if (!isToken(method)) throw new MalformedMessage(':method', 'must be a method')

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isPageVisit } from '#gateway/browser/sign-in.ts'
+import { isPageVisit } from '#gateway/browser/sign-in-redirect.ts'
 import { challengeOf, type IsReturnPath, type ReturnKeys } from '#gateway/browser/sign-in-return.ts'
 import { destinationOf, recordReason } from '#gateway/gate/outcome.ts'
 import { signInReturnPath } from '#gateway/routes/route-urls.ts'
@@ -38,7 +38,7 @@ export function registerSignInReturn(scope: FastifyInstance, options: SignInRetu
     const key = keys.read(arrival.head.rawHeaders)
     const redeemed = await codes.redeem(code, key && challengeOf(key), visitorOf(request.raw))
     if (typeof redeemed === 'string')
-      recordReason(arrival.outcome, `the sign-in code does not count: ${redeemed}`)
+      recordReason(arrival.outcome, `the sign-in code is not valid: ${redeemed}`)
     else {
       const { cookieToken = '' } = redeemed
       const maxAge = tokenMaxAgeS(cookieToken)

@@ -53,7 +53,7 @@ export function readHead(fields: readonly string[]): ResponseHead {
   const status = text.length === 3 ? parseDigits(text) : undefined
   // HTTP/2 has no 101 (RFC 9113 8.6).
   if (name !== ':status' || status === undefined || status < 100 || status === 101)
-    throw new InvalidResponse('no :status, or none that HTTP/2 has')
+    throw new InvalidResponse(':status is missing, or not one of HTTP/2')
   const headers = fields.slice(2)
   checkFields(headers)
   // HTTP/2 has no reason phrase (RFC 9113 8.3.2): an HTTP/1.1 client gets the usual one.

@@ -1,0 +1,110 @@
+import type { FastifyError, FastifyInstance } from 'fastify'
+import { createProblem } from '#gateway/refusals/send-problem.ts'
+import { frontUrl, type IssuerEndpoint, issuerPath, methodsOfEndpoint } from '#gateway/routes/issuer-paths.ts'
+import { arrivalOf } from '#gateway/server/arrival.ts'
+import type { IssuerOptions } from '#identity/issuers/issuer.ts'
+import { createRedirectUriCheck } from '#identity/issuers/redirect-uris.ts'
+import { createSignInEndpointLookup } from '#identity/issuers/sign-in-endpoints.ts'
+import { monotonicClock } from '#platform/clock.ts'
+import { acceptJsonOnly } from '../json-body.ts'
+import { answerOAuthErrors } from '../oauth/oauth-answers.ts'
+import { acceptFormsOnly } from '../oauth/parameters.ts'
+import { type OwnEndpoint, registerOwnRoute } from '../operation.ts'
+import { jsonLine } from '../reply.ts'
+import { translateError } from '../validate-with-schemas.ts'
+import type { IssuerFront } from './issuer-front.ts'
+import { createRegistration } from './registration.ts'
+import { createSignIn } from './sign-in.ts'
+import { answerErrorPage } from './sign-in-pages.ts'
+import { createTokenRelay, type TokenRelayOptions } from './token-relay.ts'
+
+export interface IssuerFrontsOptions extends TokenRelayOptions {
+  readonly issuers: readonly Pick<IssuerOptions, 'name' | 'issuer' | 'registration'>[]
+  readonly publicOrigin: string
+  readonly requestTimeoutMs: number
+}
+
+/**
+ * For each issuer with `registration`, an authorization server that registers clients as one that the issuer knows, and
+ * leads people to the issuer and back. Nothing is stored.
+ */
+export function registerIssuerFronts(scope: FastifyInstance, options: IssuerFrontsOptions): void {
+  const { publicOrigin, requestTimeoutMs } = options
+  const fronts = options.issuers.flatMap((issuer) => {
+    const { name, registration } = issuer
+    return registration === undefined
+      ? []
+      : [
+          {
+            name,
+            issuer: issuer.issuer,
+            clientId: registration.clientId,
+            mayReturnTo: createRedirectUriCheck(registration),
+            url: frontUrl(issuer, publicOrigin),
+            callbackUrl: publicOrigin + issuerPath(issuer, 'callback'),
+            findEndpoints: createSignInEndpointLookup(issuer.issuer, monotonicClock),
+          },
+        ]
+  })
+  if (fronts.length === 0) return
+
+  scope.register(async (forPrograms) => {
+    forPrograms.setReplySerializer(jsonLine)
+    acceptJsonOnly(forPrograms, requestTimeoutMs)
+    answerOAuthErrors(forPrograms, { invalidRequest: 'invalid_client_metadata' })
+    registerEach(forPrograms, fronts, 'metadata', metadataEndpoint)
+    registerEach(forPrograms, fronts, 'register', createRegistration)
+  })
+  scope.register(async (forForms) => {
+    acceptFormsOnly(forForms, requestTimeoutMs)
+    answerOAuthErrors(forForms)
+    registerEach(forForms, fronts, 'token', (front) => createTokenRelay(front, options))
+  })
+  scope.register(async (forPeople) => {
+    forPeople.setErrorHandler<FastifyError>((error, request, reply) => {
+      const refusal = translateError(error)
+      const { headers } = createProblem(arrivalOf(request.raw), refusal)
+      return answerErrorPage(reply.headers(headers), refusal, arrivalOf(request.raw).requestId)
+    })
+    registerEach(forPeople, fronts, 'authorize', (front) => createSignIn(front).authorize)
+    registerEach(forPeople, fronts, 'callback', (front) => createSignIn(front).callback)
+  })
+}
+
+function registerEach(
+  scope: FastifyInstance,
+  fronts: readonly IssuerFront[],
+  endpoint: IssuerEndpoint,
+  create: (front: IssuerFront) => OwnEndpoint['handler'],
+): void {
+  for (const front of fronts)
+    registerOwnRoute(
+      scope,
+      issuerPath(front, endpoint),
+      { handler: create(front) },
+      methodsOfEndpoint(endpoint),
+    )
+}
+
+/** How long caches may keep the metadata: they change with the config. */
+const maxAgeS = 300
+
+/** RFC 8414 2. */
+function metadataEndpoint({ url }: IssuerFront): OwnEndpoint['handler'] {
+  const metadata = {
+    issuer: url,
+    authorization_endpoint: `${url}/authorize`,
+    token_endpoint: `${url}/token`,
+    registration_endpoint: `${url}/register`,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    token_endpoint_auth_methods_supported: ['none'],
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+  }
+  return async (_request, reply) => {
+    reply.header('Cache-Control', `public, max-age=${maxAgeS}`)
+    return metadata
+  }
+}

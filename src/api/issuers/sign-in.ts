@@ -1,0 +1,160 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { destinationOf } from '#gateway/gate/outcome.ts'
+import { arrivalOf } from '#gateway/server/arrival.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { parseJson } from '#platform/json.ts'
+import { type Parameters, parseParameters } from '../oauth/parameters.ts'
+import type { OwnEndpoint } from '../operation.ts'
+import { endpointsOf, type IssuerFront } from './issuer-front.ts'
+import { answerContinuePage } from './sign-in-pages.ts'
+
+/** What a client may ask the issuer for, besides what is set here. `response_mode` and request objects are not passed on. */
+const passedOn = [
+  ...['scope', 'resource', 'code_challenge', 'code_challenge_method'],
+  ...['prompt', 'login_hint', 'max_age', 'acr_values', 'ui_locales'],
+]
+
+/** Where a sign-in returns to. It travels in `state` of the request to the issuer. */
+interface ReturnAddress {
+  readonly redirectUri: string
+  /** As the client has sent it; undefined = it sent none. */
+  readonly state: string | undefined
+}
+
+/** Longer ones might not fit into the URL by which the issuer returns. */
+const stateLengthMax = 2_048
+
+/** How people get to the issuer, and back to their program (RFC 6749 4.1.1, 4.1.2). */
+export function createSignIn(
+  front: IssuerFront,
+): Readonly<Record<'authorize' | 'callback', OwnEndpoint['handler']>> {
+  const { clientId, mayReturnTo } = front
+
+  /** Leads to the issuer, which is told to return here. */
+  async function authorize(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const parameters = queryOf(request)
+    const redirectUri = parameters.get('redirect_uri')
+    if (parameters.get('client_id') !== clientId || redirectUri === undefined || !mayReturnTo(redirectUri))
+      throw new GatehouseError('request-invalid', {
+        detail: 'The program that began this sign-in is not registered here: begin again in the program.',
+      })
+    const to: ReturnAddress = { redirectUri, state: parameters.get('state') }
+    const wrong = findWrong(parameters)
+    if (wrong) return redirect(reply, answerUrl(to, { ...wrong, iss: front.url }))
+    const { authorization } = await endpointsOf(front)
+    const asked = passedOn.flatMap((name) => {
+      const value = parameters.get(name)
+      return value === undefined ? [] : [[name, value] as const]
+    })
+    return redirect(
+      reply,
+      withQuery(authorization, {
+        ...Object.fromEntries(asked),
+        response_type: 'code',
+        client_id: clientId,
+        redirect_uri: front.callbackUrl,
+        state: packReturnAddress(to),
+      }),
+    )
+  }
+
+  /**
+   * Leads back to the program, with the answer of the issuer. Only the person hands over a code: to the issuer all programs
+   * are one client, so it may not have asked whether this one may have it.
+   */
+  async function callback(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const parameters = queryOf(request)
+    const to = readReturnAddress(parameters.get('state'))
+    // The state is not signed: whoever makes one up can lead to no other place than by a sign-in of their own.
+    if (!to || !mayReturnTo(to.redirectUri))
+      throw new GatehouseError('request-invalid', {
+        detail: 'This answer belongs to no sign-in: begin again in the program.',
+      })
+    await assertIssuer(parameters.get('iss'))
+    const error = parameters.get('error')
+    const code = parameters.get('code')
+    if (error !== undefined || code === undefined)
+      return redirect(
+        reply,
+        answerUrl(to, {
+          error: error ?? 'server_error',
+          error_description: parameters.get('error_description'),
+          iss: front.url,
+        }),
+      )
+    return answerContinuePage(reply, { url: answerUrl(to, { code, iss: front.url }), issuer: front.name })
+  }
+
+  /** An answer of another issuer is not passed on as one of this (RFC 9207 2.4). @throws GatehouseError */
+  async function assertIssuer(iss: string | undefined): Promise<void> {
+    if (iss === front.issuer || (iss === undefined && !(await endpointsOf(front)).namesItself)) return
+    throw new GatehouseError('request-invalid', {
+      detail: 'This answer is not from the issuer of this sign-in.',
+    })
+  }
+
+  return { authorize, callback }
+}
+
+/** What the client got wrong; it is told, as its redirect URI is right. */
+function findWrong(
+  parameters: Parameters,
+): Readonly<Record<'error' | 'error_description', string>> | undefined {
+  if (parameters.get('response_type') !== 'code')
+    return { error: 'unsupported_response_type', error_description: 'response_type must be code.' }
+  if (['request', 'request_uri'].some((name) => parameters.has(name)))
+    return { error: 'request_not_supported', error_description: 'Send the parameters themselves.' }
+  if ((parameters.get('response_mode') ?? 'query') !== 'query')
+    return { error: 'invalid_request', error_description: 'response_mode must be query.' }
+  // Without it a code that somebody has intercepted would be worth a token.
+  if (!parameters.has('code_challenge') || parameters.get('code_challenge_method') !== 'S256')
+    return {
+      error: 'invalid_request',
+      error_description: 'PKCE is required, with code_challenge_method=S256.',
+    }
+  if ((parameters.get('state') ?? '').length > stateLengthMax)
+    return {
+      error: 'invalid_request',
+      error_description: `state must have at most ${stateLengthMax} characters.`,
+    }
+  return undefined
+}
+
+function queryOf({ raw }: FastifyRequest): Parameters {
+  return parseParameters(destinationOf(arrivalOf(raw).outcome).target.query.slice(1))
+}
+
+function packReturnAddress({ redirectUri, state }: ReturnAddress): string {
+  return Buffer.from(JSON.stringify([redirectUri, state])).toString('base64url')
+}
+
+function readReturnAddress(text = ''): ReturnAddress | undefined {
+  const value = parseJson(Buffer.from(text, 'base64url').toString())
+  if (!Array.isArray(value)) return undefined
+  // The cast is sound: a list has members of any kind.
+  const [redirectUri, state] = value as readonly unknown[]
+  if (typeof redirectUri !== 'string' || (typeof state !== 'string' && state !== null)) return undefined
+  return { redirectUri, state: state ?? undefined }
+}
+
+function answerUrl(
+  { redirectUri, state }: ReturnAddress,
+  answer: Readonly<Record<string, string | undefined>>,
+): string {
+  return withQuery(redirectUri, { ...answer, state })
+}
+
+/** Adds parameters to those that a URL has (RFC 6749 3.1.2). */
+function withQuery(base: string, parameters: Readonly<Record<string, string | undefined>>): string {
+  const url = new URL(base)
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== undefined) url.searchParams.set(name, value)
+  return url.href
+}
+
+function redirect(reply: FastifyReply, url: string): FastifyReply {
+  return reply
+    .code(303)
+    .headers({ Location: url, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' })
+    .send()
+}

@@ -1,0 +1,142 @@
+import type { FastifyRequest } from 'fastify'
+import { arrivalOf } from '#gateway/server/arrival.ts'
+import { fetchJson } from '#identity/issuers/fetch-json.ts'
+import { countFailure, createLookUpGuard } from '#identity/limits/failures.ts'
+import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
+import { isRecord } from '#platform/json.ts'
+import type { Rate } from '#store/rates.ts'
+import { OAuthError } from '../oauth/oauth-error.ts'
+import { type Parameters, readParameters, required } from '../oauth/parameters.ts'
+import type { OwnEndpoint } from '../operation.ts'
+import { endpointsOf, type IssuerFront, issuerUnavailable } from './issuer-front.ts'
+
+/** How long the issuer may take. */
+const askMs = 10_000
+const answerBytesMax = 64 * 1_024
+/** How many requests to an issuer are under way at the same time, in each worker: each is a connection. */
+const askingMax = 128
+
+/** What clients are told of the issuer's answer (RFC 6749 5.1). An ID token would name another issuer than this one. */
+const toldMembers = ['access_token', 'token_type', 'expires_in', 'refresh_token', 'scope']
+
+export interface TokenRelayOptions {
+  readonly limiter: RateLimiter
+  /** How many codes and refresh tokens of one client network the issuer may refuse. */
+  readonly failures: Rate
+}
+
+type IssuerAnswer = Awaited<ReturnType<typeof fetchJson>>
+
+/** Passes codes and refresh tokens on to the issuer (RFC 6749 4.1.3, 6), and its tokens back. */
+export function createTokenRelay(
+  front: IssuerFront,
+  { limiter, failures }: TokenRelayOptions,
+): OwnEndpoint['handler'] {
+  const guard = createLookUpGuard(limiter, failures)
+  let asking = 0
+
+  async function ask(form: URLSearchParams): Promise<IssuerAnswer> {
+    const { token } = await endpointsOf(front)
+    if (asking >= askingMax)
+      throw issuerUnavailable(new Error('too many requests to the issuer are under way'))
+    asking++
+    try {
+      const answer = await fetchJson(token, {
+        method: 'POST',
+        body: form,
+        timeoutMs: askMs,
+        bytesMax: answerBytesMax,
+      })
+      if (!isUsable(answer))
+        throw new Error(`${token}: status ${answer.status}, without a token or an error of OAuth`)
+      return answer
+    } catch (cause) {
+      throw issuerUnavailable(cause)
+    } finally {
+      asking--
+    }
+  }
+
+  /** A code or token that may be made up reaches the issuer only while its network has not sent too many. */
+  async function askGuarded(address: string, form: URLSearchParams): Promise<IssuerAnswer> {
+    const admission = await guard.admit(address, 'bearer')
+    if (!admission) await countRefused(address)
+    if (admission !== true)
+      throw issuerUnavailable(new Error('too many requests of the client network are under way'))
+    let answer: IssuerAnswer | undefined
+    try {
+      answer = await ask(form)
+      if (answer.status !== 200) await countRefused(address)
+      return answer
+    } finally {
+      guard.release(address, answer === undefined)
+    }
+  }
+
+  /** @throws GatehouseError `too-many-failures` */
+  async function countRefused(address: string): Promise<void> {
+    const excess = await countFailure(limiter, failures, { address, isMalformed: false })
+    if (excess) throw excess
+  }
+
+  return async (request, reply) => {
+    const parameters = readParameters(request)
+    assertClient(front, request, parameters)
+    const form = formOf(front, parameters)
+    reply.header('Cache-Control', 'no-store')
+    const { status, json } = await askGuarded(arrivalOf(request.raw).client.address, form)
+    // The cast is sound: `ask` has looked at it.
+    const members = json as Readonly<Record<string, unknown>>
+    const told = status === 200 ? toldMembers : ['error', 'error_description']
+    reply.code(status === 200 ? 200 : 400).type('application/json')
+    return JSON.stringify(
+      Object.fromEntries(
+        told.flatMap((name) => (Object.hasOwn(members, name) ? [[name, members[name]]] : [])),
+      ),
+    )
+  }
+}
+
+/** @throws OAuthError `invalid_client` */
+function assertClient({ clientId }: IssuerFront, { headers }: FastifyRequest, parameters: Parameters): void {
+  if (headers.authorization !== undefined || parameters.has('client_secret'))
+    throw new OAuthError('invalid_client', 'Clients have no secret here: send client_id alone.')
+  if (required(parameters, 'client_id') !== clientId)
+    throw new OAuthError('invalid_client', 'client_id is not the one of the registration.')
+}
+
+/**
+ * The redirect URI is the one that the issuer knows. Whether the client names its own again is not checked: that it is the
+ * client that began the sign-in, PKCE proves, as in OAuth 2.1.
+ */
+function formOf({ clientId, callbackUrl }: IssuerFront, parameters: Parameters): URLSearchParams {
+  const grantType = required(parameters, 'grant_type')
+  const form = new URLSearchParams({ grant_type: grantType, client_id: clientId })
+  switch (grantType) {
+    case 'authorization_code':
+      form.set('redirect_uri', callbackUrl)
+      for (const name of ['code', 'code_verifier']) form.set(name, required(parameters, name))
+      break
+    case 'refresh_token':
+      form.set('refresh_token', required(parameters, 'refresh_token'))
+      break
+    default:
+      throw new OAuthError(
+        'unsupported_grant_type',
+        'grant_type must be authorization_code or refresh_token.',
+      )
+  }
+  for (const name of ['scope', 'resource']) {
+    const value = parameters.get(name)
+    if (value !== undefined) form.set(name, value)
+  }
+  return form
+}
+
+/** Whether it is a token, or a refusal of the request (RFC 6749 5.2): whatever else it is, is an outage. */
+function isUsable({ status, json }: IssuerAnswer): boolean {
+  if (!isRecord(json)) return false
+  return status === 200
+    ? typeof json.access_token === 'string'
+    : (status === 400 || status === 401) && typeof json.error === 'string'
+}
