@@ -2,6 +2,7 @@ import type { OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
 import type { OidcOptions, OidcProvider } from '#identity/oidc/provider.ts'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import type { Clock } from '#platform/clock.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { PortalCookie } from '../portal-cookie.ts'
 import type { PortalRequest } from '../portal-request.ts'
@@ -54,6 +55,25 @@ export function createPortalOidc(options: PortalOidcOptions): PortalOidc {
 export function linkedProviders({ providers }: PortalOidc, { account }: Viewer): readonly PortalProvider[] {
   const { identities } = account.portal
   return providers.filter(({ issuer }) => identities.some((identity) => identity.issuer === issuer))
+}
+
+/**
+ * Forgets what the browser keeps about the providers. To be called before the session ends.
+ * @returns where to sign out at the provider too; undefined if the session did not begin there, the provider has no
+ * such page, or cannot be asked: the session here ends in any case
+ */
+export async function signOutAtProvider(
+  oidc: PortalOidc | undefined,
+  { request, viewer }: { readonly request: PortalRequest; readonly viewer: Viewer },
+): Promise<string | undefined> {
+  const began = oidc?.sessions.find(request, viewer.session)
+  oidc?.sessions.clear(request)
+  if (!began) return undefined
+  const from = oidc?.providers.find(({ name }) => name === began.provider)
+  return from?.provider.signOutUrl(began.idToken).catch((error: unknown) => {
+    if (error instanceof GatehouseError && error.code === 'sign-in-provider-unavailable') return undefined
+    throw error
+  })
 }
 
 /** What the views show of it. @param path of the page, below the portal */

@@ -126,10 +126,11 @@ t.test('several OpenID providers are told apart by name, issuer and label', asyn
   t.match(problems([at('a'), { name: 'b', issuer: 'http://b.example', scopes: [] }, 'c', {}]), [
     /^portal\.oidc\[1\]\.clientId: is missing/,
     /^portal\.oidc\[1\]\.issuer: must be an https:/,
-    /^portal\.oidc\[1\]\.scopes: must have openid/,
+    /^portal\.oidc\[1\]\.scopes: must include openid/,
     /^portal\.oidc\[2\]: must be a map such as \{ issuer: …, clientId: … \}/,
     /^portal\.oidc\[3\]\.issuer: is missing/,
     /^portal\.oidc\[3\]\.clientId: is missing/,
+    /^portal\.oidc\[3\]\.label: is also/,
   ])
   t.match(problems('corp'), [
     /^portal\.oidc: must be a map such as \{ issuer: …, clientId: … \}, or a list of such/,
