@@ -35,6 +35,8 @@ const notices = {
   'session-gone': { kind: 'info', text: 'The session had already ended.' },
   'sessions-ended': { kind: 'good', text: 'All sessions have ended.' },
   'account-saved': { kind: 'good', text: 'The account has been saved.' },
+  'accounts-changed': { kind: 'good', text: 'The accounts have been changed.' },
+  'none-ticked': { kind: 'info', text: 'Tick the accounts to change first.' },
   'account-verified': { kind: 'good', text: 'The e-mail is marked as verified.' },
   'account-unverified': { kind: 'good', text: 'The e-mail is marked as not verified.' },
   'account-disabled': { kind: 'good', text: 'The account is disabled, and its sessions have ended.' },

@@ -29,7 +29,7 @@ import type { PortalRequest } from './portal-request.ts'
 import type { PageResponse } from './portal-response.ts'
 import type { Branding, PortalAssets } from './read-assets.ts'
 import { framePasskeysOf, type PortalPasskeys } from './second-factor/portal-passkeys.ts'
-import type { PageFrame } from './views/frame.ts'
+import type { PageFrame, ScopedRoute } from './views/frame.ts'
 
 /** One request to the portal, with its visitor and viewer. */
 export interface PageContext {
@@ -109,12 +109,13 @@ export interface PortalParts {
   readonly options: PortalOptions
   readonly assets: PortalAssets
   readonly notices: FlashNotices
+  readonly scopedRoutes: readonly ScopedRoute[]
 }
 
 const nonceBytes = 16
 
 export function createPageContext(
-  { options, assets, notices }: PortalParts,
+  { options, assets, notices, scopedRoutes }: PortalParts,
   {
     request,
     viewer,
@@ -146,6 +147,7 @@ export function createPageContext(
       },
       roles,
       plans,
+      scopedRoutes,
       issuers,
       canMailLinks: options.canMailLinks,
       // An error page does not consume the notice: the next page shows it.

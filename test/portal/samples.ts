@@ -32,6 +32,11 @@ export function frame(over: Partial<PageFrame> = {}): PageFrame {
     roles: ['Admin', 'User'],
     canMailLinks: true,
     plans: [],
+    scopedRoutes: [
+      { scopes: ['orders:read'], text: 'GET /orders' },
+      { scopes: ['orders:write'], text: 'POST, PUT /orders' },
+      { scopes: ['orders:read', 'orders:refund'], text: 'POST /orders/refunds' },
+    ],
     issuers: ['corp'],
     notice: undefined,
     ...over,

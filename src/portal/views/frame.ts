@@ -21,6 +21,7 @@ export interface PageFrame {
   readonly canMailLinks: boolean
   /** The names of the plans in the config. */
   readonly plans: readonly string[]
+  readonly scopedRoutes: readonly ScopedRoute[]
   /** The names of the foreign issuers in the config. */
   readonly issuers: readonly string[]
   /** Shown above the page. */
@@ -43,6 +44,12 @@ export interface FramePasskeys {
   readonly isConfirmed: boolean
   /** The page, below the portal. */
   readonly path: string
+}
+
+/** A route that asks for scopes, as people write it: `GET, POST /orders`. */
+export interface ScopedRoute {
+  readonly scopes: readonly string[]
+  readonly text: string
 }
 
 /** An OpenID provider. */

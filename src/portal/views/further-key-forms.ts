@@ -1,6 +1,6 @@
 import { keyNameLengthMax } from '#accounts/key-input.ts'
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
-import { attributeIf, type Html, html } from '#platform/pages/html.ts'
+import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
 import { currentPasswordField, field, fieldError, foldedForm, formMessage } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 import { graces } from './key-card.ts'
@@ -68,6 +68,19 @@ export function revokeForm(frame: PageFrame, { name, createdAt }: SecretKeyStatu
   })
 }
 
+/** How many scopes are explained. */
+const explainedMax = 20
+
+/** What each scope opens. */
+function scopesHint({ scopedRoutes }: PageFrame): Html {
+  const scopes = [...new Set(scopedRoutes.flatMap((route) => route.scopes))].sort().slice(0, explainedMax)
+  const explained = scopes.map((scope) => {
+    const routes = scopedRoutes.filter((route) => route.scopes.includes(scope)).map(({ text }) => text)
+    return html` <code>${scope}</code> is for ${routes.join('; ')}.`
+  })
+  return html`What it may do, separated by spaces; empty = all that you may.${explained}`
+}
+
 const lifetimeChoices = [
   { value: '', text: 'Never' },
   { value: '30', text: 'In 30 days' },
@@ -77,7 +90,7 @@ const lifetimeChoices = [
 
 export function createForm(frame: PageFrame, state: FormState): Html {
   const idPrefix = 'new-key-'
-  const text = (name: string, label: string, hint: string) =>
+  const text = (name: string, label: string, hint: Content) =>
     field(state, { name, label, hint, idPrefix, isOptional: true, isExact: true, autocomplete: 'off' })
   return foldedForm(frame, {
     summary: 'Create a key…',
@@ -91,7 +104,7 @@ export function createForm(frame: PageFrame, state: FormState): Html {
       idPrefix,
       isExact: true,
       autocomplete: 'off',
-    })}${text('scopes', 'Scopes', 'What it may do, separated by spaces; empty = all that you may.')}${text(
+    })}${text('scopes', 'Scopes', scopesHint(frame))}${text(
       'addresses',
       'Addresses',
       'Where it may come from, such as 203.0.113.7 or 10.0.0.0/8; empty = anywhere.',

@@ -8,6 +8,7 @@ import { search, type TermIndex } from '../search.ts'
 import { createIdentityIndex, createImportedKeyIndex, createTermIndex } from './account-indexes.ts'
 import { accountColumns, hasSameIndexes, indexedColumns, toAccount, toRow } from './account-row.ts'
 import type { Database } from './database.ts'
+import { createAccountLists } from './filter-accounts.ts'
 import type { Writer } from './writer.ts'
 
 /** How many sessions of a deleted account one step removes, which blocks the event loop for a few milliseconds. */
@@ -21,6 +22,7 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
   const terms = createTermIndex(database)
   const importedKeys = createImportedKeyIndex(database)
   const identities = createIdentityIndex(database)
+  const lists = createAccountLists(database, find)
   const insert = prepare(
     `INSERT INTO accounts (${accountColumns.join(', ')}) VALUES (${accountColumns.map((column) => `:${column}`).join(', ')})`,
   )
@@ -143,7 +145,7 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
 
   const termIndex: TermIndex = {
     find: async (prefix, after, limit) => read(() => terms.find(prefix, after, limit)),
-    load: async (ids) => read(() => ids.map(find)),
+    load: async (ids) => read(() => ids.map(lists.findListed)),
   }
 
   const verbs: AccountStore = {
@@ -167,6 +169,8 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
       read(() =>
         selectPage.all(after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', limit).map(toAccount),
       ),
+    filterAccounts: async (page) => read(() => lists.filterAccounts(page)),
+    countAccounts: async () => read(lists.count),
     searchAccounts: (page) => search(termIndex, page),
     ...accountsByReplacing(replace),
     deleteAccount: async (id, audit) => {

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { everyAccount } from '#store/account-filter.ts'
 import type { AccountBatch, AccountStore } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
 import type { BackupStore, StoreRecord } from '#store/backup/records.ts'
@@ -40,6 +41,9 @@ const accountVerbs: Calls<AccountStore> = {
   findAccount: (store) => store.findAccount('a'),
   findAccountByEmail: (store) => store.findAccountByEmail('a@example.com'),
   listAccounts: (store) => store.listAccounts({ after: { id: 'a', createdAt: now }, limit: 1 }),
+  filterAccounts: (store) =>
+    store.filterAccounts({ filter: everyAccount, order: 'email', after: undefined, limit: 1 }),
+  countAccounts: (store) => store.countAccounts(),
   searchAccounts: (store) => store.searchAccounts({ words: ['a'], after: undefined, limit: 1 }),
   updateAccount: (store) => store.updateAccount('a', { role: 'Admin' }),
   deleteAccount: (store) => store.deleteAccount('a'),

@@ -102,10 +102,10 @@ export function createRestore(connection: Connection): BackupStore['restore'] {
         ])
       }
     }
-    const { emails, identities, importedKeys, terms, signingKeys, blockedSubjects } = keys
+    const { emails, identities, importedKeys, terms, activeDays, signingKeys, blockedSubjects } = keys
     const { audit, ownAudit, auditChains, log, head } = keys
     await runAll([
-      ['unlink', emails, identities, importedKeys, terms, signingKeys, blockedSubjects],
+      ['unlink', emails, identities, importedKeys, terms, activeDays, signingKeys, blockedSubjects],
       ['unlink', audit, ownAudit, auditChains, log, head],
     ])
   }

@@ -111,6 +111,8 @@ export function createRecordWriter(
         const { accountId, digest, at, scheme, address } = record
         return [['hset', keys.keyUsesOf(accountId), digest, `${at} ${scheme} ${address}`]]
       }
+      case 'activity':
+        return [['zadd', keys.activeDays, 'GT', record.day, record.accountId]]
       case 'usagePrincipal':
         return [['zadd', keys.usagePrincipals, record.day, record.id]]
       case 'signingKey': {
