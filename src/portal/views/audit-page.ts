@@ -72,7 +72,7 @@ function filterForm({ base }: PageFrame, filter: AuditFilter): Html {
     (name) =>
       html`<option value="${name}"${attributeIf(name === action, 'selected')}>${describeAction(name)}</option>`,
   )}</select></div>
-<div><label for="from">From</label><input id="from" name="from" type="date" value="${dayText(from)}"></div>
+<div><label for="from">From (UTC)</label><input id="from" name="from" type="date" value="${dayText(from)}"></div>
 <div><label for="to">To (UTC)</label><input id="to" name="to" type="date" value="${lastDayText(filter)}"></div><button>Filter</button></form>`
 }
 
