@@ -65,6 +65,23 @@ t.test('explain admits Admins to the admin API by either scheme', async (t) => {
   }
 })
 
+t.test('explain knows who may follow revocations, and whether there is such a stream', async (t) => {
+  const path = '/api/v1/revocations?nonce=1'
+  for (const [headers, expected] of [
+    [[], 'refuse credentials-missing scheme'],
+    [[key(user)], 'refuse role-forbidden policy'],
+    [[key(admin)], 'refuse route-not-found destination'],
+  ] as const)
+    t.equal(await explainTruly(t, `GET ${path}`, headers), expected)
+  const other = await startGateway(t, {
+    config: { routes: [], tokens: { revocationFeed: { enabled: true }, introspection: { roles: ['User'] } } },
+  })
+  const { secretKey } = await other.createAccount()
+  const asked = ['GET', other.url + path, '-H', key({ secretKey }), '--config', other.configFile, '--json']
+  const { decision } = (await run(t, ['explain', ...asked])).json() as Explained
+  t.equal(decision, 'answer')
+})
+
 t.test('explain refuses a wrong method on a path of the gateway for every caller', async (t) => {
   for (const line of [
     `PUT ${accounts}`,

@@ -4,6 +4,7 @@ import type { SignInReturnOptions } from '#api/register-sign-in-return.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
 import { createClientCertificateReader } from '#gateway/gate/client-certificate-reader.ts'
 import { returnsToOtherHosts, signInHostsOf } from '#gateway/routes/route-urls.ts'
+import type { WebSockets } from '#gateway/server/web-sockets.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import type { OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
 import { createOidcProvider } from '#identity/oidc/provider.ts'
@@ -36,6 +37,8 @@ import {
 /** What the endpoints of the gateway itself are made of. */
 export interface ApiPartsOptions extends ConfigParts {
   readonly callerAuth: CallerAuth
+  /** See WebSockets. */
+  readonly followStream: WebSockets['followStream']
   /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string
   /** undefined = no route leads page visits to the sign-in. */
@@ -58,6 +61,8 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
     introspection: config.tokens.introspection,
     proofs: createConfiguredProofs(options),
     keyring: callerAuth.keyring,
+    revocationFeed: callerAuth.revocationFeed,
+    followStream: options.followStream,
     limiter,
     metrics,
     failures: config.failures,
