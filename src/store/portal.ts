@@ -45,15 +45,15 @@ export interface PortalStore extends SecondFactorStore {
    * Links an account with a person whose e-mail the provider has verified: the account's e-mail then counts as verified
    * too, and earlier links stop working. `refused`: the account has another e-mail by now, or belongs to another person
    * of the same issuer; the person has another account; or there is no proof, although somebody else may use it
-   * (`mayBeAnothers`). A link with another issuer is replaced.
+   * (`mayBeAnothers`). Links with other issuers stay; beyond `identitiesMax` the oldest is removed.
    */
   linkIdentity(
     accountId: string,
     link: IdentityLink,
     audit?: AuditEntry,
   ): Promise<'linked' | 'refused' | 'unknown'>
-  /** Removes the link of an account and ends its portal sessions; false if there is none. */
-  unlinkIdentity(accountId: string, audit?: AuditEntry): Promise<boolean>
+  /** Removes the links of an account and ends its portal sessions; false if there are none. */
+  unlinkIdentities(accountId: string, audit?: AuditEntry): Promise<boolean>
 
   /**
    * Starts a portal session, unless the account has changed since `expected` was read. Sessions that have ended are

@@ -169,8 +169,10 @@ function describe(error: unknown): string {
   return messages.join(': ')
 }
 
-/** How people sign in to the portal at an OpenID provider: `portal.oidc`. */
+/** How people sign in to the portal at an OpenID provider: one of `portal.oidc`. */
 export interface OidcOptions {
+  /** Tells it from others, in URLs; undefined = it has no name, as only one may. */
+  readonly name: string | undefined
   /** The URL of the provider, exactly as in its metadata and tokens. */
   readonly issuer: string
   readonly clientId: string

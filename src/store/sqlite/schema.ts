@@ -209,4 +209,12 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
       CREATE INDEX audit_once_by_end ON audit_once (kept_until);
     `),
   listAccounts,
+  // An account may have an owner at each of several OpenID providers.
+  (database) =>
+    database.exec(`
+      CREATE TABLE account_identities (key TEXT PRIMARY KEY, account_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
+      INSERT INTO account_identities SELECT identity_key, id FROM accounts WHERE identity_key IS NOT NULL;
+      DROP INDEX accounts_by_identity;
+      ALTER TABLE accounts DROP COLUMN identity_key;
+    `),
 ]
