@@ -2,18 +2,18 @@ import { setImmediate } from 'node:timers/promises'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { accountIdPattern } from '#platform/secrets/key-format.ts'
 import { emailKey } from '#store/account.ts'
-import type { AccountPosition, ListedAccount } from '#store/account-filter.ts'
-import type { AccountStore } from '#store/accounts.ts'
+import type { AccountOrder, AccountPosition, ListedAccount } from '#store/account-filter.ts'
+import type { AccountStore, TermEntry } from '#store/accounts.ts'
 import { isFoundByTerms } from '#store/search.ts'
 import type { AccountQuery } from './account-query.ts'
-import { createCursor, type Page, parseCursor, parseListCursor } from './cursor.ts'
+import { type CursorParts, createCursor, type Page, parseCursor, parseListCursor } from './cursor.ts'
 
 export interface AccountSearch {
   /**
-   * Accounts that match a query, each once. With a text and no order those come first of which the e-mail, a part of it,
-   * its domain or a word of the names begins with each word, in the order of an index, which takes as long among a
-   * million accounts as among a hundred; then those that have the words anywhere, the newest first. A page scans a
-   * bounded part of the accounts: it may be short or empty, and still have a next one.
+   * Accounts that match a query, each once. With a text and no order, accounts whose e-mail, a part of it, its domain
+   * or a name begins with each word come first, in the order of an index, which takes as long among a million
+   * accounts as among a hundred; then those that have the words anywhere, the newest first. A page scans a bounded
+   * part of the accounts: it may be short or empty, and still have a next one.
    * @param page `limit` 1 to 100; `cursor` from a page of the same query
    * @throws GatehouseError `request-invalid` (fields `limit`, `cursor`)
    */
@@ -47,27 +47,40 @@ export function createAccountSearch(
   store: Pick<AccountStore, 'findAccount' | 'filterAccounts' | 'searchAccounts' | 'countAccounts'>,
 ): AccountSearch {
   /** The next step of a query. A cursor names the place in the index or, with a mark, in the list. */
-  async function step(
-    { filter, order }: AccountQuery,
-    cursor: string | undefined,
+  function step(query: AccountQuery, cursor: string | undefined, limit: number): Promise<Step> {
+    if (!isRanked(query))
+      return stepInList(query, cursor === undefined ? undefined : parseCursor(cursor), limit)
+    const [first, id] = cursor === undefined ? [undefined, ''] : parseCursor(cursor)
+    if (first === undefined || !first.startsWith(listMark))
+      return stepInIndex(query, first === undefined ? undefined : { term: first, id }, limit)
+    const key = first.slice(listMark.length)
+    return stepInList(query, key === '' ? undefined : [key, id], limit)
+  }
+
+  async function stepInIndex(
+    { filter }: AccountQuery,
+    after: TermEntry | undefined,
     limit: number,
   ): Promise<Step> {
-    const ranked = isRanked({ filter, order })
-    const [first = '', id = ''] = cursor === undefined ? [] : parseCursor(cursor)
-    if (ranked && !first.startsWith(listMark)) {
-      const after = cursor === undefined ? undefined : { term: first, id }
-      const { words, ...others } = filter
-      const page = { words, filter: { ...others, words: [] }, after, limit }
-      const { accounts, next } = await store.searchAccounts(page)
-      return { accounts, next: createCursor(next ? [next.term, next.id] : [listMark, '']) }
-    }
-    const isStart = cursor === undefined || first === listMark
-    const after = isStart ? undefined : positionIn(cursor, order, ranked)
-    const { accounts, next } = await store.filterAccounts({ filter, order: order ?? 'newest', after, limit })
+    const { words, ...others } = filter
+    const page = { words, filter: { ...others, words: [] }, after, limit }
+    const { accounts, next } = await store.searchAccounts(page)
+    return { accounts, next: createCursor(next ? [next.term, next.id] : [listMark, '']) }
+  }
+
+  async function stepInList(
+    query: AccountQuery,
+    after: CursorParts | undefined,
+    limit: number,
+  ): Promise<Step> {
+    const { filter, order = 'newest' } = query
+    const position = after && positionIn(after, order)
+    const { accounts, next } = await store.filterAccounts({ filter, order, after: position, limit })
+    if (!isRanked(query)) return { accounts, next: next && createCursor([String(next.key), next.id]) }
     return {
       // The index has found the others.
-      accounts: ranked ? accounts.filter((account) => !isFoundByTerms(account, filter.words)) : accounts,
-      next: next && createCursor([`${ranked ? listMark : ''}${next.key}`, next.id]),
+      accounts: accounts.filter((account) => !isFoundByTerms(account, filter.words)),
+      next: next && createCursor([`${listMark}${next.key}`, next.id]),
     }
   }
 
@@ -149,10 +162,6 @@ function isRanked({ filter, order }: Pick<AccountQuery, 'filter' | 'order'>): bo
 const listMark = '\n'
 
 /** @throws GatehouseError `request-invalid` (field `cursor`) for a cursor of another list */
-function positionIn(cursor: string, order: AccountQuery['order'], ranked: boolean): AccountPosition {
-  const [marked, id] = parseCursor(cursor)
-  const key = ranked ? marked.slice(listMark.length) : marked
-  if (order === 'email') return { key, id }
-  const { createdAt } = parseListCursor(createCursor([key, id]))
-  return { key: createdAt, id }
+function positionIn([key, id]: CursorParts, order: AccountOrder): AccountPosition {
+  return order === 'email' ? { key, id } : { key: parseListCursor(createCursor([key, id])).createdAt, id }
 }

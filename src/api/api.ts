@@ -23,6 +23,7 @@ import {
   type AdmissionOptions,
   adminRoute,
   createAdmission,
+  introspectionRoute,
   ownAccountRoute,
 } from './admin/admin-admission.ts'
 import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
@@ -41,6 +42,7 @@ import { type OwnEndpoint, registerOperations, registerOwnRoute } from './operat
 import { registerPortal } from './register-portal.ts'
 import { registerSignInReturn, type SignInReturnOptions } from './register-sign-in-return.ts'
 import { applyReplyKeepAlive, jsonLine } from './reply.ts'
+import { type RevocationsOptions, revocationsOperations } from './revocations.ts'
 import {
   type HeldKeysEndpointOptions,
   revokeKeyEndpoint,
@@ -53,6 +55,7 @@ import { translateError } from './validate-with-schemas.ts'
 export interface ApiOptions
   extends TokenEndpointsOptions,
     HeldKeysEndpointOptions,
+    RevocationsOptions,
     Pick<OAuthOptions, 'clientTokens' | 'issuer' | 'introspection' | 'proofs'> {
   readonly keyring: Keyring
   readonly requestTimeoutMs: number
@@ -165,7 +168,8 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   const callers = { ...options, ...options.admin }
   const admin = adminOperations(callers)
   const ownAccount = ownAccountOperations(callers.actionsOf)
-  const operations = { ...publicOperations, ...ownAccount, ...admin }
+  const revocations = revocationsOperations(options)
+  const operations = { ...publicOperations, ...ownAccount, ...revocations, ...admin }
   const endpoints: Readonly<Record<Exclude<PublicPath, MetadataPath | OAuthPath>, OwnEndpoint>> = {
     ...tokenEndpoints(scope, options),
     '/api/v1/keys/revoke': revokeKeyEndpoint(options),
@@ -182,6 +186,13 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   scope.register(async (gated) => registerOperations(gated, admin, createAdmission(callers, adminRoute)))
   scope.register(async (gated) =>
     registerOperations(gated, ownAccount, createAdmission(callers, ownAccountRoute)),
+  )
+  scope.register(async (gated) =>
+    registerOperations(
+      gated,
+      revocations,
+      createAdmission(callers, introspectionRoute(options.introspection)),
+    ),
   )
 }
 

@@ -65,6 +65,23 @@ t.test('explain admits Admins to the admin API by either scheme', async (t) => {
   }
 })
 
+t.test('explain knows who may follow revocations, and whether there is such a stream', async (t) => {
+  const path = '/api/v1/revocations?nonce=1'
+  for (const [headers, expected] of [
+    [[], 'refuse credentials-missing scheme'],
+    [[key(user)], 'refuse role-forbidden policy'],
+    [[key(admin)], 'refuse route-not-found destination'],
+  ] as const)
+    t.equal(await explainTruly(t, `GET ${path}`, headers), expected)
+  const other = await startGateway(t, {
+    config: { routes: [], tokens: { revocationFeed: { enabled: true }, introspection: { roles: ['User'] } } },
+  })
+  const { secretKey } = await other.createAccount()
+  const asked = ['GET', other.url + path, '-H', key({ secretKey }), '--config', other.configFile, '--json']
+  const { decision } = (await run(t, ['explain', ...asked])).json() as Explained
+  t.equal(decision, 'answer')
+})
+
 t.test('explain refuses a wrong method on a path of the gateway for every caller', async (t) => {
   for (const line of [
     `PUT ${accounts}`,
@@ -126,7 +143,7 @@ t.test('explain knows the pages for passkeys where the portal has them', async (
 
 t.test('explain knows the pages of a sign-in by OpenID Connect where the config has one', async (t) => {
   const pages = pageAccess.map(({ path }) => path).filter(isOidcPath)
-  t.equal(pages.length, 4)
+  t.equal(pages.length, 5)
   for (const path of pages)
     t.equal(await explainTruly(t, `GET /portal${path}`), 'refuse route-not-found route', path)
   const oidc = { issuer: 'http://127.0.0.1:1', clientId: 'gatehouse' }

@@ -49,6 +49,13 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       ...emptyForm,
       next: '',
     }),
+  'sign-in-providers': (over) => signInPage(out({ ...over, oidc }), { ...emptyForm, next: '' }),
+  'profile-providers': (over) =>
+    profilePage(samples.frame({ ...over, oidc: { ...oidc, linked: oidc.providers } }), {
+      account: samples.account(),
+      canSend: true,
+      hasSecondFactor: false,
+    }),
   forgotten: (over) => forgottenPage(out(over), emptyForm, { canSend: true, linkLifetimeMs: 3_600_000 }),
   'forgotten-refused': (over) =>
     forgottenPage(
@@ -121,7 +128,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       refusedPasskey: {
         form: 'remove',
         id: 'one',
-        state: samples.refused({ errors: { code: 'The code is wrong or too old.' } }),
+        state: samples.refused({ errors: { id: 'This is your last passkey: first add another.' } }),
       },
     }),
   'passkey-refused': (over) =>
@@ -166,7 +173,11 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       { account: 'ada@example.com', email: 'ada.king@example.com', viewer: undefined },
     ),
   'take-over': (over) =>
-    takeOverPage(out(over), { label: 'Example ID', acceptsPasswords: true }, 'ada@example.com'),
+    takeOverPage(
+      out(over),
+      { from: { name: undefined, label: 'Example ID' }, acceptsPasswords: true },
+      'ada@example.com',
+    ),
   error: (over) =>
     errorPage(out(over), {
       ...errorText(new GatehouseError('store-unavailable'), 'nothing'),
@@ -466,6 +477,18 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
   'audit-none': (over) =>
     auditPage(samples.adminFrame(over), audit({ entries: [], who: 'nobody@example.com' })),
 }
+
+const oidc = {
+  providers: [
+    { name: undefined, label: 'Example ID' },
+    { name: 'corp', label: 'Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch' },
+  ],
+  acceptsPasswords: true,
+  linked: [],
+  hasPassword: true,
+  isConfirmed: false,
+  path: '/profile',
+} satisfies PageFrame['oidc']
 
 function out(over: Partial<PageFrame>): PageFrame {
   return samples.frame({ ...over, viewer: undefined })

@@ -1,4 +1,10 @@
-import { adminRoute, createOwnBasicKeyCheck, ownAccountRoute } from '#api/admin/admin-admission.ts'
+import {
+  adminRoute,
+  createOwnBasicKeyCheck,
+  gatedRouteOf,
+  ownAccountRoute,
+} from '#api/admin/admin-admission.ts'
+import { noFeedError } from '#api/revocations.ts'
 import type { Config } from '#config/config.ts'
 import { cookieValues } from '#gateway/browser/browser-fields.ts'
 import { createGate, type DecisionTrace, type GateOptions } from '#gateway/gate/gate.ts'
@@ -6,9 +12,9 @@ import { destinationOf, recordRouteName } from '#gateway/gate/outcome.ts'
 import {
   changePasswordPath,
   documentMethods,
-  isAdminPath,
   isGatedPath,
   type OwnPaths,
+  revocationsPath,
 } from '#gateway/routes/own-paths.ts'
 import type { RequestTarget } from '#gateway/routes/request-target.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
@@ -65,14 +71,13 @@ async function explainAdmission(
   methods: readonly string[],
   { config, gateOptions, trace, passRoute }: OwnPathContext,
 ): Promise<void> {
-  const isAdmin = isAdminPath(destinationOf(arrival.outcome).target.path)
-  const detail = isAdmin
-    ? 'a path of the admin API; the response depends on the path and the body'
-    : "a path of the gateway itself, about the caller's own account"
+  const { path } = destinationOf(arrival.outcome).target
+  const route = gatedRouteOf(path, config.tokens.introspection)
+  const detail = gatedDetail(route)
   const gate = createGate<GatedRoute, ExplainedArrival>({
     ...gateOptions,
     checkBasicKey: createOwnBasicKeyCheck(config.publicOrigin),
-    findRoute: () => (isAdmin ? adminRoute : ownAccountRoute),
+    findRoute: () => route,
     trace: {
       passed: (step) => {
         if (step === 'route') passRoute({ detail, facts: { methods } })
@@ -82,6 +87,14 @@ async function explainAdmission(
   })
   const result = await gate(arrival)
   if (result instanceof GatehouseError) throw result
+  if (path === revocationsPath && !config.tokens.revocationFeed.enabled) throw noFeedError()
+}
+
+function gatedDetail(route: GatedRoute): string {
+  if (route === adminRoute) return 'a path of the admin API; the response depends on the path and the body'
+  return route === ownAccountRoute
+    ? "a path of the gateway itself, about the caller's own account"
+    : 'a path of the gateway itself, for those who may ask about tokens'
 }
 
 /** What the portal decides by the head alone: the session of a cookie is not looked up. */
@@ -121,7 +134,7 @@ async function explainPortalPath(
 }
 
 function isConfigured(path: string, { oidc, origin, acceptsPasswords, branding }: Config['portal']): boolean {
-  if (isOidcPath(path)) return oidc !== undefined
+  if (isOidcPath(path)) return oidc.length > 0
   return !isPasskeyPath(path) || (acceptsPasswords && relyingPartyOf(origin, branding.name) !== undefined)
 }
 

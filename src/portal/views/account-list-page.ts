@@ -41,7 +41,7 @@ ${error !== undefined && staticNotice('bad', error)}
 <section class="card" aria-label="Accounts">${items.length === 0 ? noAccounts(frame, view) : listForm(frame, view)}</section>
 ${pager({
   ...view,
-  texts: ['First page', isCutShort(view) ? 'Search on' : 'Next page'],
+  texts: ['First page', isCutShort(view) ? 'Continue the search' : 'Next page'],
   hrefOf: (cursor) => `${base}/accounts${searchOf(fields, cursor)}`,
 })}`,
   })
@@ -62,7 +62,7 @@ export const accountsPerPage = 25
 function countText({ fields, count, items, nextCursor, isFirstPage }: AccountListView): string {
   const all = plural(count, 'account')
   if (!isNarrowed(fields)) return `${all}.`
-  return isFirstPage && nextCursor === undefined ? `${items.length} of ${all}.` : `A selection of ${all}.`
+  return isFirstPage && nextCursor === undefined ? `${items.length} of ${all}.` : `Matches among ${all}.`
 }
 
 /** The query string of a list with these fields. */
@@ -198,7 +198,7 @@ function noAccounts({ base }: PageFrame, { fields, nextCursor }: AccountListView
     ? emptyState({
         icon: icon('search'),
         title: 'No matches yet',
-        text: 'There are too many accounts to look through at once: “Search on” continues where this page ended.',
+        text: 'There are too many accounts to search at once. Continue where this page ended.',
       })
     : emptyState({
         icon: icon('search'),

@@ -164,7 +164,7 @@ function stickyUpstreams({ upstreams }: StickyConfig): readonly string[] {
 
 interface RequestWriterParts {
   readonly config: Config
-  readonly callerAuth: Pick<CallerAuth, 'keyring'>
+  readonly callerAuth: Pick<CallerAuth, 'keyring'> & Partial<Pick<CallerAuth, 'revocationFeed'>>
   readonly clock: Clock
 }
 
@@ -202,13 +202,11 @@ export function createAssertionHeader({
 }: RequestWriterParts): AssertionHeader | undefined {
   const { enabled, header, lifetimeMs } = config.assertion
   if (!enabled) return undefined
-  const assertionCache = createLru<CachedAssertion>(assertionsMax)
+  const { keyring, revocationFeed } = callerAuth
   const { issuer } = config.tokens
-  return {
-    header,
-    of: createAssertions({ keyring: callerAuth.keyring, cache: assertionCache, issuer, lifetimeMs, clock })
-      .issue,
-  }
+  const cache = createLru<CachedAssertion>(assertionsMax)
+  const stamps = revocationFeed?.stamps
+  return { header, of: createAssertions({ keyring, cache, issuer, lifetimeMs, stamps, clock }).issue }
 }
 
 interface GatePartsOptions extends ConfigParts {
