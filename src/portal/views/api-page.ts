@@ -82,15 +82,15 @@ function routeRow({ name, path, host = '', methods, auth, scopes, rateLimit }: A
 
 function clientCard({ publicOrigin, carriers }: ApiView): Html {
   const takesField = carriers.headers.includes('SecretKey')
-  const code = `import { env } from 'node:process'
-import { createClient } from '@gatehouse-proxy/gateway/client'
+  const code = `import { env } from "node:process"
+import { createClient } from "@gatehouse-proxy/gateway/client"
 
 const client = createClient({
   baseUrl: ${JSON.stringify(publicOrigin)},
   secretKey: env.GATEHOUSE_SECRET_KEY,
   apiKey: env.GATEHOUSE_API_KEY,
 })
-const response = await client.fetch('/')`
+const response = await client.fetch("/")`
   return card({
     title: 'Client library',
     lead: takesField
