@@ -75,8 +75,10 @@ export const integrationPages: CreatePages = (options) => {
       post: async (context) => {
         const callable = callableRoutes(routes, context.viewer.account)
         const chosen = callable.find(({ name }) => name === context.form('route'))
-        const outcome = chosen && (await tryRoute(chosen, context))
-        return show(context, { tryIt: { routes: callable, chosen: chosen?.name, outcome } })
+        const { form } = context
+        const request = { method: form('tryMethod'), rest: form('rest').trim(), body: form('body') }
+        const outcome = chosen && (await tryRoute(chosen, request, context))
+        return show(context, { tryIt: { routes: callable, chosen: chosen?.name, request, outcome } })
       },
     },
     ...createFurtherKeyPages(show, clock),
@@ -110,7 +112,12 @@ function createShowIntegration({
       keys,
       furtherKeys: furtherKeysOf(secretKeys),
       snippets: { baseUrl, path, carriers },
-      tryIt: { routes: callable, chosen: undefined, outcome: undefined },
+      tryIt: {
+        routes: callable,
+        chosen: undefined,
+        request: { method: '', rest: '', body: '' },
+        outcome: undefined,
+      },
       ...more,
     }
     return context.show((frame) => integrationPage(frame, view), refusal)

@@ -1,15 +1,22 @@
 import type { RouteOptions } from '#gateway/routes/compile.ts'
 import { isWildcard } from '#gateway/routes/host-lookup.ts'
-import { accessTokenPath, type PublicPath } from '#gateway/routes/own-paths.ts'
+import { accessTokenPath, createOwnPaths, type PublicPath } from '#gateway/routes/own-paths.ts'
+import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import { keyField } from '#identity/keys/carriers.ts'
 import { isRecord, parseJson } from '#platform/json.ts'
 import { hideKnownSecrets, type KnownSecret, longestSpelling } from '#platform/secrets/hide-secrets.ts'
 import type { Account } from '#store/account.ts'
 import { callGateway, callTimeoutMs, type GatewayResponse } from './call-gateway.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
-import { requestText, type TryItOutcome, type TryItRoute } from './views/try-it-card.ts'
+import {
+  requestText,
+  type TryItOutcome,
+  type TryItRequest,
+  type TryItRoute,
+  triedMethods,
+} from './views/try-it-card.ts'
 
-/** A route that an account may call with GET. */
+/** A route that an account may call. */
 interface CallableRoute extends TryItRoute {
   readonly auth: RouteOptions['auth']
 }
@@ -23,17 +30,21 @@ export function admits({ auth, roles, verifiedOnly }: RouteOptions, account: Acc
   return (roles?.includes(account.role) ?? true) && (account.isVerified || !verifiedOnly)
 }
 
-/** The routes that would admit the account, and can be called with GET. */
+/** The routes that would admit the account, with the method that they are tried with unless another is chosen. */
 export function callableRoutes(routes: readonly RouteOptions[], account: Account): readonly CallableRoute[] {
   return routes
     .filter((route) => admits(route, account) && !isWildcard(route.host))
-    .filter(({ methods }) => methods === undefined || methods.includes('GET'))
-    .map(({ name, path, host, auth }) => ({ name, path, host, auth }))
+    .map(({ name, path, host, auth, methods = ['GET'] }) => {
+      const method = methods.includes('GET') ? 'GET' : (methods[0] ?? 'GET')
+      return { name, path, host, auth, method }
+    })
+    .filter(({ method }) => triedMethods.includes(method))
     .sort((one, other) => Number(one.auth === 'none') - Number(other.auth === 'none'))
 }
 
 /** Creates the function that calls this gateway through its own listener, as any client would. */
-export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOptions) {
+export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: portalPath }: PortalOptions) {
+  const ownPaths = createOwnPaths({ enabled: true, path: portalPath })
   const names = Object.values(identityHeaders).filter((name) => name !== undefined)
 
   function post(path: PublicPath, body: unknown): Promise<GatewayResponse> {
@@ -48,7 +59,7 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOpt
 
   /** Calls with an access token, whose session ends with the call. @param onToken called before the request is sent */
   async function callWithToken(
-    route: CallableRoute,
+    request: RouteRequest,
     keys: Keys,
     onToken: (token: string) => void,
   ): Promise<GatewayResponse> {
@@ -61,27 +72,36 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOpt
     const { JwtToken, RefreshToken } = JSON.parse(issued.body) as Readonly<Record<string, string>>
     if (JwtToken !== undefined) onToken(JwtToken)
     try {
-      return await get(route, { Authorization: `Bearer ${JwtToken}` })
+      return await send(request, { Authorization: `Bearer ${JwtToken}` })
     } finally {
       // If the session cannot be ended now, the response still counts, and the session stays in the list.
       await post('/api/v1/accounts/revoke-token', { token: RefreshToken }).catch(() => undefined)
     }
   }
 
-  function get(
-    { path, host }: CallableRoute,
-    headers: Readonly<Record<string, string>>,
-  ): Promise<GatewayResponse> {
-    return callGateway(gatewayUrl(), {
-      method: 'GET',
-      path,
-      host,
-      headers: { Accept: '*/*', ...headers },
-      body: '',
-    })
+  function send(request: RouteRequest, headers: Readonly<Record<string, string>>): Promise<GatewayResponse> {
+    const type = request.body === '' ? undefined : { 'Content-Type': 'application/json' }
+    return callGateway(gatewayUrl(), { ...request, headers: { Accept: '*/*', ...type, ...headers } })
   }
 
-  return async function tryRoute(route: CallableRoute, context: SignedInContext): Promise<TryItOutcome> {
+  /** undefined if it is no path of a route. What a route below it would decide, the gateway does. */
+  function requestTo(route: CallableRoute, { method, rest, body }: TryItRequest): RouteRequest | undefined {
+    const path = rest === '' ? route.path : route.path.replace(/\/$/, '') + rest
+    const target = /^[/?]|^$/.test(rest) ? parseRequestTarget(path) : undefined
+    // The portal itself, and what keys may do there, needs more than a form.
+    if (!target || ownPaths.has(target.path)) return undefined
+    const chosen = triedMethods.includes(method) ? method : route.method
+    return { method: chosen, path, host: route.host, body: chosen === 'GET' ? '' : body }
+  }
+
+  return async function tryRoute(
+    route: CallableRoute,
+    asked: TryItRequest,
+    context: SignedInContext,
+  ): Promise<TryItOutcome> {
+    const request = requestTo(route, asked)
+    if (!request)
+      return { kind: 'failed', reason: `Begin the path below ${route.path} with / or ?, as it is in a URL.` }
     const keys = readKeys(context)
     if (!keys) {
       return {
@@ -98,10 +118,10 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOpt
       ]
       const field = keyField(carriers, keys.secretKey)
       const response = isToken
-        ? await callWithToken(route, keys, (text) =>
+        ? await callWithToken(request, keys, (text) =>
             secrets.push({ text, placeholder: '[your access token]' }),
           )
-        : await get(route, route.auth === 'none' ? {} : Object.fromEntries([field]))
+        : await send(request, route.auth === 'none' ? {} : Object.fromEntries([field]))
       // In the form in which it is sent, with the key in base64, which may be encoded once more.
       const sent = field[1].slice(field[1].indexOf(' ') + 1)
       if (sent !== keys.secretKey) secrets.push({ text: sent, placeholder: '[your secret]' })
@@ -114,11 +134,11 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOpt
       return {
         kind: 'answered',
         response: {
-          route: requestText(route),
+          route: requestText(request),
           status: response.status,
           contentType: hide(response.contentType),
           durationMs: Math.round(response.durationMs),
-          scheme: isToken ? 'an access token' : route.auth === 'none' ? 'no credential' : 'the secret key',
+          scheme: schemeText(route),
           sendsIdentity: route.auth !== 'none',
           identity: echoedIdentity(value, names)?.map(([name, value]) => [name, hide(value)] as const),
           body: shownBody.slice(0, shownBodyLengthMax),
@@ -129,6 +149,19 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers }: PortalOpt
       return { kind: 'failed', reason: failureReason(error) }
     }
   }
+}
+
+function schemeText({ auth }: CallableRoute): string {
+  if (auth === 'none') return 'no credential'
+  return auth === 'bearer' ? 'an access token' : 'the secret key'
+}
+
+/** A request as it is sent, but for its headers. */
+interface RouteRequest {
+  readonly method: string
+  readonly path: string
+  readonly host: string | undefined
+  readonly body: string
 }
 
 function failureReason(error: unknown): string {

@@ -27,10 +27,36 @@ test('Try it calls a route and shows who the backend saw', async (t, portal) => 
   await page.getByText('No active token sessions').waitFor()
 })
 
-test('only routes that the account may call by GET are offered', async (t, portal) => {
+test('Try it sends a method, a path below the route and a body', async (t, portal) => {
+  const { page, secretKey } = await portal.createPerson()
+  const send = async (rest: string) => {
+    await page.getByLabel('Method', { exact: true }).selectOption('POST')
+    await page.getByLabel('Rest of the path').fill(rest)
+    await page.getByLabel('Body', { exact: true }).fill('{"item": 7}')
+    await page.getByRole('button', { name: 'Send request' }).click()
+  }
+  await page.getByLabel('Route').selectOption({ label: 'GET /any' })
+  await page.getByText('Method, path and body').click()
+  await send('/42?limit=1')
+  await page.getByRole('heading', { name: 'The backend received' }).waitFor()
+  const result = (await page.locator('#try-it').textContent()) ?? ''
+  t.match(result, 'POST /any/42?limit=1 · with the secret key')
+  t.match(result, '"content-type": "application/json"')
+  t.match(result, '"content-length": "11"')
+  t.notMatch(result, secretKey)
+  t.equal(await page.getByLabel('Body', { exact: true }).inputValue(), '{"item": 7}', 'it is still there')
+  t.strictSame(await findBarriers(page), [])
+  await page.getByLabel('Route').selectOption({ label: 'GET /' })
+  for (const rest of ['/portal/profile', '/api/v1/admin/accounts', '/../any', 'x']) {
+    await send(rest)
+    await page.getByText('Begin the path below / with / or ?').waitFor()
+  }
+})
+
+test('only routes that the account may call are offered', async (t, portal) => {
   const { page } = await portal.createPerson()
   const options = await page.getByLabel('Route').getByRole('option').allTextContents()
-  t.strictSame(options, ['GET /any', 'GET /bearer', 'GET /'])
+  t.strictSame(options, ['GET /any', 'GET /bearer', 'POST /orders', 'GET /'])
   const admin = await portal.createPerson({ role: 'Admin' })
   t.match(await admin.page.getByLabel('Route').getByRole('option').allTextContents(), [
     'GET /any',

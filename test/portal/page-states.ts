@@ -291,7 +291,8 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       sendsIdentity: false,
       identity: [],
     }
-    const open = { ...tryIt, chosen: 'orders', outcome: { ...outcome, response } }
+    const request = { method: 'PUT', rest: '/42', body: '{"item": 7}' }
+    const open = { ...tryIt, request, chosen: 'orders', outcome: { ...outcome, response } }
     return integrationPage(samples.frame(over), integration({ tryIt: open }))
   },
   api: (over) => apiPage(samples.frame(over), api),
@@ -543,10 +544,11 @@ const api: Parameters<typeof apiPage>[1] = {
 
 const tryIt: IntegrationView['tryIt'] = {
   routes: [
-    { name: 'hello', path: '/hello', host: undefined },
-    { name: 'orders', path: '/orders', host: 'shop.example.com' },
+    { name: 'hello', path: '/hello', host: undefined, method: 'GET' },
+    { name: 'orders', path: '/orders', host: 'shop.example.com', method: 'POST' },
   ],
   chosen: undefined,
+  request: { method: '', rest: '', body: '' },
   outcome: undefined,
 }
 

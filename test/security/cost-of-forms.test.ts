@@ -55,7 +55,7 @@ t.test('no form keeps the event loop for long', async (t) => {
     '/verify': ['token'],
     '/profile/name': ['firstName'],
     '/integration/keys/create': ['name', 'scopes', 'addresses', 'lifetimeDays'],
-    '/integration/try': ['route'],
+    '/integration/try': ['route', 'tryMethod', 'rest', 'body'],
     '/sessions/end': ['session'],
     '/accounts/new': ['email', 'firstName', 'role'],
     '/subjects/block': ['subject'],

@@ -4,17 +4,30 @@ import { form } from './form.ts'
 import type { PageFrame } from './frame.ts'
 import { codeBlock } from './parts.ts'
 
-/** A route that can be tried with GET. */
+/** A route that can be tried. */
 export interface TryItRoute {
   readonly name: string
   readonly path: string
   /** undefined = any. */
   readonly host: string | undefined
+  /** The method that is used unless another is chosen. */
+  readonly method: string
+}
+
+export const triedMethods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+/** What is sent to the route, as it was typed. */
+export interface TryItRequest {
+  /** '' = that of the route. */
+  readonly method: string
+  /** What follows the path of the route. */
+  readonly rest: string
+  readonly body: string
 }
 
 /** The request for a route, as text. */
-export function requestText({ host = '', path }: TryItRoute): string {
-  return `GET ${host}${path}`
+export function requestText({ method, host = '', path }: Omit<TryItRoute, 'name'>): string {
+  return `${method} ${host}${path}`
 }
 
 export type TryItOutcome =
@@ -41,21 +54,22 @@ interface TryItResponse {
 export interface TryItView {
   readonly routes: readonly TryItRoute[]
   readonly chosen: string | undefined
+  readonly request: TryItRequest
   readonly outcome: TryItOutcome | undefined
 }
 
 /** Calls the gateway as its clients do, and shows the result. */
-export function tryItCard(frame: PageFrame, { routes, chosen, outcome }: TryItView): Html {
+export function tryItCard(frame: PageFrame, { routes, chosen, request, outcome }: TryItView): Html {
   const body =
     routes.length === 0
-      ? html`<p class="muted">Your account cannot call any route with GET.</p>`
+      ? html`<p class="muted">Your account cannot call any route.</p>`
       : html`${form(frame, {
           action: '/integration/try#try-it',
           class: 'search',
           body: html`<div class="grow"><label class="visually-hidden" for="route">Route</label><select id="route" name="route">${routes.map(
             (route) =>
               html`<option value="${route.name}"${attributeIf(route.name === chosen, 'selected')}>${requestText(route)}</option>`,
-          )}</select></div><button class="primary" data-busy="Sending…">Send request</button>`,
+          )}</select></div><button class="primary" data-busy="Sending…">Send request</button>${requestPart(request)}`,
         })}${outcome && outcomePart(outcome)}`
   return card({
     title: 'Try it',
@@ -63,6 +77,17 @@ export function tryItCard(frame: PageFrame, { routes, chosen, outcome }: TryItVi
     id: 'try-it',
     body,
   })
+}
+
+/** No field is called `method`: a script would get it in place of the form's own. */
+function requestPart({ method, rest, body }: TryItRequest): Html {
+  const isOpen = method !== '' || rest !== '' || body !== ''
+  return html`<details class="whole"${attributeIf(isOpen, 'open')}><summary>Method, path and body</summary><div class="stack"><div class="field"><label for="try-method">Method</label><select id="try-method" name="tryMethod"><option value="">As above</option>${triedMethods.map(
+    (each) => html`<option${attributeIf(each === method, 'selected')}>${each}</option>`,
+  )}</select></div>
+<div class="field"><label for="try-rest">Rest of the path</label><p class="hint" id="try-rest-hint">Such as /42?limit=10.</p><input id="try-rest" name="rest" value="${rest}" maxlength="2000" autocapitalize="none" spellcheck="false" autocomplete="off" aria-describedby="try-rest-hint"></div>
+<div class="field"><label for="try-body">Body</label><p class="hint" id="try-body-hint">JSON; a GET has none.</p><textarea id="try-body" name="body" rows="6" spellcheck="false" aria-describedby="try-body-hint">
+${body}</textarea></div></div></details>`
 }
 
 function outcomePart(outcome: TryItOutcome): Html {
