@@ -16,7 +16,7 @@ const answerBytesMax = 64 * 1_024
 /** How many requests to an issuer are under way at the same time, in each worker: each is a connection. */
 const askingMax = 128
 
-/** What clients are told of the issuer's answer (RFC 6749 5.1). An ID token would name another issuer than this one. */
+/** The members of the issuer's response that clients get (RFC 6749 5.1). An ID token would name another issuer. */
 const toldMembers = ['access_token', 'token_type', 'expires_in', 'refresh_token', 'scope']
 
 export interface TokenRelayOptions {
