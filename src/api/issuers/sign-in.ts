@@ -68,7 +68,7 @@ export function createSignIn(
     // The state is not signed: a forged one leads nowhere that a sign-in of the forger could not.
     if (!to || !mayReturnTo(to.redirectUri))
       throw new GatehouseError('request-invalid', {
-        detail: 'This answer belongs to no sign-in: begin again in the program.',
+        detail: 'This response does not belong to a sign-in: begin again in the program.',
       })
     await assertIssuer(parameters.get('iss'))
     const error = parameters.get('error')

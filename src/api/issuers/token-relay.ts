@@ -38,7 +38,7 @@ export function createTokenRelay(
   async function ask(form: URLSearchParams): Promise<IssuerAnswer> {
     const { token } = await endpointsOf(front)
     if (asking >= askingMax)
-      throw issuerUnavailable(new Error('too many requests to the issuer are under way'))
+      throw issuerUnavailable(new Error('too many requests to the issuer are in progress'))
     asking++
     try {
       const answer = await fetchJson(token, {
@@ -62,7 +62,7 @@ export function createTokenRelay(
     const admission = await guard.admit(address, 'bearer')
     if (!admission) await countRefused(address)
     if (admission !== true)
-      throw issuerUnavailable(new Error('too many requests of the client network are under way'))
+      throw issuerUnavailable(new Error('too many requests of the client network are in progress'))
     let answer: IssuerAnswer | undefined
     try {
       answer = await ask(form)
