@@ -102,11 +102,11 @@ export function boundCertificateData({ certificate, input }: BoundCertificate) {
   return { ...limits, certificate: { subject, sha256, validTo } }
 }
 
-function quotaData(quota: Quota | undefined): Quota | null {
+export function quotaData(quota: Quota | undefined): Quota | null {
   return quota ? { limit: quota.limit, per: quota.per } : null
 }
 
-function timeOrNull(time: number | undefined): string | null {
+export function timeOrNull(time: number | undefined): string | null {
   return time === undefined ? null : new Date(time).toISOString()
 }
 

@@ -33,7 +33,7 @@ const quota = {
   }),
   description: 'How many requests the key may send, besides what the plan of the account allows.',
 } as const
-const quotaOrNull = {
+export const quotaOrNull = {
   ...quota,
   type: ['object', 'null'],
   description: `${quota.description} null = unlimited.`,
