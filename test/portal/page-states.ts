@@ -49,6 +49,8 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       next: '',
     }),
   'sign-in-providers': (over) => signInPage(out({ ...over, oidc }), { ...emptyForm, next: '' }),
+  'sign-in-long-names': (over) =>
+    signInPage({ ...samples.longFrame, ...over, oidc, viewer: undefined }, { ...emptyForm, next: '' }),
   'profile-providers': (over) =>
     profilePage(samples.frame({ ...over, oidc: { ...oidc, linked: oidc.providers } }), {
       account: samples.account(),
