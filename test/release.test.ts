@@ -37,6 +37,8 @@ function packageToRelease(t: Test, { changelog }: { readonly changelog: string }
     }),
   )
   write('a.txt', 'a')
+  mkdirSync(join(folder, 'deploy/helm/gatehouse'), { recursive: true })
+  write('deploy/helm/gatehouse/Chart.yaml', 'name: gatehouse\n')
   write('tools/sbom.ts', "console.log('{}')")
   write('tools/build-binary.ts', buildBinary)
   write('CHANGELOG.md', changelog)
@@ -53,13 +55,15 @@ function packageToRelease(t: Test, { changelog }: { readonly changelog: string }
   }
 }
 
-const changelog = '# Changelog\n\n## 1.2.3 - 2031-05-06\n\n- New.\n\n## 1.2.2 - 2031-04-01\n\n- Old.\n'
+const changelog =
+  '# Changelog\n\n## 1.2.3 - 2031-05-06\n\n- New ([how](docs/new.md)).\n\n## 1.2.2 - 2031-04-01\n\n- Old.\n'
 
 t.test('a release has package, bill of materials and image, a checksum of each, and its notes', async (t) => {
   const { folder, read, release } = packageToRelease(t, { changelog })
   const { status, stderr } = release('v1.2.3')
   t.equal(status, 0, stderr)
   const files = [
+    'gatehouse-1.2.3-chart.tgz',
     'gatehouse-1.2.3-darwin-arm64',
     'gatehouse-1.2.3-image.tar.gz',
     'gatehouse-1.2.3-linux-arm64',
@@ -74,7 +78,9 @@ t.test('a release has package, bill of materials and image, a checksum of each, 
   const sums = read('release/SHA256SUMS')
   t.strictSame([...sums.matchAll(/^[0-9a-f]{64} [ *](.+)$/gm)].map(([, name]) => name).toSorted(), files)
   execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: join(folder, 'release') })
-  t.equal(read('release/notes.md').trim(), '- New.')
+  t.equal(read('release/notes.md').trim(), '- New ([how](docs/new.md)).')
+  const listed = execFileSync('tar', ['--list', '--file', join(folder, 'release/gatehouse-1.2.3-chart.tgz')])
+  t.equal(String(listed), 'gatehouse/\ngatehouse/Chart.yaml\n', 'as helm packs a chart')
   const label = '--label org.opencontainers.image'
   t.equal(
     read('docker.log').split('\n')[0],
@@ -98,6 +104,10 @@ t.test('the image says when it was made, and in a workflow of GitHub where it co
     ['documentation', 'https://github.example.com/team/gatehouse/tree/v1.2.3/docs'],
   ])
     t.match(build, ` --label org.opencontainers.image.${name}=${value} `)
+  t.match(
+    read('release/notes.md'),
+    '([how](https://github.example.com/team/gatehouse/blob/v1.2.3/docs/new.md))',
+  )
 })
 
 t.test(

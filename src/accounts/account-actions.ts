@@ -44,7 +44,7 @@ export interface AccountActions {
    */
   unlinkIdentity(idOrEmail: string): Promise<boolean>
   /**
-   * Removes the second factor of somebody who has lost it, and the recovery codes too.
+   * Removes the second factor of somebody who has lost it: app, passkeys and recovery codes.
    * @returns false where the account has none
    * @throws GatehouseError `account-not-found`, `own-account` (one's own is disabled with a code)
    */
@@ -102,7 +102,7 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
       resetSecondFactor: async (idOrEmail) => {
         const account = await accounts.find(idOrEmail)
         if (by.kind === 'account' && by.id === account.id) throw new GatehouseError('own-account')
-        return store.disableSecondFactor(account.id, entry('second-factor-reset', account))
+        return store.disableSecondFactor(account.id, 'all', entry('second-factor-reset', account))
       },
     }
   }

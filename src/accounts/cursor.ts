@@ -2,7 +2,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { parseJson } from '#platform/json.ts'
 
 /** Where a page of a list ended: it names the last entry. Opaque to clients. */
-type CursorParts = readonly [string, string]
+export type CursorParts = readonly [string, string]
 
 /** A position in a list ordered by time, then by ID. */
 export interface ListPosition {

@@ -1,5 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
-import { isForeignKey } from '#platform/secrets/format.ts'
+import { isForeignKey } from '#platform/secrets/key-format.ts'
 import { digestOf, findKey, isApiKeyOf, type ParsedKey, parseKey } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountReader } from '#store/accounts.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { randomText } from '#platform/secrets/format.ts'
+import { randomText } from '#platform/secrets/key-format.ts'
 import { createKey, digestOf, type KeyKind } from '#platform/secrets/keys.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { Account } from '#store/account.ts'

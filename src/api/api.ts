@@ -6,7 +6,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { destinationOf, ownRouteName, recordRouteName } from '#gateway/gate/outcome.ts'
-import { createProblem, sendProblem } from '#gateway/refusals/problem.ts'
+import { createProblem, sendProblem } from '#gateway/refusals/send-problem.ts'
 import {
   documentMethods,
   type MetadataPath,
@@ -19,23 +19,30 @@ import type { Keyring } from '#identity/tokens/keyring.ts'
 import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Portal } from '#portal/portal.ts'
+import {
+  type AdmissionOptions,
+  adminRoute,
+  createAdmission,
+  introspectionRoute,
+  ownAccountRoute,
+} from './admin/admin-admission.ts'
 import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
-import { type AdmissionOptions, adminRoute, createAdmission, ownAccountRoute } from './admin/admission.ts'
+import { type IssuerFrontsOptions, registerIssuerFronts } from './issuers/issuer-fronts.ts'
+import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import {
   metadataMaxAgeS,
   type ProtectedResourceOptions,
   protectedResourceEndpoint,
   serverMetadataEndpoint,
-} from './discovery.ts'
-import { type IssuerFrontsOptions, registerIssuerFronts } from './issuers/issuer-fronts.ts'
-import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
+} from './metadata.ts'
 import { type OAuthOptions, registerOAuth } from './oauth/oauth.ts'
 import { createApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
 import { type OwnEndpoint, registerOperations, registerOwnRoute } from './operation.ts'
-import { registerPortal } from './portal.ts'
+import { registerPortal } from './register-portal.ts'
+import { registerSignInReturn, type SignInReturnOptions } from './register-sign-in-return.ts'
 import { applyReplyKeepAlive, jsonLine } from './reply.ts'
-import { registerSignInReturn, type SignInReturnOptions } from './sign-in-return.ts'
+import { type RevocationsOptions, revocationsOperations } from './revocations.ts'
 import {
   type HeldKeysEndpointOptions,
   revokeKeyEndpoint,
@@ -43,11 +50,12 @@ import {
   tokenEndpoints,
 } from './token-endpoints.ts'
 import { ownAccountOperations } from './usage-operations.ts'
-import { translateError } from './validate.ts'
+import { translateError } from './validate-with-schemas.ts'
 
 export interface ApiOptions
   extends TokenEndpointsOptions,
     HeldKeysEndpointOptions,
+    RevocationsOptions,
     Pick<OAuthOptions, 'clientTokens' | 'issuer' | 'introspection' | 'proofs'> {
   readonly keyring: Keyring
   readonly requestTimeoutMs: number
@@ -160,7 +168,8 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   const callers = { ...options, ...options.admin }
   const admin = adminOperations(callers)
   const ownAccount = ownAccountOperations(callers.actionsOf)
-  const operations = { ...publicOperations, ...ownAccount, ...admin }
+  const revocations = revocationsOperations(options)
+  const operations = { ...publicOperations, ...ownAccount, ...revocations, ...admin }
   const endpoints: Readonly<Record<Exclude<PublicPath, MetadataPath | OAuthPath>, OwnEndpoint>> = {
     ...tokenEndpoints(scope, options),
     '/api/v1/keys/revoke': revokeKeyEndpoint(options),
@@ -177,6 +186,13 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   scope.register(async (gated) => registerOperations(gated, admin, createAdmission(callers, adminRoute)))
   scope.register(async (gated) =>
     registerOperations(gated, ownAccount, createAdmission(callers, ownAccountRoute)),
+  )
+  scope.register(async (gated) =>
+    registerOperations(
+      gated,
+      revocations,
+      createAdmission(callers, introspectionRoute(options.introspection)),
+    ),
   )
 }
 

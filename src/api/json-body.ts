@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { sendProblem } from '#gateway/refusals/problem.ts'
+import { sendProblem } from '#gateway/refusals/send-problem.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import { startDeadline } from '#platform/deadline.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'

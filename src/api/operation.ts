@@ -11,7 +11,7 @@ import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { JsonSchema, Value } from './json-schema.ts'
-import { toRequestInvalid, validateWithSchemas } from './validate.ts'
+import { toRequestInvalid, validateWithSchemas } from './validate-with-schemas.ts'
 
 /** An operation: requests are validated against it, and the OpenAPI document is generated from it. */
 export interface OperationDoc {

@@ -8,8 +8,8 @@ import { openMetricsType, prefersOpenMetrics } from '#ops/metrics/open-metrics.t
 import type { Status } from '#ops/status/status.ts'
 import { isLoopback, withoutBrackets } from '#platform/addresses.ts'
 import type { StoreState } from '#store/diagnostics.ts'
+import { registerStatus } from './register-status.ts'
 import { jsonLine } from './reply.ts'
-import { registerStatus } from './status.ts'
 
 /** The state that operators can query, and the actions they can trigger. */
 interface OpsOptions {

@@ -5,7 +5,7 @@ import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-paths.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
 import { type AdminOperationOptions, idOf } from './admin/account-operations.ts'
-import { actorOf } from './admin/admission.ts'
+import { actorOf } from './admin/admin-admission.ts'
 import { count, objectSchema, text, type Value } from './json-schema.ts'
 import { type AdminOperations, type Operation, type OperationDoc, operation } from './operation.ts'
 

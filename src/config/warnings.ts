@@ -24,7 +24,7 @@ import {
   findUncountedCosts,
   findUnheardHsts,
 } from './warnings/routes.ts'
-import { findInsecureFileModes, findLeftSealingKeys } from './warnings/secrets.ts'
+import { findInsecureFileModes, findLeftSealingKeys } from './warnings/secret-files.ts'
 import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
 
 /** The paths of the gateway itself, which take precedence over any route. */

@@ -6,7 +6,7 @@ import {
   oldKeyPrefixes,
   secretPrefixes,
   sessionIdPattern,
-} from '#platform/secrets/format.ts'
+} from '#platform/secrets/key-format.ts'
 import type { Access, SchemeName } from './access.ts'
 import type { Decision } from './decision.ts'
 import {

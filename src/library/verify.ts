@@ -6,9 +6,9 @@ export {
   type Identified,
   verifyRequest,
 } from './verify/adapters.ts'
+export { AssertionError, type AssertionErrorCode } from './verify/assertion-error.ts'
+export type { RevocableClaims, RevocationOptions } from './verify/revocations.ts'
 export {
-  AssertionError,
-  type AssertionErrorCode,
   createVerifier,
   type Identity,
   type Verifier,

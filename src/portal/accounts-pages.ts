@@ -15,18 +15,15 @@ import { assertKnownCase, planIn, profileOf, showNewAccount } from './account-pa
 import { importBytesMax } from './form-body.ts'
 import { formRefusal } from './form-refusal.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
-import { type CreatePages, queryOf } from './portal-page.ts'
+import type { CreatePages } from './portal-page.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PageResult } from './portal-response.ts'
-import { accountsPage, newAccountPage } from './views/accounts-page.ts'
+import { newAccountPage } from './views/accounts-page.ts'
 import { emptyForm } from './views/frame.ts'
-import { type ImportView, importPage } from './views/import.ts'
+import { type ImportView, importPage } from './views/import-page.ts'
 
-const pageSize = 25
-
-/** Pages to find and create accounts, one by one or from a file, for Admins. */
+/** Pages to create accounts, one by one or from a file, for Admins. */
 export const accountsPages: CreatePages = (options) => [
-  { path: '/accounts', get: listAccounts },
   {
     path: '/accounts/new',
     get: async (context) => context.show((frame) => newAccountPage(frame)),
@@ -41,22 +38,6 @@ export const accountsPages: CreatePages = (options) => [
     post: importAccounts,
   },
 ]
-
-async function listAccounts(context: SignedInContext): Promise<PageResult> {
-  const query = queryOf(context)
-  const q = query('q').trim()
-  const cursor = query('cursor') || undefined
-  const common = { query: q, isFirstPage: cursor === undefined }
-  try {
-    const page = await context.actions.search.page({ query: q, cursor, limit: pageSize })
-    return context.show((frame) => accountsPage(frame, { ...common, ...page }))
-  } catch (error) {
-    const refusal = formRefusal(error, {})
-    const message = refusal.state.message ?? Object.values(refusal.state.errors).join(' ')
-    const nothing = { items: [], nextCursor: undefined, error: message }
-    return context.show((frame) => accountsPage(frame, { ...common, ...nothing }), refusal)
-  }
-}
 
 async function createAccount(context: SignedInContext, { roles, oidc }: PortalOptions): Promise<PageResult> {
   const { actions, form, request } = context

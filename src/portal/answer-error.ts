@@ -1,4 +1,4 @@
-import { createProblem } from '#gateway/refusals/problem.ts'
+import { createProblem } from '#gateway/refusals/send-problem.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createPageContext, type PortalParts } from './page-context.ts'
 import { isPublic, type RegisteredPage, resolveFormPagePath } from './portal-page.ts'

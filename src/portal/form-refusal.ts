@@ -69,13 +69,15 @@ function retryText(seconds: number): string {
 }
 
 /**
- * Checks the password that the form asks for again, unless the viewer has just authenticated again at the provider.
+ * Checks the password that the form asks for again, unless the viewer has just authenticated again at the
+ * provider, or with a passkey.
  * @throws GatehouseError `request-invalid` (field `password`) if it is wrong, `too-many-failures` … …
  */
 export async function confirmPassword(
   { viewer, visitor, form, request }: SignedInContext,
-  { signIn, oidc }: Pick<PortalOptions, 'signIn' | 'oidc'>,
+  { signIn, oidc, passkeys }: Pick<PortalOptions, 'signIn' | 'oidc' | 'passkeys'>,
 ): Promise<void> {
+  if (passkeys?.isConfirmed(request, viewer)) return
   if (oidc?.sessions.isConfirmed(request, viewer.session)) return
   const { password, identity } = viewer.account.portal
   if (oidc && identity && (password === undefined || !oidc.acceptsPasswords))

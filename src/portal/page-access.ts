@@ -18,7 +18,11 @@ const accessByPath = {
   '/sign-in/oidc/callback': ['anyone', 'GET'],
   '/sign-in/take-over': ['anyone', 'GET, POST'],
   '/confirm': ['viewer', 'GET'],
+  '/confirm/passkey': ['viewer', 'GET, POST'],
+  '/confirm/passkey/options': ['viewer', 'POST'],
   '/sign-in/code': ['anyone', 'POST'],
+  '/sign-in/passkey': ['anyone', 'POST'],
+  '/sign-in/passkey/options': ['anyone', 'POST'],
   '/forgot': ['anyone', 'GET, POST'],
   '/setup': ['anyone', 'GET, POST'],
   '/setup/check': ['anyone', 'POST'],
@@ -52,7 +56,14 @@ const accessByPath = {
   '/profile/two-factor': ['viewer', 'GET, POST'],
   '/profile/two-factor/recovery-codes': ['viewer', 'POST'],
   '/profile/two-factor/disable': ['viewer', 'POST'],
+  '/profile/two-factor/passkeys/options': ['viewer', 'POST'],
+  '/profile/two-factor/passkeys/add': ['viewer', 'POST'],
+  '/profile/two-factor/passkeys/rename': ['viewer', 'POST'],
+  '/profile/two-factor/passkeys/remove': ['viewer', 'POST'],
   '/accounts': ['admin', 'GET'],
+  '/accounts/export': ['admin', 'GET'],
+  '/accounts/several': ['admin', 'POST'],
+  '/accounts/several/apply': ['admin', 'POST'],
   '/accounts/new': ['admin', 'GET, POST'],
   '/accounts/import': ['admin', 'GET, POST'],
   '/accounts/:id': ['admin', 'GET'],
@@ -134,9 +145,17 @@ export function pageAccessAt(path: string): PageAccess | undefined {
   return literal ?? patterns.find(({ pattern }) => pattern.test(path))?.page
 }
 
+const enrolmentPaths: ReadonlySet<string> = new Set<PortalPath>([
+  '/profile/two-factor',
+  '/profile/two-factor/passkeys/options',
+  '/profile/two-factor/passkeys/add',
+  '/sign-out',
+  '/sign-out-everywhere',
+])
+
 /** The pages that an account may use before it has set up a required second factor. */
 export function isForEnrolment(path: string): boolean {
-  return path === '/profile/two-factor' || path === '/sign-out' || path === '/sign-out-everywhere'
+  return enrolmentPaths.has(path)
 }
 
 /** The first page after signing in. */
@@ -162,6 +181,15 @@ export const startSignInPath = '/sign-in/oidc'
 export const callbackPath = '/sign-in/oidc/callback'
 /** The page that asks who may take over an account that was used without the provider. */
 export const takeOverPath = '/sign-in/take-over'
+const passkeyPattern = /^\/(?:sign-in|confirm|profile\/two-factor)\/passkeys?(?:\/|$)/
+
+/** Whether a page only exists if the portal has passkeys. */
+export function isPasskeyPath(path: string): boolean {
+  return passkeyPattern.test(path)
+}
+
+/** The page that asks for a passkey instead of password and code. */
+export const confirmByPasskeyPath = '/confirm/passkey'
 /** The page that asks the provider to authenticate the viewer again. */
 export const confirmPath = '/confirm'
 

@@ -28,7 +28,8 @@ import type { PortalCookie } from './portal-cookie.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PageResponse } from './portal-response.ts'
 import type { Branding, PortalAssets } from './read-assets.ts'
-import type { PageFrame } from './views/frame.ts'
+import { framePasskeysOf, type PortalPasskeys } from './second-factor/portal-passkeys.ts'
+import type { PageFrame, ScopedRoute } from './views/frame.ts'
 
 /** One request to the portal, with its visitor and viewer. */
 export interface PageContext {
@@ -62,6 +63,8 @@ export interface PortalOptions {
   readonly canMailLinks: boolean
   /** undefined = people sign in by password only. */
   readonly oidc: PortalOidc | undefined
+  /** undefined = there are no passkeys here. */
+  readonly passkeys: PortalPasskeys | undefined
   /** Who must set up a second factor before anything else (`portal.requireSecondFactor`). */
   readonly requireSecondFactor: SecondFactorPolicy
   /** For the actions of a viewer: `actionsOf(actorOf(viewer, visitor))`. */
@@ -106,19 +109,20 @@ export interface PortalParts {
   readonly options: PortalOptions
   readonly assets: PortalAssets
   readonly notices: FlashNotices
+  readonly scopedRoutes: readonly ScopedRoute[]
 }
 
 const nonceBytes = 16
 
 export function createPageContext(
-  { options, assets, notices }: PortalParts,
+  { options, assets, notices, scopedRoutes }: PortalParts,
   {
     request,
     viewer,
     formPagePath,
   }: Pick<PageContext, 'request' | 'viewer'> & Pick<PageFrame, 'formPagePath'>,
 ): PageContext {
-  const { cookie, clock, path, roles, plans, issuers, oidc } = options
+  const { cookie, clock, path, roles, plans, issuers, oidc, passkeys } = options
 
   /** The CSRF token of the session or, without one, of the form cookie. */
   function csrfToken(): string {
@@ -127,6 +131,7 @@ export function createPageContext(
   }
 
   function frame(status: number): PageFrame {
+    const where = { viewer, path: (formPagePath ?? request.url).slice(path.length) }
     return {
       base: path,
       brand: options.branding.name,
@@ -142,14 +147,14 @@ export function createPageContext(
       },
       roles,
       plans,
+      scopedRoutes,
       issuers,
       canMailLinks: options.canMailLinks,
       // An error page does not consume the notice: the next page shows it.
       notice: status < 500 ? notices.take(request) : undefined,
       formPagePath,
-      oidc:
-        oidc &&
-        frameOidcOf(oidc, request, { viewer, path: (formPagePath ?? request.url).slice(path.length) }),
+      oidc: oidc && frameOidcOf(oidc, request, where),
+      passkeys: passkeys && framePasskeysOf(passkeys, request, where),
     }
   }
 

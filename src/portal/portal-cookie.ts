@@ -1,7 +1,7 @@
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import { randomText } from '#platform/secrets/format.ts'
+import { randomText } from '#platform/secrets/key-format.ts'
 import type { PortalRequest } from './portal-request.ts'
 
 /** The cookies of the portal. Browsers send them only to the portal, never to a backend. */
@@ -116,6 +116,8 @@ export const flowCookieNames: readonly string[] = ['0', '1', '2'].map((index) =>
 export const beginningCookieName = 'gatehouse-oidc'
 /** Records that the owner of a session has authenticated again. */
 export const confirmationCookieName = 'gatehouse-confirmed'
+/** Records that the viewer has used a passkey. */
+export const passkeyConfirmationCookieName = 'gatehouse-confirmed-passkey'
 
 /** Who may take over an account. */
 export const takeOverCookieName = 'gatehouse-take-over'
@@ -128,6 +130,7 @@ export const portalCookieNames: readonly string[] = [
   ...flowCookieNames,
   beginningCookieName,
   confirmationCookieName,
+  passkeyConfirmationCookieName,
   takeOverCookieName,
 ].flatMap((name) => [name, `__Secure-${name}`, `__Host-${name}`])
 

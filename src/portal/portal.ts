@@ -1,5 +1,6 @@
 import { takePortalAction } from '#identity/limits/limits.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { accountListPages } from './account-list-pages.ts'
 import { accountPages } from './account-pages.ts'
 import { accountsPages } from './accounts-pages.ts'
 import { adminPages } from './admin-pages.ts'
@@ -39,6 +40,8 @@ import {
 } from './portal-response.ts'
 import { profilePages } from './profile-pages.ts'
 import { answerAsset, readAssets } from './read-assets.ts'
+import { scopedRoutesOf } from './scoped-routes.ts'
+import { secondFactorPages } from './second-factor/second-factor-pages.ts'
 import { sessionsPages } from './sessions-pages.ts'
 import { signInPages } from './sign-in-pages.ts'
 import { usagePages } from './usage-pages.ts'
@@ -51,6 +54,8 @@ const pageFactories: readonly CreatePages[] = [
   sessionsPages,
   usagePages,
   profilePages,
+  accountListPages,
+  secondFactorPages,
   accountsPages,
   accountPages,
   adminPages,
@@ -89,6 +94,7 @@ export function createPortal(options: PortalOptions): Portal {
     options,
     assets: readAssets(base, options.branding),
     notices: createFlashNotices(cookie),
+    scopedRoutes: scopedRoutesOf(options.routes),
   }
   const admit = createPortalGate(parts)
   const pages = pageFactories.flatMap((make) => make(options))

@@ -1,7 +1,9 @@
 import { isChallenge } from '#gateway/browser/sign-in-return.ts'
 import { destinationOf, recordAccount, recordFailure } from '#gateway/gate/outcome.ts'
 import { signInReturnPath } from '#gateway/routes/route-urls.ts'
+import type { SignIn } from '#identity/passwords/sign-in.ts'
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
+import type { Passkeys } from '#identity/second-factor/passkeys.ts'
 import { SecondFactorNeeded } from '#identity/second-factor/second-factors.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Form } from './form-body.ts'
@@ -12,13 +14,14 @@ import type { PageContext, PortalOptions, SignedInContext } from './page-context
 import { type CreatePages, type PortalPage, queryOf } from './portal-page.ts'
 import type { PortalRequest } from './portal-request.ts'
 import { continueTo, leaveTo, type PageResult, redirectTo } from './portal-response.ts'
+import { flowOf, givenIn, passkeyFormBytesMax } from './second-factor/passkey-pages.ts'
 import { emptyForm } from './views/frame.ts'
 import { signInCodePage } from './views/second-factor.ts'
 import { signInPage } from './views/sign-in-page.ts'
 
 /** Pages to sign in and out. */
 export const signInPages: CreatePages = (options) => {
-  const { signIn, cookie, oidc } = options
+  const { signIn, cookie, oidc, passkeys } = options
 
   async function redirectToStart({ viewer }: PageContext): Promise<PageResult> {
     return redirectTo(viewer ? startPath : '/sign-in')
@@ -40,10 +43,32 @@ export const signInPages: CreatePages = (options) => {
     )
   }
 
-  async function submitCode({ form, visitor, request }: PageContext): Promise<PageResult> {
+  async function submitCode(context: PageContext): Promise<PageResult> {
+    const { form, visitor, request } = context
     const clientTokens = cookie.readClientTokens(request)
-    const given = { pending: form('pending'), code: form('code'), clientTokens }
-    return begin(request, await signIn.signInWithCode(given, visitor), form)
+    const pending = form('pending')
+    const isPasskey = form('credential') !== ''
+    const account = isPasskey ? (await signIn.findPending(pending))?.account : undefined
+    const code = isPasskey ? givenIn('second-factor', context, account) : form('code')
+    return begin(request, await signIn.signInWithCode({ pending, code, clientTokens }, visitor), form)
+  }
+
+  async function submitPasskey(context: PageContext): Promise<PageResult> {
+    const { form, request } = context
+    const clientTokens = cookie.readClientTokens(request)
+    const given = givenIn('sign-in', context, undefined)
+    return begin(request, await signIn.signInWithPasskey({ ...given, clientTokens }), form)
+  }
+
+  /** What the browser is asked with: after the password for a passkey of the account, else for any. */
+  async function createOptions(context: PageContext, passkeys: Passkeys): Promise<PageResult> {
+    const pending = context.form('pending')
+    if (pending === '')
+      return { kind: 'data', data: passkeys.requestOptions(flowOf('sign-in', context, undefined)) }
+    const { account } = (await signIn.findPending(pending)) ?? {}
+    if (!account) throw new GatehouseError('link-invalid', { detail: tooLateText })
+    const flow = flowOf('second-factor', context, account)
+    return { kind: 'data', data: passkeys.requestOptions(flow, account) }
   }
 
   function begin(request: PortalRequest, signedIn: SignedIn, form: Form): PageResult {
@@ -69,38 +94,80 @@ export const signInPages: CreatePages = (options) => {
     return url === undefined ? response : continueTo(url)
   }
 
+  const passkeyPages = (passkeys: Passkeys): readonly PortalPage[] => [
+    {
+      path: '/sign-in/passkey',
+      bytesMax: passkeyFormBytesMax,
+      post: submitPasskey,
+      refused: (context, error) => showRefusedSignIn(context, error, '', passkeyMessages),
+    },
+    { path: '/sign-in/passkey/options', post: (context) => createOptions(context, passkeys) },
+  ]
+
   return [
     { path: '', get: redirectToStart },
     { path: '/', get: redirectToStart },
-    { path: '/sign-in', get: showSignIn, post: submitSignIn, refused: refuseSignIn },
-    { path: '/sign-in/code', post: submitCode, refused: refuseCode },
+    {
+      path: '/sign-in',
+      get: showSignIn,
+      post: submitSignIn,
+      refused: (context, error) => refuseSignIn(context, error, signIn),
+    },
+    {
+      path: '/sign-in/code',
+      bytesMax: passkeyFormBytesMax,
+      post: submitCode,
+      refused: (context, error) => refuseCode(context, error, signIn),
+    },
+    ...(passkeys ? passkeyPages(passkeys) : []),
     { path: '/sign-out', post: signOut },
     { path: '/sign-out-everywhere', post: signOutEverywhere },
     continuePage(options),
   ]
 }
 
-function refuseSignIn(context: PageContext, error: unknown): PageResult {
+type Pending = Pick<SignIn, 'findPending'>
+
+async function refuseSignIn(
+  context: PageContext,
+  error: unknown,
+  { findPending }: Pending,
+): Promise<PageResult> {
   const { form, show } = context
+  if (!(error instanceof SecondFactorNeeded)) return showRefusedSignIn(context, error, form('email').trim())
+  const { pending } = error
   const next = safeRedirectPath(form('next'))
-  if (error instanceof SecondFactorNeeded)
-    return show((frame) => signInCodePage(frame, { ...emptyForm, next, pending: error.pending }))
-  return showRefusedSignIn(context, error, form('email').trim())
+  const choice = (await findPending(pending)) ?? noChoice
+  return show((frame) => signInCodePage(frame, { ...emptyForm, ...choice, next, pending }))
 }
 
-function refuseCode(context: PageContext, error: unknown): PageResult {
+/** The account has just been changed: what is sent is refused. */
+const noChoice = { hasApp: true, hasPasskeys: false } as const
+
+async function refuseCode(
+  context: PageContext,
+  error: unknown,
+  { findPending }: Pending,
+): Promise<PageResult> {
   const { form, request, show } = context
-  if (!(error instanceof GatehouseError) || error.code === 'credentials-invalid')
+  const pending = form('pending')
+  const choice = await findPending(pending)
+  if (!(error instanceof GatehouseError) || error.code === 'credentials-invalid' || !choice)
     return showRefusedSignIn(context, tooLate(error), '')
   recordFailure(request.arrival.outcome, error)
   const refusal = formRefusal(error, {}, signInMessages)
-  const state = { ...refusal.state, next: safeRedirectPath(form('next')), pending: form('pending') }
+  const state = { ...refusal.state, ...choice, next: safeRedirectPath(form('next')), pending }
   return show((frame) => signInCodePage(frame, state), refusal)
 }
 
-function showRefusedSignIn({ form, request, show }: PageContext, error: unknown, email: string): PageResult {
+function showRefusedSignIn(
+  { form, request, show }: PageContext,
+  error: unknown,
+  email: string,
+  messages = signInMessages,
+): PageResult {
   if (error instanceof GatehouseError) recordFailure(request.arrival.outcome, error)
-  const refusal = formRefusal(error, { email }, signInMessages)
+  const refusal = formRefusal(error, { email }, messages)
   const state = { ...refusal.state, next: safeRedirectPath(form('next')) }
   return show((frame) => signInPage(frame, state), refusal)
 }
@@ -110,12 +177,17 @@ const signInMessages: Readonly<Record<string, string>> = {
   'account-disabled': 'This account is disabled. Ask an administrator.',
 }
 
+const { 'account-disabled': accountDisabled = '' } = signInMessages
+const passkeyMessages: Readonly<Record<string, string>> = { 'account-disabled': accountDisabled }
+
+const tooLateText = 'The code came too late. Sign in again.'
+
 /** The message about a wrong password would mislead, as it was right. */
 function tooLate(error: unknown): unknown {
   if (!(error instanceof GatehouseError)) return error
   return new GatehouseError('link-invalid', {
     cause: error,
-    detail: 'The code came too late. Sign in again.',
+    detail: tooLateText,
   })
 }
 

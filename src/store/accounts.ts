@@ -1,4 +1,5 @@
 import type { Account } from './account.ts'
+import type { AccountFilter, FilteredAccounts, FilterPage, ListedAccount } from './account-filter.ts'
 import type { AuditEntry } from './audit-entry.ts'
 
 /** The part of the accounts that most code uses. */
@@ -23,6 +24,13 @@ export interface AccountStore extends AccountReader {
    * deleted.
    */
   listAccounts(page: AccountsPage): Promise<readonly Account[]>
+  /**
+   * Accounts that pass a filter. One call scans a part of the list that takes a few milliseconds, and may find nothing
+   * there: as long as there is a `next`, there may be more.
+   */
+  filterAccounts(page: FilterPage): Promise<FilteredAccounts>
+  /** How many accounts there are: takes as long for a million as for one. */
+  countAccounts(): Promise<number>
   /** Accounts that match some words, in the order of the term index. */
   searchAccounts(page: SearchPage): Promise<SearchResult>
   /**
@@ -54,12 +62,14 @@ export interface TermEntry {
 export interface SearchPage {
   /** Words in lower case, at least one. */
   readonly words: readonly string[]
+  /** Leaves out what does not pass; default: nothing. */
+  readonly filter?: AccountFilter
   readonly after: TermEntry | undefined
   readonly limit: number
 }
 
 export interface SearchResult {
-  readonly accounts: readonly Account[]
+  readonly accounts: readonly ListedAccount[]
   /** `after` of the next page; undefined = this is the last. */
   readonly next: TermEntry | undefined
 }

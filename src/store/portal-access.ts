@@ -20,17 +20,42 @@ export interface PortalAccess {
   readonly emailLink: EmailLink | undefined
   /** The owner's identity at an OpenID provider; undefined = nobody has signed in through one. */
   readonly identity: ExternalIdentity | undefined
+  /** When the last challenge was made that a passkey has answered: it and earlier ones are no longer accepted. */
+  readonly passkeyChallengeAt?: number | undefined
 }
 
-/** The second factor of an account: one-time codes by time (RFC 6238), and recovery codes. */
+/** The second factor of an account: an authenticator app (RFC 6238), passkeys or both, and recovery codes. */
 export interface SecondFactor {
-  /** The sealed secret, base64url. */
-  readonly sealed: string
+  /** The sealed secret of the app, base64url; undefined = no app. */
+  readonly sealed?: string | undefined
   readonly enabledAt: number
   /** The time step of the last code that was used: codes of it, or of earlier steps, are no longer accepted. */
   readonly lastStep: number
   /** Digests of the recovery codes that are left. */
   readonly recoveryDigests: readonly string[]
+  /** In the order in which they were added. Absent = none. */
+  readonly passkeys?: readonly Passkey[]
+}
+
+/** A passkey: the public half of a key pair that an authenticator keeps (WebAuthn). */
+export interface Passkey {
+  /** The credential ID, base64url. */
+  readonly id: string
+  /** COSE, base64url. */
+  readonly publicKey: string
+  /** How often the authenticator has signed, if it counts; 0 = it does not. */
+  readonly counter: number
+  /** How the browser reaches it again, such as `usb` or `internal`. */
+  readonly transports: readonly string[]
+  readonly name: string
+  readonly createdAt: number
+  /** undefined = not yet. */
+  readonly usedAt?: number | undefined
+}
+
+/** The passkeys of an account. */
+export function passkeysOf({ secondFactor }: Pick<PortalAccess, 'secondFactor'>): readonly Passkey[] {
+  return secondFactor?.passkeys ?? []
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Account } from './account.ts'
 import type { AuditEntry } from './audit-entry.ts'
-import type { EmailLink, ExternalIdentity, OneTimeLink, SecondFactor } from './portal-access.ts'
+import type { EmailLink, ExternalIdentity, OneTimeLink, Passkey, SecondFactor } from './portal-access.ts'
 import type { SecretKey, StoredKey } from './secret-keys.ts'
 import type { Visitor } from './sessions.ts'
 
@@ -76,14 +76,46 @@ export interface PortalStore extends SecondFactorStore {
 
 /** Each verb is refused if the account is not in the required state. */
 export interface SecondFactorStore {
-  /** Enables it; false if it is already enabled, or there is no such account. */
+  /** Adds an authenticator app, with new recovery codes; false if there is an app, or no such account. */
   enableSecondFactor(accountId: string, factor: SecondFactor, audit?: AuditEntry): Promise<boolean>
   /** False if the code has been used before, on any instance, or is not the account's. */
   useSecondFactor(accountId: string, use: SecondFactorUse, audit?: AuditEntry): Promise<boolean>
   /** Replaces the recovery codes. */
   setRecoveryCodes(accountId: string, digests: readonly string[], audit?: AuditEntry): Promise<boolean>
-  disableSecondFactor(accountId: string, audit?: AuditEntry): Promise<boolean>
+  /** Removes all of it, or the app only: then passkeys and recovery codes stay. */
+  disableSecondFactor(accountId: string, part: 'all' | 'app', audit?: AuditEntry): Promise<boolean>
+  addPasskey(accountId: string, addition: PasskeyAddition, audit?: AuditEntry): Promise<PasskeyAdded>
+  usePasskey(accountId: string, use: PasskeyUse, audit?: AuditEntry): Promise<PasskeyUsed>
+  /** Gives a passkey another name, or removes it where that is undefined; the last one goes with the recovery codes. */
+  changePasskey(
+    accountId: string,
+    change: { readonly id: string; readonly name: string | undefined },
+    audit?: AuditEntry,
+  ): Promise<boolean>
 }
+
+export interface PasskeyAddition {
+  readonly passkey: Passkey
+  /** When the challenge was made that it has answered. */
+  readonly challengeAt: number
+  /** For an account without a second factor. */
+  readonly recoveryDigests: readonly string[]
+  readonly passkeysMax: number
+}
+
+/** `exists`: the account has it already; `replayed`: the challenge, or a later one, was used before. */
+export type PasskeyAdded = 'added' | 'exists' | 'too-many' | 'replayed' | 'unknown'
+
+export interface PasskeyUse {
+  readonly id: string
+  /** As the authenticator tells it. */
+  readonly counter: number
+  readonly challengeAt: number
+  readonly now: number
+}
+
+/** `counter`: it has not increased, so that another authenticator may have the same key. */
+export type PasskeyUsed = 'used' | 'counter' | 'replayed' | 'unknown'
 
 /** What a sign-in uses up: the code of a time step, or a recovery code. */
 export type SecondFactorUse =

@@ -1,11 +1,12 @@
 import { type Account, emailKey } from './account.ts'
+import { everyAccount, type ListedAccount, passesFilter } from './account-filter.ts'
 import type { SearchPage, SearchResult, TermEntry } from './accounts.ts'
 
 /** What an adapter provides: an index in the byte order of term and ID. */
 export interface TermIndex {
   /** Entries whose term begins with a prefix, starting after `after`. */
   find(prefix: string, after: TermEntry | undefined, limit: number): Promise<readonly TermEntry[]>
-  load(ids: readonly string[]): Promise<readonly (Account | undefined)[]>
+  load(ids: readonly string[]): Promise<readonly (ListedAccount | undefined)[]>
 }
 
 const wordsMax = 8
@@ -41,9 +42,12 @@ export function wordsOf(text: string): readonly string[] {
 }
 
 /** Accounts with a term that begins with each word: found in the index by one word, and checked for the others. */
-export async function search(index: TermIndex, { words, after, limit }: SearchPage): Promise<SearchResult> {
+export async function search(
+  index: TermIndex,
+  { words, filter = everyAccount, after, limit }: SearchPage,
+): Promise<SearchResult> {
   const prefix = words.toSorted((a, b) => selectivity(b) - selectivity(a))[0] ?? ''
-  const accounts: Account[] = []
+  const accounts: ListedAccount[] = []
   let cursor = after
   for (let scanned = 0; scanned < scannedMax; ) {
     const batchMax = Math.min(scannedMax, limit + 1)
@@ -51,7 +55,8 @@ export async function search(index: TermIndex, { words, after, limit }: SearchPa
     const found = await index.load(entries.map(({ id }) => id))
     for (const [position, entry] of entries.entries()) {
       const account = found[position]
-      if (account && isFirstMatch(termsOf(account), entry.term, { prefix, words })) {
+      const isMatch = account && isFirstMatch(termsOf(account), entry.term, { prefix, words })
+      if (isMatch && passesFilter(account, filter)) {
         if (accounts.length === limit) return { accounts, next: cursor }
         accounts.push(account)
       }
@@ -77,6 +82,15 @@ function isFirstMatch(
   term: string,
   { prefix, words }: { readonly prefix: string; readonly words: readonly string[] },
 ): boolean {
-  if (!words.every((word) => terms.some((other) => other.startsWith(word)))) return false
+  if (!beginWith(terms, words)) return false
   return terms.find((other) => other.startsWith(prefix)) === term
+}
+
+/** Whether a search for these words in the index finds an account. */
+export function isFoundByTerms(account: Account, words: readonly string[]): boolean {
+  return beginWith(termsOf(account), words)
+}
+
+function beginWith(terms: readonly string[], words: readonly string[]): boolean {
+  return words.every((word) => terms.some((term) => term.startsWith(word)))
 }

@@ -121,15 +121,44 @@ for (const driver of storeDrivers) {
     t.test('accounts list has every account, in columns by default', async (t) => {
       const { stdout } = await run('accounts', 'list')
       const [heading, ...rows] = stdout.trimEnd().split('\n')
-      t.match(heading, /^ID +E-MAIL +ROLE +VERIFIED +DISABLED +PLAN$/)
+      t.match(heading, /^ID +E-MAIL +ROLE +VERIFIED +DISABLED +PLAN +LAST ACTIVE$/)
       t.match(rows.toSorted(byEmail), [
-        /^\w{16} {2}ada@new\.example +Ops +no +yes +-$/,
-        /^\w{16} {2}Bob@example\.com +User +no +no +-$/,
+        /^\w{16} {2}ada@new\.example +Ops +no +yes +- +-$/,
+        /^\w{16} {2}Bob@example\.com +User +no +no +- +-$/,
       ])
       const list = (await run('accounts', 'list', '--json')).json() as readonly object[]
       for (const account of list)
-        t.strictSame(Object.keys(account), [...profile, 'disabled', 'plan', 'createdAt'])
+        t.strictSame(Object.keys(account), [...profile, 'disabled', 'plan', 'createdAt', 'lastActiveOn'])
       t.equal(list.length, 2)
+    })
+
+    t.test('accounts list shows only what passes its options, in their order', async (t) => {
+      const emailsOf = async (...options: readonly string[]) => {
+        const { stdout } = await run('accounts', 'list', ...options, '--csv')
+        return stdout
+          .trimEnd()
+          .split('\r\n')
+          .slice(1)
+          .map((line) => line.split(',')[1])
+      }
+      t.strictSame(await emailsOf('--search', 'OB@EX'), ['Bob@example.com'])
+      t.strictSame(await emailsOf('--role', 'Ops', '--disabled', 'true'), ['ada@new.example'])
+      t.strictSame(await emailsOf('--role', 'Ops', '--disabled', 'false'), [])
+      t.strictSame(await emailsOf('--plan', 'none', '--sort', 'email'), [
+        'ada@new.example',
+        'Bob@example.com',
+      ])
+      t.strictSame(await emailsOf('--inactive-since', '2000-01-01'), [])
+      t.equal((await run('accounts', 'list', '--role', 'Nobody')).stdout, 'No account matches.\n')
+      for (const [option, value, message] of [
+        ['--disabled', 'maybe', /--disabled must be true or false/],
+        ['--sort', 'age', /--sort must be one of newest, oldest, email/],
+        ['--active-since', 'yesterday', /--active-since must be a day such as 2026-11-23/],
+      ] as const) {
+        const { status, stderr } = await run('accounts', 'list', option, value)
+        t.equal(status, 2)
+        t.match(stderr, message)
+      }
     })
 
     t.test('delete removes an account once', async (t) => {

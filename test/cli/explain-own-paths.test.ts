@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { isOidcPath, pageAccess } from '#portal/page-access.ts'
+import { isOidcPath, isPasskeyPath, pageAccess } from '#portal/page-access.ts'
 import { ask } from '../gateway/support/ask.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { run } from './run.ts'
@@ -65,6 +65,23 @@ t.test('explain admits Admins to the admin API by either scheme', async (t) => {
   }
 })
 
+t.test('explain knows who may follow revocations, and whether there is such a stream', async (t) => {
+  const path = '/api/v1/revocations?nonce=1'
+  for (const [headers, expected] of [
+    [[], 'refuse credentials-missing scheme'],
+    [[key(user)], 'refuse role-forbidden policy'],
+    [[key(admin)], 'refuse route-not-found destination'],
+  ] as const)
+    t.equal(await explainTruly(t, `GET ${path}`, headers), expected)
+  const other = await startGateway(t, {
+    config: { routes: [], tokens: { revocationFeed: { enabled: true }, introspection: { roles: ['User'] } } },
+  })
+  const { secretKey } = await other.createAccount()
+  const asked = ['GET', other.url + path, '-H', key({ secretKey }), '--config', other.configFile, '--json']
+  const { decision } = (await run(t, ['explain', ...asked])).json() as Explained
+  t.equal(decision, 'answer')
+})
+
 t.test('explain refuses a wrong method on a path of the gateway for every caller', async (t) => {
   for (const line of [
     `PUT ${accounts}`,
@@ -93,6 +110,34 @@ t.test('explain decides every portal page as the gateway does', async (t) => {
     }
     t.equal(await explainTruly(t, `GET ${at}`, [html]), 'answer route', 'a person is led on')
     if (methods.includes('HEAD')) await explainTruly(t, `HEAD ${at}`)
+  }
+})
+
+t.test('explain knows the pages for passkeys where the portal has them', async (t) => {
+  const pages = pageAccess.map(({ path }) => path).filter(isPasskeyPath)
+  t.equal(pages.length, 8)
+  const passwords = { issuer: 'http://127.0.0.1:1', clientId: 'gatehouse', passwords: false }
+  const configs = {
+    'a name': [{ publicUrl: 'http://localhost:8080' }, 'answer'],
+    'an address': [{ publicUrl: 'http://127.0.0.1:8080' }, 'route-not-found'],
+    'no passwords': [{ publicUrl: 'http://localhost:8080', portal: { oidc: passwords } }, 'route-not-found'],
+  } as const
+  for (const [name, [config, expected]] of Object.entries(configs)) {
+    const { configFile, url } = await startGateway(t, { config: { routes: [], ...config } })
+    for (const path of ['/sign-in/passkey', '/sign-in/passkey/options']) {
+      const { status } = await fetch(`${url}/portal${path}`)
+      t.equal(status, expected === 'answer' ? 405 : 404, `${name}: ${path}`)
+    }
+    const explained = await run(t, [
+      'explain',
+      'POST',
+      `${url}/portal/sign-in/passkey`,
+      '--config',
+      configFile,
+      '--json',
+    ])
+    const { decision, code } = explained.json() as Explained
+    t.equal(code ?? decision, expected, name)
   }
 })
 

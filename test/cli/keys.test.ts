@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import type { KeyPattern } from '#platform/secrets/format.ts'
+import type { KeyPattern } from '#platform/secrets/key-format.ts'
 import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { createOldKey } from '../setup/old-keys.ts'

@@ -23,7 +23,7 @@ t.test('--plan gives an account a plan of the config, and none takes it away', a
   await createAda(t, workspace, '--plan', 'free')
   t.equal(await planOf(workspace, 'ada@example.com'), 'free')
   t.match((await workspace.run('accounts', 'show', 'ada@example.com')).stdout, /^ *Plan +free$/m)
-  t.match((await workspace.run('accounts', 'list')).stdout, /ada@example\.com.* free$/m)
+  t.match((await workspace.run('accounts', 'list')).stdout, /ada@example\.com.* free +-$/m)
   for (const [given, expected] of [
     ['pro', 'pro'],
     ['none', null],

@@ -106,6 +106,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
       reuseGraceMs: 10_000,
       clockToleranceMs: 5_000,
       introspection: { roles: ['Admin'], scopes: ['introspect'] },
+      revocationFeed: { enabled: false, readersMax: 100 },
     },
     cors: { origins: [], allowsAny: false },
     cookie: { name: 'refreshToken', path: '/api/v1/accounts', sameSite: 'Strict', isSecure: false },

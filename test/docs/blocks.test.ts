@@ -34,6 +34,7 @@ const runBy: Readonly<Record<string, string>> = {
   'js docs/library-client.md': 'test/library/verify/examples.test.ts',
   'sh docs/library-fastify.md': 'test/library/fastify/example.test.ts',
   'ts docs/library-fastify.md': 'test/library/fastify/example.test.ts',
+  'js docs/library-verify.md Revoked at once': 'test/library/verify/revocations.test.ts',
   'js docs/library-verify.md': 'test/library/verify/examples.test.ts',
   'js docs/start.md': 'test/docs/start.test.ts',
   'sh docs/start.md': 'test/docs/start.test.ts',

@@ -4,6 +4,12 @@ import t from 'tap'
 /** Figures that a text has from a constant of the sources: they must not drift apart. */
 const figures: readonly (readonly [text: string, pattern: RegExp, source: string, constant: RegExp])[] = [
   [
+    'docs/portal.md',
+    /An account has at most (\S+)\. Each has a name/,
+    'src/identity/second-factor/passkeys.ts',
+    /passkeysMax = (\S+)/,
+  ],
+  [
     'docs/decisions/0015-own-http-server.md',
     /follow each other, at most (\S+)\. /,
     'src/http/h1/socket-writes.ts',
@@ -30,7 +36,7 @@ const figures: readonly (readonly [text: string, pattern: RegExp, source: string
   [
     'docs/issuers.md',
     /bearer token \(RFC 6750, 2\.1\) of at most (\S+) characters/,
-    'src/platform/secrets/format.ts',
+    'src/platform/secrets/key-format.ts',
     /bearerTokenMax = (\S+)/,
   ],
   [

@@ -179,6 +179,23 @@ for (const driver of storeDrivers) {
       t.strictSame(await read('&q=ZOE+q3'), ['zoe3@example.com'])
       t.strictSame(await read(`&q=${admin.account.id}`), ['admin@example.com'])
       t.strictSame(await read('&q=nobody'), [])
+      t.strictSame(
+        (await read('&q=OE')).toSorted(),
+        inputs.map(({ email }) => email),
+        'anywhere in a name',
+      )
+      t.strictSame(
+        await read('&q=zoe&sort=email'),
+        inputs.map(({ email }) => email),
+      )
+      t.equal((await read('&q=zoe&sort=oldest')).length, inputs.length)
+      t.strictSame(await read('&role=Admin&disabled=false'), ['admin@example.com'])
+      t.strictSame(await read('&q=zoe&role=Admin'), [])
+      t.strictSame(await read(`&q=${admin.account.id}&role=User`), [])
+      t.strictSame(await read('&q=zoe&plan=free'), [])
+      t.equal((await read('&plan=none&q=zoe')).length, inputs.length)
+      t.strictSame(await read('&inactiveSince=2000-01-01'), [])
+      t.ok((await read('&activeSince=2000-01-01')).includes('admin@example.com'))
     })
 
     t.test('the limit of an account list is enforced at, one over and far over its bound', async (t) => {
@@ -199,6 +216,12 @@ for (const driver of storeDrivers) {
         'cursor=x',
         'cursor=W10',
         'cursor=',
+        'disabled=yes',
+        'sort=age',
+        'activeSince=2026-02-30',
+        'inactiveSince=yesterday',
+        'sort=email&cursor=x',
+        'q=zoe&cursor=x',
         'nope=1',
       ]) {
         const response = await call(operations.list, `${adminPath}?${query}`)

@@ -85,7 +85,7 @@ t.test('a tab works on for longer than its cookie lives, without a reload', asyn
   await page.goto(`${gateway.url}/app`)
   await page.getByLabel('E-mail').fill(account.email)
   await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.waitForURL('**/app')
 
   const seen = async () =>

@@ -131,7 +131,7 @@ t.test(
     t.match(page.url(), /\/portal\/sign-in/)
     await page.getByLabel('E-mail').fill(account.email)
     await page.getByLabel('Password').fill(password)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.waitForURL('**/app/orders?from=mail*')
 
     const lines = () => page.locator('li').allTextContents()
@@ -257,7 +257,7 @@ t.test('a password signs in by a portal on a host of its own', async (t) => {
   await page.goto(`${url}/app/me`)
   await page.getByLabel('E-mail').fill(account.email)
   await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.waitForURL(`${url}/app/me`)
   t.equal(await page.textContent('body'), account.id)
   t.strictSame(

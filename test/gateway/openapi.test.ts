@@ -38,6 +38,7 @@ t.test('the OpenAPI document', async (t) => {
       'get /api/v1/accounts/usage',
       ...['token', 'introspect', 'revoke'].map((name) => `post /api/v1/oauth/${name}`),
       'post /api/v1/keys/revoke',
+      'get /api/v1/revocations',
       `get ${jwksPath}`,
       'get /.well-known/oauth-authorization-server',
       ...['', '/{path}'].map((rest) => `get /.well-known/oauth-protected-resource${rest}`),

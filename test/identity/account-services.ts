@@ -8,6 +8,7 @@ import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
 import { createPasswordCheck } from '#identity/passwords/password-check.ts'
 import { createSignIn } from '#identity/passwords/sign-in.ts'
 import { createKnownClients } from '#identity/portal/portal-sessions.ts'
+import { createPasskeys } from '#identity/second-factor/passkeys.ts'
 import { createSecondFactors } from '#identity/second-factor/second-factors.ts'
 import { createPasswords } from '#platform/secrets/passwords.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
@@ -16,6 +17,8 @@ import { openSqliteStore } from '#store/sqlite/store.ts'
 
 export const visitor = { address: '192.0.2.1', userAgent: 'Browser/1' }
 export const system: Actor = { kind: 'system', channel: 'system' }
+/** Of the portal, for passkeys. */
+export const relyingParty = { id: 'api.example.com', name: 'Gatehouse', origin: 'https://api.example.com' }
 export const lifetimeMs = 3_600_000
 export const password = 'correct horse battery'
 
@@ -41,18 +44,17 @@ export function openPeople(
   const meanwhile = { afterHash: async () => {} }
   const failures = { limit: failureLimit, perMs: 60_000 }
   const check = createPasswordCheck({ store, passwords, limiter, failures, clock })
+  const factorParts = { store, check, keys: Buffer.alloc(32, 5), clock }
   const signIn = createSignIn({
     store,
     clock,
     hasTokenCookies: true,
     factors: createSecondFactors({
-      store,
-      check,
+      ...factorParts,
       sealer: createSealer(Buffer.alloc(32, 4)),
-      keys: Buffer.alloc(32, 5),
       issuer: 'api.example.com',
-      clock,
     }),
+    passkeys: createPasskeys({ ...factorParts, limiter, failures, relyingParty }),
     passwords: {
       ...passwords,
       hash: async (...asked) => {

@@ -195,7 +195,7 @@ test('sign-in redirects only to pages of the portal', async (t, portal) => {
   await page.goto(`${portal.url}/portal/sign-in?next=${encodeURIComponent('/audit?who=x&action=signed-in')}`)
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.waitForURL(`${portal.url}/portal/audit?who=x&action=signed-in`)
 })
 

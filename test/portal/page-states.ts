@@ -2,13 +2,15 @@ import type { SetupLink } from '#accounts/setup-links.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Html } from '#platform/pages/html.ts'
+import { dayOf } from '#platform/time.ts'
 import { errorText } from '#portal/answer-error.ts'
+import { accountsPage, searchOf } from '#portal/views/account-list-page.ts'
 import { accountPage } from '#portal/views/account-page.ts'
-import { accountsPage, deleteAccountPage, newAccountPage } from '#portal/views/accounts-page.ts'
+import { deleteAccountPage, newAccountPage } from '#portal/views/accounts-page.ts'
 import { auditPage } from '#portal/views/audit-page.ts'
 import { eventsPage } from '#portal/views/events-page.ts'
 import { emptyForm, type PageFrame } from '#portal/views/frame.ts'
-import { importPage } from '#portal/views/import.ts'
+import { importPage } from '#portal/views/import-page.ts'
 import { type IntegrationView, integrationPage } from '#portal/views/integration.ts'
 import {
   forgottenPage,
@@ -17,12 +19,16 @@ import {
   setupPage,
   verifyEmailPage,
 } from '#portal/views/links.ts'
-import { profilePage } from '#portal/views/profile.ts'
+import { confirmByPasskeyPage } from '#portal/views/passkey-forms.ts'
+import { profilePage } from '#portal/views/profile-page.ts'
 import { secondFactorPage, signInCodePage } from '#portal/views/second-factor.ts'
 import { sessionsPage } from '#portal/views/sessions-page.ts'
+import { severalAccountsPage, severalOutcomePage } from '#portal/views/several-accounts-page.ts'
 import { errorPage, signInPage, takeOverPage } from '#portal/views/sign-in-page.ts'
 import { type SubjectsView, subjectsPage } from '#portal/views/subjects-page.ts'
 import { type UsageView, usagePage } from '#portal/views/usage-page.ts'
+import type { Account } from '#store/account.ts'
+import type { ListedAccount } from '#store/account-filter.ts'
 import type { UsageCount } from '#store/usage.ts'
 import { usualCarriers } from '../setup/carriers.ts'
 import * as samples from './samples.ts'
@@ -77,12 +83,57 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       }),
       undefined,
     ),
-  'sign-in-code': (over) => signInCodePage(out(over), { ...emptyForm, next: '', pending: 'x' }),
+  'sign-in-code': (over) =>
+    signInCodePage(out(over), { ...emptyForm, ...samples.appOnly, next: '', pending: 'x' }),
   'sign-in-code-wrong': (over) =>
     signInCodePage(out(over), {
       ...samples.refused({ errors: { code: 'The code is wrong, too old, or was used before.' } }),
+      ...samples.appOnly,
       next: '',
       pending: 'x',
+    }),
+  'sign-in-passkey': (over) =>
+    signInPage(out({ passkeys: samples.passkeys, ...over }), { ...emptyForm, next: '' }),
+  'sign-in-second-passkey': (over) =>
+    signInCodePage(out({ passkeys: samples.passkeys, ...over }), {
+      ...samples.refused({ errors: { credential: 'The passkey was not accepted.' } }),
+      hasApp: false,
+      hasPasskeys: true,
+      next: '',
+      pending: 'x',
+    }),
+  'confirm-passkey': (over) =>
+    confirmByPasskeyPage(samples.frame({ passkeys: samples.passkeys, ...over }), {
+      ...emptyForm,
+      next: '',
+    }),
+  'no-passkeys': (over) =>
+    secondFactorPage(samples.frame({ passkeys: { ...samples.passkeys, canConfirm: false }, ...over }), {
+      factor: undefined,
+      proposed: samples.newFactor,
+      isRequired: false,
+    }),
+  passkeys: (over) =>
+    secondFactorPage(samples.frame({ passkeys: samples.passkeys, ...over }), {
+      factor: samples.passkeyFactor,
+      proposed: samples.newFactor,
+      isRequired: false,
+      refusedPasskey: {
+        form: 'remove',
+        id: 'one',
+        state: samples.refused({ errors: { code: 'The code is wrong or too old.' } }),
+      },
+    }),
+  'passkey-refused': (over) =>
+    secondFactorPage(samples.frame({ passkeys: { ...samples.passkeys, isConfirmed: true }, ...over }), {
+      factor: { ...samples.factor, ...samples.passkeyFactor, sealed: 'x' },
+      proposed: undefined,
+      isRequired: false,
+      refusedPasskey: {
+        form: 'add',
+        id: '',
+        state: samples.refused({ values: { name: '' }, errors: { name: 'Must be 1 to 60 characters.' } }),
+      },
     }),
   'second-factor': (over) =>
     secondFactorPage(samples.frame(over), {
@@ -293,14 +344,48 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
   'accounts-long': (over) =>
     accountsPage(
       { ...samples.longFrame, ...over },
-      accounts({ items: [samples.longAccount, ...samples.people], isFirstPage: false }),
+      accounts({ items: [samples.longAccount, ...samples.people].map(listed), isFirstPage: false }),
     ),
+  'accounts-filtered': (over) =>
+    accountsPage(
+      samples.adminFrame({ plans: ['free', 'pro'], ...over }),
+      accounts({ fields: { ...noFields, role: 'Former', plan: 'old', active: 'not-90', sort: 'email' } }),
+    ),
+  'accounts-several': (over) =>
+    severalAccountsPage(samples.adminFrame(over), {
+      action: 'disable',
+      accounts: [samples.longAccount, ...samples.people],
+      list: searchOf({ ...noFields, role: 'User' }),
+    }),
+  'accounts-several-refused': (over) =>
+    severalAccountsPage(samples.adminFrame({ plans: ['free'], ...over }), {
+      action: 'role',
+      accounts: samples.people,
+      list: '',
+      state: samples.refused({
+        values: { role: 'admin' },
+        errors: { role: 'Did you mean Admin? Roles are case-sensitive.' },
+      }),
+    }),
+  'accounts-several-plan': (over) =>
+    severalAccountsPage(samples.adminFrame({ plans: ['free'], ...over }), {
+      action: 'plan',
+      accounts: samples.people,
+      list: '',
+    }),
+  'accounts-several-outcome': (over) =>
+    severalOutcomePage(samples.adminFrame(over), {
+      changed: 3,
+      list: '',
+      refused: [{ account: samples.longAccount, why: 'At least one Admin must remain.' }],
+    }),
   'accounts-none-yet': (over) =>
     accountsPage(
       samples.adminFrame(over),
-      accounts({ query: 'ada love', items: [], nextCursor: 'next', isFirstPage: false }),
+      accounts({ fields: { ...noFields, q: 'ada love' }, items: [], nextCursor: 'next', isFirstPage: false }),
     ),
-  'accounts-none': (over) => accountsPage(samples.adminFrame(over), accounts({ query: 'nobody', items: [] })),
+  'accounts-none': (over) =>
+    accountsPage(samples.adminFrame(over), accounts({ fields: { ...noFields, q: 'nobody' }, items: [] })),
   'account-new': (over) => newAccountPage(samples.adminFrame(over)),
   'account-new-refused': (over) =>
     newAccountPage(
@@ -464,8 +549,17 @@ function subjects(over: Partial<SubjectsView>): SubjectsView {
   }
 }
 
+const noFields = { q: '', role: '', plan: '', disabled: '', active: '', sort: '' }
+
+/** Never active, active today, and longer and longer ago. */
+function listed(account: Account, index: number): ListedAccount {
+  const lastActiveDay = index === 0 ? undefined : dayOf(samples.now) - (index - 1) ** 3
+  return { ...account, lastActiveDay }
+}
+
 function accounts(over: Partial<Parameters<typeof accountsPage>[1]>): Parameters<typeof accountsPage>[1] {
-  return { query: '', items: samples.people, nextCursor: undefined, isFirstPage: true, ...over }
+  const items = samples.people.map(listed)
+  return { fields: noFields, count: 12_345, items, nextCursor: undefined, isFirstPage: true, ...over }
 }
 
 function audit({

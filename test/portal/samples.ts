@@ -7,8 +7,10 @@ import type { FormState, PageFrame } from '#portal/views/frame.ts'
 import type { Account } from '#store/account.ts'
 import type { LoggedAuditEntry } from '#store/audit-entry.ts'
 import type { PortalSession } from '#store/portal.ts'
+import type { SecondFactor } from '#store/portal-access.ts'
 import type { Session } from '#store/sessions.ts'
 import type { UsageCount } from '#store/usage.ts'
+import { newPasskey } from '../store/portal-samples.ts'
 import { newSecretKey } from '../store/samples.ts'
 
 /** What the pages are looked at with: one moment, some people, and one whose everything is long. */
@@ -30,6 +32,11 @@ export function frame(over: Partial<PageFrame> = {}): PageFrame {
     roles: ['Admin', 'User'],
     canMailLinks: true,
     plans: [],
+    scopedRoutes: [
+      { scopes: ['orders:read'], text: 'GET /orders' },
+      { scopes: ['orders:write'], text: 'POST, PUT /orders' },
+      { scopes: ['orders:read', 'orders:refund'], text: 'POST /orders/refunds' },
+    ],
     issuers: ['corp'],
     notice: undefined,
     ...over,
@@ -411,4 +418,27 @@ export const newFactor = {
   secret: codeSecret,
   uri: `otpauth://totp/api.example.com:ada%40example.com?issuer=api.example.com&secret=${codeSecret}&algorithm=SHA1&digits=6&period=30`,
 }
+export const appOnly = { hasApp: true, hasPasskeys: false }
+
+export const passkeys = {
+  origin: 'https://api.example.com',
+  canConfirm: true,
+  isConfirmed: false,
+  path: '/profile/two-factor',
+}
+
+export const passkeyFactor: SecondFactor = {
+  enabledAt: now - day,
+  lastStep: 0,
+  recoveryDigests: ['a', 'b'],
+  passkeys: [
+    newPasskey({ id: 'one', createdAt: now - day, usedAt: now - hour }),
+    newPasskey({
+      id: 'two',
+      createdAt: now - hour,
+      name: 'Key of Konstantina Papadopoulou-Charalambous at work',
+    }),
+  ],
+}
+
 export const factor = { sealed: '', enabledAt: now - 86_400_000, lastStep: 1, recoveryDigests: ['a', 'b'] }

@@ -46,7 +46,7 @@ test('an Admin sets up codes, signs in with one, and replaces a forgotten passwo
   await signIn(page, portal, { email, password: goodPassword })
   const sendCode = async (code: string) => {
     await page.getByLabel('Code').fill(code)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   }
   await page.getByRole('heading', { name: 'Enter the code' }).waitFor()
   t.strictSame(await findBarriers(page), [])
@@ -72,7 +72,7 @@ test('an Admin sets up codes, signs in with one, and replaces a forgotten passwo
   await page.getByText('Sign in with it and your code.').waitFor()
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password').fill(next)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await sendCode(recovery)
   await page.waitForURL('**/portal/integration')
   await page.goto('about:blank')

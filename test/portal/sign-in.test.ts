@@ -84,7 +84,7 @@ test('sign-in leads to the page first asked for, and never away from the portal'
     await page.goto(`${portal.url}/portal${next}`)
     await page.getByLabel('E-mail').fill(email)
     await page.getByLabel('Password').fill(goodPassword)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.waitForURL((url) => !url.pathname.endsWith('/sign-in'))
     return page.url().slice(portal.url.length)
   }

@@ -65,7 +65,7 @@ test('a form of an ended session leads back to its page after sign-in', async (_
   await page.getByText('Your session has ended. Sign in again.').waitFor()
   await page.getByLabel('E-mail').fill(person.email)
   await page.getByLabel('Password').fill(goodPassword)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.waitForURL(`${portal.url}/portal/profile`)
 })
 

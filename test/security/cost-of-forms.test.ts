@@ -46,7 +46,9 @@ t.test('no form keeps the event loop for long', async (t) => {
   const { url, cookies } = await signIn(t)
   const forms: Readonly<Record<string, readonly string[]>> = {
     '/sign-in': ['next', '', 'csrf'],
-    '/sign-in/code': ['pending', 'code'],
+    '/sign-in/code': ['pending', 'code', 'credential'],
+    '/sign-in/passkey': ['credential'],
+    '/profile/two-factor/passkeys/add': ['credential', 'name'],
     '/forgot': ['email'],
     '/setup': ['token'],
     '/setup/check': ['token'],

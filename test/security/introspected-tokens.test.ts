@@ -1,5 +1,5 @@
 import t from 'tap'
-import { secretPrefixes } from '#platform/secrets/format.ts'
+import { secretPrefixes } from '#platform/secrets/key-format.ts'
 import { askDecision } from '../gateway/decide/support.ts'
 import { known, right, startIntrospecting } from '../gateway/support/introspecting.ts'
 import { ask as askHttp2, connectHttp2 } from '../http/h2/ask.ts'

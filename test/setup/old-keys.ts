@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { randomText, toBase62 } from '#platform/secrets/format.ts'
+import { randomText, toBase62 } from '#platform/secrets/key-format.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 
 /** A text with the checksum of a key, one byte for each character. */

@@ -5,7 +5,7 @@ import type { BackupRecord, BackupStore, Restoration, StoreRecord } from '#store
 import { noPortalAccess } from '#store/portal-access.ts'
 import { keyQuotaSubject, quotaWindow } from '#store/quotas.ts'
 import type { Store } from '#store/store.ts'
-import { listAudit, newAuditEntry, newDigest, startPortalSession } from './portal-samples.ts'
+import { listAudit, newAuditEntry, newDigest, newPasskey, startPortalSession } from './portal-samples.ts'
 import { newQuotaTake } from './quota-samples.ts'
 import {
   createAccount,
@@ -83,7 +83,14 @@ export async function fill(store: Store): Promise<Filled> {
       password: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
       networks: ['192.0.2.0/24'],
       setupLink: { digest: newDigest(), expiresAt: now + hour },
-      secondFactor: { sealed: 's', enabledAt: now, lastStep: 7, recoveryDigests: [newDigest()] },
+      secondFactor: {
+        sealed: 's',
+        enabledAt: now,
+        lastStep: 7,
+        recoveryDigests: [newDigest()],
+        passkeys: [newPasskey({ usedAt: now })],
+      },
+      passkeyChallengeAt: now,
     },
   })
   // A store learns of a person only with a change.

@@ -3,6 +3,7 @@ import { createSessionId } from '#identity/tokens/refresh-tokens.ts'
 import type { Account } from '#store/account.ts'
 import type { AuditEntry, LoggedAuditEntry } from '#store/audit-entry.ts'
 import type { PortalSession } from '#store/portal.ts'
+import type { Passkey } from '#store/portal-access.ts'
 import type { Store } from '#store/store.ts'
 import { hour, now, visitor } from './samples.ts'
 
@@ -41,6 +42,18 @@ export function newAuditEntry(changes: Partial<AuditEntry> = {}): AuditEntry {
     action: 'account-updated',
     target: { id: 'a', email: 'a@example.com' },
     details: {},
+    ...changes,
+  }
+}
+
+export function newPasskey(changes: Partial<Passkey> = {}): Passkey {
+  return {
+    id: newDigest(),
+    publicKey: newDigest(),
+    counter: 0,
+    transports: ['internal'],
+    name: 'Laptop',
+    createdAt: now,
     ...changes,
   }
 }

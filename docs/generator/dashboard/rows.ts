@@ -119,8 +119,12 @@ export const rows: readonly Row[] = [
         {
           requests: `sum(${series('gatehouse_http_requests_in_flight')})`,
           WebSockets: `sum(${series('gatehouse_websockets_open')})`,
+          'readers of revocations': `sum(${series('gatehouse_revocation_readers')})`,
         },
-        { description: 'Requests without a complete response, and open WebSockets.' },
+        {
+          description:
+            'Requests without a complete response, open WebSockets, and backends that follow revocations.',
+        },
       ),
       graph('Rate-limited requests by route', 'reqps', {
         '{{route}}': rateOf('gatehouse_rate_limited_total', ['route']),

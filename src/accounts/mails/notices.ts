@@ -32,6 +32,8 @@ const happenings: Readonly<Partial<Record<AuditAction, string>>> = {
   'password-changed': 'The password of your account was changed',
   'second-factor-enabled': 'Two-factor sign-in was turned on for your account',
   'second-factor-disabled': 'Two-factor sign-in was turned off for your account',
+  'passkey-added': 'A passkey was added to your account',
+  'passkey-removed': 'A passkey was removed from your account',
   'second-factor-reset': 'Two-factor sign-in was removed from your account',
 }
 

@@ -2,13 +2,17 @@ import type { FastifyRequest } from 'fastify'
 import type { AccountActions } from '#accounts/account-actions.ts'
 import { accountData, createdData } from '#accounts/account-data.ts'
 import { accountDefaults, findInputErrors } from '#accounts/account-input.ts'
+import { type AccountQueryField, accountQueryFields, parseAccountQuery } from '#accounts/account-query.ts'
+import { listedAccountData } from '#accounts/listed-accounts.ts'
 import { tryCreateSetupLink } from '#accounts/setup-links.ts'
 import { recordReason } from '#gateway/gate/outcome.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { accountOrders } from '#store/account-filter.ts'
 import {
   flag,
+  type JsonSchema,
   objectSchema,
   page,
   pageData,
@@ -94,12 +98,33 @@ export const accountChanges = {
   minProperties: 1,
 } as const
 
-const searchQuery = objectSchema(
+export const listedAccount = objectSchema({
+  ...account.properties,
+  lastActiveOn: {
+    type: ['string', 'null'],
+    format: 'date',
+    description:
+      'The last day (UTC) on which it sent a request, used a key or was in the portal; null = never.',
+  },
+} as const)
+
+/** A parameter by which the list is narrowed, by its common name. */
+function filterParameter<Schema extends JsonSchema>(name: AccountQueryField, schema: Schema) {
+  return { ...schema, description: accountQueryFields[name].help }
+}
+
+const listQuery = objectSchema(
   {
     ...page,
-    q: { ...text, description: 'Prefixes of the e-mail, a part of it, its domain or a name; or an ID.' },
+    q: filterParameter('q', text),
+    role: filterParameter('role', text),
+    plan: filterParameter('plan', text),
+    disabled: filterParameter('disabled', flag),
+    activeSince: filterParameter('activeSince', text),
+    inactiveSince: filterParameter('inactiveSince', text),
+    sort: filterParameter('sort', { type: 'string', enum: accountOrders } as const),
   },
-  ['limit', 'cursor', 'q'],
+  ['limit', 'cursor', 'q', 'role', 'plan', 'disabled', 'activeSince', 'inactiveSince', 'sort'],
 )
 
 /** The errors of members that match their schemas: of a new account, or of changes. */
@@ -122,15 +147,16 @@ export function accountOperations({
     '/api/v1/admin/accounts': {
       GET: operation({
         id: 'listAccounts',
-        summary: 'Lists accounts, or searches them.',
+        summary: 'Lists accounts, or searches and filters them.',
         description:
-          'Newest first. Search results are in index order, and a page may be short even if there is a next one.',
-        query: searchQuery,
-        responses: { 200: { description: 'A page of accounts.', schema: pageSchema(account) } },
+          'Newest first. A page with `q` or a filter may be short, or empty, even if there is a next one.',
+        query: listQuery,
+        responses: { 200: { description: 'A page of accounts.', schema: pageSchema(listedAccount) } },
         problems: ['request-invalid'],
         handler: async (request) => {
-          const { q = '', cursor, limit } = request.query
-          return pageData(await actionsOf(request).search.page({ query: q, cursor, limit }), accountData)
+          const { cursor, limit, ...given } = request.query
+          const query = parseAccountQuery((name) => given[name]?.toString())
+          return pageData(await actionsOf(request).search.page({ query, cursor, limit }), listedAccountData)
         },
       }),
       POST: operation({

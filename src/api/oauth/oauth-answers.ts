@@ -1,8 +1,8 @@
 import type { FastifyError, FastifyInstance } from 'fastify'
-import { createProblem } from '#gateway/refusals/problem.ts'
+import { createProblem } from '#gateway/refusals/send-problem.ts'
 import { arrivalOf } from '#gateway/server/arrival.ts'
 import { applyReplyKeepAlive } from '../reply.ts'
-import { translateError } from '../validate.ts'
+import { translateError } from '../validate-with-schemas.ts'
 import { type OAuthErrorName, toOAuthProblem } from './oauth-error.ts'
 
 interface OAuthAnswerOptions {

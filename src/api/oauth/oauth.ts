@@ -1,18 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { OAuthPath } from '#gateway/routes/own-paths.ts'
-import type { GatedRoute } from '#gateway/routes/route.ts'
 import { authorize } from '#identity/authorize.ts'
 import { tokenCredential } from '#identity/credentials.ts'
 import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
 import { payloadOf } from '#identity/tokens/jwt.ts'
 import type { Sessions } from '#identity/tokens/sessions.ts'
-import { formOf } from '#platform/secrets/format.ts'
-import { type AdmissionOptions, adminRoute, createAdmission } from '../admin/admission.ts'
+import { formOf } from '#platform/secrets/key-format.ts'
+import {
+  type AdmissionOptions,
+  createAdmission,
+  type IntrospectionRight,
+  introspectionRoute,
+} from '../admin/admin-admission.ts'
 import { type OwnEndpoint, registerOwnRoute } from '../operation.ts'
-import { type ClientsOptions, createClients } from './client.ts'
-import { acceptFormsOnly, type Parameters, readParameters, required } from './form-body.ts'
+import { type ClientsOptions, createClients } from './clients.ts'
 import { answerOAuthErrors } from './oauth-answers.ts'
 import { OAuthError } from './oauth-error.ts'
+import { acceptFormsOnly, type Parameters, readParameters, required } from './parameters.ts'
 import { createTokenEndpoint, type TokenEndpointOptions, tokenTypeOf } from './token-endpoint.ts'
 
 export interface OAuthOptions extends ClientsOptions, TokenEndpointOptions {
@@ -21,7 +25,7 @@ export interface OAuthOptions extends ClientsOptions, TokenEndpointOptions {
   /** The issuer of the gateway's own tokens. */
   readonly issuer: string
   /** Who may ask about tokens. */
-  readonly introspection: { readonly roles: readonly string[]; readonly scopes: readonly string[] }
+  readonly introspection: IntrospectionRight
   readonly requestTimeoutMs: number
   readonly admin: Omit<AdmissionOptions, 'publicOrigin' | 'limiter' | 'failures' | 'metrics'>
 }
@@ -43,22 +47,15 @@ function createEndpoints(options: OAuthOptions): Readonly<Record<OAuthPath, OwnE
   const { sessions, clientTokens, introspection, issuer, admin } = options
   const clients = createClients(options)
   const { authenticator } = admin
-  const introspectionRoute: GatedRoute = {
-    ...adminRoute,
-    access: {
-      ...adminRoute.access,
-      roles: new Set(introspection.roles),
-      scopes: introspection.scopes.length > 0 ? introspection.scopes : undefined,
-    },
-  }
-  const admission = createAdmission({ ...options, ...admin }, introspectionRoute)
+  const route = introspectionRoute(introspection)
+  const admission = createAdmission({ ...options, ...admin }, route)
 
   /** @throws GatehouseError if the caller may not ask */
   async function admitIntrospection(request: FastifyRequest, parameters: Parameters): Promise<void> {
     const client = clients.read(request, parameters)
     if (client === undefined) return admission.admit(request)
     const { account, key } = await clients.ownerOf(request, client)
-    const code = authorize(introspectionRoute.access, {
+    const code = authorize(route.access, {
       role: account.role,
       scopes: key.scopes,
       issuer: undefined,
@@ -79,7 +76,7 @@ function createEndpoints(options: OAuthOptions): Readonly<Record<OAuthPath, OwnE
   /** The account and session of an access token that would pass now. */
   async function findAccessToken(text: string) {
     if (formOf(text) !== 'jwt') return undefined
-    const { access } = introspectionRoute
+    const { access } = route
     const decision = await authenticator.decide(access, tokenCredential(text), performance.now())
     return decision.kind === 'allowed' ? decision.principal : undefined
   }

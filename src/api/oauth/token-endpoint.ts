@@ -9,9 +9,9 @@ import type { Metrics } from '#ops/metrics/metrics.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { OwnEndpoint } from '../operation.ts'
 import { onResponseSent } from '../reply.ts'
-import type { Clients } from './client.ts'
-import { type Parameters, readParameters, readScopes, required } from './form-body.ts'
+import type { Clients } from './clients.ts'
 import { OAuthError } from './oauth-error.ts'
+import { type Parameters, readParameters, readScopes, required } from './parameters.ts'
 import { createTokenProofReader } from './token-proof.ts'
 
 export interface TokenEndpointOptions {

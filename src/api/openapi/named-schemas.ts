@@ -1,4 +1,10 @@
-import { account, accountChanges, createdAccount, newAccount } from '../admin/account-operations.ts'
+import {
+  account,
+  accountChanges,
+  createdAccount,
+  listedAccount,
+  newAccount,
+} from '../admin/account-operations.ts'
 import { auditEntry } from '../admin/audit-operations.ts'
 import {
   apiKey as apiKeyValue,
@@ -164,6 +170,10 @@ export const namedSchemas: Readonly<Record<string, readonly [schema: JsonSchema,
     },
   ],
   Account: [account, { id, ...ada, disabled: false, plan: null, createdAt }],
+  ListedAccount: [
+    listedAccount,
+    { id, ...ada, disabled: false, plan: null, createdAt, lastActiveOn: '2026-11-27' },
+  ],
   NewAccount: [newAccount, ada],
   CreatedAccount: [
     createdAccount,

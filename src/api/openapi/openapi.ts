@@ -1,5 +1,10 @@
 import { hash } from 'node:crypto'
-import { byPathAndMethod, isGatedPath, type PerOperation } from '#gateway/routes/own-paths.ts'
+import {
+  byPathAndMethod,
+  isGatedPath,
+  type PerOperation,
+  revocationsPath,
+} from '#gateway/routes/own-paths.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import type { OperationDoc, OwnEndpoint, ResponseDoc } from '../operation.ts'
@@ -195,5 +200,6 @@ function tagOf(path: string): (typeof tags)[number]['name'] {
   if (path.startsWith('/api/v1/accounts/')) return 'Tokens'
   if (path.startsWith('/api/v1/oauth/')) return 'OAuth 2'
   if (path.startsWith('/api/v1/keys/')) return 'Keys'
+  if (path === revocationsPath) return 'Tokens'
   return 'Discovery'
 }

@@ -1,57 +1,96 @@
-import { accountData } from '#accounts/account-data.ts'
-import type { Accounts } from '#accounts/accounts.ts'
-import { csvLine } from '#accounts/csv.ts'
+import {
+  type AccountQuery,
+  type AccountQueryField,
+  accountQueryFields,
+  parseAccountQuery,
+} from '#accounts/account-query.ts'
+import { accountsCsv, listedAccountData } from '#accounts/listed-accounts.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { formatDay } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
-import type { Command, Invocation } from '../command.ts'
+import { isOfAll, type ListedAccount } from '#store/account-filter.ts'
+import { type Command, type Invocation, type Option, UsageError } from '../command.ts'
 import { withOperator } from '../operator.ts'
 import { columnWidths, csvOption, printToStderr, tableRow, wantsCsv } from '../print.ts'
 import { writeChunks } from '../terminal/output.ts'
 
-const pageSize = 500
+/** The options in place of the names of the admin API. */
+const optionNames = {
+  q: 'search',
+  role: 'role',
+  plan: 'plan',
+  disabled: 'disabled',
+  activeSince: 'active-since',
+  inactiveSince: 'inactive-since',
+  sort: 'sort',
+} as const satisfies Readonly<Record<AccountQueryField, string>>
+
+// The cast is sound: these are the keys of the table.
+const fields = Object.keys(optionNames) as readonly AccountQueryField[]
+
+const filterOptions: Readonly<Record<string, Option>> = Object.fromEntries(
+  fields.map((field) => [optionNames[field], { type: 'string', ...accountQueryFields[field] }]),
+)
 
 /** Reads page by page, so that any number of accounts takes no more memory than a page. */
 export const listAccountsCommand: Command = {
   name: 'accounts list',
   operands: [],
-  summary: 'Lists all accounts, the newest first.',
-  examples: ['gatehouse accounts list', 'gatehouse accounts list --csv > accounts.csv'],
-  options: csvOption,
+  summary: 'Lists all accounts, or those that pass a filter.',
+  examples: [
+    'gatehouse accounts list',
+    'gatehouse accounts list --role Admin --disabled false',
+    'gatehouse accounts list --inactive-since 2026-08-01 --csv > unused.csv',
+  ],
+  options: { ...filterOptions, ...csvOption },
   printsData: true,
   run: async (invocation) => {
     const format = formatOf(invocation)
-    await withOperator(invocation.config, async ({ accounts }) => {
+    const query = queryOf(invocation)
+    const isNarrowed = !isOfAll(query.filter)
+    await withOperator(invocation.config, async ({ accounts, search }) => {
       const unknownPlans = createUnknownPlans(accounts.planNames)
-      await writeChunks(invocation.terminal.out, format(pagesOf(accounts, unknownPlans.add)))
+      const pages = notingEach(search.all(query), unknownPlans.add)
+      await writeChunks(invocation.terminal.out, format(pages, isNarrowed))
       unknownPlans.warn(invocation)
     })
   },
 }
 
-type Pages = AsyncIterable<readonly Account[]>
-type Format = (pages: Pages) => AsyncGenerator<string>
+type Pages = AsyncIterable<readonly ListedAccount[]>
+type Format = (pages: Pages, isNarrowed: boolean) => AsyncGenerator<string>
 
 function formatOf(invocation: Invocation): Format {
-  if (wantsCsv(invocation)) return toCsv
+  if (wantsCsv(invocation)) return accountsCsv
   return invocation.asJson ? toJson : toTable
 }
 
-async function* pagesOf(
-  accounts: Accounts,
-  onPage: (page: readonly Account[]) => void,
-): AsyncGenerator<readonly Account[]> {
-  for (let after: Account | undefined; ; ) {
-    const page = await accounts.list({ after, limit: pageSize })
+/** @throws UsageError */
+function queryOf(invocation: Invocation): AccountQuery {
+  try {
+    return parseAccountQuery((field) => invocation.text(optionNames[field]))
+  } catch (error) {
+    const [first] = error instanceof GatehouseError ? (error.errors ?? []) : []
+    const field = fields.find((name) => name === first?.field)
+    if (!first || !field) throw error
+    throw new UsageError(`--${optionNames[field]} ${first.message}`)
+  }
+}
+
+async function* notingEach(
+  pages: Pages,
+  onPage: (page: readonly ListedAccount[]) => void,
+): AsyncGenerator<readonly ListedAccount[]> {
+  for await (const page of pages) {
     onPage(page)
-    if (page.length > 0) yield page
-    after = page.at(-1)
-    if (page.length < pageSize) return
+    yield page
   }
 }
 
 async function* toJson(pages: Pages): AsyncGenerator<string> {
   let isFirst = true
   for await (const page of pages) {
-    const items = page.map((account) => indented(JSON.stringify(accountData(account), undefined, 2)))
+    const items = page.map((account) => indented(JSON.stringify(listedAccountData(account), undefined, 2)))
     yield `${isFirst ? '[' : ','}\n${items.join(',\n')}`
     isFirst = false
   }
@@ -62,49 +101,31 @@ function indented(text: string): string {
   return text.replaceAll(/^/gm, '  ')
 }
 
-async function* toCsv(pages: Pages): AsyncGenerator<string> {
-  yield csvLine(columns)
-  for await (const page of pages) yield page.map(csvRow).join('')
-}
-
-const columns = [
-  'id',
-  'email',
-  'firstName',
-  'lastName',
-  'role',
-  'isVerified',
-  'disabled',
-  'plan',
-  'createdAt',
-] as const
-
-function csvRow(account: Account): string {
-  const data = accountData(account)
-  return csvLine(columns.map((name) => String(data[name] ?? '')))
-}
-
 /** The columns are as wide as the first page needs. */
-async function* toTable(pages: Pages): AsyncGenerator<string> {
+async function* toTable(pages: Pages, isNarrowed: boolean): AsyncGenerator<string> {
   let widths: readonly number[] | undefined
   for await (const page of pages) {
-    const rows = page.map(({ id, email, role, isVerified, isDisabled, plan }) => [
+    const rows = page.map(({ id, email, role, isVerified, isDisabled, plan, lastActiveDay }) => [
       id,
       email,
       role,
       isVerified ? 'yes' : 'no',
       isDisabled ? 'yes' : 'no',
       plan ?? '-',
+      lastActiveDay === undefined ? '-' : formatDay(lastActiveDay),
     ])
     const isFirst = widths === undefined
     widths ??= columnWidths([headings, ...rows])
     const shown = widths
     yield (isFirst ? [headings, ...rows] : rows).map((row) => `${tableRow(row, shown)}\n`).join('')
   }
-  if (!widths) yield 'No accounts yet. Create one with: gatehouse accounts create --email E\n'
+  if (!widths)
+    yield isNarrowed
+      ? 'No account matches.\n'
+      : 'No accounts yet. Create one with: gatehouse accounts create --email E\n'
 }
 
-const headings = ['ID', 'E-MAIL', 'ROLE', 'VERIFIED', 'DISABLED', 'PLAN']
+const headings = ['ID', 'E-MAIL', 'ROLE', 'VERIFIED', 'DISABLED', 'PLAN', 'LAST ACTIVE']
 
 /** Warns about plans that are no longer in the config: their accounts are not limited. */
 export function createUnknownPlans(known: readonly string[]) {

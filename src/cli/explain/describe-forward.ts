@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts'
-import { type SignIn, signInStatus } from '#gateway/browser/sign-in.ts'
+import { type SignIn, signInStatus } from '#gateway/browser/sign-in-redirect.ts'
 import { continuePath } from '#gateway/browser/sign-in-return.ts'
 import { createDecisionWriter } from '#gateway/decide/decision-headers.ts'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'

@@ -1,4 +1,10 @@
-import { adminRoute, createOwnBasicKeyCheck, ownAccountRoute } from '#api/admin/admission.ts'
+import {
+  adminRoute,
+  createOwnBasicKeyCheck,
+  gatedRouteOf,
+  ownAccountRoute,
+} from '#api/admin/admin-admission.ts'
+import { noFeedError } from '#api/revocations.ts'
 import type { Config } from '#config/config.ts'
 import { cookieValues } from '#gateway/browser/browser-fields.ts'
 import { createGate, type DecisionTrace, type GateOptions } from '#gateway/gate/gate.ts'
@@ -6,15 +12,16 @@ import { destinationOf, recordRouteName } from '#gateway/gate/outcome.ts'
 import {
   changePasswordPath,
   documentMethods,
-  isAdminPath,
   isGatedPath,
   type OwnPaths,
+  revocationsPath,
 } from '#gateway/routes/own-paths.ts'
 import type { RequestTarget } from '#gateway/routes/request-target.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { joinHeaders } from '#gateway/server/own-endpoints.ts'
+import { relyingPartyOf } from '#identity/second-factor/webauthn.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { isOidcPath, pageAccessAt } from '#portal/page-access.ts'
+import { isOidcPath, isPasskeyPath, pageAccessAt } from '#portal/page-access.ts'
 import { sessionCookieName } from '#portal/portal-cookie.ts'
 import { decidePage, type PageDecision } from '#portal/portal-gate.ts'
 import type { PortalHead } from '#portal/portal-request.ts'
@@ -64,14 +71,13 @@ async function explainAdmission(
   methods: readonly string[],
   { config, gateOptions, trace, passRoute }: OwnPathContext,
 ): Promise<void> {
-  const isAdmin = isAdminPath(destinationOf(arrival.outcome).target.path)
-  const detail = isAdmin
-    ? 'a path of the admin API; the response depends on the path and the body'
-    : "a path of the gateway itself, about the caller's own account"
+  const { path } = destinationOf(arrival.outcome).target
+  const route = gatedRouteOf(path, config.tokens.introspection)
+  const detail = gatedDetail(route)
   const gate = createGate<GatedRoute, ExplainedArrival>({
     ...gateOptions,
     checkBasicKey: createOwnBasicKeyCheck(config.publicOrigin),
-    findRoute: () => (isAdmin ? adminRoute : ownAccountRoute),
+    findRoute: () => route,
     trace: {
       passed: (step) => {
         if (step === 'route') passRoute({ detail, facts: { methods } })
@@ -81,6 +87,14 @@ async function explainAdmission(
   })
   const result = await gate(arrival)
   if (result instanceof GatehouseError) throw result
+  if (path === revocationsPath && !config.tokens.revocationFeed.enabled) throw noFeedError()
+}
+
+function gatedDetail(route: GatedRoute): string {
+  if (route === adminRoute) return 'a path of the admin API; the response depends on the path and the body'
+  return route === ownAccountRoute
+    ? "a path of the gateway itself, about the caller's own account"
+    : 'a path of the gateway itself, for those who may ask about tokens'
 }
 
 /** What the portal decides by the head alone: the session of a cookie is not looked up. */
@@ -105,7 +119,7 @@ async function explainPortalPath(
     return
   }
   const page = pageAccessAt(path.slice(base.length))
-  if (!page || (isOidcPath(page.path) && !config.portal.oidc))
+  if (!page || !isConfigured(page.path, config.portal))
     throw new GatehouseError('route-not-found', { detail: 'There is no such page.' })
   const { requireSecondFactor, origin, host } = config.portal
   const request = { method, headers: joinHeaders(arrival.head.rawHeaders) }
@@ -117,6 +131,11 @@ async function explainPortalPath(
     requireSecondFactor,
   })
   passRoute({ detail: `a page of the portal: ${pageAnswers[decision]}`, facts: { methods: page.methods } })
+}
+
+function isConfigured(path: string, { oidc, origin, acceptsPasswords, branding }: Config['portal']): boolean {
+  if (isOidcPath(path)) return oidc !== undefined
+  return !isPasskeyPath(path) || (acceptsPasswords && relyingPartyOf(origin, branding.name) !== undefined)
 }
 
 /** The portal's response, as text. */

@@ -1,6 +1,6 @@
 import type { Config } from '#config/config.ts'
 import { createFieldReader } from '#gateway/gate/request-fields.ts'
-import { malformedError } from '#gateway/refusals/problem.ts'
+import { malformedError } from '#gateway/refusals/send-problem.ts'
 import { type Arrival, createArrival, trustedRequestId } from '#gateway/server/arrival.ts'
 import { MalformedMessage, type RequestHead } from '#http/exchange/request-head.ts'
 import { readRequestFraming } from '#http/h1/request-framing.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '#config/config.ts'
-import { createClientCertificateReader } from '#gateway/gate/client-certificate.ts'
+import { createClientCertificateReader } from '#gateway/gate/client-certificate-reader.ts'
 import type { GateOptions } from '#gateway/gate/gate.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { authenticate, type Schemes } from '#identity/authenticate.ts'

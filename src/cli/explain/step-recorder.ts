@@ -1,4 +1,4 @@
-import { type FindSignIn, signInStatus } from '#gateway/browser/sign-in.ts'
+import { type FindSignIn, signInStatus } from '#gateway/browser/sign-in-redirect.ts'
 import { unmatchedRouteName } from '#gateway/gate/outcome.ts'
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'

@@ -89,10 +89,9 @@ export function sealedSecretsOf(account: Account): readonly { sealed: Uint8Array
   const found: { sealed: Uint8Array; purpose: string }[] = []
   if (apiKey.sealed) found.push({ sealed: apiKey.sealed, purpose: purposeOf('apiKey', id) })
   for (const { sealed } of secretKeys) if (sealed) found.push({ sealed, purpose: purposeOf('secretKey', id) })
-  const factor = portal.secondFactor
-  if (factor) {
-    found.push({ sealed: Buffer.from(factor.sealed, 'base64url'), purpose: secondFactorPurpose(account) })
-  }
+  const app = portal.secondFactor?.sealed
+  if (app !== undefined)
+    found.push({ sealed: Buffer.from(app, 'base64url'), purpose: secondFactorPurpose(account) })
   return found
 }
 

@@ -98,6 +98,7 @@ const nouns: Readonly<Record<RecordKind, string>> = {
   session: 'sessions',
   portalSession: 'portal sessions',
   keyUse: 'uses of keys',
+  activity: 'uses of accounts',
   usage: 'usage',
   usagePrincipal: 'usage of foreign principals',
   quota: 'used quotas',

@@ -1,6 +1,6 @@
 import { everyOrigin } from '#gateway/forward/cors-headers.ts'
 import { isWildcard } from '#gateway/routes/host-lookup.ts'
-import { parseOrigin } from '../addresses.ts'
+import { parseOrigin } from '../hosts.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 

@@ -1,6 +1,6 @@
 import { identityNames, secondTargetNames } from '#gateway/forward/header-rules.ts'
 import { carrierWords } from '#identity/keys/carriers.ts'
-import { oldKeyPrefixes, secretPrefixes } from '#platform/secrets/format.ts'
+import { oldKeyPrefixes, secretPrefixes } from '#platform/secrets/key-format.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import type { Review } from '../review.ts'
 

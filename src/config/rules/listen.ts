@@ -1,6 +1,6 @@
 import { normalizeHost, parseAddressRange } from '#platform/addresses.ts'
-import { hostProblem } from '../addresses.ts'
 import { parseCertificate } from '../certificate.ts'
+import { hostProblem } from '../hosts.ts'
 import type { Review } from '../review.ts'
 import { defaultOpsPort } from '../schema/listeners.ts'
 import { parsePairs } from '../units.ts'

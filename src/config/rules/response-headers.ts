@@ -1,39 +1,11 @@
 import { identityNames } from '#gateway/forward/header-rules.ts'
 import { foldHeaderName } from '#platform/text.ts'
-import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 import { identityHeaderNames } from './identity.ts'
-import { valueProblem } from './upstreams.ts'
+import { reservedInResponses } from './reserved-fields.ts'
+import { reviewValues } from './upstreams.ts'
 
 type RouteTree = Review['tree']['routes'][number]
-
-const hopByHop = 'is about one connection, and written by the gateway'
-const framing = 'frames the response, and is written by the gateway'
-const handshake = 'belongs to the handshake between client and backend'
-
-/** Why the gateway alone decides about a field of responses, by its folded name. */
-const reserved: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    connection: hopByHop,
-    keepalive: hopByHop,
-    proxyauthenticate: hopByHop,
-    proxyconnection: hopByHop,
-    te: hopByHop,
-    upgrade: hopByHop,
-    contentlength: framing,
-    transferencoding: framing,
-    trailer: framing,
-    date: 'is written by the gateway where the backend sends none',
-    xrequestid: 'connects the response with the log, and is written by the gateway',
-    secwebsocketaccept: handshake,
-    secwebsocketprotocol: handshake,
-    secwebsocketextensions: handshake,
-    secwebsocketversion: handshake,
-  }),
-)
-
-/** Of all that are set: clients take no larger head. */
-const linesLengthMax = 16_384
 
 /** Checks that response headers are the operator's to set or remove, and that their values can be sent. */
 export function reviewResponseHeaders(review: Review, index: number, { responseHeaders }: RouteTree): void {
@@ -50,7 +22,7 @@ export function reviewResponseHeaders(review: Review, index: number, { responseH
     seen.add(lower)
     if (problem !== undefined) review.report(at, `"${name}" ${problem}`, isSet ? 'key' : 'value')
   }
-  reviewValues(review, set, path)
+  reviewValues(review, [...path, 'set'], set)
 }
 
 function nameProblem(review: Review, name: string, isSet: boolean): string | undefined {
@@ -60,7 +32,7 @@ function nameProblem(review: Review, name: string, isSet: boolean): string | und
   if (isSet && folded === 'setcookie')
     return 'would replace the cookies of the backend: let the backend set it'
   if (isSet && isIdentity(review, folded)) return 'says who is calling: clients need not know'
-  return reserved.get(folded)
+  return reservedInResponses.get(folded)
 }
 
 /** A proxy in front may copy it to the requests that it forwards. */
@@ -69,20 +41,4 @@ function isIdentity(review: Review, folded: string): boolean {
     .filter(([path]) => review.isValid(path))
     .map(([, name]) => name)
   return [...identityNames, ...configured].some((name) => foldHeaderName(name) === folded)
-}
-
-function reviewValues(review: Review, set: RouteTree['responseHeaders']['set'], path: Path): void {
-  let length = 0
-  for (const [name, value] of Object.entries(set)) {
-    const at = [...path, 'set', name]
-    if (!review.isValid(at)) continue
-    const problem = valueProblem(value)
-    if (problem !== undefined) review.report(at, problem)
-    else length += name.length + value.length
-  }
-  if (length > linesLengthMax)
-    review.report(
-      [...path, 'set'],
-      `names and values together must have at most ${linesLengthMax} characters`,
-    )
 }

@@ -56,10 +56,11 @@ function reviewWebSocket(review: Review, index: number, { upstream = '', websock
 
 /** Without one only another proxy can forward its requests, by rules of its own. */
 function reviewMissingUpstream(review: Review, index: number, route: RouteTree): void {
-  const { upstream, auth, rewrite, responseHeaders } = route
+  const { upstream, auth, stripPrefix, rewrite, responseHeaders } = route
   if (upstream !== undefined || auth === 'deny') return
   const { set, remove } = responseHeaders
   const ownRules = {
+    stripPrefix,
     rewrite: rewrite !== undefined,
     responseHeaders: remove.length > 0 || Object.keys(set).length > 0,
   }

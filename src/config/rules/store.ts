@@ -1,4 +1,4 @@
-import { parseRedisNode } from '../addresses.ts'
+import { parseRedisNode } from '../hosts.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 import type { SecretReference } from '../schema/node.ts'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { isPlainPath } from '#gateway/forward/stripped-prefix.ts'
-import { hostProblem } from '../addresses.ts'
+import { hostProblem } from '../hosts.ts'
 import type { Review } from '../review.ts'
 import { unixPrefix } from '../schema/upstream.ts'
 import { reviewTlsPair } from './tls-pair.ts'

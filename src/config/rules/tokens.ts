@@ -7,6 +7,7 @@ type KeyTree = Review['tree']['tokens']['keys'][number]
 
 /** Checks keys from files: exactly one signs, each is valid, and none is too weak. */
 export function reviewTokens(review: Review): void {
+  reviewFeed(review)
   const path = ['tokens', 'keys']
   if (!review.hasValidShape(path)) return
   const { keys } = review.tree.tokens
@@ -22,6 +23,14 @@ export function reviewTokens(review: Review): void {
   if (keys.length === 0 || !keys.every((_, index) => review.isValid([...path, index, 'use']))) return
   const signers = keys.filter((key) => key.use === 'sign').length
   if (signers !== 1) review.report(path, `exactly one key must have use: sign, not ${signers}`)
+}
+
+/** With HS256 there is no public key by which a reader could tell its events from forged ones. */
+function reviewFeed({ tree, isValid, report }: Review): void {
+  const path = ['tokens', 'revocationFeed', 'enabled']
+  if (!isValid(['tokens', 'algorithm']) || !isValid(path)) return
+  if (tree.tokens.revocationFeed.enabled && tree.tokens.algorithm === 'HS256')
+    report(path, 'needs ES256, RS256 or EdDSA as tokens.algorithm: nobody could verify what HS256 signs')
 }
 
 /** Checks that a key has the half that its use needs, and that its halves can be read and belong together. */

@@ -5,6 +5,7 @@ import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 import type { SecretReference } from '../schema/node.ts'
 import { identityHeaderNames } from './identity.ts'
+import { reservedInRequests } from './reserved-fields.ts'
 import { reviewTargetTls, targetProblem } from './targets.ts'
 
 /** Checks where targets are, that certificates can be read, and what health checks ask. */
@@ -56,48 +57,8 @@ export function reviewCertificates(review: Review, path: Path, reference: Secret
 type HeadersTree = Review['tree']['upstreams'][string]['headers']
 
 const valueLengthMax = 8_192
-/** For all fields together, as few servers accept a larger head. */
+/** For all fields together, as few servers and clients accept a larger head. */
 const linesLengthMax = 16_384
-
-const hopByHop = 'is about one connection, and written by the gateway'
-const framing = 'frames the request, and is written by the gateway'
-const aboutClient = 'tells the backend who the client is, and is written by the gateway'
-const handshake = 'belongs to the handshake between client and backend'
-const destination = 'names a second target, which the gateway checks and rewrites'
-const trace = 'carries the trace, which the gateway continues'
-
-/** Why only the gateway may decide about a field, by its folded name. */
-const reservedNames: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    connection: hopByHop,
-    keepalive: hopByHop,
-    proxyauthenticate: hopByHop,
-    proxyauthorization: hopByHop,
-    proxyconnection: hopByHop,
-    te: hopByHop,
-    upgrade: hopByHop,
-    http2settings: hopByHop,
-    contentlength: framing,
-    transferencoding: framing,
-    trailer: framing,
-    expect: framing,
-    maxforwards: 'is counted down by the gateway',
-    host: 'is chosen by the option "host" of the upstream',
-    xforwardedfor: aboutClient,
-    xforwardedproto: aboutClient,
-    xforwardedhost: aboutClient,
-    xforwardedprefix: aboutClient,
-    xrequestid: 'connects the log lines of gateway and backend, and is written by the gateway',
-    destination,
-    newuri: destination,
-    traceparent: trace,
-    tracestate: trace,
-    proxy: 'is never forwarded: programs take it for the address of their proxy',
-    secwebsocketkey: handshake,
-    secwebsocketversion: handshake,
-    secwebsocketaccept: handshake,
-  }),
-)
 
 /** Checks that operators may set or remove the headers of upstreams, and that their values can be sent. */
 export function reviewUpstreamHeaders(review: Review): void {
@@ -108,7 +69,7 @@ export function reviewUpstreamHeaders(review: Review): void {
     if (!['set', 'remove'].every((part) => review.hasValidShape([...path, part]))) continue
     const { headers } = upstream
     reviewNames(review, headers, { path, reasonOf })
-    reviewValues(review, headers, path)
+    reviewValues(review, [...path, 'set'], headers.set)
   }
 }
 
@@ -126,7 +87,7 @@ function createReservedLookup(review: Review): Place['reasonOf'] {
   return (folded) => {
     if (folded === '') return 'must contain a letter or digit'
     if (identity.has(folded)) return 'tells the backend who is calling: only the gateway says that'
-    return reservedNames.get(folded)
+    return reservedInRequests.get(folded)
   }
 }
 
@@ -149,20 +110,18 @@ function reviewNames(review: Review, { set, remove }: HeadersTree, { path, reaso
   }
 }
 
-function reviewValues(review: Review, { set }: HeadersTree, path: Path): void {
+/** Checks that values can be sent. @param path of the map that sets them */
+export function reviewValues(review: Review, path: Path, set: HeadersTree['set']): void {
   let length = 0
   for (const [field, value] of Object.entries(set)) {
-    const at = [...path, 'set', field]
+    const at = [...path, field]
     const text = review.isValid(at) ? readValue(review, at, value) : undefined
     const problem = text === undefined ? undefined : valueProblem(text)
     if (problem !== undefined) review.report(at, problem)
     else length += field.length + (text?.length ?? 0)
   }
   if (length > linesLengthMax)
-    review.report(
-      [...path, 'set'],
-      `names and values together must have at most ${linesLengthMax} characters`,
-    )
+    review.report(path, `names and values together must have at most ${linesLengthMax} characters`)
 }
 
 function readValue(review: Review, at: Path, value: string | SecretReference): string | undefined {
@@ -170,7 +129,7 @@ function readValue(review: Review, at: Path, value: string | SecretReference): s
 }
 
 /** The value itself may be a secret: it is never repeated. */
-export function valueProblem(value: string): string | undefined {
+function valueProblem(value: string): string | undefined {
   if (value.length > valueLengthMax) return `must have at most ${valueLengthMax} characters`
   if (/[\r\n]/.test(value)) return 'must not contain a line break'
   if (/^[ \t]|[ \t]$/.test(value)) return 'must not begin or end with a space or tab'

@@ -1,4 +1,4 @@
-import { defaultKeyPrefix, keyPrefixPattern } from '#platform/secrets/format.ts'
+import { defaultKeyPrefix, keyPrefixPattern } from '#platform/secrets/key-format.ts'
 import type { SealingKeySource } from '#platform/secrets/sealing-key.ts'
 import {
   choice,

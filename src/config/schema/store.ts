@@ -1,6 +1,6 @@
 import type { StoreOptions } from '#store/open.ts'
 import type { RedisTopology } from '#store/redis/client.ts'
-import { parseRedisNode } from '../addresses.ts'
+import { parseRedisNode } from '../hosts.ts'
 import {
   choice,
   duration,

@@ -8,6 +8,7 @@ import {
   exactly,
   flag,
   headerNamePattern,
+  integer,
   item,
   list,
   nothing,
@@ -16,7 +17,7 @@ import {
   text,
   trueOrFalse,
 } from './fields.ts'
-import { convert, convertResolved, optional, type SecretLookup, type ValueOf } from './node.ts'
+import { convert, convertResolved, optional, renamed, type SecretLookup, type ValueOf } from './node.ts'
 
 const signingKey = item('A signing key from a file.', {
   kid: text({ pattern: '^[A-Za-z0-9._~-]{1,128}$', description: 'Key ID, unique.' }),
@@ -81,6 +82,21 @@ const tokenOptions = section('Access and refresh tokens.', {
       description: 'Scopes that a key or token must all have, if it has any; one without scopes passes.',
     }),
   }),
+  revocationFeed: section(
+    'A signed stream of revocations at /api/v1/revocations, for backends that check assertions or tokens themselves; whom `introspection` names may read it.',
+    {
+      enabled: flag(false, 'Whether there is one.'),
+      readers: renamed(
+        'readersMax',
+        integer({
+          minimum: 1,
+          maximum: 10_000,
+          default: 100,
+          description: 'How many may read it at the same time, per worker.',
+        }),
+      ),
+    },
+  ),
   clockTolerance: duration({
     min: '0s',
     max: '5m',

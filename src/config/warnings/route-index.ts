@@ -24,10 +24,12 @@ export interface RouteIndex {
    * The protected route whose backend paths this unprotected route reaches too, as one of the two replaces its prefix.
    */
   bypassedByRewriting(route: CompiledRoute): CompiledRoute | undefined
+  /** The denied route whose backend paths this one reaches, as it replaces its prefix. */
+  reopens(route: CompiledRoute): CompiledRoute | undefined
 }
 
 /** A host that no route names. */
-const otherHost = 'any-other-host.invalid'
+export const otherHost = 'any-other-host.invalid'
 
 /** A host that a route stands for, and if it can be, no other route by its name. */
 export function exampleOf(host: string): string {
@@ -58,6 +60,7 @@ export function createRouteIndex(routes: readonly CompiledRoute[]): RouteIndex {
     routesAt,
     hostsToCheck,
     bypassedByRewriting: createBackendIndex(protectedRoutes),
+    reopens: createBackendIndex(deniedAtBackends(routes)),
     candidates: (host, prefix) =>
       prefixesOf(prefix).flatMap((path) =>
         hosts.valuesFor(host).flatMap((named) => routesAt(named === '*' ? undefined : named, path)),
@@ -76,11 +79,11 @@ export function rewrites({ rewrite }: CompiledRoute): boolean {
 }
 
 /** The prefix of its paths as the backend sees them. */
-function backendPrefix({ rewrite, prefix }: CompiledRoute): string {
+export function backendPrefix({ rewrite, prefix }: CompiledRoute): string {
   return rewrite ?? prefix
 }
 
-export function targetOf({ name, prefix }: CompiledRoute): RequestTarget {
+export function targetOf({ name, prefix }: Pick<CompiledRoute, 'name' | 'prefix'>): RequestTarget {
   const target = parseRequestTarget(prefix || '/')
   if (!target) throw new Error(`the prefix of route ${name} is not a path`)
   return target
@@ -145,6 +148,22 @@ function createBackendIndex(protectedRoutes: readonly CompiledRoute[]): RouteInd
     const index = byUpstream.get(route.upstream)
     return rewrites(route) ? index?.all(route) : index?.rewriting(route)
   }
+}
+
+/** Denied routes with the upstream that they close: that of the route that would match without them. */
+function deniedAtBackends(routes: readonly CompiledRoute[]): readonly CompiledRoute[] {
+  const denied = routes.filter(({ isDenied }) => isDenied)
+  if (denied.length === 0) return []
+  const others = createRouteTable(routes.filter(({ isDenied }) => !isDenied))
+  return denied.flatMap((route) => {
+    const [method = 'GET'] = route.methods ?? []
+    const next = matchRoute(others, {
+      host: exampleOf(route.host ?? otherHost),
+      target: targetOf(route),
+      method,
+    })
+    return next && !rewrites(next) ? [{ ...route, upstream: next.upstream }] : []
+  })
 }
 
 /** Finds the first of the routes whose paths of the backend another has too, and that shares a method with it. */

@@ -4,10 +4,12 @@ import type { Config } from '../config.ts'
 import type { Warning } from '../problem.ts'
 import {
   allowsAnonymous,
+  backendPrefix,
   type CompiledRoute,
   createRouteIndex,
   exampleOf,
   matchRoute,
+  otherHost,
   type RouteIndex,
   rewrites,
   targetOf,
@@ -27,7 +29,7 @@ const rules: readonly Rule[] = [
 ]
 
 /**
- * Routes that allow requests without credentials where that is probably not intended. They are found with the route
+ * Routes that allow requests without credentials, or reach what another route denies, where that is probably not intended. They are found with the route
  * table that the gateway uses, so that a warning is always correct.
  */
 export function findUnprotectedRoutes({
@@ -37,6 +39,8 @@ export function findUnprotectedRoutes({
   const compiled = compileRoutes(routes, new Map(upstreams.map((upstream) => [upstream.name, upstream])))
   const routeIndex = createRouteIndex(compiled)
   return compiled.flatMap((route, index) => {
+    const reopened = reopensDenied(route, routeIndex)
+    if (reopened) return [{ path: ['routes', index, 'path'], ...reopened }]
     if (!allowsAnonymous(route)) return []
     const exposures = rules.map((rule) => rule(route, routeIndex)).filter((found) => found !== undefined)
     return exposures.map((exposure) => ({ path: ['routes', index, 'auth'], ...exposure }))
@@ -127,6 +131,21 @@ function exposesByRewriting(route: CompiledRoute, { bypassedByRewriting }: Route
   return {
     message: `route "${route.name}" ${verbOf(route)} and reaches what "${bypassed.name}" protects at its backend, as "${rewriting.name}" ${how}`,
     hint: `give it the auth of "${bypassed.name}", or its own upstream`,
+  }
+}
+
+/** With a replaced prefix it reaches paths of the backend that another route closes for everybody. */
+function reopensDenied(route: CompiledRoute, { table, reopens }: RouteIndex): Exposure | undefined {
+  const denied = rewrites(route) && !route.isDenied ? reopens(route) : undefined
+  if (!denied) return undefined
+  const prefix = route.prefix + backendPrefix(denied).slice(backendPrefix(route).length)
+  const [method = 'GET'] = route.methods ?? []
+  const host = exampleOf(route.host ?? otherHost)
+  // It may be closed there, too.
+  if (matchRoute(table, { host, target: targetOf({ ...route, prefix }), method }) !== route) return undefined
+  return {
+    message: `route "${route.name}" reaches by ${prefix} what "${denied.name}" closes at its backend`,
+    hint: `deny ${prefix} too`,
   }
 }
 

@@ -2,6 +2,7 @@ import { createLru } from '#identity/cache/lru.ts'
 import type { Directory } from '#identity/principal.ts'
 import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
+import { cookieAttributes } from '#platform/cookie-attributes.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
 import { createOwnSiteCheck } from './ambient-credentials.ts'
 
@@ -34,8 +35,7 @@ export function createCookieRenewal(options: CookieRenewalOptions): RenewAccessC
   // No page of another site is to cause it, not even one of `cors.origins`.
   const isOfThisSite = createOwnSiteCheck(publicOrigin)
   const renewed = createLru<{ readonly token: string }>(renewedMax)
-  const secure = cookie.isSecure ? '; Secure' : ''
-  const attributes = `; Path=${cookie.path}; HttpOnly${secure}; SameSite=${cookie.sameSite}`
+  const attributes = cookieAttributes(cookie)
 
   function renewOnce(token: string, until: number): string | undefined {
     const known = renewed.get(token)

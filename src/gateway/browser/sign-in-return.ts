@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { randomText } from '#platform/secrets/format.ts'
+import { cookieAttributes } from '#platform/cookie-attributes.ts'
+import { randomText } from '#platform/secrets/key-format.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import { parseRequestTarget, type RequestTarget } from '../routes/request-target.ts'
 import type { RouteTable } from '../routes/table.ts'
@@ -82,7 +83,7 @@ const maxAgeS = 600
 export function createReturnKeys(isSecure: boolean): ReturnKeys {
   const name = isSecure ? `__Host-${plainName}` : plainName
   // Lax: the browser comes back from another host, which may be of another site.
-  const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+  const attributes = cookieAttributes({ path: '/', sameSite: 'Lax', isSecure })
 
   function read(rawHeaders: readonly string[]): string | undefined {
     const [key, ...others] = cookieValuesIn(rawHeaders, name)
@@ -96,10 +97,10 @@ export function createReturnKeys(isSecure: boolean): ReturnKeys {
       const key = read(rawHeaders) ?? randomText(keyLength)
       return {
         challenge: challengeOf(key),
-        line: `Set-Cookie: ${name}=${key}; Max-Age=${maxAgeS}; ${attributes}\r\n`,
+        line: `Set-Cookie: ${name}=${key}; Max-Age=${maxAgeS}${attributes}\r\n`,
       }
     },
-    cleared: `${name}=; Max-Age=0; ${attributes}`,
+    cleared: `${name}=; Max-Age=0${attributes}`,
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { valuesOf } from '#http/h1/raw-headers.ts'
 import { targetIdLength } from '#http/upstream/target-ids.ts'
+import { cookieAttributes } from '#platform/cookie-attributes.ts'
 
 /** The cookies that name the targets of clients, of upstreams with `balancing: sticky`. */
 export interface StickyCookies {
@@ -33,7 +34,6 @@ export function createStickyCookies(
   const names = new Map(upstreams.map((upstream) => [upstream, stickyCookieName(upstream)]))
   // Strict would lose the target with every link from another site, and it protects nothing here.
   const sent = sameSite === 'None' ? 'None' : 'Lax'
-  const attributes = `; HttpOnly; SameSite=${sent}${isSecure ? '; Secure' : ''}\r\n`
 
   function read(rawHeaders: readonly string[], upstream: string): readonly string[] {
     const start = `${names.get(upstream)}=`
@@ -47,6 +47,7 @@ export function createStickyCookies(
 
   return {
     read,
-    lineFor: (upstream, id, path) => `Set-Cookie: ${names.get(upstream)}=${id}; Path=${path}${attributes}`,
+    lineFor: (upstream, id, path) =>
+      `Set-Cookie: ${names.get(upstream)}=${id}${cookieAttributes({ path, sameSite: sent, isSecure })}\r\n`,
   }
 }

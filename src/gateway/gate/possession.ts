@@ -3,7 +3,7 @@ import type { Proofs, ProofVerdict, ProvenRequest, ReadProof } from '#identity/p
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { parseRequestTarget } from '../routes/request-target.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
-import type { ReadClientCertificate } from './client-certificate.ts'
+import type { ReadClientCertificate } from './client-certificate-reader.ts'
 import { recordReason } from './outcome.ts'
 
 /**

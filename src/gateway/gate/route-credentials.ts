@@ -12,7 +12,7 @@ import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-err
 import type { ReadAccessCookie } from '../browser/ambient-credentials.ts'
 import type { GatedRoute } from '../routes/route.ts'
 import type { Arrival } from '../server/arrival.ts'
-import type { ReadClientCertificate } from './client-certificate.ts'
+import type { ReadClientCertificate } from './client-certificate-reader.ts'
 import { recordCredentials } from './outcome.ts'
 
 /** The credentials of a request on a route whose Authorization field belongs to the backend. */

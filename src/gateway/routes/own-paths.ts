@@ -27,6 +27,7 @@ const ownOperations = {
   '/api/v1/oauth/introspect': ['POST'],
   '/api/v1/oauth/revoke': ['POST'],
   '/api/v1/keys/revoke': ['POST'],
+  '/api/v1/revocations': ['GET'],
   '/.well-known/jwks.json': ['GET'],
   '/.well-known/oauth-authorization-server': ['GET'],
   '/.well-known/oauth-protected-resource': ['GET'],
@@ -49,11 +50,14 @@ type OwnPath = keyof typeof ownOperations
 export type AdminPath = Extract<OwnPath, `${typeof adminPrefix}${string}`>
 /** The paths at which an account asks about itself. */
 export type OwnAccountPath = '/api/v1/accounts/usage'
+/** Where those who may ask about tokens follow revocations. */
+export const revocationsPath = '/api/v1/revocations'
+export type RevocationsPath = typeof revocationsPath
 /** The paths whose callers are authenticated before their handlers run. */
-export type GatedPath = AdminPath | OwnAccountPath
+export type GatedPath = AdminPath | OwnAccountPath | RevocationsPath
 export type PublicPath = Exclude<OwnPath, GatedPath>
 
-const ownAccountPaths: readonly string[] = ['/api/v1/accounts/usage'] satisfies readonly OwnAccountPath[]
+const gated: readonly string[] = ['/api/v1/accounts/usage', revocationsPath] satisfies GatedPath[]
 
 /** The endpoints of OAuth 2, which take forms. */
 export type OAuthPath = Extract<OwnPath, `/api/v1/oauth/${string}`>
@@ -134,7 +138,7 @@ function isMetadataPath(path: string): boolean {
 
 /** Whether the callers of an own path are authenticated. */
 export function isGatedPath(path: string): boolean {
-  return isAdminPath(path) || ownAccountPaths.includes(path)
+  return isAdminPath(path) || gated.includes(path)
 }
 
 /** The paths that belong to the gateway for every method, and take precedence over any route. */

@@ -3,7 +3,7 @@ import { answerOptions, chooseScope, type ScopeOptions } from '../gate/choose-sc
 import { answerPreflight } from '../gate/cors.ts'
 import type { FastLane } from '../lane/fast-lane.ts'
 import { LaneRequest } from '../lane/lane-request.ts'
-import { answerProblem } from '../refusals/problem.ts'
+import { answerProblem } from '../refusals/send-problem.ts'
 import { standardMethods } from '../routes/route.ts'
 import { type Arrival, type ArrivalReader, createArrival } from './arrival.ts'
 import {

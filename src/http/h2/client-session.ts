@@ -7,7 +7,7 @@ import { ClientStream } from './client-stream.ts'
 import { FrameConnection } from './framing/frame-connection.ts'
 import type { FrameStream } from './framing/frame-stream.ts'
 import { type ConnectionError, errorCode, MalformedStream, tooMany } from './framing/protocol.ts'
-import { readRequestHead } from './request-head.ts'
+import { readRequestHead } from './read-request-head.ts'
 import { SessionDrain } from './session-drain.ts'
 import type { Peer, StreamOptions, StreamOwner } from './stream-options.ts'
 

@@ -29,6 +29,8 @@ export interface TargetSetOptions extends TargetOpenerOptions {
 export interface TargetSet {
   /** Never empty, if any are configured. */
   readonly targets: readonly Target[]
+  /** Those that stay: not the name of a host that is being resolved for the first time. */
+  readonly settled: readonly Target[]
   close(): void
 }
 
@@ -64,9 +66,11 @@ export function openTargetSet(config: UpstreamConfig, options: TargetSetOptions)
     const openAt = (ip: string) => open(atAddress(address, ip), weight, name)
     // Until it is resolved for the first time, the system looks the name up for each connection.
     let targets = known.length > 0 ? known.map(openAt) : [open(address, weight, name)]
+    let isSettled = known.length > 0
     const told = { upstream: config.name, target: name }
     const stop = followHost(host, known, {
       onAddresses: (addresses) => {
+        isSettled = true
         const kept = targets.filter((target) => target.address && addresses.includes(target.address))
         const gone = targets.filter((target) => !kept.includes(target))
         const added = addresses.filter((ip) => !kept.some((target) => target.address === ip))
@@ -81,9 +85,12 @@ export function openTargetSet(config: UpstreamConfig, options: TargetSetOptions)
       onFailure: (error) => {
         const addresses = targets.flatMap((target) => target.address ?? [])
         onAddressChange({ ...told, addresses, failure: errorMessage(error) })
+        if (isSettled) return
+        isSettled = true
+        onTargets(all())
       },
     })
-    return { targets: () => targets, stop }
+    return { targets: () => targets, isSettled: () => isSettled, stop }
   }
 
   function all(): readonly Target[] {
@@ -93,6 +100,9 @@ export function openTargetSet(config: UpstreamConfig, options: TargetSetOptions)
   return {
     get targets() {
       return all()
+    },
+    get settled() {
+      return groups.filter(({ isSettled }) => isSettled()).flatMap(({ targets }) => targets())
     },
     close: () => {
       for (const { stop } of groups) stop()
@@ -104,11 +114,12 @@ export function openTargetSet(config: UpstreamConfig, options: TargetSetOptions)
 /** What one configured target stands for. */
 interface TargetGroup {
   targets(): readonly Target[]
+  isSettled(): boolean
   stop(): void
 }
 
 function staticGroup(target: Target): TargetGroup {
-  return { targets: () => [target], stop: () => {} }
+  return { targets: () => [target], isSettled: () => true, stop: () => {} }
 }
 
 /** One address of a target: it is still called, and verified, by its name. */

@@ -51,14 +51,14 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
   const checks = health.active && openHealthChecks(health.active, headers)
   const set = openTargetSet(config, { previous, onHealthChange, onAddressChange, onTargets: use, clock })
   let current = chooserFor(set.targets)
-  checks?.follow(set.targets)
+  checks?.follow(set.settled)
   const chooseTarget: ChooseTarget =
     config.resolve === 'all' ? (request, tried) => current(request, tried) : current
   const callOptions: CallOptions = { chooseTarget, retryAttempts }
 
   function use(targets: readonly Target[]): void {
     current = chooserFor(targets)
-    checks?.follow(targets)
+    checks?.follow(set.settled)
   }
 
   function chooserFor(targets: readonly Target[]): ChooseTarget {

@@ -48,6 +48,8 @@ export interface Invalidation {
   catchUp(): Promise<void>
   /** To be called if cached data is used after `storeConnection.refreshAt`: reads the change log soon. */
   refresh(): void
+  /** Up to where the change log has been read and applied; 0 = nowhere. */
+  position(): number
   close(): void
 }
 
@@ -232,6 +234,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     confirm,
     catchUp: createCatchUp({ storeConnection, currency, monotonic, poll }),
     refresh,
+    position: () => position ?? 0,
     close: () => {
       isClosed = true
       clearInterval(timer)

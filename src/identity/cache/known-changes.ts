@@ -2,21 +2,31 @@ import type { Clock } from '#platform/clock.ts'
 import { createLru } from './lru.ts'
 
 /** When subjects have changed, as far back as needed. */
-interface RecentChanges {
-  record(subject: string, at: number): void
+export interface RecentChanges {
+  /** @param position in the change log, for those who ask for it */
+  record(subject: string, at: number, position?: number): void
   /** Whether a subject is known to have changed. */
   hasChanged(subject: string): boolean
   /** Whether a subject is known to have changed at or after a time. */
   hasChangedSince(subject: string, time: number): boolean
+  /** The position of its latest change; 0 = none is known. */
+  positionOf(subject: string): number
+  /** The changes that are known at the first step: those that come meanwhile may be among them. */
+  all(): Iterable<KnownChange>
   /** Changes up to this time may have been dropped because there were too many; 0 = none was. */
   forgottenUntil(): number
 }
 
 const subjectsMax = 100_000
 
-interface RecentChange {
+export interface KnownChange {
+  readonly subject: string
   /** When it was made, in milliseconds since 1970. */
   readonly at: number
+  readonly position: number
+}
+
+interface RecentChange extends Omit<KnownChange, 'subject'> {
   /** When it was recorded, on the monotonic clock, as the system's clock may be set. */
   readonly recordedAt: number
 }
@@ -27,11 +37,15 @@ export function createRecentChanges(windowMs: number, monotonic: Clock): RecentC
   const changes = new Map<string, RecentChange>()
   let forgottenUntil = 0
 
-  function record(subject: string, at: number): void {
+  function record(subject: string, at: number, position = 0): void {
     const recordedAt = monotonic()
-    const latest = Math.max(at, changes.get(subject)?.at ?? at)
+    const before = changes.get(subject)
     changes.delete(subject)
-    changes.set(subject, { at: latest, recordedAt })
+    changes.set(subject, {
+      at: Math.max(at, before?.at ?? at),
+      position: Math.max(position, before?.position ?? position),
+      recordedAt,
+    })
     for (const [oldest, change] of changes) {
       const isOver = change.recordedAt < recordedAt - windowMs
       if (!isOver && changes.size <= subjectsMax) return
@@ -40,8 +54,19 @@ export function createRecentChanges(windowMs: number, monotonic: Clock): RecentC
     }
   }
 
+  function* all(): Iterable<KnownChange> {
+    let left = changes.size
+    // What changes meanwhile moves to the end: without a count it might never end.
+    for (const [subject, { at, position }] of changes) {
+      if (left-- === 0) return
+      yield { subject, at, position }
+    }
+  }
+
   return {
     record,
+    all,
+    positionOf: (subject) => changes.get(subject)?.position ?? 0,
     hasChanged: (subject) => changes.has(subject),
     hasChangedSince: (subject, time) => (changes.get(subject)?.at ?? Number.NEGATIVE_INFINITY) >= time,
     forgottenUntil: () => forgottenUntil,

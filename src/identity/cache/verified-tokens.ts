@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { copyString } from '#platform/text.ts'
-import type { ForeignClaims } from '../issuers/foreign-claims.ts'
+import { type ForeignClaims, foreignClaimsBytes } from '../issuers/foreign-claims.ts'
 import type { VerifiedForeignTokens } from '../issuers/foreign-tokens.ts'
 import type { VerifiedTokens } from '../tokens/access-token.ts'
 import type { AccessTokenClaims } from '../tokens/access-token-claims.ts'
@@ -103,14 +103,17 @@ const refusedForeignMax = 4_096
 
 /**
  * Tokens of foreign issuers whose signature was verified. They are kept by digest, as tokens of some issuers have
- * several KiB: 100,000 take about 50 MB, whatever their length. Rejected tokens are kept separately, so that invented
- * ones evict no valid ones.
+ * several KiB. Rejected tokens are kept separately, so that invented ones evict no valid ones.
+ * @param entriesMax of valid tokens, of 512 bytes each: fewer if their claims are longer
  */
 export function createVerifiedForeignTokens(entriesMax: number): VerifiedForeignTokens & {
   clear(): void
   clearRefused(): void
 } {
-  const verified = createLru<ForeignClaims>(entriesMax)
+  const verified = createLru<ForeignClaims>(entriesMax, {
+    bytesMax: entriesMax * verifiedBytesEach,
+    sizeOf: foreignClaimsBytes,
+  })
   const refused = createLru<{ readonly reason: string }>(refusedForeignMax)
   return {
     get: verified.get,

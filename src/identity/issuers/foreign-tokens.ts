@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
 import { isRecord } from '#platform/json.ts'
-import { isBearerToken, isOpaqueToken } from '#platform/secrets/format.ts'
+import { isBearerToken, isOpaqueToken } from '#platform/secrets/key-format.ts'
 import { accessTokenType } from '../tokens/jwt.ts'
 import { isType, type ReadJwt, readJwt } from '../tokens/read-jwt.ts'
 import { type ForeignClaims, type ForeignVerdict, parseForeignClaims } from './foreign-claims.ts'

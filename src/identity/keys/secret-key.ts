@@ -1,5 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
-import { isForeignKey } from '#platform/secrets/format.ts'
+import { isForeignKey } from '#platform/secrets/key-format.ts'
 import { digestOf, findCompactKey, type ParsedKey, parseKey } from '#platform/secrets/keys.ts'
 import { keyState, validUntil } from '#store/secret-keys.ts'
 import { type Authentication, rejected, type Scheme } from '../decision.ts'

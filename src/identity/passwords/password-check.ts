@@ -38,11 +38,15 @@ export interface PasswordCheck {
    */
   verify(attempt: PasswordAttempt): Promise<Account>
   /**
-   * Counts a one-time code among the wrong passwords of the account, unless it is right.
-   * @throws GatehouseError `request-invalid` (field `code`), `too-many-failures`
+   * Counts a one-time code, or a passkey, among the wrong passwords of the account, unless it is right.
+   * @param attempt with the error for a wrong one; default: `request-invalid` (field `code`)
+   * @throws GatehouseError `too-many-failures`
    */
   countCode(
-    attempt: Omit<PasswordAttempt, 'email' | 'password' | 'account'> & { readonly account: Account },
+    attempt: Pick<PasswordAttempt, 'visitor' | 'client'> & {
+      readonly account: Account
+      readonly wrong?: GatehouseError
+    },
     isRight: () => Promise<boolean>,
   ): Promise<void>
 }
@@ -136,7 +140,7 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     throw account ? withAccount(error, account.id, inARow ?? 0) : error
   }
 
-  const countCode: PasswordCheck['countCode'] = async ({ account, visitor, client }, isRight) => {
+  const countCode: PasswordCheck['countCode'] = async ({ account, visitor, client, wrong }, isRight) => {
     const reserved = await store.countPasswordAttempt(account.id, client)
     if (reserved.kind !== 'taken') throw tooManyConsecutive(account.id)
     const settle = (outcome: AttemptOutcome) => store.settlePasswordAttempt(account.id, outcome, client)
@@ -148,7 +152,8 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     await audit(account, reserved.inARow, { visitor, client })
     const { address } = visitor
     const excess = await countFailure(limiter, failures, { address, isMalformed: false })
-    throw excess ? withAccount(excess, account.id, reserved.inARow) : invalidField('code', wrongCode)
+    if (excess) throw withAccount(excess, account.id, reserved.inARow)
+    throw wrong ?? invalidField('code', wrongCode)
   }
 
   async function audit(

@@ -9,15 +9,16 @@ import {
   type SignedIn,
   type Viewer,
 } from '../portal/portal-sessions.ts'
-import { SecondFactorNeeded, type SecondFactors } from '../second-factor/second-factors.ts'
+import type { PasskeyGiven } from '../second-factor/passkey-check.ts'
+import type { Passkeys } from '../second-factor/passkeys.ts'
+import {
+  type SecondFactorChoice,
+  SecondFactorNeeded,
+  type SecondFactors,
+} from '../second-factor/second-factors.ts'
 import type { IssuedTokens } from '../tokens/issued-tokens.ts'
 import { type PasswordCheck, workOwnerOf } from './password-check.ts'
-import {
-  createPasswordLinks,
-  createPasswordSetter,
-  type PasswordLinks,
-  type PasswordResets,
-} from './password-links.ts'
+import { createPasswordLinks, createPasswordSetter, type PasswordLinks } from './password-links.ts'
 
 interface SignInAttempt {
   readonly email: string
@@ -46,6 +47,15 @@ export interface SignIn {
    * was changed), `account-disabled`, `too-many-failures`
    */
   signInWithCode(attempt: CodeAttempt, visitor: Visitor): Promise<SignedIn>
+  /** What continues after SecondFactorNeeded; undefined = it took too long, or the password was changed. */
+  findPending(pending: string): Promise<(SecondFactorChoice & { readonly account: Account }) | undefined>
+  /** undefined = there are none: the portal is not at an origin for them, or passwords are not accepted either. */
+  readonly passkeys: Passkeys | undefined
+  /**
+   * Signs in without a password.
+   * @throws GatehouseError `credentials-invalid`, `account-disabled`, `too-many-failures`, `rate-limited`
+   */
+  signInWithPasskey(attempt: PasskeyAttempt): Promise<SignedIn>
   readonly factors: Omit<SecondFactors, 'createPending' | 'findPending'>
   /** Links for passwords. */
   readonly links: Pick<PasswordLinks, 'check'>
@@ -91,18 +101,23 @@ export interface SignInOptions extends PortalSessionsOptions {
   readonly passwords: Passwords
   readonly check: PasswordCheck
   readonly factors: SecondFactors
+  readonly passkeys: Passkeys | undefined
+}
+
+interface PasskeyAttempt extends PasskeyGiven {
+  readonly clientTokens: readonly string[]
 }
 
 interface CodeAttempt {
   /** The `pending` of a SecondFactorNeeded. */
   readonly pending: string
-  /** As it was typed. */
-  readonly code: string
+  /** As it was typed, or a passkey instead. */
+  readonly code: string | Pick<PasskeyGiven, 'credential' | 'flow'>
   readonly clientTokens: readonly string[]
 }
 
 export function createSignIn(options: SignInOptions): SignIn {
-  const { store, passwords, check, factors, knownClients } = options
+  const { store, passwords, check, factors, passkeys, knownClients } = options
   const sessions = createPortalSessions(options)
   const links = createPasswordLinks(options)
   const setPassword = createPasswordSetter(options)
@@ -123,7 +138,25 @@ export function createSignIn(options: SignInOptions): SignIn {
     if (!account) throw new GatehouseError('credentials-invalid')
     if (account.isDisabled) throw new GatehouseError('account-disabled', { accountId: account.id })
     const client = knownClients.find(account.id, clientTokens)
-    return sessions.start(await factors.check(account, { code, visitor, client }), visitor, { client })
+    if (typeof code === 'string')
+      return sessions.start(await factors.check(account, { code, visitor, client }), visitor, { client })
+    if (!passkeys) throw new GatehouseError('credentials-invalid')
+    return sessions.start(await passkeys.check(account, { ...code, visitor, client }), visitor, { client })
+  }
+
+  async function findPending(pending: string) {
+    const account = await factors.findPending(pending)
+    const { secondFactor } = account?.portal ?? {}
+    if (!account || !secondFactor) return undefined
+    const hasPasskeys = passkeys !== undefined && (secondFactor.passkeys ?? []).length > 0
+    return { account, hasApp: secondFactor.sealed !== undefined, hasPasskeys }
+  }
+
+  async function signInWithPasskey({ clientTokens, ...given }: PasskeyAttempt): Promise<SignedIn> {
+    if (!passkeys) throw new GatehouseError('credentials-invalid')
+    const { account, passkey } = await passkeys.signIn(given)
+    const client = knownClients.find(account.id, clientTokens)
+    return sessions.start(account, given.visitor, { client, passkey })
   }
 
   /**
@@ -175,6 +208,9 @@ export function createSignIn(options: SignInOptions): SignIn {
   return {
     signIn,
     signInWithCode,
+    findPending,
+    passkeys,
+    signInWithPasskey,
     factors,
     links,
     redeemLink,
@@ -185,38 +221,5 @@ export function createSignIn(options: SignInOptions): SignIn {
     canResume: sessions.canResume,
     signOut: sessions.end,
     signOutEverywhere: sessions.endAll,
-  }
-}
-
-/**
- * The operations on passwords if they are not accepted: nobody can sign in or confirm with one, and none can be set.
- */
-interface WithoutPasswords {
-  readonly signIn: SignIn
-  readonly passwordResets: PasswordResets
-}
-
-/** @param label the name of the provider at which people sign in, for messages */
-export function withoutPasswords(
-  { signIn, passwordResets }: WithoutPasswords,
-  label: string,
-): WithoutPasswords {
-  async function refuse(): Promise<never> {
-    throw new GatehouseError('sign-in-refused', {
-      detail: `Passwords are not accepted here: sign in with ${label}.`,
-      cause: new Error('portal.oidc.passwords is false'),
-    })
-  }
-  return {
-    signIn: {
-      ...signIn,
-      signIn: refuse,
-      signInWithCode: refuse,
-      links: { ...signIn.links, check: refuse },
-      redeemLink: refuse,
-      confirm: refuse,
-      changePassword: refuse,
-    },
-    passwordResets: { ...passwordResets, canSend: false, request: refuse },
   }
 }

@@ -4,14 +4,14 @@ import { ownAuditEntry } from '#accounts/audit-entry-factory.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { isSameText } from '#platform/secrets/constant-time.ts'
-import { randomText } from '#platform/secrets/format.ts'
+import { randomText } from '#platform/secrets/key-format.ts'
 import { createPortalToken, parsePortalToken } from '#platform/secrets/opaque-tokens.ts'
 import { type KeySource, keysOf } from '#platform/secrets/sealing.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
-import { identityKeyOf } from '#store/portal-access.ts'
+import { identityKeyOf, type Passkey, passkeysOf } from '#store/portal-access.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { IssuedTokens } from '../tokens/issued-tokens.ts'
 import type { PortalTokens } from './portal-tokens.ts'
@@ -36,8 +36,8 @@ export interface SignedIn extends Viewer {
 export interface PortalSessions {
   /**
    * Starts a session.
-   * @param first the account whose password, link or provider was right; void once the password or the link with the
-   * provider changes
+   * @param first the account whose password, link, passkey or provider was right; void once the password or the link
+   * with the provider changes
    * @throws GatehouseError `account-disabled`; `credentials-invalid` if one of these was changed concurrently
    */
   start(first: Account, visitor: Visitor, options?: SignInDetails): Promise<SignedIn>
@@ -66,6 +66,8 @@ interface SignInDetails {
   readonly client?: string | undefined
   /** How the person signed in, for the audit log. Default: nothing. */
   readonly details?: AuditEntry['details']
+  /** The passkey that was used instead of a password: the start is void once it is removed. */
+  readonly passkey?: Passkey
 }
 
 export interface PortalSessionsOptions {
@@ -91,7 +93,7 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
   async function start(
     first: Account,
     visitor: Visitor,
-    { client, details = {} }: SignInDetails = {},
+    { client, passkey, details = passkey ? { passkey: passkey.name } : {} }: SignInDetails = {},
   ): Promise<SignedIn> {
     let account = first
     for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
@@ -112,7 +114,7 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
         return { token, clientToken, ...signedIn, tokens: await firstTokens(signedIn, visitor) }
       }
       const changed = await store.findAccount(account.id)
-      if (!changed || !hasSameProofs(changed, first)) break
+      if (!changed || !hasSameProofs(changed, first, passkey)) break
       account = changed
     }
     throw new GatehouseError('credentials-invalid')
@@ -181,7 +183,12 @@ export function createPortalSessions(options: PortalSessionsOptions): PortalSess
 }
 
 /** Whether the means of signing in are still the same. */
-function hasSameProofs({ portal }: Account, { portal: before }: Account): boolean {
+function hasSameProofs(
+  { portal }: Account,
+  { portal: before }: Account,
+  passkey: Passkey | undefined,
+): boolean {
+  if (passkey && !passkeysOf(portal).some(({ id }) => id === passkey.id)) return false
   return portal.password === before.password && identityKeyOf(portal) === identityKeyOf(before)
 }
 

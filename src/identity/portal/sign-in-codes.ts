@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import { parseJsonObject } from '#platform/json.ts'
 import { isSameText } from '#platform/secrets/constant-time.ts'
-import { randomText } from '#platform/secrets/format.ts'
+import { randomText } from '#platform/secrets/key-format.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { Visitor } from '#store/sessions.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'

@@ -39,7 +39,16 @@ export interface NewSecondFactor {
   readonly uri: string
 }
 
-/** One-time codes of an authenticator app, beside the password (RFC 6238). */
+/** What an account can prove besides its password. */
+export interface SecondFactorChoice {
+  readonly hasApp: boolean
+  readonly hasPasskeys: boolean
+}
+
+/** In place of a code: the owner has just used a passkey instead. */
+export const byPasskey = Symbol('by passkey')
+
+/** One-time codes of an authenticator app, beside the password (RFC 6238), and recovery codes. */
 export interface SecondFactors {
   /**
    * A new secret, for an account without one; nothing is stored.
@@ -47,14 +56,18 @@ export interface SecondFactors {
    */
   propose(account: Account, secret?: string): NewSecondFactor
   /**
-   * Enables it with the first code of the app. The caller has confirmed the password.
+   * Adds an app with its first code, and replaces the recovery codes. The caller has confirmed the password, and the
+   * second factor if there is one.
    * @returns the recovery codes, shown only now
    * @throws GatehouseError `request-invalid` (field `code`)
    */
-  enable(account: Account, given: CodeGiven & { readonly secret: string }): Promise<readonly string[]>
+  enable(
+    account: Account,
+    given: CodeGiven & { readonly code: string; readonly secret: string },
+  ): Promise<readonly string[]>
   /** Replaces the recovery codes. @throws GatehouseError as `check` */
   renewRecoveryCodes(account: Account, given: CodeGiven): Promise<readonly string[]>
-  /** @throws GatehouseError as `check` */
+  /** Removes the app; recovery codes go with the last factor. @throws GatehouseError as `check` */
   disable(account: Account, given: CodeGiven): Promise<void>
   /** Proves that the password was right, until the code is sent. */
   createPending(account: Account): string
@@ -70,7 +83,7 @@ export interface SecondFactors {
 
 interface CodeGiven {
   /** As it was typed. */
-  readonly code: string
+  readonly code: string | typeof byPasskey
   readonly visitor: Visitor
   /** A client that has signed in before; undefined = an unknown one. */
   readonly client: string | undefined
@@ -109,7 +122,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
 
   async function enable(
     account: Account,
-    given: CodeGiven & { readonly secret: string },
+    given: CodeGiven & { readonly code: string; readonly secret: string },
   ): Promise<readonly string[]> {
     const { secret, code } = given
     const now = clock()
@@ -123,7 +136,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
       factor,
       audited(account, 'second-factor-enabled', given),
     )
-    if (!isEnabled) throw invalidField('code', 'A second factor is already set up.')
+    if (!isEnabled) throw invalidField('code', 'An app is already set up.')
     return codes
   }
 
@@ -143,6 +156,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
 
   async function check(account: Account, given: CodeGiven): Promise<Account> {
     const { visitor, client, code } = given
+    if (code === byPasskey) return account
     await passwordCheck.admit(account.email, visitor)
     // Counted before it is checked, so that concurrent guesses cannot exceed the limit.
     await passwordCheck.countCode({ account, visitor, client }, async () => {
@@ -165,7 +179,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
 
   async function disable(account: Account, given: CodeGiven): Promise<void> {
     await check(account, given)
-    await store.disableSecondFactor(account.id, audited(account, 'second-factor-disabled', given))
+    await store.disableSecondFactor(account.id, 'app', audited(account, 'second-factor-disabled', given))
   }
 
   /** Bound to the password: a new one makes it void. */

@@ -20,11 +20,26 @@ interface AssertionSubject {
   readonly issuer?: string | undefined
 }
 
+/** As of when an assertion was issued, where backends follow revocations. */
+interface Stamp {
+  /** A position in the change log: no change of the caller up to it is missing. */
+  readonly position: number
+  /** Positions of two eras cannot be compared. */
+  readonly era: object
+}
+
+export interface AssertionStamps {
+  stamp(accountId: string): Stamp
+  /** Whether the caller has not changed since. */
+  covers(stamp: Stamp, accountId: string): boolean
+}
+
 export interface CachedAssertion {
   readonly text: string
   readonly key: SigningKey
   /** Until when it may be reused, in milliseconds since 1970. */
   readonly usableUntil: number
+  readonly stamp: Stamp | undefined
 }
 
 export interface Assertions {
@@ -44,6 +59,8 @@ interface AssertionsOptions {
   }
   readonly issuer: string
   readonly lifetimeMs: number
+  /** undefined = there is no feed of revocations, and no claim `rev`. */
+  readonly stamps?: AssertionStamps | undefined
   readonly clock: Clock
 }
 
@@ -52,7 +69,7 @@ interface AssertionsOptions {
  * key contains everything they assert, so that another role or session gets another assertion.
  */
 export function createAssertions(options: AssertionsOptions): Assertions {
-  const { keyring, cache, issuer, lifetimeMs, clock } = options
+  const { keyring, cache, issuer, lifetimeMs, stamps, clock } = options
   const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, assertionType))
 
   function sign(
@@ -61,6 +78,7 @@ export function createAssertions(options: AssertionsOptions): Assertions {
     key: SigningKey,
   ) {
     const now = clock()
+    const stamp = stamps?.stamp(accountId)
     const text = signerOf(key)({
       iss: issuer,
       aud: upstream,
@@ -70,10 +88,15 @@ export function createAssertions(options: AssertionsOptions): Assertions {
       ...(sessionId !== undefined && { sid: sessionId }),
       ...(scopes.length > 0 && { scope: scopes.join(' ') }),
       ...(foreign !== undefined && { issuer: foreign }),
+      ...(stamp && { rev: stamp.position }),
       iat: Math.floor(now / 1_000),
       exp: Math.ceil((now + lifetimeMs) / 1_000),
     })
-    return { text, key, usableUntil: now + lifetimeMs / 2 }
+    return { text, key, usableUntil: now + lifetimeMs / 2, stamp }
+  }
+
+  function isUnchanged(stamp: Stamp | undefined, accountId: string): boolean {
+    return stamp === undefined || stamps?.covers(stamp, accountId) === true
   }
 
   return {
@@ -85,7 +108,8 @@ export function createAssertions(options: AssertionsOptions): Assertions {
       // No scope contains a comma. The role is last, as only it may contain any character.
       const name = `${upstream} ${accountId} ${scheme} ${sessionId} ${scopes.join(',')} ${role}`
       const cached = cache.get(name)
-      if (cached?.key === key && now <= cached.usableUntil) return cached.text
+      if (cached?.key === key && now <= cached.usableUntil && isUnchanged(cached.stamp, accountId))
+        return cached.text
       const assertion = sign(subject, upstream, key)
       cache.set(name, assertion)
       return assertion.text

@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import { randomText } from '#platform/secrets/format.ts'
+import { randomText } from '#platform/secrets/key-format.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { SigningKeyStore, StoredSigningKey } from '#store/signing-keys.ts'

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { FastifyReply } from 'fastify'
-import { createProblem, malformedError, toGatehouseError } from '#gateway/refusals/problem.ts'
+import { createProblem, malformedError, toGatehouseError } from '#gateway/refusals/send-problem.ts'
 import {
   type Arrival,
   type ArrivalReader,

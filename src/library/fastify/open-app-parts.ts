@@ -74,7 +74,12 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
   return {
     reader: { trusted: createAddressSet(config.trustedProxies), fieldReader: createFieldReader(carriers) },
     gate: createGateParts({ ...parts, callerAuth }),
-    api: createApiOptions({ ...parts, callerAuth, gatewayUrl: () => '' }),
+    api: createApiOptions({
+      ...parts,
+      callerAuth,
+      followStream: webSockets.followStream,
+      gatewayUrl: () => '',
+    }),
     writer: createConfiguredWriter({ config, callerAuth, clock }, carriers),
     usageMeter: createUsageMeter(parts.usageRecorder),
     webSockets,

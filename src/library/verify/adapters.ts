@@ -1,12 +1,16 @@
-import { AssertionError, type Identity, type Verifier } from './verifier.ts'
+import { AssertionError } from './assertion-error.ts'
+import type { Identity, Verifier } from './verifier.ts'
 
 /** The part of a node:http, Express or Fastify request that is read. */
 interface NodeRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
+/** What the adapters need of a verifier. */
+type RequestVerifier = Pick<Verifier, 'header' | 'verify'>
+
 /** The identity of a node:http request. @throws AssertionError */
-export function verifyRequest(verifier: Verifier, { headers }: NodeRequest): Promise<Identity> {
+export function verifyRequest(verifier: RequestVerifier, { headers }: NodeRequest): Promise<Identity> {
   const value = headers[verifier.header.toLowerCase()]
   // Node joins repeated fields; two assertions never count as one.
   return verifier.verify(Array.isArray(value) ? value.join(', ') : value)
@@ -25,7 +29,7 @@ declare global {
 }
 
 /** Middleware for Express: sets `request.identity`, or passes an AssertionError on to the app's error handler. */
-export function expressIdentity(verifier: Verifier) {
+export function expressIdentity(verifier: RequestVerifier) {
   return function identify(
     request: NodeRequest & Identified,
     _response: unknown,
@@ -42,7 +46,7 @@ export function expressIdentity(verifier: Verifier) {
  * A hook for Fastify's `onRequest`: sets `request.identity`, or throws an AssertionError, which Fastify answers with
  * 401 or 503.
  */
-export function fastifyIdentity(verifier: Verifier) {
+export function fastifyIdentity(verifier: RequestVerifier) {
   return async function identify(request: NodeRequest & Identified): Promise<void> {
     request.identity = await verifyRequest(verifier, request)
   }
@@ -53,7 +57,7 @@ export function fastifyIdentity(verifier: Verifier) {
  * 401 or 503.
  */
 export function fetchIdentity<Rest extends unknown[]>(
-  verifier: Verifier,
+  verifier: RequestVerifier,
   handler: (request: Request, identity: Identity, ...rest: Rest) => Response | Promise<Response>,
 ) {
   return async function handleIdentified(request: Request, ...rest: Rest): Promise<Response> {

@@ -1,4 +1,7 @@
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { errors, type JWTPayload, jwtVerify } from 'jose'
+import { AssertionError } from './assertion-error.ts'
+import { createKeySet } from './key-set.ts'
+import { createRevocations, type RevocableClaims, type RevocationOptions } from './revocations.ts'
 
 /** What a backend knows about its gateway. */
 export interface VerifierOptions {
@@ -26,6 +29,8 @@ export interface VerifierOptions {
   readonly cooldownMs?: number
   /** How long reading the keys may take, in milliseconds; default: 5 s. */
   readonly timeoutMs?: number
+  /** Follows what the gateway revokes; absent = an assertion counts until it expires. */
+  readonly revocations?: RevocationOptions
   /** Milliseconds since 1970; default: the system's clock. */
   readonly clock?: () => number
 }
@@ -49,6 +54,14 @@ export interface Verifier {
    * @throws AssertionError
    */
   verify(assertion: string | undefined): Promise<Identity>
+  /**
+   * For access tokens that the app has verified itself. Needs `revocations`.
+   * @param claims those of the token
+   * @throws AssertionError `revoked`, or `revocations-unknown` unless `onUnknown` accepts that
+   */
+  assertNotRevoked(claims: RevocableClaims): Promise<void>
+  /** Ends the connection of `revocations`. */
+  close(): void
 }
 
 /** `typ` of assertions, which an access token does not have. */
@@ -64,13 +77,16 @@ export function createVerifier(options: VerifierOptions): Verifier {
   if (issuer === '' || audience === '') throw new TypeError('issuer and audience must not be empty')
   if (!(clockToleranceS >= 0)) throw new TypeError('clockToleranceS must be 0 or more')
   const keySet = createKeySet({ ...options, clock })
+  const revocations =
+    options.revocations &&
+    createRevocations({ ...options.revocations, issuer, algorithms, keySet, clockToleranceS, clock })
 
   async function verify(assertion: string | undefined): Promise<Identity> {
     if (assertion === undefined || assertion === '') throw new AssertionError('assertion-missing')
     if (assertion.length > lengthMax) throw new AssertionError('assertion-invalid')
     const now = clock()
     try {
-      const { payload } = await jwtVerify(assertion, keySet, {
+      const { payload } = await jwtVerify(assertion, keySet.find, {
         issuer,
         audience,
         algorithms: [...algorithms],
@@ -79,13 +95,20 @@ export function createVerifier(options: VerifierOptions): Verifier {
         requiredClaims,
         currentDate: new Date(now),
       })
-      return toIdentity(payload, now / 1_000 + clockToleranceS)
+      const identity = toIdentity(payload, now / 1_000 + clockToleranceS)
+      await revocations?.assertNotRevoked(payload)
+      return identity
     } catch (cause) {
       throw toAssertionError(cause)
     }
   }
 
-  return { header, verify }
+  async function assertNotRevoked(claims: RevocableClaims): Promise<void> {
+    if (!revocations) throw new TypeError('createVerifier has no `revocations`')
+    await revocations.assertNotRevoked(claims)
+  }
+
+  return { header, verify, assertNotRevoked, close: () => revocations?.close() }
 }
 
 /** @param latestS an assertion issued after this time is from the future */
@@ -113,91 +136,4 @@ function toAssertionError(cause: unknown): AssertionError {
   if (cause instanceof AssertionError) return cause
   const isExpired = cause instanceof errors.JWTExpired
   return new AssertionError(isExpired ? 'assertion-expired' : 'assertion-invalid', cause)
-}
-
-interface KeySetOptions {
-  readonly jwksUrl: string | URL
-  readonly keysMaxAgeMs?: number
-  readonly cooldownMs?: number
-  readonly timeoutMs?: number
-  readonly clock: () => number
-}
-
-/**
- * The keys of a gateway, read when they are first needed. An unknown key causes them to be read again, so that a
- * rotation is followed, but not within the cooldown, so that invented key names cost nothing. They are read again in
- * the background once they are old; while the gateway cannot be reached, the known keys are kept.
- */
-function createKeySet(options: KeySetOptions): JWTVerifyGetKey {
-  const { jwksUrl, keysMaxAgeMs = 600_000, cooldownMs = 30_000, timeoutMs = 5_000, clock } = options
-  // Never expires by itself, so that an outage of the gateway is not one of the backend.
-  const remote = createRemoteJWKSet(new URL(jwksUrl), {
-    cacheMaxAge: Number.POSITIVE_INFINITY,
-    cooldownDuration: cooldownMs,
-    timeoutDuration: timeoutMs,
-  })
-  let readAt = Number.NEGATIVE_INFINITY
-  let failedAt = Number.NEGATIVE_INFINITY
-
-  /** @throws if they cannot be read */
-  async function read(): Promise<void> {
-    try {
-      await remote.reload()
-      readAt = clock()
-    } catch (error) {
-      failedAt = clock()
-      throw error
-    }
-  }
-
-  return async function findKey(header, token) {
-    const now = clock()
-    const isOld = now - readAt > keysMaxAgeMs
-    const mayTry = now - failedAt > Math.min(cooldownMs, 1_000)
-    if (remote.jwks() === undefined) {
-      if (!mayTry) throw new AssertionError('keys-unavailable')
-      await read().catch((cause: unknown) => {
-        throw new AssertionError('keys-unavailable', cause)
-      })
-    } else if (isOld && mayTry) read().catch(() => {})
-    try {
-      return await remote(header, token)
-    } catch (cause) {
-      throw isAboutKey(cause) ? cause : new AssertionError('keys-unavailable', cause)
-    }
-  }
-}
-
-/** Whether an error is about the key that the assertion names, rather than about reading the keys. */
-function isAboutKey(error: unknown): boolean {
-  if (!(error instanceof errors.JOSEError) || error instanceof errors.JWKSTimeout) return false
-  return error.code !== errors.JOSEError.code
-}
-
-/** Why there is no identity; `keys-unavailable` = unknown, as the gateway's keys have never been read. */
-export type AssertionErrorCode =
-  | 'assertion-missing'
-  | 'assertion-invalid'
-  | 'assertion-expired'
-  | 'keys-unavailable'
-
-const messages: Readonly<Record<AssertionErrorCode, string>> = {
-  'assertion-missing': 'The request has no assertion: it did not come through the gateway.',
-  'assertion-invalid': 'The assertion was not made by this gateway for this backend.',
-  'assertion-expired': 'The assertion has expired.',
-  'keys-unavailable': "The gateway's keys cannot be read.",
-}
-
-/** A request without a valid assertion. Its message may be shown to anybody, its cause is for the log. */
-export class AssertionError extends Error {
-  override readonly name = 'AssertionError'
-  readonly code: AssertionErrorCode
-  /** 401, or 503 if the keys are unavailable. Express and Fastify answer with it. */
-  readonly statusCode: 401 | 503
-
-  constructor(code: AssertionErrorCode, cause?: unknown) {
-    super(messages[code], { cause })
-    this.code = code
-    this.statusCode = code === 'keys-unavailable' ? 503 : 401
-  }
 }

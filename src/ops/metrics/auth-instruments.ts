@@ -33,6 +33,11 @@ export function createAuthInstruments(registry: Registry) {
     aggregator: 'min',
     registers,
   })
+  const revocationReaders = new Gauge({
+    name: 'gatehouse_revocation_readers',
+    help: 'Backends that follow the stream of revocations (`tokens.revocationFeed`).',
+    registers,
+  })
   const revocationDelay = new Histogram({
     name: 'gatehouse_revocation_delay_seconds',
     help: 'Revocation delay: time from a change in the store (key reset, role change, account disabled, session ended, …) to its effect in this process.',
@@ -51,6 +56,7 @@ export function createAuthInstruments(registry: Registry) {
     tokensIssued,
     storeUp,
     storeWritable,
+    revocationReaders,
     revocationDelay,
     ...createAcknowledgementInstruments(registers),
     ...createIssuerInstruments(registers),

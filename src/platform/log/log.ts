@@ -3,7 +3,7 @@ import { isatty } from 'node:tty'
 import { type DestinationStream, pino } from 'pino'
 import { isStoreUnavailable } from '../errors/gatehouse-error.ts'
 import { OperatorError } from '../errors/operator-error.ts'
-import { createLogOutput, type LogOutput } from './output.ts'
+import { createLogOutput, type LogOutput } from './log-output.ts'
 import { hasColors, prettyLine } from './pretty.ts'
 
 export type Log = ReturnType<typeof createLog>

@@ -1,4 +1,4 @@
-import { accountIdPattern, defaultKeyPrefix, keyMarks, oldKeyPrefixes, secretPrefixes } from './format.ts'
+import { accountIdPattern, defaultKeyPrefix, keyMarks, oldKeyPrefixes, secretPrefixes } from './key-format.ts'
 
 /** Shown in place of a secret. */
 export const secretPlaceholder = '[secret]'

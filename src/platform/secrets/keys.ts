@@ -11,7 +11,7 @@ import {
   randomText,
   secretLength,
   toBase62,
-} from './format.ts'
+} from './key-format.ts'
 
 /**
  * The two kinds of persistent credential of an account:

@@ -7,7 +7,7 @@ import {
   secretPrefixes,
   sessionIdLength,
   sessionIdPattern,
-} from './format.ts'
+} from './key-format.ts'
 
 /**
  * The token in a link's fragment: `gsl_<account ID>_<256 bits>` to set a password, `gpr_…` to replace a forgotten one,

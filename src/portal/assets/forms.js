@@ -54,7 +54,27 @@
     addEventListener('toggle', focusField, true)
   }
 
+  /** Ticks all accounts of a page, or none. */
+  function enableTickAll() {
+    const label = document.querySelector('[data-tick-all]')
+    if (!label) return
+    const all = label.querySelector('input')
+    const boxes = [...label.closest('form').querySelectorAll('tbody input[type=checkbox]')]
+    const showState = () => {
+      const count = boxes.filter((box) => box.checked).length
+      all.checked = count > 0 && count === boxes.length
+      all.indeterminate = count > 0 && count < boxes.length
+    }
+    label.hidden = boxes.length < 2
+    all.addEventListener('change', () => {
+      for (const box of boxes) box.checked = all.checked
+    })
+    for (const box of boxes) box.addEventListener('change', showState)
+    showState()
+  }
+
   sendOnce()
+  enableTickAll()
   focusOpenedForm()
   restoreFormUrl()
   focusMessage()

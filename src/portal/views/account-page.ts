@@ -16,7 +16,7 @@ import { overlapField, overlapPart } from './key-card.ts'
 import { page } from './layout.ts'
 import { setupLinkRows } from './links.ts'
 import { codeBlock, copyButton } from './parts.ts'
-import { nameFields } from './profile.ts'
+import { nameFields } from './profile-page.ts'
 import { secondFactorRow } from './second-factor.ts'
 import { confirmationForm, portalSessionsCard, type SessionsList, sessionsCard } from './sessions-page.ts'
 

@@ -1,84 +1,14 @@
-import { defaultRole, emailLengthMax, fullName, noPlan, roleLengthMax } from '#accounts/account-input.ts'
-import { queryLengthMax } from '#accounts/account-search.ts'
-import { time } from '#platform/pages/format.ts'
+import { defaultRole, emailLengthMax, noPlan, roleLengthMax } from '#accounts/account-input.ts'
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'
-import { badge, emptyState, icon, staticNotice } from '#platform/pages/parts.ts'
+import { badge } from '#platform/pages/parts.ts'
 import type { Account } from '#store/account.ts'
 import { field, fieldError, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { page } from './layout.ts'
-import { pager, titleRow } from './parts.ts'
-import { nameFields, verifiedBadge } from './profile.ts'
-
-interface AccountsView {
-  readonly query: string
-  readonly items: readonly Account[]
-  readonly nextCursor: string | undefined
-  readonly isFirstPage: boolean
-  /** The error in the query. */
-  readonly error?: string | undefined
-}
-
-/** All accounts, with a search and pages. */
-export function accountsPage(frame: PageFrame, view: AccountsView): Html {
-  const { base, issuers } = frame
-  const { query, items, error } = view
-  const search = query === '' ? '' : `q=${encodeURIComponent(query)}&`
-  return page(frame, {
-    title: 'Accounts',
-    section: '/accounts',
-    lead: 'Accounts, their roles and their state.',
-    actions: html`${issuers.length > 0 && html`<a class="button" href="${base}/subjects">Blocked users</a>`}<a class="button" href="${base}/accounts/import">${icon('upload')}Import</a><a class="button primary" href="${base}/accounts/new">${icon('plus')}New account</a>`,
-    body: html`<form class="search" method="get" action="${base}/accounts" role="search">
-<div class="grow"><label class="visually-hidden" for="q">Search accounts</label><input id="q" name="q" type="search" value="${query}" placeholder="E-mail, name or ID" maxlength="${queryLengthMax}" autocomplete="off"></div>
-<button>${icon('search')}Search</button></form>
-${error !== undefined && staticNotice('bad', error)}
-<section class="card" aria-label="Accounts">${items.length === 0 ? noAccounts(frame, view) : table(frame, items)}</section>
-${pager({
-  ...view,
-  texts: ['First page', 'Next page'],
-  hrefOf: (cursor) =>
-    `${base}/accounts?${search}${cursor === undefined ? '' : `cursor=${encodeURIComponent(cursor)}`}`,
-})}`,
-  })
-}
-
-function table(frame: PageFrame, items: readonly Account[]): Html {
-  return html`<table>${titleRow(['Account', 'Role', 'State', 'Created'])}
-<tbody>${items.map((account) => row(frame, account))}</tbody></table>`
-}
-
-function row({ base, now }: PageFrame, account: Account): Html {
-  const { id, email, role, createdAt } = account
-  const name = fullName(account)
-  return html`<tr><td><div><a class="name" href="${base}/accounts/${id}">${email}</a>${name !== '' && html`<span class="sub">${name}</span>`}</div></td>
-<td data-label="Role"><div>${role}</div></td><td data-label="State"><div>${stateBadge(account)}</div></td><td data-label="Created"><div>${time(createdAt, now)}</div></td></tr>`
-}
+import { nameFields, verifiedBadge } from './profile-page.ts'
 
 export function stateBadge({ isDisabled, isVerified }: Account): Html {
   return isDisabled ? badge('bad', 'Disabled') : verifiedBadge(isVerified)
-}
-
-function noAccounts({ base }: PageFrame, { query, nextCursor }: AccountsView): Html {
-  if (query === '') {
-    return emptyState({
-      icon: icon('accounts'),
-      title: 'No accounts yet',
-      text: 'Create one, or import a file.',
-    })
-  }
-  // If one word matches many accounts, a page checks only some of them for the other words.
-  return nextCursor !== undefined
-    ? emptyState({
-        icon: icon('search'),
-        title: 'No matches yet',
-        text: 'Too many accounts begin with one of these words to check them all at once: the next page continues the search.',
-      })
-    : emptyState({
-        icon: icon('search'),
-        title: 'No matches',
-        text: html`No e-mail, domain, name or ID begins with “${query}”. <a href="${base}/accounts">Show all accounts</a>`,
-      })
 }
 
 const breadcrumb = { href: '/accounts', text: 'Accounts' }

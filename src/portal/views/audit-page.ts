@@ -67,12 +67,12 @@ function lastDayText({ until }: AuditFilter): string {
 function filterForm({ base }: PageFrame, filter: AuditFilter): Html {
   const { action, part, from } = filter
   return html`<form class="search" method="get" action="${base}/audit" role="search">
-<div class="grow"><label class="visually-hidden" for="who">Actor or target</label><input id="who" name="who" type="search" value="${part ?? ''}" placeholder="Part of an e-mail, ID or name" maxlength="${emailLengthMax}" autocomplete="off"></div>
+<div class="whole"><label class="visually-hidden" for="who">Actor or target</label><input id="who" name="who" type="search" value="${part ?? ''}" placeholder="Part of an e-mail, ID or name" maxlength="${emailLengthMax}" autocomplete="off"></div>
 <div><label class="visually-hidden" for="action">Action</label><select id="action" name="action"><option value="">All actions</option>${auditActions.map(
     (name) =>
       html`<option value="${name}"${attributeIf(name === action, 'selected')}>${describeAction(name)}</option>`,
   )}</select></div>
-<div><label for="from">From</label><input id="from" name="from" type="date" value="${dayText(from)}"></div>
+<div><label for="from">From (UTC)</label><input id="from" name="from" type="date" value="${dayText(from)}"></div>
 <div><label for="to">To (UTC)</label><input id="to" name="to" type="date" value="${lastDayText(filter)}"></div><button>Filter</button></form>`
 }
 

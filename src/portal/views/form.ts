@@ -1,7 +1,7 @@
 import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
 import { icon, notice } from '#platform/pages/parts.ts'
-import { confirmPath } from '../page-access.ts'
-import { emptyForm, type FormState, type FrameOidc, type PageFrame } from './frame.ts'
+import { confirmByPasskeyPath, confirmPath } from '../page-access.ts'
+import { emptyForm, type FormState, type FrameOidc, type FramePasskeys, type PageFrame } from './frame.ts'
 
 interface FormOptions {
   /** Path below the portal, such as `/sign-out`. */
@@ -119,7 +119,8 @@ export function hasErrors({ errors, message }: FormState): boolean {
 
 /** Asks for the password again before a sensitive action. */
 export function currentPasswordField(frame: PageFrame, state: FormState, idPrefix: string): Html {
-  const { viewer, oidc } = frame
+  const { viewer, oidc, passkeys } = frame
+  if (passkeys?.isConfirmed) return html`<p class="hint">You have just confirmed with a passkey.</p>`
   if (oidc?.isConfirmed) return confirmationPart(frame, oidc)
   const error = state.errors.password
   if (oidc?.canConfirm && !oidc.hasPassword)
@@ -130,7 +131,12 @@ export function currentPasswordField(frame: PageFrame, state: FormState, idPrefi
     type: 'password',
     autocomplete: 'current-password',
     idPrefix,
-  })}${oidc?.canConfirm && confirmationPart(frame, oidc)}`
+  })}${oidc?.canConfirm && confirmationPart(frame, oidc)}${passkeys?.canConfirm && passkeyConfirmation(frame, passkeys)}`
+}
+
+/** Leads to the page that asks for a passkey, and back. */
+export function passkeyConfirmation({ base }: PageFrame, { path }: FramePasskeys, reason = 'Or'): Html {
+  return html`<p class="hint">${reason} <a href="${base}${confirmByPasskeyPath}?next=${encodeURIComponent(path)}">confirm with a passkey</a>.</p>`
 }
 
 /** Asks the viewer to authenticate again at the provider, and afterwards says that it was done. */

@@ -21,6 +21,7 @@ export interface PageFrame {
   readonly canMailLinks: boolean
   /** The names of the plans in the config. */
   readonly plans: readonly string[]
+  readonly scopedRoutes: readonly ScopedRoute[]
   /** The names of the foreign issuers in the config. */
   readonly issuers: readonly string[]
   /** Shown above the page. */
@@ -29,6 +30,26 @@ export interface PageFrame {
   readonly formPagePath?: string | undefined
   /** Where people sign in besides, or instead of, passwords; undefined = by password only. */
   readonly oidc?: FrameOidc | undefined
+  /** undefined = passkeys cannot be used here. */
+  readonly passkeys?: FramePasskeys | undefined
+}
+
+/** Passkeys, and what the viewer can do with them. */
+export interface FramePasskeys {
+  /** The only origin at which they work. */
+  readonly origin: string
+  /** Whether the viewer has one. */
+  readonly canConfirm: boolean
+  /** Whether the viewer has used one just now. */
+  readonly isConfirmed: boolean
+  /** The page, below the portal. */
+  readonly path: string
+}
+
+/** A route that asks for scopes, as people write it: `GET, POST /orders`. */
+export interface ScopedRoute {
+  readonly scopes: readonly string[]
+  readonly text: string
 }
 
 /** The OpenID provider, and what the viewer can do there. */

@@ -1,7 +1,7 @@
 import { certificatePemLengthMax } from '#accounts/certificate-input.ts'
 import { keyNameLengthMax } from '#accounts/key-input.ts'
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
-import { attributeIf, type Html, html } from '#platform/pages/html.ts'
+import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
 import { currentPasswordField, field, fieldError, foldedForm, formMessage, textArea } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 import { graces } from './key-card.ts'
@@ -69,6 +69,19 @@ export function revokeForm(frame: PageFrame, { name, createdAt }: SecretKeyStatu
   })
 }
 
+/** How many scopes are explained. */
+const explainedMax = 20
+
+/** What each scope opens. */
+function scopesHint({ scopedRoutes }: PageFrame): Html {
+  const scopes = [...new Set(scopedRoutes.flatMap((route) => route.scopes))].sort().slice(0, explainedMax)
+  const explained = scopes.map((scope) => {
+    const routes = scopedRoutes.filter((route) => route.scopes.includes(scope)).map(({ text }) => text)
+    return html` <code>${scope}</code> is for ${routes.join('; ')}.`
+  })
+  return html`What it may do, separated by spaces; empty = all that you may.${explained}`
+}
+
 const lifetimeChoices = [
   { value: '', text: 'Never' },
   { value: '30', text: 'In 30 days' },
@@ -120,7 +133,7 @@ function newKeyFields(
   state: FormState,
   { idPrefix, lifetimes, chosen, first }: NewKeyFields,
 ): Html {
-  const text = (name: string, label: string, hint: string) =>
+  const text = (name: string, label: string, hint: Content) =>
     field(state, { name, label, hint, idPrefix, isOptional: true, isExact: true, autocomplete: 'off' })
   return html`${formMessage(state, true)}${first}${field(state, {
     name: 'name',
@@ -130,7 +143,7 @@ function newKeyFields(
     idPrefix,
     isExact: true,
     autocomplete: 'off',
-  })}${text('scopes', 'Scopes', 'What it may do, separated by spaces; empty = all that you may.')}${text(
+  })}${text('scopes', 'Scopes', scopesHint(frame))}${text(
     'addresses',
     'Addresses',
     'Where it may come from, such as 203.0.113.7 or 10.0.0.0/8; empty = anywhere.',

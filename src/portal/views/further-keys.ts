@@ -4,7 +4,7 @@ import { type Html, html } from '#platform/pages/html.ts'
 import { badge, card, emptyState, icon, notice, staticNotice } from '#platform/pages/parts.ts'
 import { listText } from '#platform/text.ts'
 import { dayMs } from '#platform/time.ts'
-import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { emptyForm, type FormState, type PageFrame, type ScopedRoute } from './frame.ts'
 import {
   certificateForm,
   createForm,
@@ -136,19 +136,34 @@ function keyRow(frame: PageFrame, key: SecretKeyStatus): Html {
       'Name',
       html`<code>${name}</code> ${isImported && badge('plain', 'Made elsewhere')}${key.lastFour !== undefined && html`<code class="sub">…${key.lastFour}</code>`}`,
     ),
-    cell('May use', accessOf(key)),
+    cell('May use', accessOf(frame, key)),
     cell('Created', time(createdAt, frame.now)),
     cell('Last used', used),
     cell('Expires', endOf(key, frame.now)),
   ]}</tr>`
 }
 
-function accessOf({ scopes, addresses, quota }: SecretKeyStatus): Html {
-  const what = scopes.length === 0 ? 'All that the account may' : `Only routes for ${listText(scopes)}`
+/** How many routes are named. */
+const namedRoutesMax = 5
+
+function accessOf({ scopedRoutes }: PageFrame, { scopes, addresses, quota }: SecretKeyStatus): Html {
+  const what = scopes.length === 0 ? 'All that the account may' : openedBy(scopedRoutes, scopes)
   const from = addresses.length > 0 && html`<span class="sub">only from ${listText(addresses)}</span>`
   const often =
     quota && html`<span class="sub">${quota.limit.toLocaleString('en-GB')} requests a ${quota.per}</span>`
   return html`${what}${from}${often}`
+}
+
+/** The routes that a key with scopes may call, as far as its account may. */
+function openedBy(routes: readonly ScopedRoute[], scopes: readonly string[]): Html {
+  const opened = routes.filter((route) => route.scopes.every((scope) => scopes.includes(scope)))
+  const named = opened.slice(0, namedRoutesMax).map(({ text }) => html`<code class="route">${text}</code>`)
+  const more = opened.length - named.length
+  const which =
+    opened.length === 0
+      ? 'Nothing: no route asks for these scopes only'
+      : html`Only ${named}${more > 0 && html` and ${more} more`}`
+  return html`${which}<span class="sub">${scopes.length === 1 ? 'scope' : 'scopes'} ${scopes.join(', ')}</span>`
 }
 
 function endOf(key: SecretKeyStatus, now: number): Html {

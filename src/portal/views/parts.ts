@@ -1,5 +1,5 @@
 import { type Content, type Html, html } from '#platform/pages/html.ts'
-import { keyMarks } from '#platform/secrets/format.ts'
+import { keyMarks } from '#platform/secrets/key-format.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 
 /** A cell of a table; narrow screens show the label, as they show no headings. */

@@ -2,8 +2,9 @@ import { emailLengthMax } from '#accounts/account-input.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { confirmPath, startSignInPath, takeOverPath } from '../page-access.ts'
 import { field, form, formMessage } from './form.ts'
-import type { FormState, FrameOidc, PageFrame } from './frame.ts'
+import { emptyForm, type FormState, type FrameOidc, type FramePasskeys, type PageFrame } from './frame.ts'
 import { page, signedOutPage } from './layout.ts'
+import { passkeyForm } from './passkey-forms.ts'
 
 /** The sign-in page, with a link to set a password. */
 export function signInPage(frame: PageFrame, state: FormState & { readonly next: string }): Html {
@@ -32,9 +33,24 @@ ${field(state, {
   hasFocus: (state.values.email ?? '') !== '',
 })}
 <button class="primary wide">Sign in</button>`,
-  })}</div></div>
+  })}${frame.passkeys && passkeyPart(frame, frame.passkeys, state)}</div></div>
 <p class="after"><a href="${frame.base}/forgot">Forgot your password?</a> First time here? <a href="${frame.base}/setup">Use your set-up link</a>.</p>`
   return signedOutPage(frame, { title: 'Sign in', lead: 'Manage your keys and sessions.', body })
+}
+
+function passkeyPart(
+  frame: PageFrame,
+  passkeys: FramePasskeys,
+  { errors, next }: FormState & { readonly next: string },
+): Html {
+  return passkeyForm(frame, passkeys, {
+    action: '/sign-in/passkey',
+    options: '/sign-in/passkey/options',
+    state: { ...emptyForm, errors },
+    body: html`<input type="hidden" name="next" value="${next}">`,
+    text: 'Sign in with a passkey',
+    look: 'wide',
+  })
 }
 
 export interface RecoveryLink {

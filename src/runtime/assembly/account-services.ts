@@ -14,14 +14,17 @@ import type { Quotas } from '#identity/limits/quotas.ts'
 import { createOidcSignIn, type OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
 import { createPasswordCheck } from '#identity/passwords/password-check.ts'
 import { createPasswordResets, type PasswordResets } from '#identity/passwords/password-links.ts'
-import { createSignIn, type SignIn, withoutPasswords } from '#identity/passwords/sign-in.ts'
+import { createSignIn, type SignIn } from '#identity/passwords/sign-in.ts'
+import { withoutPasswords } from '#identity/passwords/without-passwords.ts'
 import {
   createKnownClients,
   createPortalSessions,
   type PortalSessions,
 } from '#identity/portal/portal-sessions.ts'
 import type { PortalTokens } from '#identity/portal/portal-tokens.ts'
+import { createPasskeys } from '#identity/second-factor/passkeys.ts'
 import { createSecondFactors } from '#identity/second-factor/second-factors.ts'
+import { relyingPartyOf } from '#identity/second-factor/webauthn.ts'
 import type { Log } from '#platform/log/log.ts'
 import { createPasswords } from '#platform/secrets/passwords.ts'
 import { createSealer, deriveKeys } from '#platform/secrets/sealing.ts'
@@ -52,17 +55,18 @@ export function createAccountServices(options: AccountServicesOptions): AccountS
   const knownClients = createKnownClients(deriveKeys(sealingKeys, 'known clients'))
   const { sessionLifetimeMs, oidc } = config.portal
   const hasTokenCookies = config.portal.host === undefined
-  const check = createPasswordCheck({ store, passwords, limiter, failures: config.failures, clock })
+  const { failures } = config
+  const check = createPasswordCheck({ store, passwords, limiter, failures, clock })
+  const factorParts = { store, check, keys: deriveKeys(sealingKeys, 'second factor'), clock }
   const factors = createSecondFactors({
-    store,
-    check,
+    ...factorParts,
     sealer: createSealer(sealingKeys),
-    keys: deriveKeys(sealingKeys, 'second factor'),
     issuer: new URL(config.portal.origin).host,
-    clock,
   })
+  const relyingParty = relyingPartyOf(config.portal.origin, config.portal.branding.name)
+  const passkeys = relyingParty && createPasskeys({ ...factorParts, limiter, failures, relyingParty })
   const portalSessions = { store, knownClients, sessionLifetimeMs, portalTokens, hasTokenCookies, clock }
-  const signIn = createSignIn({ passwords, check, factors, ...portalSessions })
+  const signIn = createSignIn({ passwords, check, factors, passkeys, ...portalSessions })
   const actionsOf = createConfiguredActions({ ...options, readQuotaUsed: quotas.readUsed })
   const sessions = createPortalSessions(portalSessions)
   const portalUrl = config.portal.origin + config.portal.path

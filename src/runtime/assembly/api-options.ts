@@ -1,9 +1,10 @@
 import { knownRoles } from '#accounts/account-input.ts'
 import type { ApiOptions } from '#api/api.ts'
-import type { SignInReturnOptions } from '#api/sign-in-return.ts'
+import type { SignInReturnOptions } from '#api/register-sign-in-return.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
-import { createClientCertificateReader } from '#gateway/gate/client-certificate.ts'
+import { createClientCertificateReader } from '#gateway/gate/client-certificate-reader.ts'
 import { returnsToOtherHosts, signInHostsOf } from '#gateway/routes/route-urls.ts'
+import type { WebSockets } from '#gateway/server/web-sockets.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import type { OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
 import { createOidcProvider } from '#identity/oidc/provider.ts'
@@ -15,6 +16,7 @@ import { callbackPath } from '#portal/page-access.ts'
 import type { PortalSignInReturn } from '#portal/page-context.ts'
 import { createPortal } from '#portal/portal.ts'
 import { createPortalCookie, type PortalCookie } from '#portal/portal-cookie.ts'
+import { createPortalPasskeys } from '#portal/second-factor/portal-passkeys.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import {
   type AccountServices,
@@ -35,6 +37,8 @@ import {
 /** What the endpoints of the gateway itself are made of. */
 export interface ApiPartsOptions extends ConfigParts {
   readonly callerAuth: CallerAuth
+  /** See WebSockets. */
+  readonly followStream: WebSockets['followStream']
   /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string
   /** undefined = no route leads page visits to the sign-in. */
@@ -57,6 +61,8 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
     introspection: config.tokens.introspection,
     proofs: createConfiguredProofs(options),
     keyring: callerAuth.keyring,
+    revocationFeed: callerAuth.revocationFeed,
+    followStream: options.followStream,
     limiter,
     metrics,
     failures: config.failures,
@@ -108,7 +114,8 @@ function portalOptions(
   { oidcSignIn, ...accountServices }: Omit<AccountServices, 'sessions'>,
   options: ApiPartsOptions,
 ) {
-  const { config, limiter, clock, gatewayUrl, isReturnPath } = options
+  const { config, limiter, clock, sealingKeys, gatewayUrl, isReturnPath } = options
+  const { passkeys } = accountServices.signIn
   const accessCookie = accessCookieOf(config)
   const { publicOrigin, portal, routes, identityHeaders, keys, plans } = config
   const cookie = createPortalCookie({
@@ -139,6 +146,8 @@ function portalOptions(
     subjectsOf: createConfiguredSubjects(options),
     receiversOf: createConfiguredReceivers(options),
     cookie,
+    passkeys:
+      passkeys && createPortalPasskeys(passkeys, { sealer: createSealer(sealingKeys), cookie, clock }),
     oidc: oidcSignIn && portalOidc(oidcSignIn, cookie, options),
     clock,
     gatewayUrl,

@@ -15,6 +15,11 @@ import { createBearerScheme } from '#identity/tokens/bearer.ts'
 import { type ClientTokens, createClientTokens } from '#identity/tokens/client-tokens.ts'
 import { createKeyring, type Keyring } from '#identity/tokens/keyring.ts'
 import { createRefreshTokens } from '#identity/tokens/refresh-tokens.ts'
+import {
+  openRevocationFeed,
+  type RevocationFeed,
+  type RevocationFeedOptions,
+} from '#identity/tokens/revocation-feed.ts'
 import { createKeyPairCheck, createSessionStart } from '#identity/tokens/session-start.ts'
 import { createSessions, type Sessions } from '#identity/tokens/sessions.ts'
 import type { Account } from '#store/account.ts'
@@ -109,6 +114,25 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
 /** undefined = there is no access cookie. */
 function cookieLifetimeOf({ accessCookie }: Pick<Config, 'accessCookie'>): number | undefined {
   return accessCookie.enabled ? accessCookie.lifetimeMs : undefined
+}
+
+type FeedConfig = Pick<Config, 'tokens' | 'accessCookie' | 'assertion'>
+
+/** @returns undefined if it is not enabled */
+export function openConfiguredFeed(
+  config: FeedConfig,
+  parts: Pick<RevocationFeedOptions, 'keyring' | 'storeConnection' | 'position' | 'onReaders' | 'clock'>,
+): RevocationFeed | undefined {
+  const { revocationFeed, issuer } = config.tokens
+  if (!revocationFeed.enabled) return undefined
+  return openRevocationFeed({ ...parts, ...revocationFeed, issuer, keptMs: revocableForMs(config) })
+}
+
+/** For how long at most something that was issued before a revocation would be accepted. */
+function revocableForMs({ tokens, assertion, ...config }: FeedConfig): number {
+  const { accessLifetimeMs, clockToleranceMs } = tokens
+  const longestMs = Math.max(accessLifetimeMs, cookieLifetimeOf(config) ?? 0, assertion.lifetimeMs)
+  return longestMs + 2 * clockToleranceMs
 }
 
 /** Issues tokens, under one config. */

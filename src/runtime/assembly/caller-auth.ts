@@ -11,6 +11,7 @@ import type { Issuers } from '#identity/issuers/issuers.ts'
 import type { Directory } from '#identity/principal.ts'
 import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { createKeyLoader, type KeyLoader, type Keyring, toSigningKey } from '#identity/tokens/keyring.ts'
+import type { RevocationFeed } from '#identity/tokens/revocation-feed.ts'
 import { createSigningKeys } from '#identity/tokens/signing-keys.ts'
 import { createLookUpCounter } from '#ops/metrics/auth-instruments.ts'
 import { monotonicClock } from '#platform/clock.ts'
@@ -19,7 +20,7 @@ import { OperatorError } from '#platform/errors/operator-error.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import type { Change } from '#store/changes.ts'
 import { isStoreFailure } from '#store/store-failure.ts'
-import { createAuthParts, createTokenIssuers, type TokenIssuers } from './auth-parts.ts'
+import { createAuthParts, createTokenIssuers, openConfiguredFeed, type TokenIssuers } from './auth-parts.ts'
 import type { CallerParts } from './parts.ts'
 import { createConnectionLogger, createFaultLogger } from './store-monitor.ts'
 
@@ -29,6 +30,8 @@ export interface CallerAuth extends TokenIssuers {
   readonly keyring: Keyring
   readonly accessTokens: AccessTokens
   readonly directory: Directory
+  /** undefined = `tokens.revocationFeed` is not enabled. */
+  readonly revocationFeed: RevocationFeed | undefined
   /** Foreign issuers and the state of their keys. */
   readonly issuers: Omit<Issuers, 'all' | 'close'>
   /** Whether tokens of a foreign issuer are accepted. */
@@ -96,9 +99,22 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
   const keyLoader = createConfiguredKeyLoader(options, keyring, () => {
     verified.clear()
     directory.invalidateDecisions()
+    revocationFeed?.restart('signing-keys')
     onChange({ kind: 'signing-keys' })
   })
-  const invalidation = openCacheInvalidation(options, { storeConnection, directory, keyLoader })
+  const revocationFeed = openConfiguredFeed(config, {
+    keyring,
+    storeConnection,
+    position: () => invalidation.position(),
+    onReaders: (difference) => metrics.revocationReaders.inc(difference),
+    clock,
+  })
+  const invalidation = openCacheInvalidation(options, {
+    storeConnection,
+    directory,
+    keyLoader,
+    revocationFeed,
+  })
   try {
     await loadInitialKeys(options, keyLoader)
     await invalidation.poll()
@@ -114,12 +130,14 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     keyring,
     accessTokens,
     directory,
+    revocationFeed,
     issuers,
     hasIssuer: issuers.has,
     storeConnection,
     health: () => healthOf(keyring, storeConnection, monotonicClock() - config.cache.maxStaleMs),
     close: () => {
       invalidation.close()
+      revocationFeed?.close()
       issuers.close()
     },
   }
@@ -180,12 +198,13 @@ interface InvalidatedParts {
   readonly storeConnection: StoreConnectionState
   readonly directory: CachedDirectory
   readonly keyLoader: KeyLoader
+  readonly revocationFeed: RevocationFeed | undefined
 }
 
 /** Keeps caches and keys consistent with the store. */
 function openCacheInvalidation(
   { config, store, limiter, memory, log, metrics, clock, onChange }: CallerAuthOptions,
-  { storeConnection, directory, keyLoader }: InvalidatedParts,
+  { storeConnection, directory, keyLoader, revocationFeed }: InvalidatedParts,
 ): Invalidation {
   const logConnectionChange = createConnectionLogger(log, metrics)
   const logFaultOnce = createFaultLogger(log)
@@ -204,6 +223,7 @@ function openCacheInvalidation(
     clock,
     apply: (logged) => {
       directory.apply(logged)
+      revocationFeed?.apply(logged)
       if (logged.change.kind === 'signing-keys') keyLoader.reload()
       else onChange(logged.change)
     },
@@ -212,6 +232,7 @@ function openCacheInvalidation(
       else memory?.clear()
       directory.clear()
       keyLoader.reload()
+      revocationFeed?.restart('gap')
       onChange(undefined)
     },
     onStoreAnswer: (error) => {
@@ -219,6 +240,7 @@ function openCacheInvalidation(
       if (!storeConnection.isUp) return
       logFaultOnce(undefined)
       keyLoader.catchUp()
+      revocationFeed?.onRead()
     },
     onDelay: (delayMs) => metrics.revocationDelay.observe(delayMs / 1_000),
     onFault: logFaultOnce,

@@ -12,14 +12,14 @@ import {
   type FindSignIn,
   type RedirectToSignIn,
   visitCookieName,
-} from '#gateway/browser/sign-in.ts'
+} from '#gateway/browser/sign-in-redirect.ts'
 import { createReturnKeys, type ReturnKeys, returnCookieNames } from '#gateway/browser/sign-in-return.ts'
 import { createHeaderRules } from '#gateway/forward/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter, type RequestWriter } from '#gateway/forward/request-head.ts'
 import { createStickyCookies, stickyCookieName } from '#gateway/forward/sticky-cookies.ts'
-import { createClientCertificateReader } from '#gateway/gate/client-certificate.ts'
+import { createClientCertificateReader } from '#gateway/gate/client-certificate-reader.ts'
 import type { GateOptions } from '#gateway/gate/gate.ts'
 import { type CheckPossession, createPossessionCheck } from '#gateway/gate/possession.ts'
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
@@ -164,7 +164,7 @@ function stickyUpstreams({ upstreams }: StickyConfig): readonly string[] {
 
 interface RequestWriterParts {
   readonly config: Config
-  readonly callerAuth: Pick<CallerAuth, 'keyring'>
+  readonly callerAuth: Pick<CallerAuth, 'keyring'> & Partial<Pick<CallerAuth, 'revocationFeed'>>
   readonly clock: Clock
 }
 
@@ -202,13 +202,11 @@ export function createAssertionHeader({
 }: RequestWriterParts): AssertionHeader | undefined {
   const { enabled, header, lifetimeMs } = config.assertion
   if (!enabled) return undefined
-  const assertionCache = createLru<CachedAssertion>(assertionsMax)
+  const { keyring, revocationFeed } = callerAuth
   const { issuer } = config.tokens
-  return {
-    header,
-    of: createAssertions({ keyring: callerAuth.keyring, cache: assertionCache, issuer, lifetimeMs, clock })
-      .issue,
-  }
+  const cache = createLru<CachedAssertion>(assertionsMax)
+  const stamps = revocationFeed?.stamps
+  return { header, of: createAssertions({ keyring, cache, issuer, lifetimeMs, stamps, clock }).issue }
 }
 
 interface GatePartsOptions extends ConfigParts {

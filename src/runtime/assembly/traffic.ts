@@ -20,7 +20,7 @@ import type { RedirectTraffic } from '#gateway/server/redirect-server.ts'
 import type { Traffic } from '#gateway/server/server.ts'
 import { createTraceRecorder } from '#gateway/server/trace-recorder.ts'
 import { createUsageMeter } from '#gateway/server/usage-meter.ts'
-import { createIgnoredUpgradeLog, type UpgradeHandler, type WebSockets } from '#gateway/server/web-sockets.ts'
+import { createIgnoredUpgradeLog, type UpgradeHandler } from '#gateway/server/web-sockets.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import type { Exporter } from '#ops/tracing/exporter.ts'
@@ -47,8 +47,6 @@ export interface OpenUpstreams {
 export interface TrafficOptions extends Omit<ApiPartsOptions, 'isReturnPath'> {
   readonly upstreams: OpenUpstreams
   readonly onUpgraded: UpgradeHandler
-  /** See WebSockets. */
-  readonly followStream: WebSockets['followStream']
   readonly openCalls: OpenCalls
   /** A peer that is not a trusted proxy asks for decisions. */
   onUntrustedProxy(peerAddress: string): void

@@ -119,9 +119,11 @@ function openTraceExporter(
 }
 
 /** The parts of a config that the caches, the keys and the sessions depend on. */
-function callerAuthConfig({ tokens, issuers, cache, sessionsMax, accessCookie }: Config): unknown {
+function callerAuthConfig({ tokens, issuers, cache, sessionsMax, accessCookie, assertion }: Config): unknown {
   const { enabled, lifetimeMs } = accessCookie
-  return { tokens, issuers, cache, sessionsMax, cookieLifetimeMs: enabled ? lifetimeMs : 0 }
+  const cookieLifetimeMs = enabled ? lifetimeMs : 0
+  const assertionLifetimeMs = tokens.revocationFeed.enabled ? assertion.lifetimeMs : 0
+  return { tokens, issuers, cache, sessionsMax, cookieLifetimeMs, assertionLifetimeMs }
 }
 
 /** New caches have neither accounts nor keys: while the store is unreachable, every caller would be rejected. */

@@ -14,6 +14,7 @@ import {
   withResealed,
   withSecretKey,
 } from './key-changes.ts'
+import { withChangedPasskey, withPasskey, withUsedPasskey } from './passkey-changes.ts'
 import {
   withEmailLink,
   withIdentity,
@@ -123,7 +124,20 @@ function secondFactorsByReplacing(replace: Replace): SecondFactorStore {
       isUpdated(await replace(id, (account) => withUsedFactor(account, use), audit)),
     setRecoveryCodes: async (id, digests, audit) =>
       isUpdated(await replace(id, (account) => withRecoveryCodes(account, digests), audit)),
-    disableSecondFactor: async (id, audit) => isUpdated(await replace(id, withoutSecondFactor, audit)),
+    disableSecondFactor: async (id, part, audit) =>
+      isUpdated(await replace(id, (account) => withoutSecondFactor(account, part), audit)),
+    addPasskey: async (id, addition, audit) => {
+      const { transform, outcome } = recordOutcome('added', (account) => withPasskey(account, addition))
+      await replace(id, transform, audit)
+      return outcome()
+    },
+    usePasskey: async (id, use, audit) => {
+      const { transform, outcome } = recordOutcome('used', (account) => withUsedPasskey(account, use))
+      await replace(id, transform, audit)
+      return outcome()
+    },
+    changePasskey: async (id, change, audit) =>
+      isUpdated(await replace(id, (account) => withChangedPasskey(account, change), audit)),
   }
 }
 

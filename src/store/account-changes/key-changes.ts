@@ -109,9 +109,10 @@ export function withResealed(account: Account, reseals: readonly Reseal[]): Acco
   const apiKey = resealed(account.apiKey)
   const secretKeys = account.secretKeys.map(resealed)
   const factor = account.portal.secondFactor
-  const sealed = factor && afterOf(Buffer.from(factor.sealed, 'base64url'))
+  const sealed = factor?.sealed === undefined ? undefined : afterOf(Buffer.from(factor.sealed, 'base64url'))
   if (!sealed && !isChanged) return undefined
-  const secondFactor = sealed ? { ...factor, sealed: Buffer.from(sealed).toString('base64url') } : factor
+  const secondFactor =
+    factor && sealed ? { ...factor, sealed: Buffer.from(sealed).toString('base64url') } : factor
   return nextRevision(account, { apiKey, secretKeys, portal: { ...account.portal, secondFactor } })
 }
 

@@ -11,6 +11,7 @@ import {
   type SecondFactor,
 } from '../portal-access.ts'
 import { nextRevision, nextSessionEpoch } from './account-changes.ts'
+import { unlessEmpty } from './passkey-changes.ts'
 
 /**
  * What each verb of the portal turns an account into; undefined = rejected. Both adapters save the result only if the
@@ -147,29 +148,33 @@ function nextPortal(account: Account, changes: Partial<PortalAccess>): Account {
 }
 
 export function withSecondFactor(account: Account, factor: SecondFactor): Account | undefined {
-  return account.portal.secondFactor === undefined ? nextFactor(account, factor) : undefined
+  const { secondFactor } = account.portal
+  if (secondFactor?.sealed !== undefined) return undefined
+  return nextPortal(account, { secondFactor: { ...secondFactor, ...factor } })
 }
 
 export function withUsedFactor(account: Account, use: SecondFactorUse): Account | undefined {
   const factor = account.portal.secondFactor
   if (!factor) return undefined
   if (use.kind === 'step')
-    return use.step > factor.lastStep ? nextFactor(account, { ...factor, lastStep: use.step }) : undefined
-  const left = factor.recoveryDigests.filter((digest) => digest !== use.digest)
-  return left.length < factor.recoveryDigests.length
-    ? nextFactor(account, { ...factor, recoveryDigests: left })
+    return use.step > factor.lastStep
+      ? nextPortal(account, { secondFactor: { ...factor, lastStep: use.step } })
+      : undefined
+  const recoveryDigests = factor.recoveryDigests.filter((digest) => digest !== use.digest)
+  return recoveryDigests.length < factor.recoveryDigests.length
+    ? nextPortal(account, { secondFactor: { ...factor, recoveryDigests } })
     : undefined
 }
 
 export function withRecoveryCodes(account: Account, recoveryDigests: readonly string[]): Account | undefined {
-  const factor = account.portal.secondFactor
-  return factor && nextFactor(account, { ...factor, recoveryDigests })
+  const { secondFactor } = account.portal
+  return secondFactor && nextPortal(account, { secondFactor: { ...secondFactor, recoveryDigests } })
 }
 
-export function withoutSecondFactor(account: Account): Account | undefined {
-  return account.portal.secondFactor && nextFactor(account, undefined)
-}
-
-function nextFactor(account: Account, secondFactor: SecondFactor | undefined): Account {
-  return nextRevision(account, { portal: { ...account.portal, secondFactor } })
+export function withoutSecondFactor(account: Account, part: 'all' | 'app'): Account | undefined {
+  const { secondFactor } = account.portal
+  if (!secondFactor || (part === 'app' && secondFactor.sealed === undefined)) return undefined
+  return nextPortal(account, {
+    secondFactor: part === 'all' ? undefined : unlessEmpty({ ...secondFactor, sealed: undefined }),
+  })
 }

@@ -62,6 +62,8 @@ export const recordFields = {
     epoch: 'number',
   },
   keyUse: { accountId: 'text', digest: 'text', at: 'number', address: 'text', scheme: 'text' },
+  /** The last day on which an account was active. */
+  activity: { accountId: 'text', day: 'number' },
   /** For an account, or a principal of a foreign issuer. */
   usage: {
     accountId: 'text',

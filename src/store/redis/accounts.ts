@@ -1,14 +1,16 @@
 import { type Account, adminRole, emailKey, isActiveAdmin } from '../account.ts'
 import { accountsByReplacing, type Replace, type Replacement } from '../account-changes/by-replacing.ts'
+import type { ListedAccount } from '../account-filter.ts'
 import type { AccountCreation, AccountReader, AccountStore, TermEntry } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import { indexChange } from '../imported-keys.ts'
 import { identityKeyOf } from '../portal-access.ts'
 import { search, type TermIndex, termsOf } from '../search.ts'
-import type { Connection, TimedMember } from './connection.ts'
+import { createAccountLists } from './filter-accounts.ts'
 import { importAccounts } from './import-accounts.ts'
+import type { Connection, TimedMember } from './open-connection.ts'
 import { forgetSessions } from './open-session-index.ts'
-import { accountText, parseAccount } from './records.ts'
+import { accountText, parseAccount } from './record-texts.ts'
 import { loadScript } from './scripts.ts'
 import { storeFormat } from './store-identity.ts'
 import { usageKeysOf } from './usage.ts'
@@ -31,10 +33,16 @@ export interface AccountAccess extends Pick<AccountReader, 'findAccount'> {
  */
 export function createAccountStore(connection: Connection): AccountStore & AccountAccess {
   const { keys, ask, runAudited, listNewest, notify, confirmAbsence } = connection
+  const lists = createAccountLists(connection)
 
   async function find(id: string): Promise<Account | undefined> {
     const text = await ask((client) => client.get(keys.account(id)))
     return text === null ? confirmAbsence() : parseAccount(text)
+  }
+
+  async function findListed(id: string): Promise<ListedAccount | undefined> {
+    const account = await find(id)
+    return account && lists.withActivity(account)
   }
 
   async function create(
@@ -152,6 +160,7 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
         keys.terms,
         keys.importedKeys,
         keys.identities,
+        keys.activeDays,
         keys.account(otherAdmin),
         keys.account(id),
         keys.openSessionsOf(id, account?.sessionEpoch ?? 0),
@@ -184,7 +193,9 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
       const found = await Promise.all(listed.map(({ member }) => find(member)))
       return found.filter((account) => account !== undefined)
     },
-    searchAccounts: (page) => search(createTermIndex(connection, find), page),
+    filterAccounts: lists.filterAccounts,
+    countAccounts: lists.count,
+    searchAccounts: (page) => search(createTermIndex(connection, findListed), page),
     ...accountsByReplacing(replace),
     deleteAccount,
     replace,
@@ -202,7 +213,7 @@ function newAccountArgs(account: Account): readonly (string | number)[] {
 /** The index for searching accounts: `term NUL id` in a sorted set whose scores are all equal. */
 function createTermIndex(
   { keys, ask, confirmAbsence }: Connection,
-  find: (id: string) => Promise<Account | undefined>,
+  find: (id: string) => Promise<ListedAccount | undefined>,
 ): TermIndex {
   async function findTerms(prefix: string, after: TermEntry | undefined, limit: number) {
     // As bytes: 0xff, which no text in UTF-8 has, sorts after everything that begins with the prefix.

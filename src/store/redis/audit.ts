@@ -8,7 +8,7 @@ import {
   parseAuditEntry,
   skippedFrom,
 } from '../audit-entry.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'
 
 /** Excludes 0-0, which nothing precedes and Redis rejects as the end of an interval. */
@@ -17,7 +17,7 @@ const positionPattern = /^(?!0+-0+$)\d{1,15}-\d{1,15}$/
 /** How many entries are scanned for one reply: this blocks Redis for some milliseconds. */
 const scannedMax = 1_000
 
-const findScript = loadScript('find-audit')
+const readScript = loadScript('read-audit')
 const appendScript = loadScript('append-audit', { isAudited: true })
 
 /** The audit log as two streams, whose entries cannot be changed. */
@@ -35,9 +35,9 @@ export function createAuditStore(connection: Connection): AuditStore {
       const start = before === undefined ? String(skippedFrom(filter) ?? '+') : `(${before}`
       const { exact, lower } = needlesOf(filter)
       const answer = await run(
-        findScript,
+        readScript,
         [keys.audit, keys.ownAudit],
-        [start, scannedMax, limit, exact, lower],
+        ['newest', start, scannedMax, limit, exact, lower],
       )
       // The cast is sound: the script returns nothing else.
       const [next, found] = answer as [string, [string, string[]][]]

@@ -6,7 +6,7 @@ import {
   parseChange,
 } from '../changes.ts'
 import type { RedisOptions } from './client.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'
 import { openSubscription } from './subscription.ts'
 

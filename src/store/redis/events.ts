@@ -1,9 +1,9 @@
 import type { EventStore } from '../events.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'
 
 const replaceScript = loadScript('replace-receiver')
-const readScript = loadScript('read-audit-after')
+const readScript = loadScript('read-audit')
 const onceScript = loadScript('append-audit-once', { isAudited: true })
 
 /** Receivers are fields of one hash; the IDs of what is told once are keys that expire. */
@@ -21,9 +21,13 @@ export function createEventStore({ keys, ask, run, runAudited, confirmAbsence }:
     readAuditAfter: async ({ after, limit }) => {
       const start = after === '' ? '-' : `(${after}`
       // The cast is sound: the script returns nothing else.
-      const found = (await run(readScript, [keys.audit, keys.ownAudit], [start, limit])) as [string, string][]
+      const [, found] = (await run(
+        readScript,
+        [keys.audit, keys.ownAudit],
+        ['oldest', start, limit, limit, '', ''],
+      )) as [string, [string, string[]][]]
       if (found.length === 0) await confirmAbsence()
-      return found.map(([position, text]) => ({ position, text }))
+      return found.map(([position, [, text = '']]) => ({ position, text }))
     },
     appendAuditOnce: async ({ id, keptUntil, entry }) => {
       await confirmAbsence()

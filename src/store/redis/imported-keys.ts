@@ -2,7 +2,7 @@ import { keysByReplacing } from '../account-changes/by-replacing.ts'
 import type { ImportedKeyStore, KeyImport } from '../imported-keys.ts'
 import { digestText, type SecretKeyAdded } from '../keys.ts'
 import type { AccountAccess } from './accounts.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './open-connection.ts'
 
 /** How many accounts are changed at a time: each command must be answered in time. */
 const accountsAtOnce = 200

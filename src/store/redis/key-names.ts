@@ -34,6 +34,7 @@ export function createKeyNames(prefix: string) {
     keyUsesOf: (accountId: string) => `${base}key-uses:${accountId}`,
     usageOf: (accountId: string, month: string) => `${base}usage:${accountId}:${month}`,
     usagePrincipals: `${base}usage-principals`,
+    activeDays: `${base}active-days`,
     usageBatch: (id: string) => `${base}usage-batch:${id}`,
     instances: `${prefix}instances`,
     quota: (subject: string, window: string) => `${prefix}quota:${subject}:${window}`,

@@ -1,6 +1,6 @@
 import { keysByReplacing, type Replace } from '../account-changes/by-replacing.ts'
 import type { KeyStore, KeyUse, RecordedKeyUse } from '../keys.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'
 
 const recordScript = loadScript('record-key-uses')
@@ -13,8 +13,16 @@ export function createKeyStore({ keys, ask, run, confirmAbsence }: Connection, r
   async function recordBatch(uses: readonly RecordedKeyUse[]): Promise<void> {
     await run(
       recordScript,
-      uses.flatMap(({ accountId }) => [keys.account(accountId), keys.keyUsesOf(accountId)]),
-      uses.flatMap(({ digest, at, scheme, address }) => [digest, at, `${at} ${scheme} ${address}`]),
+      [
+        keys.activeDays,
+        ...uses.flatMap(({ accountId }) => [keys.account(accountId), keys.keyUsesOf(accountId)]),
+      ],
+      uses.flatMap(({ accountId, digest, at, scheme, address }) => [
+        digest,
+        at,
+        `${at} ${scheme} ${address}`,
+        accountId,
+      ]),
     )
   }
 

@@ -1,6 +1,6 @@
 import type { Account } from '../account.ts'
 import type { Session, SessionPosition, SessionsPage } from '../sessions.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'
 
 const listScript = loadScript('list-sessions')

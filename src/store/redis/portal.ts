@@ -1,9 +1,10 @@
+import { dayOf } from '#platform/time.ts'
 import { portalByReplacing } from '../account-changes/by-replacing.ts'
 import { type PortalSession, type PortalStore, portalSessionsMax } from '../portal.ts'
 import { identityKeyOf } from '../portal-access.ts'
 import type { AccountAccess } from './accounts.ts'
-import type { Connection } from './connection.ts'
-import { newestFirst } from './records.ts'
+import type { Connection } from './open-connection.ts'
+import { newestFirst } from './record-texts.ts'
 import { loadScript } from './scripts.ts'
 
 const startScript = loadScript('start-portal-session', { isAudited: true })
@@ -36,7 +37,7 @@ export function createPortalStore(
       const { id, accountId, createdAt, expiresAt } = session
       const started = await runAudited(
         startScript,
-        [keys.account(accountId), keys.portalSessionsOf(accountId)],
+        [keys.account(accountId), keys.portalSessionsOf(accountId), keys.activeDays],
         [
           revision,
           id,
@@ -44,6 +45,8 @@ export function createPortalStore(
           expiresAt,
           portalSessionsMax,
           portalSessionText({ ...session, seenAt: createdAt }),
+          accountId,
+          dayOf(createdAt),
         ],
         audit,
       )
@@ -56,7 +59,8 @@ export function createPortalStore(
       if (!session) return
       const { epoch, ...seen } = { ...session, seenAt, address, userAgent }
       const text = `${epoch} ${seen.createdAt} ${seen.expiresAt} ${portalSessionText(seen)}`
-      await run(touchScript, [keys.portalSessionsOf(accountId)], [id, text])
+      const scriptKeys = [keys.portalSessionsOf(accountId), keys.activeDays]
+      await run(touchScript, scriptKeys, [id, text, accountId, dayOf(seenAt)])
     },
     listPortalSessions: async (accountId, now) => {
       const account = await findAccount(accountId)

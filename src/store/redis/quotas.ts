@@ -7,7 +7,7 @@ import {
   quotaPercent,
   quotaSlack,
 } from '../quotas.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'
 
 const takeScript = loadScript('take-quota')

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { RateStore } from '../rates.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'
 
 const takeScript = loadScript('take-from-rate')

@@ -14,9 +14,9 @@ import type {
   SessionsPage,
 } from '../sessions.ts'
 import type { AccountAccess } from './accounts.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './open-connection.ts'
 import { createOpenSessionIndex, type PositionReader, retentionAfterEndMs } from './open-session-index.ts'
-import { parseSession, sessionFields } from './records.ts'
+import { parseSession, sessionFields } from './record-texts.ts'
 import { loadScript, pairsOf } from './scripts.ts'
 
 type Advance = Extract<RotationDecision, { readonly kind: 'advance' }>

@@ -1,6 +1,6 @@
 import type { SigningKeyStore } from '../signing-keys.ts'
-import type { Connection } from './connection.ts'
-import { compareTexts, parseSigningKey, signingKeyText } from './records.ts'
+import type { Connection } from './open-connection.ts'
+import { compareTexts, parseSigningKey, signingKeyText } from './record-texts.ts'
 import { loadScript } from './scripts.ts'
 import { storeFormat } from './store-identity.ts'
 

@@ -1,5 +1,5 @@
 import type { SubjectStore } from '../subjects.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'
 import { storeFormat } from './store-identity.ts'
 

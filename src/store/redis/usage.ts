@@ -11,8 +11,8 @@ import {
   usageDaysKept,
   usagePrincipalsMax,
 } from '../usage.ts'
-import type { Connection } from './connection.ts'
 import type { KeyNames } from './key-names.ts'
+import type { Connection } from './open-connection.ts'
 import { loadScript, pairsOf } from './scripts.ts'
 
 const addScript = loadScript('add-usage')
@@ -86,6 +86,7 @@ export async function addCounts(
     addScript,
     [
       keys.usageBatch(id),
+      keys.activeDays,
       ...hashes.flatMap(({ key, counts }) => [recordOf(counts[0]?.accountId ?? ''), key]),
     ],
     [
@@ -102,10 +103,15 @@ function recordOf(keys: KeyNames, id: string): string {
   return isPrincipalId(id) ? keys.usagePrincipals : keys.account(id)
 }
 
-function countArgs(hash: number, { day, key, route, requests, units }: UsageEntry): (string | number)[] {
+function countArgs(
+  hash: number,
+  { accountId, day, key, route, requests, units }: UsageEntry,
+): (string | number)[] {
   const lastDay = firstOfMonth(day, 1) - 1
   const expiresAt = startOfDay(lastDay + usageDaysKept + 1)
-  return [hash, expiresAt, key + separator + route, dayOfMonth(day), requests, units - requests]
+  const pair = key + separator + route
+  const account = isPrincipalId(accountId) ? '' : accountId
+  return [hash, expiresAt, pair, dayOfMonth(day), requests, units - requests, account, day]
 }
 
 /** @param month its first day */

@@ -31,9 +31,12 @@ export const accountColumns = [
 export const indexedColumns: ReadonlySet<(typeof accountColumns)[number]> = new Set([
   'id',
   'email_key',
+  'first_name',
+  'last_name',
   'role',
   'is_disabled',
   'created_at',
+  'plan',
   'identity_key',
 ])
 
@@ -42,6 +45,9 @@ export function hasSameIndexes(one: Account, other: Account): boolean {
   return (
     one.id === other.id &&
     one.email === other.email &&
+    one.firstName === other.firstName &&
+    one.lastName === other.lastName &&
+    one.plan === other.plan &&
     one.role === other.role &&
     one.isDisabled === other.isDisabled &&
     one.createdAt === other.createdAt &&

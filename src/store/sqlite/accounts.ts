@@ -8,6 +8,7 @@ import { search, type TermIndex } from '../search.ts'
 import { createImportedKeyIndex, createTermIndex } from './account-indexes.ts'
 import { accountColumns, hasSameIndexes, indexedColumns, toAccount, toRow } from './account-row.ts'
 import type { Database } from './database.ts'
+import { createAccountLists } from './filter-accounts.ts'
 import type { Writer } from './writer.ts'
 
 /** How many sessions of a deleted account one step removes, which blocks the event loop for a few milliseconds. */
@@ -20,6 +21,7 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
   const { prepare, read, write, writeLong } = database
   const terms = createTermIndex(database)
   const importedKeys = createImportedKeyIndex(database)
+  const lists = createAccountLists(database, find)
   const insert = prepare(
     `INSERT INTO accounts (${accountColumns.join(', ')}) VALUES (${accountColumns.map((column) => `:${column}`).join(', ')})`,
   )
@@ -150,7 +152,7 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
 
   const termIndex: TermIndex = {
     find: async (prefix, after, limit) => read(() => terms.find(prefix, after, limit)),
-    load: async (ids) => read(() => ids.map(find)),
+    load: async (ids) => read(() => ids.map(lists.findListed)),
   }
 
   const verbs: AccountStore = {
@@ -174,6 +176,8 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
       read(() =>
         selectPage.all(after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', limit).map(toAccount),
       ),
+    filterAccounts: async (page) => read(() => lists.filterAccounts(page)),
+    countAccounts: async () => read(lists.count),
     searchAccounts: (page) => search(termIndex, page),
     ...accountsByReplacing(replace),
     deleteAccount: async (id, audit) => {

@@ -30,6 +30,7 @@ const places: { readonly [Kind in TableKind]: Place<keyof (typeof recordFields)[
   portalSession: { table: 'portal_sessions', columns: { userAgent: 'client' } },
   keyUse: { table: 'key_uses' },
   usage: { table: 'usage' },
+  activity: { table: 'activity' },
   usagePrincipal: { table: 'usage_principals' },
   quota: { table: 'quotas', columns: { window: 'period' } },
   signingKey: { table: 'signing_keys' },
@@ -208,12 +209,12 @@ function selectOf(kind: TableKind): string {
   return `SELECT ${columns.join(', ')} FROM ${table}${order === undefined ? '' : ` ORDER BY ${order}`}`
 }
 
-/** Replaces, as the chains already have rows. For all other kinds, two records with the same key are an error. */
+/** Replaces, as the chains already have rows, and accounts the day of their last use. For all other kinds, two records with the same key are an error. */
 function insertOf(kind: TableKind): string {
   const { table, constants = {} }: Place<string> = places[kind]
   const fields = fieldsOf(kind)
   const columns = [...fields.map(({ column }) => column), ...Object.keys(constants)]
   const values = [...fields.map(({ name }) => `:${name}`), ...Object.values(constants)]
-  const verb = kind === 'auditChain' ? 'INSERT OR REPLACE' : 'INSERT'
+  const verb = kind === 'auditChain' || kind === 'activity' ? 'INSERT OR REPLACE' : 'INSERT'
   return `${verb} INTO ${table} (${columns.join(', ')}) VALUES (${values.join(', ')})`
 }

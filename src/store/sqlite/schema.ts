@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { listAccounts } from './account-list-schema.ts'
 import { chainAudit, indexTerms, listSecretKeys } from './migrate-data.ts'
 
 /**
@@ -207,4 +208,5 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
       CREATE TABLE audit_once (id TEXT PRIMARY KEY, kept_until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
       CREATE INDEX audit_once_by_end ON audit_once (kept_until);
     `),
+  listAccounts,
 ]

@@ -104,3 +104,14 @@ t.test('an assertion is refused with HS256 only, which no backend could verify',
     t.strictSame(problemMessages(t, assertion({ enabled: false }, { tokens: { algorithm } })), [])
   }
 })
+
+t.test('the feed of revocations is refused with HS256 only, which no reader could verify', async (t) => {
+  for (const algorithm of ['ES256', 'RS256', 'EdDSA', 'HS256']) {
+    const config = (enabled: boolean) => assertion({}, { tokens: { algorithm, revocationFeed: { enabled } } })
+    const expected =
+      algorithm === 'HS256' ? [/^tokens\.revocationFeed\.enabled: needs ES256, RS256 or EdDSA/] : []
+    t.match(problemMessages(t, config(true)), expected)
+    t.equal(problemMessages(t, config(true)).length, expected.length)
+    t.strictSame(problemMessages(t, config(false)), [])
+  }
+})

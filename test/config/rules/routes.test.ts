@@ -382,10 +382,12 @@ t.test('auth: deny needs no upstream, and takes no rule about callers', async (t
 t.test('without an upstream a route has no rules about forwarding', async (t) => {
   const routes = [
     { name: 'decided', path: '/x', auth: 'any', rewrite: '/y', responseHeaders: { remove: ['A'] } },
+    { name: 'stripped', path: '/y', auth: 'any', stripPrefix: true },
   ]
   t.match(problemMessages(t, { ...minimalConfig, decide: {}, routes }), [
     /routes\[0\]\.rewrite: needs an upstream/,
     /routes\[0\]\.responseHeaders: needs an upstream/,
+    /routes\[1\]\.stripPrefix: needs an upstream/,
   ])
 })
 

@@ -146,6 +146,25 @@ t.test('what refuses everybody else is no protection that a public route leads a
   t.strictSame(warnings(t, { ...deny, path: '/a', methods: ['POST'] }, { path: '/a', ...open }), [])
 })
 
+t.test('a replaced prefix that reaches what another route denies is warned of', async (t) => {
+  const deny = { path: '/admin', auth: 'deny', upstream: undefined }
+  const reopened = (index: number, place: string) =>
+    `routes.${index}.path: route "r${index}" reaches by ${place} what "r1" closes at its backend: deny ${place} too`
+  const api = { path: '/api', stripPrefix: true }
+  t.strictSame(warnings(t, {}, deny, api), [reopened(2, '/api/admin')])
+  t.strictSame(warnings(t, {}, deny, { path: '/x', rewrite: '/admin' }), [reopened(2, '/x')])
+  t.strictSame(warnings(t, {}, { ...deny, path: '/admin/keys' }, { path: '/x', rewrite: '/admin/' }), [
+    reopened(2, '/x/keys'),
+  ])
+  t.strictSame(warnings(t, {}, deny, { ...api, ...open }), [reopened(2, '/api/admin')], 'a public one, once')
+  t.strictSame(warnings(t, {}, deny, api, { ...deny, path: '/api/admin' }), [], 'it is denied there, too')
+  t.strictSame(warnings(t, {}, deny, { ...api, upstream: 'other' }), [], 'another backend')
+  t.strictSame(warnings(t, { upstream: 'other' }, deny, api), [], 'what it closes is another backend')
+  t.strictSame(warnings(t, deny, api), [], 'it closes nothing')
+  t.strictSame(warnings(t, {}, deny, { path: '/x', rewrite: '/administration' }), [])
+  t.strictSame(warnings(t, {}, { ...deny, methods: ['DELETE'] }, { ...api, methods: ['GET'] }), [])
+})
+
 t.test('wildcards are compared with the hosts that they stand for', async (t) => {
   const all = { path: '/a', host: '*.example.com' }
   t.match(warnings(t, all, { path: '/a/b', ...open }), [/for host .*|inside the protected route "r0"/])

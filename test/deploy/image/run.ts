@@ -15,9 +15,19 @@ if (tool === undefined) {
 } else {
   console.error(`image: building with ${tool}`)
   const file = 'test/deploy/image/image.ts'
-  const { status } = spawnSync('tap', ['--timeout=900', '--reporter=terse', file], {
-    stdio: 'inherit',
-    env: { ...process.env, GATEHOUSE_IMAGE_TOOL: tool },
-  })
+  // In a pipe nothing is rewritten, and only a failure has something to show.
+  const isTerminal = process.stdout.isTTY
+  const { status, stdout } = spawnSync(
+    'tap',
+    ['--timeout=900', `--reporter=${isTerminal ? 'terse' : 'tap'}`, file],
+    {
+      stdio: ['inherit', isTerminal ? 'inherit' : 'pipe', 'inherit'],
+      encoding: 'utf8',
+      maxBuffer: 64 * 1_048_576,
+      env: { ...process.env, GATEHOUSE_IMAGE_TOOL: tool },
+    },
+  )
+  if (status === 0) console.error('image: built, and works')
+  else if (!isTerminal) process.stdout.write(stdout)
   process.exitCode = status ?? 1
 }

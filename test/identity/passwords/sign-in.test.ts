@@ -1,5 +1,5 @@
 import t from 'tap'
-import { withoutPasswords } from '#identity/passwords/sign-in.ts'
+import { withoutPasswords } from '#identity/passwords/without-passwords.ts'
 import { createKnownClients, createPortalSessions } from '#identity/portal/portal-sessions.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createPasswords } from '#platform/secrets/passwords.ts'

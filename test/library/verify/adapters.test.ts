@@ -26,11 +26,13 @@ interface ExpressApp {
 // The cast is sound: these are the documented forms of Express 5.
 const express = createRequire(import.meta.url)('express') as () => ExpressApp
 
+type RequestVerifier = Pick<Verifier, 'header' | 'verify'>
+
 /** A gateway in front of a backend that is started with its verifier. */
-async function start(t: Test, backendOf: (verifier: Verifier) => Promise<string>) {
+async function start(t: Test, backendOf: (verifier: RequestVerifier) => Promise<string>) {
   // The verifier needs the gateway, which needs the backend: the keys are read only with the first request.
   const place = { url: '' }
-  const lazy: Verifier = {
+  const lazy: RequestVerifier = {
     header: 'X-Gatehouse-Assertion',
     verify: (assertion) =>
       createVerifier({

@@ -55,6 +55,8 @@ export interface Visitor {
 export interface PortalTestOptions {
   readonly driver?: StoreDriver
   readonly config?: Readonly<Record<string, unknown>>
+  /** How browsers reach it. Default: an address, where there are no passkeys. */
+  readonly host?: 'localhost'
 }
 
 /** For a machine that has much else to do. */
@@ -87,13 +89,18 @@ interface SharedPortal extends Omit<Portal, 'visit' | 'createPerson'> {
 /** One for all tests of a file. */
 let browser: Promise<Browser> | undefined
 
-async function startPortal(t: Test, { driver, config }: PortalTestOptions): Promise<SharedPortal> {
+async function startPortal(t: Test, { driver, config, host }: PortalTestOptions): Promise<SharedPortal> {
   const folder = tempFolder(t)
   const file = join(folder, 'gateway.yaml')
   const backend = await startEcho(t)
   const redis = driver === 'redis' ? await startRedis(t) : undefined
   if (redis) writeFileSync(join(folder, 'sealing.key'), Buffer.alloc(32, 7).toString('base64'))
-  const { url, child, output, ended } = await serveSomewhere(t, file, { backend, redis: redis?.url, config })
+  const { url, child, output, ended } = await serveSomewhere(t, file, {
+    backend,
+    redis: redis?.url,
+    config,
+    host,
+  })
   if (!browser) {
     browser = startChromium(t)
     // Another file may follow in this process.
@@ -146,7 +153,7 @@ async function startPortal(t: Test, { driver, config }: PortalTestOptions): Prom
 async function serveSomewhere(t: Test, file: string, parts: Omit<ConfigParts, 'url' | 'port'>) {
   for (;;) {
     const port = await freePort()
-    const url = `http://127.0.0.1:${port}`
+    const url = `http://${parts.host ?? '127.0.0.1'}:${port}`
     const readyFile = `${file}.${port}.ready`
     writeFileSync(file, JSON.stringify(configOf({ ...parts, url, port })))
     const { child, output, ended } = start(t, ['serve', '--config', file, '--ready-file', readyFile])
@@ -200,7 +207,7 @@ export async function signIn(page: Page, portal: Portal, { email, password }: Cr
   await page.goto(`${portal.url}/portal`)
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password').fill(password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
 interface Credentials {
@@ -229,6 +236,7 @@ interface ConfigParts {
   readonly backend: string
   readonly redis: string | undefined
   readonly config: PortalTestOptions['config']
+  readonly host: PortalTestOptions['host']
 }
 
 function configOf({ url, port, backend, redis, config }: ConfigParts) {
@@ -241,6 +249,14 @@ function configOf({ url, port, backend, redis, config }: ConfigParts) {
       { name: 'any', path: '/any', upstream: 'backend', auth: 'any' },
       { name: 'bearer', path: '/bearer', upstream: 'backend', auth: 'bearer' },
       { name: 'admins', path: '/admins', upstream: 'backend', auth: 'any', roles: ['Admin'] },
+      {
+        name: 'orders',
+        path: '/orders',
+        methods: ['POST', 'PUT'],
+        upstream: 'backend',
+        auth: 'any',
+        scopes: ['orders:write'],
+      },
       { name: 'everything', path: '/', upstream: 'backend', auth: 'none' },
     ],
     keys: { sealingKey: { file: 'sealing.key' } },

@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { createAccount, newAccount, newKey, newSecretKey, now, plain } from '../samples.ts'
 import { accountChangeCases } from './account-changes.ts'
+import { accountFilterCases } from './account-filters.ts'
 import { accountImportCases } from './account-imports.ts'
 import { accountListCases } from './account-lists.ts'
 import { accountSearchCases } from './account-search.ts'
@@ -133,6 +134,7 @@ export function runAccountContract(t: Test, newPlace: NewPlace): void {
   })
 
   accountChangeCases(t, newPlace)
+  accountFilterCases(t, newPlace)
   accountImportCases(t, newPlace)
   accountListCases(t, newPlace)
   accountSearchCases(t, newPlace)

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { everyAccount } from '#store/account-filter.ts'
 import type { AccountBatch, AccountStore } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
 import type { BackupStore, StoreRecord } from '#store/backup/records.ts'
@@ -17,7 +18,7 @@ import type { Store } from '#store/store.ts'
 import type { SubjectStore } from '#store/subjects.ts'
 import type { UsageStore } from '#store/usage.ts'
 import { recordsOf } from '../backup-samples.ts'
-import { newAuditEntry, newPortalSession } from '../portal-samples.ts'
+import { newAuditEntry, newPasskey, newPortalSession } from '../portal-samples.ts'
 import { newQuotaTake } from '../quota-samples.ts'
 import { newAccount, newKey, newSecretKey, newSession, newSigningKey, now, useOf } from '../samples.ts'
 import { newUsage, newUsageBatch, today } from '../usage-samples.ts'
@@ -40,6 +41,9 @@ const accountVerbs: Calls<AccountStore> = {
   findAccount: (store) => store.findAccount('a'),
   findAccountByEmail: (store) => store.findAccountByEmail('a@example.com'),
   listAccounts: (store) => store.listAccounts({ after: { id: 'a', createdAt: now }, limit: 1 }),
+  filterAccounts: (store) =>
+    store.filterAccounts({ filter: everyAccount, order: 'email', after: undefined, limit: 1 }),
+  countAccounts: (store) => store.countAccounts(),
   searchAccounts: (store) => store.searchAccounts({ words: ['a'], after: undefined, limit: 1 }),
   updateAccount: (store) => store.updateAccount('a', { role: 'Admin' }),
   deleteAccount: (store) => store.deleteAccount('a'),
@@ -131,7 +135,11 @@ const portalVerbs: Calls<PortalStore> = {
     store.enableSecondFactor('a', { sealed: 's', enabledAt: now, lastStep: 1, recoveryDigests: [] }),
   useSecondFactor: (store) => store.useSecondFactor('a', { kind: 'step', step: 2 }),
   setRecoveryCodes: (store) => store.setRecoveryCodes('a', ['d']),
-  disableSecondFactor: (store) => store.disableSecondFactor('a'),
+  disableSecondFactor: (store) => store.disableSecondFactor('a', 'all'),
+  addPasskey: (store) =>
+    store.addPasskey('a', { passkey: newPasskey(), challengeAt: now, recoveryDigests: [], passkeysMax: 1 }),
+  usePasskey: (store) => store.usePasskey('a', { id: 'a', counter: 0, challengeAt: now, now }),
+  changePasskey: (store) => store.changePasskey('a', { id: 'a', name: 'b' }),
   noteSignInNetwork: (store) => store.noteSignInNetwork('a', '192.0.2.0/24'),
   setEmailLink: (store) => store.setEmailLink('a', { digest: 'd', expiresAt: now, email: 'a@example.com' }),
   redeemEmailLink: (store) => store.redeemEmailLink('a', { digest: 'd', now }),

@@ -3,6 +3,7 @@ import { portalSessionsMax } from '#store/portal.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { newPortalSession, startPortalSession } from '../portal-samples.ts'
 import { createAccount, hour, mixedIds, now, orderedIds } from '../samples.ts'
+import { passkeyCases } from './passkeys.ts'
 import { portalIdentityCases } from './portal-identities.ts'
 import { portalPasswordCases } from './portal-passwords.ts'
 import { secondFactorCases } from './second-factors.ts'
@@ -12,6 +13,7 @@ export function runPortalContract(t: Test, newPlace: NewPlace): void {
   portalPasswordCases(t, newPlace)
   portalIdentityCases(t, newPlace)
   secondFactorCases(t, newPlace)
+  passkeyCases(t, newPlace)
 
   runCase(t, newPlace, 'a portal session is found as it was started', async (t, _place, store) => {
     const account = await createAccount(store)

@@ -4,12 +4,12 @@ import { type NewPlace, openMany, runCase } from '../place.ts'
 import { newAuditEntry } from '../portal-samples.ts'
 import { createAccount, newKey, now, secretKeyOf } from '../samples.ts'
 
-const factor: SecondFactor = {
+const factor = {
   sealed: 'c2VhbGVk',
   enabledAt: now,
   lastStep: 100,
   recoveryDigests: ['one', 'two'],
-}
+} satisfies SecondFactor
 
 /** Second factors of accounts. */
 export function secondFactorCases(t: Test, newPlace: NewPlace): void {
@@ -113,13 +113,13 @@ export function secondFactorCases(t: Test, newPlace: NewPlace): void {
     'a second factor is disabled once, and a new one may follow',
     async (t, _place, store) => {
       const { id } = await createAccount(store)
-      t.equal(await store.disableSecondFactor(id), false)
+      t.equal(await store.disableSecondFactor(id, 'all'), false)
       await store.enableSecondFactor(id, factor)
-      t.equal(await store.disableSecondFactor(id), true)
-      t.equal(await store.disableSecondFactor(id), false)
+      t.equal(await store.disableSecondFactor(id, 'all'), true)
+      t.equal(await store.disableSecondFactor(id, 'all'), false)
       t.equal((await store.findAccount(id))?.portal.secondFactor, undefined)
       t.equal(await store.enableSecondFactor(id, factor), true)
-      t.equal(await store.disableSecondFactor('nobody'), false)
+      t.equal(await store.disableSecondFactor('nobody', 'all'), false)
     },
   )
 }

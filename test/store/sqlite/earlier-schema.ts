@@ -1,5 +1,16 @@
 /** Takes back the steps to a list of secret keys and later, for an empty list of accounts or where their keys do not matter. */
 export const withoutSecretKeyList = `
+  DROP INDEX accounts_by_age;
+  CREATE INDEX accounts_by_age ON accounts (created_at, id);
+  DROP TRIGGER account_added;
+  DROP TRIGGER account_removed;
+  DROP TRIGGER IF EXISTS activity_of_usage_insert;
+  DROP TRIGGER activity_of_key_uses_insert;
+  DROP TRIGGER activity_of_key_uses_update;
+  DROP TRIGGER activity_of_portal_sessions_insert;
+  DROP TRIGGER activity_of_portal_sessions_update;
+  DROP TABLE activity;
+  DROP TABLE account_count;
   DROP TABLE event_receivers;
   DROP TABLE audit_once;
   ALTER TABLE accounts DROP COLUMN api_last_four;

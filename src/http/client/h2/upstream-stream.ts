@@ -13,7 +13,7 @@ import {
   type UpstreamConnection,
   type UpstreamResponseEvents,
 } from '../upstream-connection.ts'
-import { checkFields, readHead, requestFields } from './fields.ts'
+import { checkFields, readHead, requestFields } from './head-fields.ts'
 import type { UpstreamSession } from './upstream-session.ts'
 
 /** How many 1xx a target may send for a response that is not being read, as flow control does not apply to them. */

@@ -16,7 +16,7 @@ import {
   type ProxyUpstream,
   toRouteInput,
 } from './proxy-options.ts'
-import { createWebSocketOptions } from './web-sockets.ts'
+import { createWebSocketOptions } from './web-socket-options.ts'
 
 const routeKey = Symbol('proxied route')
 

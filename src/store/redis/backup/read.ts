@@ -8,7 +8,7 @@ import { keyQuotaSubject, quotaKeptMs } from '../../quotas.ts'
 import type { Store } from '../../store.ts'
 import type { BlockedSubject } from '../../subjects.ts'
 import { type UsageCount, usageDaysKept } from '../../usage.ts'
-import type { Connection, TimedMember } from '../connection.ts'
+import type { Connection, TimedMember } from '../open-connection.ts'
 import { parsePortalSession } from '../portal.ts'
 import { pairsOf } from '../scripts.ts'
 import { monthsIn, usageKeysOf } from '../usage.ts'
@@ -74,12 +74,18 @@ export function createBackUp(
       const found = await Promise.all(listed.map(({ member }) => store.findAccount(member)))
       const accounts = found.filter((account) => account !== undefined)
       yield accounts.map(accountRecord)
+      yield (await Promise.all(accounts.map(readActivity))).flat()
       const counts = await Promise.all(accounts.map(({ id }) => countBelongings(id)))
       for (const { id } of accounts.filter((_, index) => counts[index] !== 0)) yield* readBelongings(id)
       yield (await Promise.all(accounts.flatMap(quotaSubjectsOf).map(readQuotas))).flat()
       if (listed.length < pageSize) return
       after = listed.at(-1)
     }
+  }
+
+  async function readActivity({ id }: Account): Promise<readonly RecordOf<'activity'>[]> {
+    const day = await ask((client) => client.zscore(keys.activeDays, id))
+    return day === null ? [] : [{ kind: 'activity', accountId: id, day: Number(day) }]
   }
 
   /** Most accounts have none of this, which one command shows. */

@@ -3,7 +3,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { BackupStore, RecordKind, Restoration } from '../../backup/records.ts'
 import { changesMax } from '../../changes.ts'
 import { StoreFailure } from '../../store-failure.ts'
-import type { Connection } from '../connection.ts'
+import type { Connection } from '../open-connection.ts'
 import { forgetSessions } from '../open-session-index.ts'
 import { loadScript } from '../scripts.ts'
 import { storeFormat } from '../store-identity.ts'
@@ -102,10 +102,10 @@ export function createRestore(connection: Connection): BackupStore['restore'] {
         ])
       }
     }
-    const { emails, identities, importedKeys, terms, signingKeys, blockedSubjects } = keys
+    const { emails, identities, importedKeys, terms, activeDays, signingKeys, blockedSubjects } = keys
     const { audit, ownAudit, auditChains, log, head } = keys
     await runAll([
-      ['unlink', emails, identities, importedKeys, terms, signingKeys, blockedSubjects],
+      ['unlink', emails, identities, importedKeys, terms, activeDays, signingKeys, blockedSubjects],
       ['unlink', audit, ownAudit, auditChains, log, head],
     ])
   }

@@ -6,10 +6,10 @@ import { importedDigests } from '../../imported-keys.ts'
 import { identityKeyOf } from '../../portal-access.ts'
 import { termsOf } from '../../search.ts'
 import { usageBatchMax } from '../../usage.ts'
-import type { Connection } from '../connection.ts'
+import type { Connection } from '../open-connection.ts'
 import { retentionAfterEndMs } from '../open-session-index.ts'
 import { portalSessionText } from '../portal.ts'
-import { accountText, signingKeyText } from '../records.ts'
+import { accountText, signingKeyText } from '../record-texts.ts'
 import { addCounts } from '../usage.ts'
 
 export type Command = readonly (string | number)[]
@@ -114,6 +114,8 @@ export function createRecordWriter(
         const { accountId, digest, at, scheme, address } = record
         return [['hset', keys.keyUsesOf(accountId), digest, `${at} ${scheme} ${address}`]]
       }
+      case 'activity':
+        return [['zadd', keys.activeDays, 'GT', record.day, record.accountId]]
       case 'usagePrincipal':
         return [['zadd', keys.usagePrincipals, record.day, record.id]]
       case 'signingKey': {

@@ -8,8 +8,8 @@ import type { KeyPairOwner } from '#identity/tokens/session-start.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { parseKey } from '#platform/secrets/keys.ts'
 import { createFailedKeyPairCount, type FailedKeyPairOptions } from '../token-endpoints.ts'
-import type { Parameters } from './form-body.ts'
 import { OAuthError } from './oauth-error.ts'
+import type { Parameters } from './parameters.ts'
 
 /** How a client names itself: by its API key, and proves it by a secret key. */
 export interface Client {

@@ -15,7 +15,7 @@ import { openWriter, toWriteFailure } from './writer.ts'
 
 const retryReadyMs = 100
 
-const listNewestScript = loadScript('list-newest')
+const listByTimeScript = loadScript('list-by-time')
 
 /** A member of a sorted set whose scores are times. */
 export interface TimedMember {
@@ -62,16 +62,17 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     return ask((client) => script.run(client, { keys: scriptKeys, args }))
   }
 
-  /** A page of a sorted set by time, newest first. @param after may have been removed; undefined = from the newest */
+  /** A page of a sorted set by time, newest first. @param after may have been removed; undefined = from the start */
   async function listNewest(
     key: string,
     { after, limit }: { readonly after: TimedMember | undefined; readonly limit: number },
+    isReversed = false,
   ): Promise<readonly TimedMember[]> {
     // The cast is sound: the script returns nothing else.
     const texts = (await run(
-      listNewestScript,
+      listByTimeScript,
       [key],
-      [after?.member ?? '', after?.at ?? 0, limit],
+      [after?.member ?? '', after?.at ?? 0, limit, Number(isReversed)],
     )) as string[]
     if (texts.length === 0) await storeId.confirmAbsence()
     return pairsOf(texts).map(([member, at]) => ({ member, at: Number(at) }))

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createLogOutput, type LogOutputOptions } from '#platform/log/output.ts'
+import { createLogOutput, type LogOutputOptions } from '#platform/log/log-output.ts'
 import { tempFolder } from '../../cli/run.ts'
 import { until } from '../../setup/net.ts'
 

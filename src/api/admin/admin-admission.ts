@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { type CheckBasicKey, createBasicKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
 import { ownRouteName, principalOf, recordDecision } from '#gateway/gate/outcome.ts'
+import { isAdminPath, revocationsPath } from '#gateway/routes/own-paths.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { type Arrival, arrivalOf, credentialsOf, type EndpointConnection } from '#gateway/server/arrival.ts'
 import { authorize } from '#identity/authorize.ts'
@@ -30,6 +31,23 @@ export const adminRoute = {
 export const ownAccountRoute: GatedRoute = {
   ...adminRoute,
   access: { ...adminRoute.access, roles: undefined },
+}
+
+/** What is for those who may ask about tokens, as a route: see `tokens.introspection`. */
+export function introspectionRoute({ roles, scopes }: IntrospectionRight): GatedRoute {
+  const named = scopes.length > 0 ? scopes : undefined
+  return { ...adminRoute, access: { ...adminRoute.access, roles: new Set(roles), scopes: named } }
+}
+
+export interface IntrospectionRight {
+  readonly roles: readonly string[]
+  readonly scopes: readonly string[]
+}
+
+/** The route of which a path of the gateway itself asks what it asks of its callers. */
+export function gatedRouteOf(path: string, introspection: IntrospectionRight): GatedRoute {
+  if (isAdminPath(path)) return adminRoute
+  return path === revocationsPath ? introspectionRoute(introspection) : ownAccountRoute
 }
 
 type EndpointArrival = Arrival<EndpointConnection>

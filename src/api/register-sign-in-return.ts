@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isPageVisit } from '#gateway/browser/sign-in.ts'
+import { isPageVisit } from '#gateway/browser/sign-in-redirect.ts'
 import { challengeOf, type IsReturnPath, type ReturnKeys } from '#gateway/browser/sign-in-return.ts'
 import { destinationOf, recordReason } from '#gateway/gate/outcome.ts'
 import { signInReturnPath } from '#gateway/routes/route-urls.ts'

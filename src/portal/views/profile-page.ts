@@ -101,12 +101,15 @@ function emailCard(frame: PageFrame, view: ProfileView): Html {
   return card({ title: 'E-mail', aside: verifiedBadge(account.isVerified), body })
 }
 
-function secondFactorCard({ base, oidc }: PageFrame, { hasSecondFactor }: ProfileView): Html | undefined {
+function secondFactorCard(
+  { base, oidc, passkeys }: PageFrame,
+  { hasSecondFactor }: ProfileView,
+): Html | undefined {
   // It is bound to the password.
   if (oidc && !oidc.hasPassword) return undefined
   return card({
     title: 'Two-factor sign-in',
-    lead: 'After the password, a code from an app on your phone.',
+    lead: `After the password, ${passkeys ? 'a passkey or ' : ''}a code from an app on your phone.${passkeys ? ' A passkey also signs you in without the password.' : ''}`,
     aside: hasSecondFactor ? badge('good', 'On') : badge('plain', 'Off'),
     body: html`<a class="button" href="${base}/profile/two-factor">${hasSecondFactor ? 'Manage' : 'Set up'}</a>`,
   })

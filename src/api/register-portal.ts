@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { applyKeepAlive } from '#gateway/refusals/problem.ts'
+import { applyKeepAlive } from '#gateway/refusals/send-problem.ts'
 import { changePasswordPath, documentMethods, ownMethods } from '#gateway/routes/own-paths.ts'
 import { arrivalOf, visitorOf } from '#gateway/server/arrival.ts'
 import { parseForm } from '#portal/form-body.ts'
@@ -9,7 +9,7 @@ import { answerRedirect, type PortalResponse, securityHeaders } from '#portal/po
 import { jsonBytesMax } from './json-body.ts'
 import { registerOwnRoute } from './operation.ts'
 import { applyReplyKeepAlive, sendFile } from './reply.ts'
-import { translateError } from './validate.ts'
+import { translateError } from './validate-with-schemas.ts'
 
 /** Registers the portal in its own scope: everything at and below its path, for every method. */
 export function registerPortal(scope: FastifyInstance, portal: Portal): void {

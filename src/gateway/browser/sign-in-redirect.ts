@@ -4,10 +4,11 @@ import { onlyValueOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { type Credentials, isWithoutCredential } from '#identity/credentials.ts'
 import { accessCookieCarrier } from '#identity/keys/carriers.ts'
+import { cookieAttributes } from '#platform/cookie-attributes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { destinationOf, recordFailure, recordStatus } from '../gate/outcome.ts'
 import { prefersHtml } from '../refusals/error-page.ts'
-import { answerErrorPage } from '../refusals/problem.ts'
+import { answerErrorPage } from '../refusals/send-problem.ts'
 import { type Arrival, credentialsOf } from '../server/arrival.ts'
 import { cookieValuesIn } from './browser-fields.ts'
 import { continuePath, encodedReturnPath, type ReturnKeys } from './sign-in-return.ts'
@@ -156,7 +157,7 @@ const pageLength = 12
 
 function createVisitCounter({ isSecure }: VisitCounterOptions): VisitCounter {
   // Lax, as a visit that comes from another site must be counted too.
-  const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+  const attributes = cookieAttributes({ path: '/', sameSite: 'Lax', isSecure })
 
   return {
     count: (rawHeaders, page) => {
@@ -164,8 +165,8 @@ function createVisitCounter({ isSecure }: VisitCounterOptions): VisitCounter {
       const count = lastCount(rawHeaders, key) + 1
       const isLoop = count > visitsMax
       const cookie = isLoop
-        ? `${visitCookieName}=; Max-Age=0; ${attributes}`
-        : `${visitCookieName}=${key}.${count}; Max-Age=${maxAgeS}; ${attributes}`
+        ? `${visitCookieName}=; Max-Age=0${attributes}`
+        : `${visitCookieName}=${key}.${count}; Max-Age=${maxAgeS}${attributes}`
       return { isLoop, line: `Set-Cookie: ${cookie}\r\n` }
     },
   }

@@ -1,0 +1,162 @@
+import { createAuditEntryFactory } from '#accounts/audit-entry-factory.ts'
+import { clientNetwork } from '#platform/addresses.ts'
+import type { Clock } from '#platform/clock.ts'
+import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import type { Account } from '#store/account.ts'
+import type { AccountReader } from '#store/accounts.ts'
+import type { AuditStore } from '#store/audit.ts'
+import type { SecondFactorStore } from '#store/portal.ts'
+import { type Passkey, passkeysOf } from '#store/portal-access.ts'
+import type { Rate } from '#store/rates.ts'
+import type { Visitor } from '#store/sessions.ts'
+import { countFailure } from '../limits/failures.ts'
+import { takeOrThrow } from '../limits/limits.ts'
+import type { RateLimiter } from '../limits/rate-limiter.ts'
+import type { PasswordCheck } from '../passwords/password-check.ts'
+import { type PasskeyChallenges, type PasskeyFlow, voidChallenge } from './passkey-challenges.ts'
+import {
+  type PasskeyAnswer,
+  PasskeyRefused,
+  parsePasskeyAnswer,
+  type RelyingParty,
+  verifyPasskey,
+} from './webauthn.ts'
+
+/** What a browser answered, and for which flow it was asked. */
+export interface PasskeyGiven {
+  /** JSON of the PublicKeyCredential. */
+  readonly credential: string
+  readonly flow: PasskeyFlow
+  readonly visitor: Visitor
+}
+
+/** Checks what passkeys have signed. */
+export interface PasskeyCheck {
+  /**
+   * Checks a passkey that verified its user and told whose it is.
+   * @returns its account and its name
+   * @throws GatehouseError `credentials-invalid`, `too-many-failures`, `rate-limited`
+   */
+  signIn(given: PasskeyGiven): Promise<{ readonly account: Account; readonly passkey: Passkey }>
+  /**
+   * Checks a passkey of an account; a wrong one counts like a wrong password.
+   * @param client a client that has signed in before; undefined = an unknown one
+   * @throws GatehouseError `request-invalid` (field `credential`), `too-many-failures`
+   */
+  check(account: Account, given: PasskeyGiven & { readonly client: string | undefined }): Promise<Account>
+}
+
+export interface PasskeyCheckOptions {
+  readonly store: AccountReader & Pick<SecondFactorStore, 'usePasskey'> & Pick<AuditStore, 'appendAudit'>
+  readonly check: Pick<PasswordCheck, 'admit' | 'countCode'>
+  readonly limiter: RateLimiter
+  /** How many wrong credentials one client address may send. */
+  readonly failures: Rate
+  readonly relyingParty: RelyingParty
+  readonly clock: Clock
+}
+
+/** How often browsers of one network may try to sign in with a passkey, as each signature is checked. */
+const signInRate: Rate = { limit: 120, perMs: 60_000 }
+/** How many refusals each process writes to the audit log. */
+const auditRate: Rate = { limit: 1_000, perMs: 3_600_000 }
+
+export const passkeyNotAccepted =
+  'The passkey was not accepted. It may have been removed here, or the attempt took too long: try again.'
+
+export function createPasskeyCheck(
+  challenges: Pick<PasskeyChallenges, 'timeOf'>,
+  { store, check: passwordCheck, limiter, failures, relyingParty, clock }: PasskeyCheckOptions,
+): PasskeyCheck {
+  const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
+
+  /**
+   * Checks the answer, and uses up its challenge.
+   * @throws PasskeyRefused
+   */
+  async function use(
+    account: Account | undefined,
+    answer: PasskeyAnswer,
+    { flow, visitor }: PasskeyGiven,
+  ): Promise<Passkey> {
+    const challengeAt = challenges.timeOf(answer.challenge, flow)
+    if (challengeAt === undefined) throw new PasskeyRefused(voidChallenge)
+    const passkey = passkeysOf(account?.portal ?? { secondFactor: undefined }).find(
+      ({ id }) => id === answer.id,
+    )
+    if (!account || !passkey) throw new PasskeyRefused('no account has this passkey')
+    const isTheirs = answer.userHandle === account.id
+    if (answer.userHandle !== '' && !isTheirs) throw new PasskeyRefused('it names another account')
+    const mustVerifyUser = flow.purpose !== 'second-factor'
+    const counter = await verifyPasskey(answer, passkey, { ...relyingParty, mustVerifyUser })
+    const used = await store.usePasskey(account.id, { id: passkey.id, counter, challengeAt, now: clock() })
+    if (used === 'used') return passkey
+    if (used === 'counter') {
+      const { name } = passkey
+      const details = { reason: 'passkey-counter', passkey: name, address: visitor.address }
+      await store.appendAudit(entry('sign-in-failed', account, details))
+    }
+    throw new PasskeyRefused(`the store refused it: ${used}`, used === 'counter')
+  }
+
+  async function signIn(given: PasskeyGiven) {
+    const { address } = given.visitor
+    await takeOrThrow(limiter, 'passkey', clientNetwork(address), signInRate)
+    let account: Account | undefined
+    try {
+      const answer = parsePasskeyAnswer(given.credential)
+      account = answer.userHandle === '' ? undefined : await store.findAccount(answer.userHandle)
+      const passkey = await use(account, answer, given)
+      const after = account && (await store.findAccount(account.id))
+      // One who may not sign in with a password may not sign in without it.
+      if (after?.portal.password === undefined) throw new PasskeyRefused('the account has no password')
+      return { account: after, passkey }
+    } catch (error) {
+      throw await refusalOf(error, account, given.visitor)
+    }
+  }
+
+  /** Counts and records a refusal. @returns the error to throw */
+  async function refusalOf(
+    error: unknown,
+    account: Account | undefined,
+    { address }: Visitor,
+  ): Promise<unknown> {
+    if (!(error instanceof PasskeyRefused)) return error
+    if (
+      account &&
+      !error.isRecorded &&
+      limiter.takeInProcess('audit', 'passkey sign-in-failed', auditRate).isAllowed
+    )
+      await store.appendAudit(entry('sign-in-failed', account, { reason: 'passkey', address }))
+    const excess = await countFailure(limiter, failures, { address, isMalformed: false })
+    const accountId = account?.id
+    return (
+      excess ??
+      new GatehouseError('credentials-invalid', { detail: passkeyNotAccepted, cause: error, accountId })
+    )
+  }
+
+  async function check(
+    account: Account,
+    given: PasskeyGiven & { readonly client: string | undefined },
+  ): Promise<Account> {
+    const { visitor, client } = given
+    await passwordCheck.admit(account.email, visitor)
+    const attempt = { account, visitor, client, wrong: invalidField('credential', passkeyNotAccepted) }
+    await passwordCheck.countCode(attempt, async () => {
+      try {
+        await use(account, parsePasskeyAnswer(given.credential), given)
+        return true
+      } catch (error) {
+        if (error instanceof PasskeyRefused) return false
+        throw error
+      }
+    })
+    const after = await store.findAccount(account.id)
+    if (!after) throw new GatehouseError('credentials-invalid')
+    return after
+  }
+
+  return { signIn, check }
+}

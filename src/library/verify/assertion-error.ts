@@ -1,0 +1,34 @@
+/**
+ * Why there is no identity; `keys-unavailable` = unknown, as the gateway's keys have never been read;
+ * `revocations-unknown` = it may have been revoked, as the gateway's revocations are not known now.
+ */
+export type AssertionErrorCode =
+  | 'assertion-missing'
+  | 'assertion-invalid'
+  | 'assertion-expired'
+  | 'keys-unavailable'
+  | 'revoked'
+  | 'revocations-unknown'
+
+const messages: Readonly<Record<AssertionErrorCode, string>> = {
+  'assertion-missing': 'The request has no assertion: it did not come through the gateway.',
+  'assertion-invalid': 'The assertion was not made by this gateway for this backend.',
+  'assertion-expired': 'The assertion has expired.',
+  'keys-unavailable': "The gateway's keys cannot be read.",
+  revoked: 'The account has changed or the session has ended since this was issued.',
+  'revocations-unknown': 'It is not known now what the gateway has revoked.',
+}
+
+/** A request without a valid assertion. Its message may be shown to anybody, its cause is for the log. */
+export class AssertionError extends Error {
+  override readonly name = 'AssertionError'
+  readonly code: AssertionErrorCode
+  /** 401, or 503 if it cannot be told (`keys-unavailable`, `revocations-unknown`). Express and Fastify answer with it. */
+  readonly statusCode: 401 | 503
+
+  constructor(code: AssertionErrorCode, cause?: unknown) {
+    super(messages[code], { cause })
+    this.code = code
+    this.statusCode = code === 'keys-unavailable' || code === 'revocations-unknown' ? 503 : 401
+  }
+}

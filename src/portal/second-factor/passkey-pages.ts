@@ -1,0 +1,160 @@
+import type { PasskeyFlow } from '#identity/second-factor/passkey-challenges.ts'
+import type { PasskeyGiven } from '#identity/second-factor/passkey-check.ts'
+import { needsSecondFactor } from '#identity/second-factor/policy.ts'
+import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import type { Account } from '#store/account.ts'
+import { passkeysOf } from '#store/portal-access.ts'
+import { csrfField } from '../csrf.ts'
+import { formRefusal } from '../form-refusal.ts'
+import { confirmByPasskeyPath, safeRedirectPath, startPath } from '../page-access.ts'
+import type { PageContext, PortalOptions, SignedInContext } from '../page-context.ts'
+import { type PortalPage, queryOf } from '../portal-page.ts'
+import { redirectTo } from '../portal-response.ts'
+import { emptyForm, type FormState } from '../views/frame.ts'
+import { confirmByPasskeyPage, type PasskeyFormName } from '../views/passkey-forms.ts'
+import type { PortalPasskeys } from './portal-passkeys.ts'
+import type { SecondFactorParts } from './second-factor-parts.ts'
+
+/** Largest form with the answer of a passkey, in bytes. */
+export const passkeyFormBytesMax = 16_384
+
+/** Pages to add, rename and remove one's own passkeys, and to confirm with one; none if there are no passkeys. */
+export function passkeyPages(options: PortalOptions, parts: SecondFactorParts): readonly PortalPage[] {
+  const { passkeys } = options
+  if (!passkeys) return []
+  return [...ownPasskeyPages(passkeys, options, parts), ...confirmationPages(passkeys)]
+}
+
+function ownPasskeyPages(
+  passkeys: PortalPasskeys,
+  { signIn, requireSecondFactor }: PortalOptions,
+  { show, showCodes, proofIn }: SecondFactorParts,
+): readonly PortalPage[] {
+  /** @throws GatehouseError as `factors.check` */
+  async function assertSecondFactor(context: SignedInContext): Promise<void> {
+    const { account } = context.viewer
+    if (account.portal.secondFactor) await signIn.factors.check(account, proofIn(context))
+  }
+
+  const refuse = (form: PasskeyFormName, fields: readonly string[]) => {
+    return (context: SignedInContext, error: unknown) => {
+      const values = Object.fromEntries(fields.map((name) => [name, context.form(name).trim()]))
+      return show(context, undefined, { form, id: context.form('id'), ...formRefusal(error, values) })
+    }
+  }
+
+  return [
+    {
+      path: '/profile/two-factor/passkeys/options',
+      asksPassword: true,
+      // The challenge stands for password and second factor, so that nothing is left on a device that is not added.
+      post: async (context) => {
+        const { account } = context.viewer
+        if (account.portal.password === undefined) throw invalidField('password', 'First set a password.')
+        await assertSecondFactor(context)
+        return { kind: 'data', data: passkeys.creationOptions(account, flowOf('add', context, account)) }
+      },
+    },
+    {
+      path: '/profile/two-factor/passkeys/add',
+      bytesMax: passkeyFormBytesMax,
+      post: async (context) => {
+        const { account } = context.viewer
+        const name = context.form('name').trim()
+        const codes = await passkeys.add(account, { ...givenIn('add', context, account), name })
+        return codes ? showCodes(context, codes) : redirectTo('/profile/two-factor', 'passkey-added')
+      },
+      refused: refuse('add', ['name']),
+    },
+    {
+      path: '/profile/two-factor/passkeys/rename',
+      post: async ({ viewer, visitor, form }) => {
+        const change = { id: form('id'), to: form('to').trim() }
+        const isRenamed = await passkeys.rename(viewer.account, change, visitor)
+        return redirectTo('/profile/two-factor', isRenamed ? 'passkey-renamed' : 'passkey-gone')
+      },
+      refused: refuse('rename', ['to']),
+    },
+    {
+      path: '/profile/two-factor/passkeys/remove',
+      asksPassword: true,
+      post: async (context) => {
+        const { viewer, visitor, form } = context
+        const { account } = viewer
+        const id = form('id')
+        if (needsSecondFactor(withoutFactor(account), requireSecondFactor) && isLastFactor(account, id))
+          throw new GatehouseError('request-invalid', { detail: lastFactor })
+        await assertSecondFactor(context)
+        const isRemoved = await passkeys.remove(account, id, visitor)
+        return redirectTo('/profile/two-factor', isRemoved ? 'passkey-removed' : 'passkey-gone')
+      },
+      refused: refuse('remove', []),
+    },
+  ]
+}
+
+const lastFactor =
+  'This gateway requires two-factor sign-in, and this is your last passkey: first add another, or an authenticator app.'
+
+function withoutFactor(account: Account): Account {
+  return { ...account, portal: { ...account.portal, secondFactor: undefined } }
+}
+
+function isLastFactor({ portal }: Account, id: string): boolean {
+  return portal.secondFactor?.sealed === undefined && passkeysOf(portal).every((passkey) => passkey.id === id)
+}
+
+function confirmationPages(passkeys: PortalPasskeys): readonly PortalPage[] {
+  function showForm(context: SignedInContext, next: string, refusal?: ReturnType<typeof formRefusal>) {
+    const state: FormState = refusal?.state ?? emptyForm
+    return context.show(
+      (frame) => confirmByPasskeyPage(frame, { ...state, next: safeRedirectPath(next) }),
+      refusal,
+    )
+  }
+
+  return [
+    {
+      path: confirmByPasskeyPath,
+      bytesMax: passkeyFormBytesMax,
+      get: async (context) => showForm(context, queryOf(context)('next')),
+      post: async (context) => {
+        const { viewer, request, form } = context
+        const given = givenIn('confirm', context, viewer.account)
+        await passkeys.check(viewer.account, { ...given, client: viewer.session.id })
+        passkeys.confirm(request, viewer)
+        return redirectTo(safeRedirectPath(form('next')) || startPath)
+      },
+      refused: (context, error) => showForm(context, context.form('next'), formRefusal(error, {})),
+    },
+    {
+      path: '/confirm/passkey/options',
+      post: async (context) => {
+        const { account } = context.viewer
+        const data = passkeys.requestOptions(flowOf('confirm', context, account), account)
+        return { kind: 'data', data }
+      },
+    },
+  ]
+}
+
+/** Bound to the browser by the token of its form, which has been checked. */
+export function flowOf(
+  purpose: PasskeyFlow['purpose'],
+  { form }: Pick<PageContext, 'form'>,
+  account: Pick<Account, 'id'> | undefined,
+): PasskeyFlow {
+  return { purpose, browser: form(csrfField), accountId: account?.id }
+}
+
+/** @throws GatehouseError `request-invalid` (field `credential`) if there is none */
+export function givenIn(
+  purpose: PasskeyFlow['purpose'],
+  context: Pick<PageContext, 'form' | 'visitor'>,
+  account: Pick<Account, 'id'> | undefined,
+): PasskeyGiven {
+  const credential = context.form('credential')
+  if (credential === '')
+    throw invalidField('credential', 'Passkeys need JavaScript, and a browser that supports them.')
+  return { credential, flow: flowOf(purpose, context, account), visitor: context.visitor }
+}

@@ -1,0 +1,181 @@
+import { passkeyNameLengthMax, passkeysMax } from '#identity/second-factor/passkeys.ts'
+import { time } from '#platform/pages/format.ts'
+import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
+import { card, emptyState, icon } from '#platform/pages/parts.ts'
+import type { Passkey, SecondFactor } from '#store/portal-access.ts'
+import { confirmByPasskeyPath } from '../page-access.ts'
+import { field, fieldError, foldedForm, form, formMessage } from './form.ts'
+import { emptyForm, type FormState, type FramePasskeys, type PageFrame } from './frame.ts'
+import { page } from './layout.ts'
+import { cell, titleRow } from './parts.ts'
+import { proofFields } from './proof-fields.ts'
+
+interface PasskeyFormOptions {
+  readonly action: string
+  /** Where the script gets what it asks the browser with; a path below the portal. */
+  readonly options: string
+  /** Whether a new passkey is made. */
+  readonly isNew?: boolean
+  readonly state: FormState
+  readonly body: Content
+  readonly text: string
+  /** The class of the button. */
+  readonly look: string
+}
+
+/** A form whose script asks the browser for a passkey before it is sent. */
+export function passkeyForm(
+  frame: PageFrame,
+  { origin }: FramePasskeys,
+  { action, options, isNew = false, state, body, text, look }: PasskeyFormOptions,
+): Html {
+  const error = state.errors.credential
+  return form(frame, {
+    action,
+    data: ['passkey', isNew ? 'create' : 'get'],
+    body: html`${formMessage(state, true)}${body}<input type="hidden" name="credential" value="">
+${error !== undefined && html`<div role="alert">${fieldError(`${action.slice(1)}-error`, error)}</div>`}<p class="wrong" role="alert" data-passkey-error hidden></p>
+<noscript><p class="hint">Passkeys need JavaScript.</p></noscript>
+<div><button class="${look}" data-options="${frame.base}${options}" data-origin="${origin}">${icon('key')}${text}</button></div>`,
+  })
+}
+
+export type PasskeyFormName = 'add' | 'rename' | 'remove'
+
+export interface RefusedPasskeyForm {
+  readonly form: PasskeyFormName
+  /** The passkey; empty = a new one. */
+  readonly id: string
+  readonly state: FormState
+}
+
+/** One's own passkeys. */
+export function passkeysCard(
+  frame: PageFrame,
+  factor: SecondFactor | undefined,
+  refused: RefusedPasskeyForm | undefined,
+): Html | undefined {
+  if (!frame.passkeys) return undefined
+  const passkeys = factor?.passkeys ?? []
+  const list =
+    passkeys.length === 0
+      ? emptyState({
+          icon: icon('key'),
+          title: 'No passkeys',
+          text: 'Add one to sign in with your fingerprint, face, PIN or a security key.',
+        })
+      : passkeyTable(frame, passkeys, factor, refused)
+  return card({
+    title: 'Passkeys',
+    lead: 'A passkey is your second factor, and one that verifies you signs you in without a password.',
+    id: 'passkeys',
+    isFlush: true,
+    body: html`${list}<footer>${addForm(frame, frame.passkeys, factor, refused?.form === 'add' ? refused.state : undefined)}</footer>`,
+  })
+}
+
+const titles = ['Name', 'Added', 'Last used']
+
+function passkeyTable(
+  frame: PageFrame,
+  passkeys: readonly Passkey[],
+  factor: SecondFactor | undefined,
+  refused: RefusedPasskeyForm | undefined,
+): Html {
+  const stateOf = (name: PasskeyFormName, { id }: Passkey) =>
+    refused?.form === name && refused.id === id ? refused.state : emptyForm
+  return html`<table>${titleRow(titles)}${passkeys.map((passkey) => {
+    const { name, createdAt, usedAt } = passkey
+    const used = usedAt === undefined ? html`<span class="muted">Never</span>` : time(usedAt, frame.now)
+    return html`<tbody><tr>${cell('Name', html`${name}`)}${cell('Added', time(createdAt, frame.now))}${cell('Last used', used)}</tr>
+<tr class="acts"><td colspan="${titles.length}"><div class="acts-list">${renameForm(frame, passkey, stateOf('rename', passkey))}${removeForm(frame, passkey, factor, stateOf('remove', passkey))}</div></td></tr></tbody>`
+  })}</table>`
+}
+
+function renameForm(frame: PageFrame, { id, name }: Passkey, state: FormState): Html {
+  return foldedForm(frame, {
+    summary: html`Rename…<span class="visually-hidden"> passkey ${name}</span>`,
+    state,
+    action: '/profile/two-factor/passkeys/rename',
+    body: html`${formMessage(state, true)}<input type="hidden" name="id" value="${id}">${field(state, {
+      name: 'to',
+      label: 'New name',
+      value: name,
+      lengthMax: passkeyNameLengthMax,
+      idPrefix: `rename-${id}-`,
+      autocomplete: 'off',
+    })}<div><button class="primary">Rename</button></div>`,
+  })
+}
+
+function removeForm(
+  frame: PageFrame,
+  { id, name }: Passkey,
+  factor: SecondFactor | undefined,
+  state: FormState,
+): Html {
+  const isLast = factor?.passkeys?.length === 1 && factor.sealed === undefined
+  return foldedForm(frame, {
+    summary: html`Remove…<span class="visually-hidden"> passkey ${name}</span>`,
+    isDanger: true,
+    state,
+    action: '/profile/two-factor/passkeys/remove',
+    body: html`${formMessage(state, true)}<p>It no longer signs you in. Delete it on your device too.${isLast && ' It is your last second factor: after that, your password alone signs you in.'}</p>
+<input type="hidden" name="id" value="${id}">${proofFields(frame, state, { idPrefix: `remove-${id}-`, factor })}<div><button class="danger primary">Remove</button></div>`,
+  })
+}
+
+function addForm(
+  frame: PageFrame,
+  passkeys: FramePasskeys,
+  factor: SecondFactor | undefined,
+  state: FormState | undefined,
+): Html {
+  const count = factor?.passkeys?.length ?? 0
+  if (count >= passkeysMax)
+    return html`<p class="muted">You have ${count} passkeys, as many as an account may have: remove one to add another.</p>`
+  const shown = state ?? emptyForm
+  return html`<details class="act"${attributeIf(state !== undefined, 'open')}><summary>Add a passkey…</summary>${passkeyForm(
+    frame,
+    passkeys,
+    {
+      action: '/profile/two-factor/passkeys/add',
+      options: '/profile/two-factor/passkeys/options',
+      isNew: true,
+      state: shown,
+      body: html`${field(shown, {
+        name: 'name',
+        label: 'Name',
+        hint: 'To tell it from others, such as the device that keeps it.',
+        value: `Passkey ${count + 1}`,
+        lengthMax: passkeyNameLengthMax,
+        idPrefix: 'passkey-',
+        autocomplete: 'off',
+      })}${proofFields(frame, shown, { idPrefix: 'passkey-', factor })}`,
+      text: 'Add passkey',
+      look: 'primary',
+    },
+  )}</details>`
+}
+
+/** Asks for a passkey instead of password and code. */
+export function confirmByPasskeyPage(frame: PageFrame, state: FormState & { readonly next: string }): Html {
+  const { passkeys } = frame
+  return page(frame, {
+    title: 'Confirm that it is you',
+    body:
+      passkeys &&
+      card({
+        title: 'Use a passkey',
+        lead: 'For 5 minutes, nothing then asks for your password or a code.',
+        body: passkeyForm(frame, passkeys, {
+          action: confirmByPasskeyPath,
+          options: `${confirmByPasskeyPath}/options`,
+          state,
+          body: html`<input type="hidden" name="next" value="${state.next}">`,
+          text: 'Confirm with a passkey',
+          look: 'primary',
+        }),
+      }),
+  })
+}
