@@ -38,7 +38,7 @@ function rowsBelow(node: SchemaNode, path: string): string[] {
   if (node.secret) return []
   if (node.patternProperties)
     return Object.values(node.patternProperties).flatMap((child) => rows(child, `${path}.NAME`))
-  if (node.items) return rows(node.items, `${path}[]`)
+  if (node.items) return rows(node.items, node.properties ? path : `${path}[]`)
   return rows(node, path)
 }
 
@@ -56,6 +56,7 @@ function kindOf(node: SchemaNode): string {
   if (node.enum) return node.enum.map((value) => `\`${String(value)}\``).join(', ')
   if (node.const !== undefined) return `\`${JSON.stringify(node.const)}\``
   if (node.anyOf) return node.anyOf.map(kindOf).join(' or ')
+  if (typeof node.type === 'object') return 'map, or list of maps'
   if (node.minimum !== undefined) return `number, ${node.minimum} to ${node.maximum}`
   return {
     object: 'map',

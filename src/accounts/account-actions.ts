@@ -96,8 +96,10 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
       plans,
       unlinkIdentity: async (idOrEmail) => {
         const account = await accounts.find(idOrEmail)
-        const { issuer = '', subject = '' } = account.portal.identity ?? {}
-        return store.unlinkIdentity(account.id, entry('identity-unlinked', account, { issuer, subject }))
+        const { identities } = account.portal
+        const issuer = identities.map((identity) => identity.issuer).join(', ')
+        const subject = identities.map((identity) => identity.subject).join(', ')
+        return store.unlinkIdentities(account.id, entry('identity-unlinked', account, { issuer, subject }))
       },
       resetSecondFactor: async (idOrEmail) => {
         const account = await accounts.find(idOrEmail)

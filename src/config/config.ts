@@ -45,7 +45,7 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
   const { publicOrigin, listen, portal, tokens, accessCookie } = sections
   const { headersBytesMax, bodyRateMin, streamsMax, sessionsMax, failures } = limits
   const isSecure = secure === 'auto' ? publicOrigin.startsWith('https:') : secure
-  const acceptsPasswords = portal.oidc?.acceptsPasswords !== false
+  const acceptsPasswords = portal.oidc.every((provider) => provider.acceptsPasswords)
   return deepFreeze({
     ...sections,
     listen: { ...listen, headersBytesMax, bodyRateMin, streamsMax },

@@ -122,5 +122,5 @@ function spellings([first = '', ...rest]: readonly string[]): string[] {
 /** Whether a path is an option and not a section, which would match too many variables. */
 function isOption(path: Warning['path']): boolean {
   const node = schemaAt(path)
-  return node !== undefined && node.type !== 'object'
+  return node !== undefined && !node.properties && !node.patternProperties
 }

@@ -150,6 +150,8 @@ function suggestion(value: unknown, candidates: readonly unknown[]): string {
 function describeType(node: SchemaNode): string {
   if (node.secret) return '{ file: … } or { env: … }'
   if (node.const !== undefined) return JSON.stringify(node.const)
+  if (typeof node.type === 'object')
+    return `${describeType({ ...node, type: 'object' })}, or a list of such maps`
   switch (node.type) {
     case 'object':
       return node.required?.length ? `a map such as { ${node.required.map(toExample).join(', ')} }` : 'a map'

@@ -15,6 +15,14 @@ export function sharedCopy(text: string, kept: string | undefined): string {
   return text === kept ? kept : copyString(text)
 }
 
+/** What is new in a list, and what is no longer in it. */
+export function listChange(before: readonly string[], after: readonly string[]) {
+  return {
+    added: after.filter((text) => !before.includes(text)),
+    removed: before.filter((text) => !after.includes(text)),
+  }
+}
+
 /** `a`, `a or b`, `a, b or c`; empty if there are none. */
 export function listText(texts: readonly string[]): string {
   const last = texts.at(-1) ?? ''

@@ -1,8 +1,9 @@
 import { recordFailure } from '#gateway/gate/outcome.ts'
 import { type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { linkedProviders } from './oidc/portal-oidc.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
-import type { FormState } from './views/frame.ts'
+import { type FormState, labelsOf } from './views/frame.ts'
 
 /** A form that was refused, to be shown again. */
 export interface FormRefusal {
@@ -79,9 +80,11 @@ export async function confirmPassword(
 ): Promise<void> {
   if (passkeys?.isConfirmed(request, viewer)) return
   if (oidc?.sessions.isConfirmed(request, viewer.session)) return
-  const { password, identity } = viewer.account.portal
-  if (oidc && identity && (password === undefined || !oidc.acceptsPasswords))
-    throw invalidField('password', `First confirm with ${oidc.label} that it is you; it lasts for 5 minutes.`)
+  const linked = oidc ? linkedProviders(oidc, viewer) : []
+  if (oidc && linked.length > 0 && (viewer.account.portal.password === undefined || !oidc.acceptsPasswords)) {
+    const where = labelsOf(linked)
+    throw invalidField('password', `First confirm with ${where} that it is you; it lasts for 5 minutes.`)
+  }
   try {
     await signIn.confirm(viewer, form('password'), visitor)
   } catch (error) {

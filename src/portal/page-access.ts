@@ -16,6 +16,7 @@ const accessByPath = {
   '/sign-in': ['anyone', 'GET, POST'],
   '/sign-in/oidc': ['anyone', 'GET'],
   '/sign-in/oidc/callback': ['anyone', 'GET'],
+  '/sign-in/oidc/callback/:id': ['anyone', 'GET'],
   '/sign-in/take-over': ['anyone', 'GET, POST'],
   '/confirm': ['viewer', 'GET'],
   '/confirm/passkey': ['viewer', 'GET, POST'],
@@ -43,6 +44,7 @@ const accessByPath = {
   '/integration/keys/revoke': ['viewer', 'POST'],
   '/integration/usage': ['viewer', 'GET'],
   '/integration/try': ['viewer', 'POST'],
+  '/api': ['viewer', 'GET'],
   '/usage': ['viewer', 'GET'],
   '/usage/export': ['viewer', 'GET'],
   '/sessions': ['viewer', 'GET'],
@@ -177,8 +179,10 @@ export function safeRedirectPath(next: string): string {
 
 /** The pages of the sign-in at an OpenID provider, below the portal. */
 export const startSignInPath = '/sign-in/oidc'
-/** Where the provider sends browsers back to. */
+/** Where a provider without a name sends browsers back to. */
 export const callbackPath = '/sign-in/oidc/callback'
+/** The same for one with a name, which is the ID. */
+export const namedCallbackPath = '/sign-in/oidc/callback/:id'
 /** The page that asks who may take over an account that was used without the provider. */
 export const takeOverPath = '/sign-in/take-over'
 const passkeyPattern = /^\/(?:sign-in|confirm|profile\/two-factor)\/passkeys?(?:\/|$)/
@@ -190,10 +194,24 @@ export function isPasskeyPath(path: string): boolean {
 
 /** The page that asks for a passkey instead of password and code. */
 export const confirmByPasskeyPath = '/confirm/passkey'
-/** The page that asks the provider to authenticate the viewer again. */
+/** The page that asks a provider to authenticate the viewer again. */
 export const confirmPath = '/confirm'
 
-const oidcPaths: ReadonlySet<string> = new Set([startSignInPath, callbackPath, takeOverPath, confirmPath])
+/**
+ * Each provider has a path of its own, so that none can send browsers back in place of another (RFC 9700 4.4).
+ * @param name undefined = the provider without one
+ */
+export function callbackPathOf(name: string | undefined): string {
+  return name === undefined ? callbackPath : namedCallbackPath.replace(':id', name)
+}
+
+const oidcPaths: ReadonlySet<string> = new Set([
+  startSignInPath,
+  callbackPath,
+  namedCallbackPath,
+  takeOverPath,
+  confirmPath,
+])
 
 /** Whether a page only exists if the config has a provider. */
 export function isOidcPath(path: string): boolean {

@@ -8,7 +8,7 @@ import { SecondFactorNeeded } from '#identity/second-factor/second-factors.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Form } from './form-body.ts'
 import { formRefusal } from './form-refusal.ts'
-import type { PortalOidc } from './oidc/portal-oidc.ts'
+import { signOutAtProvider } from './oidc/portal-oidc.ts'
 import { safeRedirectPath, startPath } from './page-access.ts'
 import type { PageContext, PortalOptions, SignedInContext } from './page-context.ts'
 import { type CreatePages, type PortalPage, queryOf } from './portal-page.ts'
@@ -188,24 +188,6 @@ function tooLate(error: unknown): unknown {
   return new GatehouseError('link-invalid', {
     cause: error,
     detail: tooLateText,
-  })
-}
-
-/**
- * Forgets what the browser keeps about the provider. To be called before the session ends.
- * @returns where to sign out at the provider too; undefined if the session did not begin there, the provider has no
- * such page, or cannot be asked: the session here ends in any case
- */
-async function signOutAtProvider(
-  oidc: PortalOidc | undefined,
-  { request, viewer }: Pick<SignedInContext, 'request' | 'viewer'>,
-): Promise<string | undefined> {
-  const began = oidc?.sessions.find(request, viewer.session)
-  oidc?.sessions.clear(request)
-  if (!began) return undefined
-  return oidc?.provider.signOutUrl(began.idToken).catch((error: unknown) => {
-    if (error instanceof GatehouseError && error.code === 'sign-in-provider-unavailable') return undefined
-    throw error
   })
 }
 

@@ -41,7 +41,7 @@ export function isActiveAdmin({ role, isDisabled }: Pick<Account, 'role' | 'isDi
  * as it is verified.
  */
 export function mayBeAnothers({ portal, isVerified }: Pick<Account, 'portal' | 'isVerified'>): boolean {
-  return portal.identity === undefined ? hasBeenUsed(portal) : !isVerified
+  return portal.identities.length === 0 ? hasBeenUsed(portal) : !isVerified
 }
 
 /** The form in which e-mails are compared: without case and surrounding space. */

@@ -1,3 +1,4 @@
+import { listChange } from '#platform/text.ts'
 import type { Account } from './account.ts'
 import { withNewSecretKey } from './account-changes/key-changes.ts'
 import { digestText, type SecretKeyAdded, type SecretKeyAddition } from './keys.ts'
@@ -41,11 +42,7 @@ export function withAddedKey(
 
 /** What a change of an account means for the index: digests as base64url. */
 export function indexChange(before: Pick<Account, 'secretKeys'>, after: Pick<Account, 'secretKeys'>) {
-  const [old, next] = [importedDigests(before), importedDigests(after)]
-  return {
-    added: next.filter((digest) => !old.includes(digest)),
-    removed: old.filter((digest) => !next.includes(digest)),
-  }
+  return listChange(importedDigests(before), importedDigests(after))
 }
 
 /** As base64url. */

@@ -1,3 +1,4 @@
+import { listChange } from '#platform/text.ts'
 import type { PasswordFailures } from './password-failures.ts'
 
 /** An account's access to the portal. Stored with the account; digests only. */
@@ -18,8 +19,8 @@ export interface PortalAccess {
   readonly secondFactor: SecondFactor | undefined
   /** The last verification link sent, until it is redeemed. */
   readonly emailLink: EmailLink | undefined
-  /** The owner's identity at an OpenID provider; undefined = nobody has signed in through one. */
-  readonly identity: ExternalIdentity | undefined
+  /** The owner's identities at OpenID providers, one at each, the latest last; at most `identitiesMax`. */
+  readonly identities: readonly ExternalIdentity[]
   /** When the last challenge was made that a passkey has answered: it and earlier ones are no longer accepted. */
   readonly passkeyChallengeAt?: number | undefined
 }
@@ -62,8 +63,8 @@ export function passkeysOf({ secondFactor }: Pick<PortalAccess, 'secondFactor'>)
  * Whether somebody may have used the account in the portal, and so knows or has made what is only for its owner. Never
  * wrongly false: a password and a link with a provider end only together with the sessions of their epoch.
  */
-export function hasBeenUsed({ password, identity, epoch }: PortalAccess): boolean {
-  return password !== undefined || identity !== undefined || epoch > noPortalAccess.epoch
+export function hasBeenUsed({ password, identities, epoch }: PortalAccess): boolean {
+  return password !== undefined || identities.length > 0 || epoch > noPortalAccess.epoch
 }
 
 /** A person at an OpenID provider, whom only both together identify, permanently (OpenID Connect Core 1.0, 5.7). */
@@ -73,10 +74,25 @@ export interface ExternalIdentity {
   readonly subject: string
 }
 
+/** Those of providers that are no longer in the config count too. */
+export const identitiesMax = 10
+
 /** The key under which a person's account is found, which is unambiguous as a URL contains no space. */
-export function identityKeyOf(portal: Pick<PortalAccess, 'identity'>): string | undefined {
-  const { identity } = portal
-  return identity && `${identity.issuer} ${identity.subject}`
+export function identityKeyOf({ issuer, subject }: ExternalIdentity): string {
+  return `${issuer} ${subject}`
+}
+
+/** What a change of an account means for the index of people: keys of `identityKeyOf`. */
+export function identityChange(before: HasPortal, after: HasPortal) {
+  return listChange(identityKeysOf(before), identityKeysOf(after))
+}
+
+interface HasPortal {
+  readonly portal: Pick<PortalAccess, 'identities'>
+}
+
+export function identityKeysOf({ portal }: HasPortal): readonly string[] {
+  return portal.identities.map(identityKeyOf)
 }
 
 /** A one-time link. */
@@ -104,10 +120,19 @@ export const noPortalAccess: PortalAccess = {
   networks: [],
   secondFactor: undefined,
   emailLink: undefined,
-  identity: undefined,
+  identities: [],
+}
+
+/** As it is stored, without what is undefined; before there were several providers, with one identity. */
+export interface PortalRecord extends Partial<PortalAccess> {
+  readonly identity?: ExternalIdentity
+}
+
+export function portalAccessOf({ identity, ...written }: PortalRecord = {}): PortalAccess {
+  return { ...noPortalAccess, ...(identity && { identities: [identity] }), ...written }
 }
 
 export function parsePortalAccess(text: string): PortalAccess {
-  // The text was written by JSON.stringify from this type, which leaves out what is undefined.
-  return { ...noPortalAccess, ...(JSON.parse(text) as Partial<PortalAccess>) }
+  // The text was written by JSON.stringify from this type.
+  return portalAccessOf(JSON.parse(text) as PortalRecord)
 }

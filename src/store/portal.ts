@@ -45,15 +45,15 @@ export interface PortalStore extends SecondFactorStore {
    * Links an account with a person whose e-mail the provider has verified: the account's e-mail then counts as verified
    * too, and earlier links stop working. `refused`: the account has another e-mail by now, or belongs to another person
    * of the same issuer; the person has another account; or there is no proof, although somebody else may use it
-   * (`mayBeAnothers`). A link with another issuer is replaced.
+   * (`mayBeAnothers`). Links with other issuers stay; beyond `identitiesMax` the oldest is removed.
    */
   linkIdentity(
     accountId: string,
     link: IdentityLink,
     audit?: AuditEntry,
   ): Promise<'linked' | 'refused' | 'unknown'>
-  /** Removes the link of an account and ends its portal sessions; false if there is none. */
-  unlinkIdentity(accountId: string, audit?: AuditEntry): Promise<boolean>
+  /** Removes the links of an account and ends its portal sessions; false if there are none. */
+  unlinkIdentities(accountId: string, audit?: AuditEntry): Promise<boolean>
 
   /**
    * Starts a portal session, unless the account has changed since `expected` was read. Sessions that have ended are
@@ -67,7 +67,7 @@ export interface PortalStore extends SecondFactorStore {
   findPortalSession(accountId: string, id: string): Promise<PortalSession | undefined>
   /** Updates when and from where a session was last used, if it still exists; for display only. */
   touchPortalSession(accountId: string, id: string, seen: Visitor & { readonly at: number }): Promise<void>
-  /** Those that have not ended, newest first and of one moment by their IDs. */
+  /** Active sessions, newest first; those of one moment in the order of their IDs. */
   listPortalSessions(accountId: string, now: number): Promise<readonly PortalSession[]>
   endPortalSession(accountId: string, id: string, audit?: AuditEntry): Promise<boolean>
   /** Ends all portal sessions; false where there is no such account. */

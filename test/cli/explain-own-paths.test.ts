@@ -143,7 +143,7 @@ t.test('explain knows the pages for passkeys where the portal has them', async (
 
 t.test('explain knows the pages of a sign-in by OpenID Connect where the config has one', async (t) => {
   const pages = pageAccess.map(({ path }) => path).filter(isOidcPath)
-  t.equal(pages.length, 4)
+  t.equal(pages.length, 5)
   for (const path of pages)
     t.equal(await explainTruly(t, `GET /portal${path}`), 'refuse route-not-found route', path)
   const oidc = { issuer: 'http://127.0.0.1:1', clientId: 'gatehouse' }

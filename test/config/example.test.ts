@@ -32,7 +32,8 @@ t.test('config/gateway.example.yaml names every option of the schema, and no oth
 /** Options of the schema that a tree does not have. */
 function missing(node: SchemaNode, value: unknown, path: string): string[] {
   if (node.secret || value === undefined) return value === undefined ? [path] : []
-  if (node.items) return Array.isArray(value) ? missing(node.items, mergeAll(value), path) : []
+  if (node.items && (Array.isArray(value) || !node.properties))
+    return Array.isArray(value) ? missing(node.items, mergeAll(value), path) : []
   if (node.patternProperties) {
     const [child = {}] = Object.values(node.patternProperties)
     return missing(child, mergeAll(Object.values(value ?? {})), path)

@@ -34,7 +34,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
       resetLinkLifetimeMs: 3_600_000,
       acceptsPasswords: true,
       branding: { name: 'Gatehouse', logo: undefined, color: undefined, darkColor: undefined },
-      oidc: undefined,
+      oidc: [],
     },
     mail: undefined,
     securityTxt: undefined,

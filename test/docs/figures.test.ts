@@ -41,7 +41,7 @@ const figures: readonly (readonly [text: string, pattern: RegExp, source: string
   ],
   [
     'docs/operators/store.md',
-    /slot can be moved[\s\S]*?longer than (\S+) ms/,
+    /slot can be moved[\s\S]*?after (\S+) ms/,
     'src/store/open.ts',
     /request: (\S+),/,
   ],

@@ -19,6 +19,10 @@ t.test('the audit page says details in words', async (t) => {
   t.match(whatWith({ plan: 'none', firstName: 'Ada' }), '>no plan, first name “Ada”<')
   t.match(whatWith({ sessionId: 's1', isMailed: true }), '>session ID s1, sent by e-mail<')
   t.match(whatWith({ name: 'ci', to: 'deploy' }), '>key “ci”, now “deploy”<')
+  t.match(
+    whatWith({ name: 'ci', expiresAt: '2027-01-31T00:00:00.000Z' }),
+    '>key “ci”, expires <time datetime="2027-01-31T00:00:00.000Z">2027-01-31 00:00:00 UTC</time><',
+  )
 })
 
 t.test('links of a filtered audit page keep its filter', async (t) => {

@@ -54,7 +54,7 @@ t.test('an account that somebody else has used with my address is mine only with
   const asked = await signIn(browser)
   t.match(asked, { status: 200 })
   t.match(asked.text, 'Is this your account?')
-  t.match(await find(made), { isVerified: false, portal: { identity: undefined } }, 'nothing is done yet')
+  t.match(await find(made), { isVerified: false, portal: { identities: [] } }, 'nothing is done yet')
   t.match(await browser.get(`${url}/portal/integration`), { status: 303 }, 'nor is anybody signed in')
 
   const forged = await browser.post(`${url}/portal/sign-in/take-over`, { csrf: 'x' })
@@ -68,7 +68,7 @@ t.test('an account that somebody else has used with my address is mine only with
   t.match(done, { status: 303, next: `${url}/portal/integration` })
   t.match(await browser.get(`${url}/portal/integration`), { status: 200 })
   const account = await find(made)
-  t.match(account, { isVerified: true, portal: { password: undefined, identity: { subject: 'victim' } } })
+  t.match(account, { isVerified: true, portal: { password: undefined, identities: [{ subject: 'victim' }] } })
   t.equal(await byKey(made), 401, 'its keys have ended')
   const refresh = await gateway.post('/api/v1/accounts/refresh-token', { token: RefreshToken })
   t.equal(refresh.status, 401, 'its sessions too')
@@ -96,7 +96,7 @@ t.test('who knows the password keeps everything', async (t) => {
   t.match(await signIn(browser, signedIn.next), { status: 200 })
   const { portal } = await find(made)
   t.ok(portal.password)
-  t.match(portal.identity, { subject: 'victim' })
+  t.match(portal.identities[0], { subject: 'victim' })
   t.equal(await byKey(made), 200)
   t.match((await signIn(browse())).text, 'Integration')
 })
@@ -106,7 +106,7 @@ t.test('an account that nobody has used is linked at once, and its links end', a
   const made = await gateway.createAccount({ email: 'victim@example.com', isVerified: false })
   await gateway.operate(({ setupLinks }) => setupLinks.create(made.account.id))
   t.match((await signIn(browse())).text, 'Integration')
-  t.match(await find(made), { portal: { identity: { subject: 'victim' }, setupLink: undefined } })
+  t.match(await find(made), { portal: { identities: [{ subject: 'victim' }], setupLink: undefined } })
   t.equal(await byKey(made), 200, 'programs that have its keys go on')
 })
 
@@ -134,5 +134,5 @@ t.test('the session of an account links nobody with another e-mail', async (t) =
     const back = await browser.get(await browser.toCallback(`${url}/portal/confirm`, provider, login))
     t.equal(back.status, 403, login)
   }
-  t.equal((await find(made)).portal.identity, undefined)
+  t.equal((await find(made)).portal.identities.length, 0)
 })

@@ -60,7 +60,7 @@ t.test('people sign in at a real OpenID provider, and attacks on the way are ref
     t.match((await browser.get(`${url}/portal/profile`)).text, 'ada@example.com')
     t.match(await find(), {
       isVerified: true,
-      portal: { identity: { issuer: provider.url, subject: 'ada' } },
+      portal: { identities: [{ issuer: provider.url, subject: 'ada' }] },
     })
     t.notOk(
       [...browser.cookies.keys()].some((name) => name.includes('gatehouse-sign-in')),
@@ -424,7 +424,7 @@ t.test('people sign in at a real OpenID provider, and attacks on the way are ref
       forgetProvider(browser)
       const back = await browser.get(await browser.toCallback(confirmUrl, provider, 'ada'))
       t.match(back, { status: 200, next: `${url}/portal/integration` })
-      t.match((await browser.get(back.next ?? '')).text, 'You have just confirmed with Example ID')
+      t.match((await browser.get(back.next ?? '')).text, 'You have just confirmed that it is you.')
       t.match(await reveal(), { key: account.secretKey })
 
       const stolen = browse()
@@ -466,7 +466,7 @@ t.test('people sign in at a real OpenID provider, and attacks on the way are ref
     await signIn(browser, 'ada')
     t.equal((await browser.get(`${url}/portal/usage`)).status, 200)
     const { id } = account.account
-    await gateway.operate(({ store }) => store.unlinkIdentity(id))
+    await gateway.operate(({ store }) => store.unlinkIdentities(id))
     t.match(await browser.get(`${url}/portal/usage`), { status: 303 }, 'its portal sessions have ended')
     provider.people.set('eve', { email: 'ada@example.com', email_verified: true })
     const heir = browse()

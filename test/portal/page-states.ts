@@ -7,6 +7,7 @@ import { errorText } from '#portal/answer-error.ts'
 import { accountsPage, searchOf } from '#portal/views/account-list-page.ts'
 import { accountPage } from '#portal/views/account-page.ts'
 import { deleteAccountPage, newAccountPage } from '#portal/views/accounts-page.ts'
+import { apiPage } from '#portal/views/api-page.ts'
 import { auditPage } from '#portal/views/audit-page.ts'
 import { eventsPage } from '#portal/views/events-page.ts'
 import { emptyForm, type PageFrame } from '#portal/views/frame.ts'
@@ -48,6 +49,13 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     signInPage(out({ ...over, notice: { kind: 'good', text: 'You are signed out.' } }), {
       ...emptyForm,
       next: '',
+    }),
+  'sign-in-providers': (over) => signInPage(out({ ...over, oidc }), { ...emptyForm, next: '' }),
+  'profile-providers': (over) =>
+    profilePage(samples.frame({ ...over, oidc: { ...oidc, linked: oidc.providers } }), {
+      account: samples.account(),
+      canSend: true,
+      hasSecondFactor: false,
     }),
   forgotten: (over) => forgottenPage(out(over), emptyForm, { canSend: true, linkLifetimeMs: 3_600_000 }),
   'forgotten-refused': (over) =>
@@ -121,7 +129,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       refusedPasskey: {
         form: 'remove',
         id: 'one',
-        state: samples.refused({ errors: { code: 'The code is wrong or too old.' } }),
+        state: samples.refused({ errors: { id: 'This is your last passkey: first add another.' } }),
       },
     }),
   'passkey-refused': (over) =>
@@ -166,7 +174,11 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       { account: 'ada@example.com', email: 'ada.king@example.com', viewer: undefined },
     ),
   'take-over': (over) =>
-    takeOverPage(out(over), { label: 'Example ID', acceptsPasswords: true }, 'ada@example.com'),
+    takeOverPage(
+      out(over),
+      { from: { name: undefined, label: 'Example ID' }, acceptsPasswords: true },
+      'ada@example.com',
+    ),
   error: (over) =>
     errorPage(out(over), {
       ...errorText(new GatehouseError('store-unavailable'), 'nothing'),
@@ -305,6 +317,8 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     const open = { ...tryIt, chosen: 'orders', outcome: { ...outcome, response } }
     return integrationPage(samples.frame(over), integration({ tryIt: open }))
   },
+  api: (over) => apiPage(samples.frame(over), api),
+  'api-no-routes': (over) => apiPage(samples.frame(over), { ...api, routes: [], groups: undefined }),
   sessions: (over) =>
     sessionsPage(samples.frame(over), {
       sessions: pageOf(samples.sessions),
@@ -487,8 +501,67 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     auditPage(samples.adminFrame(over), audit({ entries: [], who: 'nobody@example.com' })),
 }
 
+const oidc = {
+  providers: [
+    { name: undefined, label: 'Example ID' },
+    { name: 'corp', label: 'Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch' },
+  ],
+  acceptsPasswords: true,
+  linked: [],
+  hasPassword: true,
+  isConfirmed: false,
+  path: '/profile',
+} satisfies PageFrame['oidc']
+
 function out(over: Partial<PageFrame>): PageFrame {
   return samples.frame({ ...over, viewer: undefined })
+}
+
+const api: Parameters<typeof apiPage>[1] = {
+  routes: [
+    {
+      name: 'orders',
+      path: '/orders/of-all-customers/in-all-countries',
+      host: 'a-rather-long-host-name.example.com',
+      methods: ['GET', 'POST', 'DELETE'],
+      auth: 'any',
+      scopes: ['orders:read', 'orders:write'],
+      rateLimit: { limit: 600, perMs: 60_000, by: 'account' },
+    },
+    {
+      name: 'open',
+      path: '/open',
+      host: undefined,
+      methods: undefined,
+      auth: 'none',
+      scopes: undefined,
+      rateLimit: undefined,
+    },
+  ],
+  groups: [
+    {
+      name: 'Tokens',
+      description: 'Access and refresh tokens for the keys of an account.',
+      operations: [
+        {
+          method: 'POST',
+          path: '/api/v1/accounts/access-token',
+          summary: 'Exchanges both keys for an access token.',
+          description: 'A `Set-Cookie` has the refresh token.',
+          isForAnyone: true,
+          parameters: [{ name: 'from', in: 'query', isRequired: false, description: 'First day (UTC).' }],
+          body: { type: 'application/json', example: '{\n  "SecretKey": "gate_sk_…"\n}' },
+          responses: [
+            { status: '200', description: 'The tokens.', type: 'application/json', example: '{}' },
+            { status: '401', description: '`credentials-invalid`: wrong keys.' },
+          ],
+        },
+      ],
+    },
+  ],
+  publicOrigin: 'https://api.example.com',
+  documentPath: '/api/v1/openapi.json',
+  carriers: usualCarriers,
 }
 
 const tryIt: IntegrationView['tryIt'] = {

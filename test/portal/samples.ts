@@ -136,7 +136,7 @@ export function account(over: Partial<Account> = {}): Account {
       networks: [],
       secondFactor: undefined,
       emailLink: undefined,
-      identity: undefined,
+      identities: [],
     },
     ...over,
   }

@@ -106,8 +106,8 @@ function assertClient({ clientId }: IssuerFront, { headers }: FastifyRequest, pa
 }
 
 /**
- * The redirect URI is the one that the issuer knows. Whether the client names its own again is not checked: that it is the
- * client that began the sign-in, PKCE proves, as in OAuth 2.1.
+ * The redirect URI is the one that the issuer knows. Whether the client repeats its own is not checked: PKCE proves
+ * that it began the sign-in, as in OAuth 2.1.
  */
 function formOf({ clientId, callbackUrl }: IssuerFront, parameters: Parameters): URLSearchParams {
   const grantType = required(parameters, 'grant_type')

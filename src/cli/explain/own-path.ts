@@ -134,7 +134,7 @@ async function explainPortalPath(
 }
 
 function isConfigured(path: string, { oidc, origin, acceptsPasswords, branding }: Config['portal']): boolean {
-  if (isOidcPath(path)) return oidc !== undefined
+  if (isOidcPath(path)) return oidc.length > 0
   return !isPasskeyPath(path) || (acceptsPasswords && relyingPartyOf(origin, branding.name) !== undefined)
 }
 

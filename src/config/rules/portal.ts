@@ -1,11 +1,9 @@
-import { findFieldErrors } from '#accounts/account-input.ts'
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
-import { isSecureUrl } from '#identity/issuers/issuer.ts'
 import { contrastMin, contrastOn, readableOn, type Theme } from '#portal/branding/accent.ts'
 import { imageKindOf, logoBytesMax } from '#portal/branding/logo.ts'
 import { hostProblem } from '../hosts.ts'
 import type { Review } from '../review.ts'
-import { noProvision } from '../schema/portal.ts'
+import { reviewOidc } from './oidc.ts'
 import { reviewCertificates } from './upstreams.ts'
 
 /** Checks that the portal path does not overlap with other own paths, and that the mail options are consistent. */
@@ -91,31 +89,4 @@ function reviewMail(review: Review): void {
 function isReserved(path: string): boolean {
   const isWithin = (one: string, other: string) => `${one}/`.startsWith(`${other}/`)
   return ['/api/v1', '/.well-known'].some((own) => isWithin(path, own) || isWithin(own, path))
-}
-
-/** Checks how people sign in to the portal at an OpenID provider. */
-export function reviewOidc(review: Review): void {
-  const path = ['portal', 'oidc']
-  if (!review.hasValidShape(path)) return
-  const { oidc } = review.tree.portal
-  if (!oidc) return
-  const { issuer, clientSecret, provision, scopes } = oidc
-  const isValid = (field: string) => review.isValid([...path, field])
-  if (isValid('issuer')) reviewIssuer(review, [...path, 'issuer'], issuer)
-  if (clientSecret && isValid('clientSecret')) review.secret([...path, 'clientSecret'], clientSecret)
-  if (isValid('provision') && provision !== noProvision) {
-    for (const { message } of findFieldErrors({ role: provision }))
-      review.report([...path, 'provision'], `${message}, or none`)
-  }
-  if (isValid('scopes') && !scopes.includes('openid'))
-    review.report(
-      [...path, 'scopes'],
-      'must include openid: without it, the provider does not say who signs in',
-    )
-}
-
-function reviewIssuer(review: Review, path: readonly string[], issuer: string): void {
-  const url = URL.parse(issuer)
-  if (!isSecureUrl(issuer) || url?.search || url?.hash)
-    review.report(path, 'must be an https:// URL without query and fragment (http:// only on this machine)')
 }

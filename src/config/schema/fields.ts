@@ -5,6 +5,7 @@ import {
   type Fields,
   optional,
   type ResolvedValues,
+  resolveField,
   type SchemaNode,
   type SecretReference,
   type Values,
@@ -88,6 +89,17 @@ export const list = <Value, Resolved>(
   items: Field<Value, Resolved>,
   doc: Doc & Pick<SchemaNode, 'minItems' | 'maxItems' | 'uniqueItems'>,
 ): Field<readonly Value[], readonly Resolved[]> => ({ type: 'array', items, ...doc })
+
+/** A map that describes one thing, or a list of such maps: a list in any case for the program. */
+export const oneOrMore = <Value, Resolved>(
+  one: Field<Value, Resolved>,
+  doc: Doc & Pick<SchemaNode, 'maxItems'>,
+): Field<Value | readonly Value[], readonly Resolved[]> =>
+  convert(
+    // In one schema rather than a choice of two, as a validator fills in no defaults below a choice.
+    { ...one, type: ['object', 'array'], items: one, ...doc },
+    (written, lookup) => [written].flat().map((each) => resolveField(one, each as Value, lookup)),
+  )
 
 /** A map of things by name. @param pattern of the names */
 export const named = <Value, Resolved>(

@@ -14,12 +14,14 @@ export interface Renamed<Name extends string> {
   readonly [property]: Name
 }
 
+type NodeType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null'
+
 /** The parts of JSON Schema that our schema uses. */
 export interface SchemaNode {
   readonly title?: string
   readonly description?: string
   readonly default?: unknown
-  readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null'
+  readonly type?: NodeType | readonly NodeType[]
   readonly const?: unknown
   readonly enum?: readonly unknown[]
   readonly pattern?: string

@@ -1,56 +1,76 @@
 import { secondFactorPolicies } from '#identity/second-factor/policy.ts'
-import { choice, duration, flag, integer, item, list, secret, section, text } from './fields.ts'
+import {
+  choice,
+  duration,
+  flag,
+  integer,
+  item,
+  list,
+  namePattern,
+  oneOrMore,
+  secret,
+  section,
+  text,
+} from './fields.ts'
 import { convert, optional, renamed } from './node.ts'
 
 /** The value of `provision` with which no account is created. */
 export const noProvision = 'none'
 
-const oidc = optional(
-  item('People sign in to the portal at this OpenID provider; absent = by password only.', {
-    issuer: text({
-      description: 'Its URL, exactly as its metadata have it in `issuer`: a slash at the end matters.',
+const provider = item('An OpenID provider.', {
+  name: optional(
+    text({
+      pattern: namePattern,
+      description: 'Tells it from others, in its callback URL; one provider may have none.',
     }),
-    clientId: text({ description: 'Client ID of this gateway at the provider.' }),
-    clientSecret: optional(
-      secret({ description: 'Secret of that client; absent = a public client, which has none.' }),
-    ),
-    provision: convert(
-      text({
-        default: noProvision,
-        description:
-          'Role of the account that is created for somebody who has none yet; none = only people with an account can sign in.',
-      }),
-      (role) => (role === noProvision ? undefined : role),
-    ),
-    scopes: list(text({ pattern: '^[!#-\\[\\]-~]+$', description: 'A scope.' }), {
-      default: ['openid', 'email', 'profile'],
-      maxItems: 50,
-      uniqueItems: true,
-      description: 'Scopes to ask for; openid is required, and the scopes must give access to the e-mail.',
-    }),
-    label: text({
-      pattern: '^[^\\p{Cc}]{1,60}$',
-      default: 'single sign-on',
-      description: 'Name of the provider as people know it, for the button and messages.',
-    }),
-    passwords: renamed(
-      'acceptsPasswords',
-      flag(true, 'Whether people may also sign in by password; set-up links need passwords.'),
-    ),
-    claims: section('Names of the claims that are read, in the ID token or at the userinfo endpoint.', {
-      email: text({ default: 'email', description: 'The e-mail.' }),
-      emailVerified: text({
-        default: 'email_verified',
-        description: 'Whether the provider has verified the e-mail: true or 1.',
-      }),
-      firstName: text({
-        default: 'given_name',
-        description: 'The first name, for accounts that are created.',
-      }),
-      lastName: text({ default: 'family_name', description: 'The last name.' }),
-    }),
+  ),
+  issuer: text({
+    description: 'Its URL, exactly as its metadata have it in `issuer`: a slash at the end matters.',
   }),
-)
+  clientId: text({ description: 'Client ID of this gateway at the provider.' }),
+  clientSecret: optional(
+    secret({ description: 'Secret of that client; absent = a public client, which has none.' }),
+  ),
+  provision: convert(
+    text({
+      default: noProvision,
+      description:
+        'Role of the account that is created for somebody who has none yet; none = only people with an account can sign in.',
+    }),
+    (role) => (role === noProvision ? undefined : role),
+  ),
+  scopes: list(text({ pattern: '^[!#-\\[\\]-~]+$', description: 'A scope.' }), {
+    default: ['openid', 'email', 'profile'],
+    maxItems: 50,
+    uniqueItems: true,
+    description: 'Scopes to ask for; openid is required, and the scopes must give access to the e-mail.',
+  }),
+  label: text({
+    pattern: '^[^\\p{Cc}]{1,60}$',
+    default: 'single sign-on',
+    description: 'Name of the provider as people know it, for the button and messages; another for each.',
+  }),
+  passwords: renamed(
+    'acceptsPasswords',
+    flag(true, 'Whether people may also sign in by password; false at one provider holds for all.'),
+  ),
+  claims: section('Names of the claims that are read, in the ID token or at the userinfo endpoint.', {
+    email: text({ default: 'email', description: 'The e-mail.' }),
+    emailVerified: text({
+      default: 'email_verified',
+      description: 'Whether the provider has verified the e-mail: true or 1.',
+    }),
+    firstName: text({ default: 'given_name', description: 'The first name, for accounts that are created.' }),
+    lastName: text({ default: 'family_name', description: 'The last name.' }),
+  }),
+})
+
+const oidc = oneOrMore(provider, {
+  default: [],
+  maxItems: 8,
+  description:
+    'People sign in to the portal at this OpenID provider, or at these; absent = by password only.',
+})
 
 /** @param meaning which pages, and what is used without it */
 const color = (meaning: string) =>

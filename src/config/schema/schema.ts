@@ -180,7 +180,7 @@ export function childSchema(node: SchemaNode, part: string | number): SchemaNode
   if (node.anyOf) {
     return node.anyOf.map((option) => childSchema(option, part)).find((child) => child !== undefined)
   }
-  if (node.items) return node.items
+  if (node.items && (typeof part === 'number' || !node.properties)) return node.items
   // Own properties only, as a misspelt option may have the name of a member of every object.
   if (node.properties && Object.hasOwn(node.properties, part)) return node.properties[part]
   return node.patternProperties && Object.values(node.patternProperties)[0]
@@ -188,7 +188,7 @@ export function childSchema(node: SchemaNode, part: string | number): SchemaNode
 
 /** Whether an option is, or may be, a list. */
 export function isList(node: SchemaNode | undefined): boolean {
-  return node?.type === 'array' || node?.anyOf?.some(isList) === true
+  return node?.items !== undefined || node?.anyOf?.some(isList) === true
 }
 
 /** The schema for editors, in JSON Schema 2020-12 without our custom keywords. */

@@ -2,6 +2,7 @@ import { knownRoles, similarRole } from '#accounts/account-input.ts'
 import { anyText, isSecureUrl, plainSpelling } from '#identity/issuers/issuer.ts'
 import { adminRole } from '#store/account.ts'
 import type { Warning } from '../problem.ts'
+import { oidcProviders } from '../rules/oidc.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 
 type Issuers = Pick<ConfigTree, 'issuers'>
@@ -130,18 +131,18 @@ export function findCleartextIntrospection({ issuers }: Issuers): Warning[] {
 }
 
 /** A sign-in without a portal, and roles of accounts created at a sign-in that are probably not intended. */
-export function findOidcProblems({ portal, routes }: Pick<ConfigTree, 'portal' | 'routes'>): Warning[] {
-  const { oidc, enabled } = portal
-  if (!oidc) return []
-  if (!enabled) return [{ path: ['portal', 'oidc'], message: 'has no effect: portal.enabled is false' }]
-  const role = oidc.provision
-  const path = ['portal', 'oidc', 'provision']
-  if (role === adminRole) {
-    const message = 'makes everybody who can sign in at the provider an Admin, who manages all accounts'
-    return [{ path, message }]
-  }
-  const similar = similarRole(role, [...knownRoles(routes), 'none'])
-  return similar === undefined
-    ? []
-    : [{ path, message: `"${role}" is not "${similar}": it is case-sensitive` }]
+export function findOidcProblems(tree: Pick<ConfigTree, 'portal' | 'routes'>): Warning[] {
+  const providers = oidcProviders(tree)
+  if (providers.length > 0 && !tree.portal.enabled)
+    return [{ path: ['portal', 'oidc'], message: 'has no effect: portal.enabled is false' }]
+  return providers.flatMap(([path, { provision }]): Warning[] => {
+    const option = [...path, 'provision']
+    if (provision === adminRole) {
+      const message = 'makes everybody who can sign in at the provider an Admin, who manages all accounts'
+      return [{ path: option, message }]
+    }
+    const similar = similarRole(provision, [...knownRoles(tree.routes), 'none'])
+    const message = `"${provision}" is not "${similar}": it is case-sensitive`
+    return similar === undefined ? [] : [{ path: option, message }]
+  })
 }

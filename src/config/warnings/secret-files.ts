@@ -3,6 +3,7 @@ import { readSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { formatDay, startOfDay } from '#platform/time.ts'
 import type { Config } from '../config.ts'
 import type { Path, Warning } from '../problem.ts'
+import { oidcProviders } from '../rules/oidc.ts'
 import type { SecretReference } from '../schema/node.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 
@@ -28,7 +29,8 @@ export function findInsecureFileModes(tree: ConfigTree, resolvePath: (path: stri
   })
 }
 
-function secretOptions({ listen, keys, tokens, store, mail, upstreams }: ConfigTree): SecretOption[] {
+function secretOptions(tree: ConfigTree): SecretOption[] {
+  const { listen, keys, tokens, store, mail, upstreams } = tree
   const url = store.driver === 'redis' ? store.redis?.url : undefined
   return [
     { path: ['listen', 'tls', 'key'], reference: listen.tls?.key },
@@ -41,6 +43,10 @@ function secretOptions({ listen, keys, tokens, store, mail, upstreams }: ConfigT
     { path: ['store', 'redis', 'password'], reference: store.redis?.password },
     { path: ['store', 'redis', 'sentinel', 'password'], reference: store.redis?.sentinel?.password },
     { path: ['mail', 'password'], reference: mail?.password },
+    ...oidcProviders(tree).map(([path, { clientSecret }]) => ({
+      path: [...path, 'clientSecret'],
+      reference: clientSecret,
+    })),
     ...Object.entries(upstreams).flatMap(([name, { headers }]) =>
       Object.entries(headers.set).map(([field, value]) => ({
         path: ['upstreams', name, 'headers', 'set', field],

@@ -7,7 +7,7 @@ import type { Route } from '../routes/route.ts'
 
 /** A second target, and how the backend is told of it. */
 export interface SecondTarget {
-  /** As if it were the target of a request. */
+  /** Parsed like the target of a request. */
   readonly target: RequestTarget
   /**
    * @param forwarded path and query of the target as its route forwards them

@@ -1,5 +1,6 @@
 import { isRecord } from '#platform/json.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
+import { claimsBytes } from '../cache/verified-tokens.ts'
 import { type Confirmation, parseConfirmation } from '../possession/confirmation.ts'
 import { includesAudience } from '../tokens/access-token-claims.ts'
 import { type ClaimPath, claimAt, findMissingClaim, type IssuerOptions, type RoleMapping } from './issuer.ts'
@@ -51,9 +52,6 @@ type Payload = Readonly<Record<string, unknown>>
 const scopeLengthMax = 128
 const scopesMax = 100
 const emailLengthMax = 254
-/** The size of claims in a cache without their texts, and of a scope without its text. */
-const entryBytes = 384
-const scopeBytes = 32
 /** RFC 6749 3.3. */
 const scopeCharacters = /^[!#-[\]-~]+$/
 
@@ -181,14 +179,8 @@ function readEmail(payload: Payload, path: ClaimPath): string | undefined {
 }
 
 /** About how many bytes of memory they take. */
-export function foreignClaimsBytes({ principalId: id, role, scopes, email = '' }: ForeignClaims): number {
-  return (
-    entryBytes +
-    id.length +
-    role.length +
-    email.length +
-    scopes.reduce((sum, { length }) => sum + scopeBytes + length, 0)
-  )
+export function foreignClaimsBytes({ principalId, role, email = '', ...limits }: ForeignClaims): number {
+  return claimsBytes({ texts: [principalId, role, email], ...limits })
 }
 
 function timeOf(value: unknown): number | undefined {

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto'
 import type { Clock } from '#platform/clock.ts'
 import { isRecord } from '#platform/json.ts'
 import { isBearerToken, isOpaqueToken } from '#platform/secrets/key-format.ts'
+import { tokenDigest, type VerifiedTokens } from '../cache/verified-tokens.ts'
 import { accessTokenType } from '../tokens/jwt.ts'
 import { isType, type ReadJwt, readJwt } from '../tokens/read-jwt.ts'
 import { type ForeignClaims, type ForeignVerdict, parseForeignClaims } from './foreign-claims.ts'
@@ -34,20 +34,11 @@ export interface ForeignTokens {
   verify(token: string, accepted: ReadonlySet<string>): ForeignVerdict | undefined | Promise<ForeignVerdict>
 }
 
-/** Results of verification, by digest of the token; cleared when keys are withdrawn. */
-export interface VerifiedForeignTokens {
-  get(digest: string): ForeignClaims | undefined
-  set(digest: string, claims: ForeignClaims): void
-  /** Caches the reason why a token is invalid that only other keys could make valid. */
-  setRefused(digest: string, reason: string): void
-  refusalReason(digest: string): string | undefined
-}
-
 interface ForeignTokensOptions {
   readonly issuers: readonly ForeignIssuer[]
   /** The issuer of the gateway's own tokens, whose spelling may resemble a foreign one. */
   readonly ownIssuer: string
-  readonly verified: VerifiedForeignTokens
+  readonly verified: VerifiedTokens<ForeignClaims>
   readonly clockToleranceMs: number
   /** Milliseconds since 1970. */
   readonly clock: Clock
@@ -62,7 +53,7 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
   const bySpelling = Map.groupBy(options.issuers, (issuer) => plainSpelling(issuer.options.issuer))
 
   function verify(token: string, accepted: ReadonlySet<string>): ReturnType<ForeignTokens['verify']> {
-    const digest = digestOf(token)
+    const digest = tokenDigest(token)
     const claims = verified.get(digest)
     if (claims) return accepted.has(claims.issuer) ? verifyTimes(claims) : undefined
     const read = readJwt(token)
@@ -94,7 +85,7 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
     if (!asked.some(({ options: { name } }) => accepted.has(name))) return undefined
     const introspection = askedAbout(token, readJwt(token), accepted)
     if (!introspection) return undefined
-    const digest = digestOf(token)
+    const digest = tokenDigest(token)
     if (introspection.isActive(digest)) return 'active'
     return introspection.isUnknown(digest) ? 'unknown' : 'other'
   }
@@ -176,11 +167,6 @@ interface VerifiedBy {
 
 function invalid(reason: string): ForeignVerdict {
   return { kind: 'invalid', reason, isCacheable: true }
-}
-
-/** Half of SHA-256 would be enough to find a token, but not to rule out one that was crafted to match it. */
-function digestOf(token: string): string {
-  return hash('sha256', token, 'base64url')
 }
 
 /** Explicit typing (RFC 8725 3.11), if the issuer uses it. */

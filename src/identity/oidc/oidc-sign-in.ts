@@ -69,7 +69,7 @@ interface OidcSignInOptions {
   readonly keyOptions: KeyOptions
   /** The role of accounts that are created for people without one; undefined = none is created. */
   readonly provision: string | undefined
-  /** The name of the provider, for messages. */
+  /** The name of the provider, as in messages. */
   readonly label: string
   readonly limiter: RateLimiter
   readonly clock: Clock
@@ -156,7 +156,7 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
     if (linked) return linked
     if (outcome === 'linked') return account
     const { portal, isVerified } = (await store.findAccount(account.id)) ?? account
-    const isOthers = portal.identity?.issuer === identity.issuer
+    const isOthers = portal.identities.some(({ issuer }) => issuer === identity.issuer)
     if (!proof && !isOthers && mayBeAnothers({ portal, isVerified }))
       throw new TakeOverNeeded({ identity, email })
     throw await refuse(person, visitor, 'linked-otherwise', account)
@@ -177,7 +177,7 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
     const isOpen = session?.epoch === account?.portal.epoch && clock() < (session?.expiresAt ?? 0)
     if (account && !linked && isOpen && !account.isDisabled && email !== undefined && isEmailVerified) {
       const isTheirs = emailKey(account.email) === emailKey(email)
-      const isFree = account.portal.identity?.issuer !== person.identity.issuer
+      const isFree = !account.portal.identities.some(({ issuer }) => issuer === person.identity.issuer)
       if (isTheirs && isFree)
         return void (await link({ ...person, email }, account, visitor, { kind: 'session' }))
     }

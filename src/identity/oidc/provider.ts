@@ -11,7 +11,7 @@ import { createDiscovery, unavailable } from './discovery.ts'
 export interface SignInSecrets {
   readonly state: string
   readonly nonce: string
-  /** Of PKCE (RFC 7636). */
+  /** The code verifier of PKCE (RFC 7636). */
   readonly verifier: string
   /** When it was started. */
   readonly startedAt: number
@@ -169,8 +169,10 @@ function describe(error: unknown): string {
   return messages.join(': ')
 }
 
-/** How people sign in to the portal at an OpenID provider: `portal.oidc`. */
+/** How people sign in to the portal at an OpenID provider: one of `portal.oidc`. */
 export interface OidcOptions {
+  /** Tells it from others, in URLs; undefined = it has no name, as only one may. */
+  readonly name: string | undefined
   /** The URL of the provider, exactly as in its metadata and tokens. */
   readonly issuer: string
   readonly clientId: string

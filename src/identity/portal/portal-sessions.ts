@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { endPairedSession } from '#accounts/account-sessions.ts'
 import { ownAuditEntry } from '#accounts/audit-entry-factory.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -11,7 +12,7 @@ import type { Account } from '#store/account.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
-import { identityKeyOf, type Passkey, passkeysOf } from '#store/portal-access.ts'
+import { type Passkey, passkeysOf } from '#store/portal-access.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { IssuedTokens } from '../tokens/issued-tokens.ts'
 import type { PortalTokens } from './portal-tokens.ts'
@@ -189,7 +190,7 @@ function hasSameProofs(
   passkey: Passkey | undefined,
 ): boolean {
   if (passkey && !passkeysOf(portal).some(({ id }) => id === passkey.id)) return false
-  return portal.password === before.password && identityKeyOf(portal) === identityKeyOf(before)
+  return portal.password === before.password && isDeepStrictEqual(portal.identities, before.identities)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { unlimited } from '#store/secret-keys.ts'
+import { claimsBytes } from '../cache/verified-tokens.ts'
 import { type Confirmation, parseConfirmation } from '../possession/confirmation.ts'
 import { payloadOf } from './jwt.ts'
 
@@ -59,6 +60,11 @@ export function parseClaims(
   const issuedAt = iat * 1_000
   const issued = { accountId: sub, sessionId: sid, role, scopes, roleEpoch, issuedAt }
   return { ...issued, confirmation, validFrom, validUntil }
+}
+
+/** About how many bytes of memory they take. */
+export function accessTokenClaimsBytes({ accountId, sessionId, role, ...limits }: AccessTokenClaims): number {
+  return claimsBytes({ texts: [accountId, sessionId, role], ...limits })
 }
 
 /**

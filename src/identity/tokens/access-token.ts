@@ -2,6 +2,7 @@ import type { Clock } from '#platform/clock.ts'
 import { isRecord } from '#platform/json.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
 import { unlimited } from '#store/secret-keys.ts'
+import { tokenDigest, type VerifiedTokens } from '../cache/verified-tokens.ts'
 import {
   type AccessTokenClaims,
   createTokenId,
@@ -79,21 +80,11 @@ export interface AccessTokens {
   mayHaveNewKey(token: string): boolean
 }
 
-/** Results of verification by token; to be cleared when the keys change. */
-export interface VerifiedTokens {
-  get(token: string): AccessTokenClaims | undefined
-  set(token: string, claims: AccessTokenClaims): void
-  /** Caches, if there is room, why a token is invalid that only other keys could make valid. */
-  setRefused(token: string, reason: string): void
-  /** Why a token was rejected; undefined = not cached. */
-  refusalReason(token: string): string | undefined
-}
-
 export interface AccessTokensOptions extends ExpectedClaims {
   readonly keyring: Keyring
-  readonly verified: VerifiedTokens
+  readonly verified: VerifiedTokens<AccessTokenClaims>
   readonly accessLifetimeMs: number
-  /** Of the tokens in access cookies; undefined = there is no such cookie. */
+  /** Lifetime of the tokens in access cookies; undefined = there is no such cookie. */
   readonly cookieLifetimeMs?: number | undefined
   readonly clock: Clock
 }
@@ -154,10 +145,13 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   }
 
   function verify(token: string): AccessTokenVerdict {
-    const claims = verified.get(token)
+    const digest = tokenDigest(token)
+    const claims = verified.get(digest)
     if (claims) return verifyTimes(claims)
-    const reason = verified.refusalReason(token)
-    return reason === undefined ? verifyUncached(token) : { kind: 'invalid', reason, isCacheable: true }
+    const reason = verified.refusalReason(digest)
+    return reason === undefined
+      ? verifyUncached(token, digest)
+      : { kind: 'invalid', reason, isCacheable: true }
   }
 
   function verifyTimes(claims: AccessTokenClaims): AccessTokenVerdict {
@@ -168,18 +162,18 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     return { kind: 'invalid', reason: notYetValidReason(claims, expected, now), isCacheable: false }
   }
 
-  function verifyUncached(token: string): AccessTokenVerdict {
+  function verifyUncached(token: string, digest: string): AccessTokenVerdict {
     const kid = canonicalKeyIdOf(token)
     const key = kid === undefined ? undefined : keyring.find(kid)
     const claims = key && verifyWithKey(token, key)
     if (claims) {
-      verified.set(token, claims)
+      verified.set(digest, claims)
       return verifyTimes(claims)
     }
     const reason = invalidReason(token, key, expected)
     // Otherwise its key may still be added.
     const isCacheable = kid === undefined || key !== undefined
-    if (isCacheable) verified.setRefused(token, reason)
+    if (isCacheable) verified.setRefused(digest, reason)
     return { kind: 'invalid', reason, isCacheable }
   }
 

@@ -64,7 +64,7 @@ const entriesMax = 500
 /** When a reader for whom there was no room may come again. */
 const retryMs = 5_000
 
-/** As it is sent: of a session everything is refused, of an account what was issued before the change. */
+/** An event as it is sent: all of a session is refused, or what was issued for an account before the change. */
 type Entry =
   | { readonly sid: string; readonly at: number }
   | { readonly sub: string; readonly rev: number; readonly at: number }

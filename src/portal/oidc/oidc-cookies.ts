@@ -16,6 +16,8 @@ import type { CookieAttributes, PortalRequest } from '../portal-request.ts'
 
 /** A sign-in in progress, kept by the browser that started it, which alone can complete it. */
 export interface Flow extends SignInSecrets {
+  /** The name of the provider that the browser was sent to; undefined = the one without a name. */
+  readonly provider: string | undefined
   /** Where the person wants to go, as given to the sign-in page; empty = the start of the portal. */
   readonly next: string
   /** Who is asked to confirm; undefined = it is a sign-in. */
@@ -59,6 +61,13 @@ export function createFlowCookies(cookies: SealedCookies, clock: Clock) {
 /** What the browser keeps about a session that began at the provider; useless without the session. */
 export type OidcSessionCookies = ReturnType<typeof createOidcSessionCookies>
 
+/** Where a session began. */
+export interface Beginning {
+  /** The name of the provider; undefined = the one without a name. */
+  readonly provider: string | undefined
+  readonly idToken: string | undefined
+}
+
 /** How long a confirmation lasts. */
 const confirmationMs = 300_000
 
@@ -68,23 +77,22 @@ export function createOidcSessionCookies(cookies: SealedCookies, clock: Clock) {
     ({ sameSite: 'strict', maxAgeS: Math.max(0, Math.floor(ms / 1_000)) }) as const
 
   return {
-    /** Remembers that a session began at the provider, with the ID token for the sign-out there. */
+    /** Remembers that a session began at a provider, with the ID token for the sign-out there. */
     begin: (
       request: PortalRequest,
       { id, createdAt, expiresAt }: PortalSession,
-      idToken: string | undefined,
+      { provider, idToken }: Beginning,
     ): void => {
       const attributes = lastingFor(expiresAt - createdAt)
-      const isKept = cookies.set(request, beginningCookieName, { session: id, idToken }, attributes)
-      if (!isKept) cookies.set(request, beginningCookieName, { session: id }, attributes)
+      const value = { session: id, provider, idToken }
+      const isKept = cookies.set(request, beginningCookieName, value, attributes)
+      if (!isKept) cookies.set(request, beginningCookieName, { session: id, provider }, attributes)
     },
-    /** How the session began at the provider; undefined = it did not. The ID token is left out if it is too long. */
-    find: (
-      request: PortalRequest,
-      { id }: PortalSession,
-    ): { readonly idToken: string | undefined } | undefined => {
-      const { session, idToken } = cookies.read(request, beginningCookieName) ?? {}
-      return session === id ? { idToken: typeof idToken === 'string' ? idToken : undefined } : undefined
+    /** How the session began at a provider; undefined = it did not. The ID token is left out if it is too long. */
+    find: (request: PortalRequest, { id }: PortalSession): Beginning | undefined => {
+      // The cast is sound: only `begin` seals such a cookie.
+      const kept = cookies.read(request, beginningCookieName) as (Beginning & { session: string }) | undefined
+      return kept?.session === id ? { provider: kept.provider, idToken: kept.idToken } : undefined
     },
     /** Records that the owner of the session has authenticated again. */
     confirm: (request: PortalRequest, sessionId: string): void => {
@@ -102,11 +110,12 @@ export function createOidcSessionCookies(cookies: SealedCookies, clock: Clock) {
   }
 }
 
-/** A person whom the provider has just authenticated, and who is asked whether to take over an account. */
-interface TakeOver {
+/**
+ * A person whom a provider has just authenticated, and who is asked whether to take over an account. The ID token is
+ * left out if it is too long.
+ */
+interface TakeOver extends Beginning {
   readonly person: KnownPerson
-  /** undefined = it was too long to be kept. */
-  readonly idToken: string | undefined
   /** Where the person wants to go; empty = the start of the portal. */
   readonly next: string
 }

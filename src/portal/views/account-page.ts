@@ -10,7 +10,7 @@ import type { Account } from '#store/account.ts'
 import type { PortalSession } from '#store/portal.ts'
 import { planField, roleField, stateBadge } from './accounts-page.ts'
 import { actionRow, currentPasswordField, factRow, field, foldedForm, form, formMessage } from './form.ts'
-import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { emptyForm, type FormState, labelsOf, type PageFrame } from './frame.ts'
 import { accountFurtherKeysCard } from './further-keys.ts'
 import { overlapField, overlapPart } from './key-card.ts'
 import { page } from './layout.ts'
@@ -136,7 +136,7 @@ function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly is
       isDisabled
         ? factRow('Set-up link', 'Set-up links do not work for disabled accounts. Enable the account first.')
         : frame.oidc?.acceptsPasswords === false
-          ? factRow('No password', `People sign in with ${frame.oidc.label}.`)
+          ? factRow('No password', `People sign in with ${labelsOf(frame.oidc.providers)}.`)
           : isOwn
             ? factRow('Your password', html`Change it on your <a href="${frame.base}/profile">profile</a>.`)
             : setupLinkRows(frame, id)
@@ -161,13 +161,14 @@ function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly is
   })
 }
 
-/** The owner's identity at an OpenID provider. */
-function linkRow(frame: PageFrame, { id, portal: { identity } }: Account): Html | undefined {
-  if (!identity) return undefined
+/** The owner's identities at OpenID providers. */
+function linkRow(frame: PageFrame, { id, portal: { identities } }: Account): Html | undefined {
+  if (identities.length === 0) return undefined
+  const known = identities.map(({ issuer, subject }) => `${issuer}: ${subject}`).join('; ')
   return actionRow(frame, {
     path: `/accounts/${id}/unlink`,
-    text: 'Linked with a sign-in service',
-    hint: `${identity.issuer}: ${identity.subject}. Unlinking ends the portal sessions.`,
+    text: identities.length === 1 ? 'Linked with a sign-in service' : 'Linked with sign-in services',
+    hint: `${known}. Unlinking ends the portal sessions.`,
     button: 'Unlink',
   })
 }

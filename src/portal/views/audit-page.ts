@@ -1,6 +1,6 @@
 import { emailLengthMax, noPlan } from '#accounts/account-input.ts'
-import { exactTime, formatDuration, formatUtc } from '#platform/pages/format.ts'
-import { attributeIf, type Html, html } from '#platform/pages/html.ts'
+import { exactTime, formatDuration } from '#platform/pages/format.ts'
+import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
 import { emptyState, icon } from '#platform/pages/parts.ts'
 import { dayMs, dayOf, formatDay } from '#platform/time.ts'
 import {
@@ -86,7 +86,7 @@ function row({ base }: PageFrame, entry: LoggedAuditEntry): Html {
   const { at, actor, target } = entry
   const { what, more } = describeEntry(entry)
   return html`<tr><td data-label="Time"><div>${exactTime(at)}</div></td><td data-label="Actor"><div>${actorCell(actor)}</div></td>
-<td data-label="Action"><div>${what}${more !== '' && html`<span class="sub">${more}</span>`}</div></td>
+<td data-label="Action"><div>${what}${more.length > 0 && html`<span class="sub">${more}</span>`}</div></td>
 <td data-label="Target"><div>${
     target
       ? html`<a href="${base}/accounts/${target.id}">${target.email}</a>`
@@ -96,7 +96,7 @@ function row({ base }: PageFrame, entry: LoggedAuditEntry): Html {
 
 type Detail = string | number | boolean
 
-const detailTexts: Readonly<Record<string, (value: Detail) => string>> = {
+const detailTexts: Readonly<Record<string, (value: Detail) => Content>> = {
   isVerified: (value) => (value ? 'e-mail marked as verified' : 'e-mail marked as not verified'),
   isDisabled: (value) => (value ? 'disabled' : 'enabled'),
   graceSeconds: (value) =>
@@ -106,23 +106,24 @@ const detailTexts: Readonly<Record<string, (value: Detail) => string>> = {
   plan: (value) => (value === noPlan || value === '' ? 'no plan' : `plan ${value}`),
   email: (value) => `e-mail ${value}`,
   name: (value) => `key “${value}”`,
+  passkey: (value) => `passkey “${value}”`,
   to: (value) => `now “${value}”`,
   kid: (value) => `key ID ${value}`,
-  expiresAt: (value) => `expires ${timeText(value)}`,
+  expiresAt: (value) => html`expires ${timeOf(value)}`,
   isNew: (value) => (value ? 'new address' : 'same address'),
   isMailed: (value) => (value ? 'sent by e-mail' : 'not sent by e-mail'),
   sessionId: (value) => `session ID ${value}`,
 }
 
 /** Such as `role Admin`; for names without a text of their own the words in them. */
-function describeDetail([name, value]: [string, Detail]): string {
+function describeDetail([name, value]: [string, Detail]): Content {
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
   return detailTexts[name]?.(value) ?? `${words} ${value}`
 }
 
-function timeText(value: Detail): string {
+function timeOf(value: Detail): Content {
   const at = new Date(value === true || value === false ? Number.NaN : value)
-  return Number.isNaN(at.getTime()) ? String(value) : formatUtc(at.getTime())
+  return Number.isNaN(at.getTime()) ? String(value) : exactTime(at.getTime())
 }
 
 function actorCell(actor: Actor): Html {
@@ -155,7 +156,7 @@ const keyNames: Readonly<Record<string, string>> = { secretKey: 'Secret key', ap
 /** The action, made more specific by a detail if there is one, such as `Account disabled`; and the other details. */
 function describeEntry({ action, details }: LoggedAuditEntry): {
   readonly what: string
-  readonly more: string
+  readonly more: readonly Content[]
 } {
   const { isDisabled, key, ...rest } = details
   const kind = keyNames[String(key)]
@@ -168,8 +169,8 @@ function describeEntry({ action, details }: LoggedAuditEntry): {
   return { what: describeAction(action), more: describeDetails(details) }
 }
 
-function describeDetails(details: LoggedAuditEntry['details']): string {
-  return Object.entries(details).map(describeDetail).join(', ')
+function describeDetails(details: LoggedAuditEntry['details']): readonly Content[] {
+  return Object.entries(details).map((detail, index) => [index > 0 && ', ', describeDetail(detail)])
 }
 
 function queryString(filter: AuditFilter, more: Readonly<Record<string, string>> = {}): string {

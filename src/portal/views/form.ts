@@ -1,7 +1,14 @@
 import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
 import { icon, notice } from '#platform/pages/parts.ts'
 import { confirmByPasskeyPath, confirmPath } from '../page-access.ts'
-import { emptyForm, type FormState, type FrameOidc, type FramePasskeys, type PageFrame } from './frame.ts'
+import {
+  emptyForm,
+  type FormState,
+  type FrameOidc,
+  type FramePasskeys,
+  type PageFrame,
+  providerQuery,
+} from './frame.ts'
 
 interface FormOptions {
   /** Path below the portal, such as `/sign-out`. */
@@ -123,7 +130,8 @@ export function currentPasswordField(frame: PageFrame, state: FormState, idPrefi
   if (passkeys?.isConfirmed) return html`<p class="hint">You have just confirmed with a passkey.</p>`
   if (oidc?.isConfirmed) return confirmationPart(frame, oidc)
   const error = state.errors.password
-  if (oidc?.canConfirm && !oidc.hasPassword)
+  const canConfirm = oidc !== undefined && oidc.linked.length > 0
+  if (canConfirm && !oidc.hasPassword)
     return html`${error !== undefined && fieldError(`${idPrefix}password-error`, error)}${confirmationPart(frame, oidc)}`
   return html`${usernameField(viewer?.email)}${field(state, {
     name: 'password',
@@ -131,7 +139,7 @@ export function currentPasswordField(frame: PageFrame, state: FormState, idPrefi
     type: 'password',
     autocomplete: 'current-password',
     idPrefix,
-  })}${oidc?.canConfirm && confirmationPart(frame, oidc)}${passkeys?.canConfirm && passkeyConfirmation(frame, passkeys)}`
+  })}${canConfirm && confirmationPart(frame, oidc)}${passkeys?.canConfirm && passkeyConfirmation(frame, passkeys)}`
 }
 
 /** Leads to the page that asks for a passkey, and back. */
@@ -139,12 +147,16 @@ export function passkeyConfirmation({ base }: PageFrame, { path }: FramePasskeys
   return html`<p class="hint">${reason} <a href="${base}${confirmByPasskeyPath}?next=${encodeURIComponent(path)}">confirm with a passkey</a>.</p>`
 }
 
-/** Asks the viewer to authenticate again at the provider, and afterwards says that it was done. */
+/** Asks the viewer to authenticate again at a provider, and afterwards says that it was done. */
 function confirmationPart({ base }: PageFrame, oidc: FrameOidc): Html {
-  const { label, isConfirmed, hasPassword, path } = oidc
-  if (isConfirmed) return html`<p class="hint">You have just confirmed with ${label}.</p>`
+  const { linked, isConfirmed, hasPassword, path } = oidc
+  if (isConfirmed) return html`<p class="hint">You have just confirmed that it is you.</p>`
   const reason = hasPassword ? 'Or, instead of the password:' : 'First confirm that it is you:'
-  return html`<p class="hint">${reason} <a href="${base}${confirmPath}?next=${encodeURIComponent(path)}">confirm with ${label}</a>.</p>`
+  const links = linked.map(
+    (provider, index) =>
+      html`${index > 0 && ' or '}<a href="${base}${confirmPath}${providerQuery(provider, path)}">confirm with ${provider.label}</a>`,
+  )
+  return html`<p class="hint">${reason} ${links}.</p>`
 }
 
 /** Lets password managers store and fill in the password of the right account. */

@@ -52,18 +52,38 @@ export interface ScopedRoute {
   readonly text: string
 }
 
-/** The OpenID provider, and what the viewer can do there. */
-export interface FrameOidc {
+/** An OpenID provider. */
+export interface FrameProvider {
+  /** undefined = it has no name. */
+  readonly name: string | undefined
   readonly label: string
+}
+
+/** The OpenID providers, and what the viewer can do there. */
+export interface FrameOidc {
+  /** At least one. */
+  readonly providers: readonly FrameProvider[]
   readonly acceptsPasswords: boolean
-  /** Whether the viewer is known to the provider. */
-  readonly canConfirm: boolean
+  /** At which the viewer is known, and can confirm. */
+  readonly linked: readonly FrameProvider[]
   /** Whether the viewer has a password that is accepted. */
   readonly hasPassword: boolean
   /** Whether the viewer has authenticated again just now. */
   readonly isConfirmed: boolean
   /** The page, below the portal. */
   readonly path: string
+}
+
+/** Such as `Example ID or Google`. */
+export function labelsOf(providers: readonly FrameProvider[]): string {
+  return providers.map(({ label }) => label).join(' or ')
+}
+
+/** The query of a link that leads to a provider. @param next where to go afterwards; empty = the start of the portal */
+export function providerQuery({ name }: FrameProvider, next: string): string {
+  const members = { ...(name !== undefined && { provider: name }), ...(next !== '' && { next }) }
+  const query = new URLSearchParams(members).toString()
+  return query === '' ? '' : `?${query}`
 }
 
 export interface PageViewer {

@@ -19,7 +19,7 @@ interface FurtherKeysView {
   readonly keys: readonly SecretKeyStatus[]
   /** The key that was just created. */
   readonly created: CreatedKey | undefined
-  /** Of the form that creates a key. */
+  /** State of the form that creates a key. */
   readonly state: FormState
   /** Of the form that makes a certificate a key; undefined = none is accepted. */
   readonly certificate: FormState | undefined

@@ -2,19 +2,27 @@ import { emailLengthMax } from '#accounts/account-input.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { confirmPath, startSignInPath, takeOverPath } from '../page-access.ts'
 import { field, form, formMessage } from './form.ts'
-import { emptyForm, type FormState, type FrameOidc, type FramePasskeys, type PageFrame } from './frame.ts'
+import {
+  emptyForm,
+  type FormState,
+  type FrameOidc,
+  type FramePasskeys,
+  type FrameProvider,
+  type PageFrame,
+  providerQuery,
+} from './frame.ts'
 import { page, signedOutPage } from './layout.ts'
 import { passkeyForm } from './passkey-forms.ts'
 
 /** The sign-in page, with a link to set a password. */
 export function signInPage(frame: PageFrame, state: FormState & { readonly next: string }): Html {
   const { oidc } = frame
-  const provider = oidc && providerLink(frame, oidc, state.next)
+  const links = oidc && providerLinks(frame, oidc, state.next)
   if (oidc?.acceptsPasswords === false) {
-    const body = html`<div class="card"><div class="body">${formMessage(state)}${provider}</div></div>`
+    const body = html`<div class="card"><div class="body">${formMessage(state)}${links}</div></div>`
     return signedOutPage(frame, { title: 'Sign in', lead: 'Manage your keys and sessions.', body })
   }
-  const body = html`<div class="card"><div class="body">${provider}${formMessage(state)}${form(frame, {
+  const body = html`<div class="card"><div class="body">${links}${formMessage(state)}${form(frame, {
     action: '/sign-in',
     body: html`<input type="hidden" name="next" value="${state.next}">
 ${field(state, {
@@ -89,10 +97,11 @@ export function errorPage(
  */
 export function takeOverPage(
   frame: PageFrame,
-  { label, acceptsPasswords }: Pick<FrameOidc, 'label' | 'acceptsPasswords'>,
+  { from, acceptsPasswords }: Pick<FrameOidc, 'acceptsPasswords'> & { readonly from: FrameProvider },
   email: string,
 ): Html {
-  const next = encodeURIComponent(confirmPath)
+  const { label } = from
+  const next = encodeURIComponent(confirmPath + providerQuery(from, ''))
   const keep =
     acceptsPasswords &&
     html`<p><strong>It is yours, and you know its password:</strong> <a href="${frame.base}/sign-in?next=${next}">sign in with it once</a>, then confirm with ${label}. Everything stays as it is.</p>`
@@ -107,8 +116,10 @@ ${form(frame, {
   return signedOutPage(frame, { title: 'Is this your account?', body })
 }
 
-/** The link that leads to the provider, on the sign-in page. */
-function providerLink({ base }: PageFrame, { label }: FrameOidc, next: string): Html {
-  const query = next === '' ? '' : `?next=${encodeURIComponent(next)}`
-  return html`<a class="button wide" href="${base}${startSignInPath}${query}">Sign in with ${label}</a>`
+/** The links that lead to the providers, on the sign-in page. */
+function providerLinks({ base }: PageFrame, { providers }: FrameOidc, next: string): readonly Html[] {
+  return providers.map(
+    (provider) =>
+      html`<a class="button wide" href="${base}${startSignInPath}${providerQuery(provider, next)}">Sign in with ${provider.label}</a>`,
+  )
 }

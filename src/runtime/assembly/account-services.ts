@@ -12,6 +12,7 @@ import type { Config } from '#config/config.ts'
 import { type BlockedSubjectsOf, createBlockedSubjects } from '#identity/issuers/subjects.ts'
 import type { Quotas } from '#identity/limits/quotas.ts'
 import { createOidcSignIn, type OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
+import type { OidcOptions } from '#identity/oidc/provider.ts'
 import { createPasswordCheck } from '#identity/passwords/password-check.ts'
 import { createPasswordResets, type PasswordResets } from '#identity/passwords/password-links.ts'
 import { createSignIn, type SignIn } from '#identity/passwords/sign-in.ts'
@@ -28,13 +29,14 @@ import { relyingPartyOf } from '#identity/second-factor/webauthn.ts'
 import type { Log } from '#platform/log/log.ts'
 import { createPasswords } from '#platform/secrets/passwords.ts'
 import { createSealer, deriveKeys } from '#platform/secrets/sealing.ts'
+import { labelsOf } from '#portal/views/frame.ts'
 import type { ConfigParts } from './parts.ts'
 
 /** What account holders and admins can do with accounts, in the portal and through the admin API. */
 export interface AccountServices {
   readonly signIn: SignIn
-  /** undefined = people sign in by password only. */
-  readonly oidcSignIn: OidcSignIn | undefined
+  /** The sign-in at one of the OpenID providers. */
+  readonly oidcSignInAt: (provider: OidcOptions) => OidcSignIn
   /** For browsers that have signed in on another host. */
   readonly sessions: Pick<PortalSessions, 'resume'>
   readonly actionsOf: AccountActionsOf
@@ -81,11 +83,13 @@ export function createAccountServices(options: AccountServicesOptions): AccountS
   })
   const byPassword = { signIn, passwordResets }
   return {
-    ...(oidc?.acceptsPasswords === false ? withoutPasswords(byPassword, oidc.label) : byPassword),
-    oidcSignIn:
-      oidc &&
+    ...(oidc.some(({ acceptsPasswords }) => !acceptsPasswords)
+      ? withoutPasswords(byPassword, labelsOf(oidc))
+      : byPassword),
+    oidcSignInAt: ({ provision, label }) =>
       createOidcSignIn({
-        ...oidc,
+        provision,
+        label,
         store,
         sessions,
         knownClients,

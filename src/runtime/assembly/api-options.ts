@@ -6,13 +6,12 @@ import { createClientCertificateReader } from '#gateway/gate/client-certificate-
 import { returnsToOtherHosts, signInHostsOf } from '#gateway/routes/route-urls.ts'
 import type { WebSockets } from '#gateway/server/web-sockets.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
-import type { OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
 import { createOidcProvider } from '#identity/oidc/provider.ts'
 import { createSignInCodes } from '#identity/portal/sign-in-codes.ts'
 import { readVersion } from '#platform/package.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import { createPortalOidc, type PortalOidc } from '#portal/oidc/portal-oidc.ts'
-import { callbackPath } from '#portal/page-access.ts'
+import { callbackPathOf } from '#portal/page-access.ts'
 import type { PortalSignInReturn } from '#portal/page-context.ts'
 import { createPortal } from '#portal/portal.ts'
 import { createPortalCookie, type PortalCookie } from '#portal/portal-cookie.ts'
@@ -111,7 +110,7 @@ function createSignInReturn(
 }
 
 function portalOptions(
-  { oidcSignIn, ...accountServices }: Omit<AccountServices, 'sessions'>,
+  { oidcSignInAt, ...accountServices }: Omit<AccountServices, 'sessions'>,
   options: ApiPartsOptions,
 ) {
   const { config, limiter, clock, sealingKeys, gatewayUrl, isReturnPath } = options
@@ -148,27 +147,32 @@ function portalOptions(
     cookie,
     passkeys:
       passkeys && createPortalPasskeys(passkeys, { sealer: createSealer(sealingKeys), cookie, clock }),
-    oidc: oidcSignIn && portalOidc(oidcSignIn, cookie, options),
+    oidc: portalOidc(oidcSignInAt, cookie, options),
     clock,
     gatewayUrl,
     isReturnPath,
   }
 }
 
+/** undefined = people sign in by password only. */
 function portalOidc(
-  signIn: OidcSignIn,
+  signInAt: AccountServices['oidcSignInAt'],
   cookie: PortalCookie,
   { config, sealingKeys, clock }: ApiPartsOptions,
 ): PortalOidc | undefined {
-  const { oidc, path, origin } = config.portal
-  if (!oidc) return undefined
+  const { oidc, path, origin, acceptsPasswords } = config.portal
+  if (oidc.length === 0) return undefined
   const portalUrl = origin + path
-  const provider = createOidcProvider({
-    oidc,
-    redirectUri: portalUrl + callbackPath,
-    signedOutUri: `${portalUrl}/sign-in`,
-    clockToleranceMs: config.tokens.clockToleranceMs,
-    clock,
-  })
-  return createPortalOidc({ oidc, provider, signIn, sealer: createSealer(sealingKeys), cookie, clock })
+  const providers = oidc.map((options) => ({
+    ...options,
+    provider: createOidcProvider({
+      oidc: options,
+      redirectUri: portalUrl + callbackPathOf(options.name),
+      signedOutUri: `${portalUrl}/sign-in`,
+      clockToleranceMs: config.tokens.clockToleranceMs,
+      clock,
+    }),
+    signIn: signInAt(options),
+  }))
+  return createPortalOidc({ providers, acceptsPasswords, sealer: createSealer(sealingKeys), cookie, clock })
 }

@@ -1,8 +1,9 @@
 import type { Config } from '#config/config.ts'
 import type { Schemes } from '#identity/authenticate.ts'
 import { type CachedDirectory, createDirectory, type DirectoryOptions } from '#identity/cache/directory.ts'
-import { createVerifiedForeignTokens, createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
+import { createVerifiedTokens, tokenDigest, type VerifiedTokens } from '#identity/cache/verified-tokens.ts'
 import { createForeignScheme } from '#identity/issuers/foreign.ts'
+import { foreignClaimsBytes } from '#identity/issuers/foreign-claims.ts'
 import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
 import { type Issuers, type IssuersOptions, openIssuers } from '#identity/issuers/issuers.ts'
 import { createImportedKeys, type ImportedKeysOptions } from '#identity/keys/imported-keys.ts'
@@ -10,7 +11,8 @@ import { createSecretKeyScheme } from '#identity/keys/secret-key.ts'
 import { takeSessionStart } from '#identity/limits/limits.ts'
 import { createPortalTokens, type PortalTokens } from '#identity/portal/portal-tokens.ts'
 import { needsSecondFactor } from '#identity/second-factor/policy.ts'
-import { type AccessTokens, createAccessTokens, type VerifiedTokens } from '#identity/tokens/access-token.ts'
+import { type AccessTokens, createAccessTokens } from '#identity/tokens/access-token.ts'
+import { type AccessTokenClaims, accessTokenClaimsBytes } from '#identity/tokens/access-token-claims.ts'
 import { createBearerScheme } from '#identity/tokens/bearer.ts'
 import { type ClientTokens, createClientTokens } from '#identity/tokens/client-tokens.ts'
 import { createKeyring, type Keyring } from '#identity/tokens/keyring.ts'
@@ -29,7 +31,7 @@ import type { CallerParts } from './parts.ts'
 export interface AuthParts {
   /** Empty; the key loader fills it. */
   readonly keyring: Keyring
-  readonly verified: VerifiedTokens & { clear(): void }
+  readonly verified: VerifiedTokens<AccessTokenClaims>
   readonly directory: CachedDirectory
   readonly accessTokens: AccessTokens
   readonly schemes: Schemes
@@ -60,7 +62,7 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
   const { tokens, cache } = config
   const { clock } = options
   const keyring = createKeyring(tokens.algorithm, tokens.keys.length > 0 ? 'config' : 'store')
-  const verified = createVerifiedTokens(cache.entriesMax)
+  const verified = createVerifiedTokens(cache.entriesMax, accessTokenClaimsBytes)
   const directory = createDirectory({
     ...options,
     ...cache,
@@ -81,7 +83,7 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
     negativeTtlMs: cache.negativeTtlMs,
     monotonic: options.monotonic,
   })
-  const verifiedForeign = createVerifiedForeignTokens(cache.entriesMax)
+  const verifiedForeign = createVerifiedTokens(cache.entriesMax, foreignClaimsBytes)
   const issuers = openIssuers({
     ...fetching,
     issuers: config.issuers,
@@ -105,7 +107,7 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
         clockToleranceMs,
         clock,
       }),
-      isOwn: (token) => verified.get(token) !== undefined,
+      isOwn: (token) => verified.get(tokenDigest(token)) !== undefined,
     }),
   }
   return { keyring, verified, directory, accessTokens, schemes, issuers }

@@ -19,7 +19,7 @@ import {
   withEmailLink,
   withIdentity,
   withNetwork,
-  withoutIdentity,
+  withoutIdentities,
   withoutPortalSessions,
   withoutSecondFactor,
   withPassword,
@@ -154,7 +154,7 @@ type PortalVerbs = Pick<
   | 'redeemEmailLink'
   | 'endPortalSessions'
   | 'linkIdentity'
-  | 'unlinkIdentity'
+  | 'unlinkIdentities'
 >
 
 export function portalByReplacing(replace: Replace): PortalVerbs {
@@ -195,7 +195,7 @@ export function portalByReplacing(replace: Replace): PortalVerbs {
       if (kind === 'updated') return 'linked'
       return kind === 'unknown' ? 'unknown' : 'refused'
     },
-    unlinkIdentity: async (id, audit) => isUpdated(await replace(id, withoutIdentity, audit)),
+    unlinkIdentities: async (id, audit) => isUpdated(await replace(id, withoutIdentities, audit)),
     endPortalSessions: async (id, audit) => isUpdated(await replace(id, withoutPortalSessions, audit)),
   }
 }

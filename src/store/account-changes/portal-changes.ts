@@ -5,6 +5,7 @@ import type { AttemptOutcome, IdentityLink, PasswordChange, SecondFactorUse } fr
 import {
   type EmailLink,
   hasBeenUsed,
+  identitiesMax,
   noPortalAccess,
   type OneTimeLink,
   type PortalAccess,
@@ -108,28 +109,31 @@ export function withIdentity(
   account: Account,
   { identity, email, proof }: IdentityLink,
 ): Account | undefined {
-  const { identity: linked, epoch } = account.portal
+  const { identities, epoch } = account.portal
+  const others = identities.filter(({ issuer }) => issuer !== identity.issuer)
+  const linked = identities.find(({ issuer }) => issuer === identity.issuer)
   if (emailKey(account.email) !== emailKey(email)) return undefined
-  if (linked?.issuer === identity.issuer && linked.subject !== identity.subject) return undefined
+  if (linked && linked.subject !== identity.subject) return undefined
   if (proof?.kind === 'take-over') {
     return nextRevision(account, {
       isVerified: true,
       secretKeys: [proof.secretKey],
       apiKey: proof.apiKey,
       ...nextSessionEpoch(account),
-      portal: { ...noPortalAccess, identity, epoch: epoch + 1 },
+      portal: { ...noPortalAccess, identities: [identity], epoch: epoch + 1 },
     })
   }
   if (!proof && mayBeAnothers(account)) return undefined
   // A person who has one of them could set a password later.
   const links = { setupLink: undefined, resetLink: undefined, emailLink: undefined }
-  return { ...nextPortal(account, { identity, ...links }), isVerified: true }
+  const next = { identities: [...others, identity].slice(-identitiesMax), ...links }
+  return { ...nextPortal(account, next), isVerified: true }
 }
 
 /** undefined where there is none. */
-export function withoutIdentity(account: Account): Account | undefined {
-  const { identity, epoch } = account.portal
-  return identity && nextPortal(account, { identity: undefined, epoch: epoch + 1 })
+export function withoutIdentities(account: Account): Account | undefined {
+  const { identities, epoch } = account.portal
+  return identities.length === 0 ? undefined : nextPortal(account, { identities: [], epoch: epoch + 1 })
 }
 
 export function withoutPortalSessions(account: Account): Account {

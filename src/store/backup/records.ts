@@ -1,5 +1,5 @@
 import type { Account } from '../account.ts'
-import { noPortalAccess, type PortalAccess } from '../portal-access.ts'
+import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
 import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../secret-keys.ts'
 
 /** The type of a field: numbers are integers, `bytes` are base64url, `object` is JSON, and with `?` it may be null. */
@@ -74,7 +74,10 @@ export const recordFields = {
     units: 'number',
   },
   usagePrincipal: { id: 'text', day: 'number' },
-  /** `accountId`: its subject, see quotas.ts; `held`: by each process, its ID: reserved, sequence, granted, askedAt (see quotas.ts). */
+  /**
+   * `accountId`: its subject, see quotas.ts; `held`: by each process, its ID: reserved, sequence, granted, askedAt
+   * (see quotas.ts).
+   */
   quota: { accountId: 'text', window: 'text', keptUntil: 'number', granted: 'number', held: 'object' },
   signingKey: {
     kid: 'text',
@@ -172,7 +175,7 @@ export function accountOf({ kind: _, ...record }: RecordOf<'account'>): Account 
       sealed: sealed === undefined ? undefined : Buffer.from(sealed, 'base64url'),
       createdAt,
     },
-    portal: { ...noPortalAccess, ...(record.portal as Partial<PortalAccess>) },
+    portal: portalAccessOf(record.portal as PortalRecord),
   }
 }
 

@@ -4,7 +4,7 @@ import type { ListedAccount } from '../account-filter.ts'
 import type { AccountCreation, AccountReader, AccountStore, TermEntry } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import { indexChange } from '../imported-keys.ts'
-import { identityKeyOf } from '../portal-access.ts'
+import { identityChange } from '../portal-access.ts'
 import { search, type TermIndex, termsOf } from '../search.ts'
 import { createAccountLists } from './filter-accounts.ts'
 import { importAccounts } from './import-accounts.ts'
@@ -84,6 +84,7 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
   ): Promise<Replacement | undefined> {
     const { id } = account
     const { added, removed } = indexChange(account, next)
+    const identities = identityChange(account, next)
     const losesAdmin = isActiveAdmin(account) && !isActiveAdmin(next)
     const otherAdmin = losesAdmin ? await findOtherAdmin(id, audit) : id
     if (otherAdmin === undefined) return { kind: 'last-admin' }
@@ -106,7 +107,7 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
         Number(termsOf(account).join('\n') !== termsOf(next).join('\n')),
         added.join(' '),
         removed.join(' '),
-        ...[account, next].map(({ portal }) => identityKeyOf(portal) ?? ''),
+        ...[identities.removed, identities.added].map((changed) => JSON.stringify(changed)),
         losesAdmin ? adminRole : '',
       ],
       audit,

@@ -29,7 +29,7 @@ export function createPortalStore(
   return {
     ...portalByReplacing(replace),
     findAccountByIdentity: async (identity) => {
-      const id = await ask((client) => client.hget(keys.identities, identityKeyOf({ identity }) ?? ''))
+      const id = await ask((client) => client.hget(keys.identities, identityKeyOf(identity)))
       return id === null ? confirmAbsence() : findAccount(id)
     },
     findPortalSession: find,

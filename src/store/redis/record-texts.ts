@@ -1,5 +1,5 @@
 import { type Account, emailKey } from '../account.ts'
-import { noPortalAccess, type PortalAccess } from '../portal-access.ts'
+import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
 import { termsOf } from '../search.ts'
 import type { StoredKey } from '../secret-keys.ts'
 import {
@@ -53,7 +53,7 @@ export function parseAccount(text: string): Account {
     ...account,
     secretKeys: records.filter((record) => record !== undefined).map(parseSecretKeyRecord),
     apiKey: decodeKey(written.apiKey),
-    portal: { ...noPortalAccess, ...written.portal },
+    portal: portalAccessOf(written.portal),
     // An account written before role epochs were introduced is in its first epoch.
     roleEpoch: written.roleEpoch ?? 1,
     plan: written.plan,
@@ -72,7 +72,7 @@ interface AccountRecord extends Omit<Account, 'secretKeys' | 'apiKey' | 'portal'
   readonly plan?: string
   readonly emailKey: string
   readonly terms?: readonly string[]
-  readonly portal?: Partial<PortalAccess>
+  readonly portal?: PortalRecord
   readonly secretKey: SecretKeyRecord
   /** Earlier versions write no more than the digest and the end. */
   readonly previousSecretKey?: Omit<SecretKeyRecord, 'createdAt'> & { readonly validUntil: number }

@@ -1,6 +1,9 @@
+import type { SQLInputValue } from 'node:sqlite'
+import { listChange } from '#platform/text.ts'
 import type { Account } from '../account.ts'
 import type { TermEntry } from '../accounts.ts'
-import { importedDigests, indexChange } from '../imported-keys.ts'
+import { importedDigests } from '../imported-keys.ts'
+import { identityKeysOf } from '../portal-access.ts'
 import { termsOf } from '../search.ts'
 import type { Database } from './database.ts'
 
@@ -41,40 +44,71 @@ export function createTermIndex({ prepare }: Database) {
   return { add, drop, update, find }
 }
 
-/** The index of imported keys. Every function is to be called within a write. */
-export function createImportedKeyIndex({ prepare }: Database) {
-  const select = prepare('SELECT account_id FROM imported_keys WHERE digest = ?')
-  const insert = prepare('INSERT OR REPLACE INTO imported_keys (digest, account_id) VALUES (?, ?)')
-  const remove = prepare('DELETE FROM imported_keys WHERE digest = ? AND account_id = ?')
+/** The index of imported keys, by digest. Every function is to be called within a write. */
+export function createImportedKeyIndex(database: Database) {
+  return createHolderIndex(database, {
+    table: 'imported_keys',
+    column: 'digest',
+    valuesOf: importedDigests,
+    bind: (digest): Uint8Array => Buffer.from(digest, 'base64url'),
+  })
+}
 
-  /** The account that has a key. */
-  function holderOf(digest: Uint8Array): string | undefined {
-    const row = select.get(digest)
+/** The index of people at OpenID providers, by `identityKeyOf`. Every function is to be called within a write. */
+export function createIdentityIndex(database: Database) {
+  return createHolderIndex(database, {
+    table: 'account_identities',
+    column: 'key',
+    valuesOf: identityKeysOf,
+    bind: (key) => key,
+  })
+}
+
+interface HolderIndexOptions<Bound> {
+  readonly table: string
+  readonly column: string
+  /** What only one account can have. */
+  readonly valuesOf: (account: Account) => readonly string[]
+  readonly bind: (value: string) => Bound
+}
+
+function createHolderIndex<Bound extends SQLInputValue>(
+  { prepare }: Database,
+  { table, column, valuesOf, bind }: HolderIndexOptions<Bound>,
+) {
+  const select = prepare(`SELECT account_id FROM ${table} WHERE ${column} = ?`)
+  const insert = prepare(`INSERT INTO ${table} (${column}, account_id) VALUES (?, ?)`)
+  const replace = prepare(`INSERT OR REPLACE INTO ${table} (${column}, account_id) VALUES (?, ?)`)
+  const remove = prepare(`DELETE FROM ${table} WHERE ${column} = ? AND account_id = ?`)
+
+  /** The account that has it. */
+  function holderOf(bound: Bound): string | undefined {
+    const row = select.get(bound)
     return row && String(row.account_id)
   }
 
-  /** Whether an account would get a key that another has. */
-  function isTaken(before: Account, after: Account): boolean {
-    const { added } = indexChange(before, after)
-    const holders = added.map((digest) => holderOf(Buffer.from(digest, 'base64url')))
-    return holders.some((holder) => holder !== undefined && holder !== after.id)
-  }
-
-  function removeEach(accountId: string, digests: readonly string[]): void {
-    for (const digest of digests) remove.run(Buffer.from(digest, 'base64url'), accountId)
-  }
-
-  /** Does nothing unless imported keys have changed, which is rare. */
-  function update(before: Account, after: Account): void {
-    const { added, removed } = indexChange(before, after)
-    removeEach(before.id, removed)
-    for (const digest of added) insert.run(Buffer.from(digest, 'base64url'), after.id)
+  function removeEach({ id }: Account, values: readonly string[]): void {
+    for (const value of values) remove.run(bind(value), id)
   }
 
   return {
     holderOf,
-    isTaken,
-    update,
-    drop: (account: Account) => removeEach(account.id, importedDigests(account)),
+    /** Whether an account would get what another has. */
+    isTaken: (before: Account, after: Account): boolean => {
+      const { added } = listChange(valuesOf(before), valuesOf(after))
+      const holders = added.map((value) => holderOf(bind(value)))
+      return holders.some((holder) => holder !== undefined && holder !== after.id)
+    },
+    /** Does nothing unless these have changed, which is rare. */
+    update: (before: Account, after: Account): void => {
+      const { added, removed } = listChange(valuesOf(before), valuesOf(after))
+      removeEach(before, removed)
+      for (const value of added) replace.run(bind(value), after.id)
+    },
+    /** For an account that is restored. @throws the constraint where another has it */
+    add: (account: Account): void => {
+      for (const value of valuesOf(account)) insert.run(bind(value), account.id)
+    },
+    drop: (account: Account): void => removeEach(account, valuesOf(account)),
   }
 }

@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { type Account, emailKey } from '../account.ts'
-import { identityKeyOf, parsePortalAccess } from '../portal-access.ts'
+import { parsePortalAccess } from '../portal-access.ts'
 import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../secret-keys.ts'
 
 /** The columns of the accounts table. */
@@ -23,7 +23,6 @@ export const accountColumns = [
   'portal',
   'role_epoch',
   'plan',
-  'identity_key',
   'api_last_four',
 ] as const
 
@@ -37,7 +36,6 @@ export const indexedColumns: ReadonlySet<(typeof accountColumns)[number]> = new 
   'is_disabled',
   'created_at',
   'plan',
-  'identity_key',
 ])
 
 /** Whether two states of an account are the same in these columns, as they are after most changes. */
@@ -50,8 +48,7 @@ export function hasSameIndexes(one: Account, other: Account): boolean {
     one.plan === other.plan &&
     one.role === other.role &&
     one.isDisabled === other.isDisabled &&
-    one.createdAt === other.createdAt &&
-    identityKeyOf(one.portal) === identityKeyOf(other.portal)
+    one.createdAt === other.createdAt
   )
 }
 
@@ -79,7 +76,6 @@ export function toRow(account: Account): Row {
     portal: JSON.stringify(account.portal),
     role_epoch: account.roleEpoch,
     plan: account.plan ?? null,
-    identity_key: identityKeyOf(account.portal) ?? null,
     api_last_four: apiKey.lastFour ?? null,
   }
 }

@@ -3,9 +3,9 @@ import { type Account, adminRole, emailKey, isActiveAdmin } from '../account.ts'
 import { accountsByReplacing, type Replace, type Replacement } from '../account-changes/by-replacing.ts'
 import type { AccountBatch, AccountCreation, AccountStore } from '../accounts.ts'
 import { accountChange } from '../changes.ts'
-import { identityKeyOf } from '../portal-access.ts'
+import { type ExternalIdentity, identityKeyOf } from '../portal-access.ts'
 import { search, type TermIndex } from '../search.ts'
-import { createImportedKeyIndex, createTermIndex } from './account-indexes.ts'
+import { createIdentityIndex, createImportedKeyIndex, createTermIndex } from './account-indexes.ts'
 import { accountColumns, hasSameIndexes, indexedColumns, toAccount, toRow } from './account-row.ts'
 import type { Database } from './database.ts'
 import { createAccountLists } from './filter-accounts.ts'
@@ -21,13 +21,13 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
   const { prepare, read, write, writeLong } = database
   const terms = createTermIndex(database)
   const importedKeys = createImportedKeyIndex(database)
+  const identities = createIdentityIndex(database)
   const lists = createAccountLists(database, find)
   const insert = prepare(
     `INSERT INTO accounts (${accountColumns.join(', ')}) VALUES (${accountColumns.map((column) => `:${column}`).join(', ')})`,
   )
   const selectById = prepare('SELECT * FROM accounts WHERE id = ?')
   const selectByEmail = prepare('SELECT * FROM accounts WHERE email_key = ?')
-  const selectByIdentity = prepare('SELECT * FROM accounts WHERE identity_key = ?')
   const selectPage = prepare(
     'SELECT * FROM accounts WHERE (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?',
   )
@@ -62,10 +62,9 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
     return row && toAccount(row)
   }
 
-  /** @param key of `identityKeyOf` */
-  function findByIdentity(key: string): Account | undefined {
-    const row = selectByIdentity.get(key)
-    return row && toAccount(row)
+  function findByIdentity(identity: ExternalIdentity): Account | undefined {
+    const holder = identities.holderOf(identityKeyOf(identity))
+    return holder === undefined ? undefined : find(holder)
   }
 
   function create(accounts: readonly Account[]): AccountCreation {
@@ -78,7 +77,7 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
     return { kind: 'created' }
   }
 
-  /** Those that another account has, or that occur a second time. */
+  /** E-mails that another account has, or that occur a second time. */
   function takenEmails(emails: readonly string[]): readonly string[] {
     const seen = new Set<string>()
     const taken: string[] = []
@@ -98,21 +97,14 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
     if (!next) return { kind: 'refused' }
     const holder = next.email === account.email ? undefined : findByEmail(next.email)
     if (holder && holder.id !== id) return { kind: 'exists' }
-    if (isIdentityTaken(account, next) || importedKeys.isTaken(account, next)) return { kind: 'refused' }
+    if (identities.isTaken(account, next) || importedKeys.isTaken(account, next)) return { kind: 'refused' }
     if (isLastAdmin(account) && !isActiveAdmin(next)) return { kind: 'last-admin' }
     const statement = hasSameIndexes(account, next) ? updateUnindexed : update
     statement.run(toRow(next))
     terms.update(account, next)
     importedKeys.update(account, next)
+    identities.update(account, next)
     return { kind: 'updated', account: next }
-  }
-
-  /** Skips the look-up unless the identity changes, which is rare. */
-  function isIdentityTaken(before: Account, { id, portal }: Account): boolean {
-    const key = identityKeyOf(portal)
-    if (key === undefined || key === identityKeyOf(before.portal)) return false
-    const holder = findByIdentity(key)
-    return holder !== undefined && holder.id !== id
   }
 
   /** The transaction has the write lock, so nobody changes another Admin before it ends. */
@@ -126,6 +118,7 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
     if (account) {
       terms.drop(account)
       importedKeys.drop(account)
+      identities.drop(account)
       remove.run(id)
     }
     for (const statement of removeOwned) statement.run(id)
@@ -200,5 +193,5 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
     },
   }
 
-  return { verbs, importedKeys, find, findByIdentity, create, replaceWithin, replace }
+  return { verbs, importedKeys, identities, find, findByIdentity, create, replaceWithin, replace }
 }

@@ -14,7 +14,6 @@ import {
   type StoreRecord,
 } from '../backup/records.ts'
 import { changesMax } from '../changes.ts'
-import { createImportedKeyIndex } from './account-indexes.ts'
 import { toAccount } from './account-row.ts'
 import type { Accounts } from './accounts.ts'
 import type { Database, LongWrite } from './database.ts'
@@ -127,9 +126,8 @@ function withoutConflicts(work: () => void): void {
 }
 
 /** To be called within a long write. */
-function createRestorer(database: Database, { create }: Accounts) {
+function createRestorer(database: Database, { create, importedKeys, identities }: Accounts) {
   const { prepare } = database
-  const importedKeys = createImportedKeyIndex(database)
   const inserts = new Map(tableKinds.map((kind) => [kind, prepare(insertOf(kind))]))
   const insertChange = prepare('INSERT INTO changes (seq, kind, subject, at) VALUES (?, ?, ?, ?)')
   const lastChange = prepare('SELECT max(seq) AS head FROM changes')
@@ -143,7 +141,10 @@ function createRestorer(database: Database, { create }: Accounts) {
     const creation = create(restored)
     if (creation.kind === 'exists')
       throw new OperatorError(`the backup has several accounts with the e-mail ${creation.emails[0]}`)
-    for (const account of restored) importedKeys.update({ ...account, secretKeys: [] }, account)
+    for (const account of restored) {
+      importedKeys.add(account)
+      identities.add(account)
+    }
   }
 
   function batch(records: readonly StoreRecord[]): void {
@@ -209,7 +210,10 @@ function selectOf(kind: TableKind): string {
   return `SELECT ${columns.join(', ')} FROM ${table}${order === undefined ? '' : ` ORDER BY ${order}`}`
 }
 
-/** Replaces, as the chains already have rows, and accounts the day of their last use. For all other kinds, two records with the same key are an error. */
+/**
+ * Replaces existing rows, as chains and last uses of accounts have some. For all other kinds, a duplicate key is an
+ * error.
+ */
 function insertOf(kind: TableKind): string {
   const { table, constants = {} }: Place<string> = places[kind]
   const fields = fieldsOf(kind)

@@ -1,6 +1,5 @@
 import { portalByReplacing } from '../account-changes/by-replacing.ts'
 import { type PortalSession, type PortalStore, portalSessionsMax } from '../portal.ts'
-import { identityKeyOf } from '../portal-access.ts'
 import type { Accounts } from './accounts.ts'
 import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
@@ -41,8 +40,7 @@ export function createPortalStore(
 
   return {
     ...portalByReplacing(accounts.replace),
-    findAccountByIdentity: async (identity) =>
-      read(() => accounts.findByIdentity(identityKeyOf({ identity }) ?? '')),
+    findAccountByIdentity: async (identity) => read(() => accounts.findByIdentity(identity)),
     startPortalSession: (session, { revision }, audit) =>
       writeUncached(
         () => {

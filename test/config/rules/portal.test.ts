@@ -1,6 +1,6 @@
 import t from 'tap'
 import { logoBytesMax } from '#portal/branding/logo.ts'
-import { type Files, minimalConfig, problemMessages } from '../config-fixtures.ts'
+import { type Files, load, minimalConfig, problemMessages } from '../config-fixtures.ts'
 
 const mail = { host: 'smtp.example.com', from: 'gatehouse@example.com' }
 
@@ -88,6 +88,86 @@ t.test('the OpenID provider of the portal is at a secure URL, and gives accounts
   for (const label of ['x', 'Ünïcode ☃', 'x'.repeat(60)]) t.strictSame(problems({ label }), [], label)
   for (const label of ['', 'x'.repeat(61), 'a\nb', 'x'.repeat(10_000)])
     t.match(problems({ label }), [/^portal\.oidc\.label: /], label)
+})
+
+t.test('several OpenID providers are told apart by name, issuer and label', async (t) => {
+  const at = (name: string | undefined, more: object = {}) => ({
+    ...(name !== undefined && { name }),
+    issuer: `https://${name ?? 'id'}.example.com`,
+    clientId: 'gatehouse',
+    label: name ?? 'Example ID',
+    ...more,
+  })
+  const problems = (oidc: unknown) => problemMessages(t, { ...minimalConfig, portal: { oidc } })
+  t.strictSame(problems([]), [])
+  t.strictSame(problems([at(undefined)]), [])
+  t.strictSame(problems(at('corp')), [])
+  t.strictSame(problems([at(undefined), at('corp'), at('Corp')]), [])
+  t.strictSame(problems(Array.from({ length: 8 }, (_, index) => at(`p${index}`))), [])
+  for (const count of [9, 1_000])
+    t.match(
+      problems(Array.from({ length: count }, (_, index) => at(`p${index}`))),
+      [/^portal\.oidc: /],
+      `${count}`,
+    )
+  for (const name of ['', '-a', 'a/b', 'a b', '..', 'ü', 'x'.repeat(65), 'x'.repeat(10_000)])
+    t.match(problems(at('a', { name })), [/^portal\.oidc\.name: /], name)
+  t.strictSame(problems([at(undefined), at(undefined, { issuer: 'https://b.example', label: 'B' })]), [
+    'portal.oidc[1].name: is missing, as it is in portal.oidc[0]: only one has no name',
+  ])
+  t.strictSame(
+    problems([at('a'), at('b'), at('c', { name: 'a', issuer: 'https://b.example.com', label: 'b' })]),
+    [
+      'portal.oidc[2].name: is also that of portal.oidc[0]: each provider has another',
+      'portal.oidc[2].issuer: is also that of portal.oidc[1]: each provider has another',
+      'portal.oidc[2].label: is also that of portal.oidc[1]: each provider has another',
+    ],
+  )
+  t.match(problems([at('a'), { name: 'b', issuer: 'http://b.example', scopes: [] }, 'c', {}]), [
+    /^portal\.oidc\[1\]\.clientId: is missing/,
+    /^portal\.oidc\[1\]\.issuer: must be an https:/,
+    /^portal\.oidc\[1\]\.scopes: must include openid/,
+    /^portal\.oidc\[2\]: must be a map such as \{ issuer: …, clientId: … \}/,
+    /^portal\.oidc\[3\]\.issuer: is missing/,
+    /^portal\.oidc\[3\]\.clientId: is missing/,
+    /^portal\.oidc\[3\]\.label: is also/,
+  ])
+  t.match(problems('corp'), [
+    /^portal\.oidc: must be a map such as \{ issuer: …, clientId: … \}, or a list of such/,
+  ])
+  t.match(problems(at('a', { lable: 'x' })), [/^portal\.oidc\.lable: unknown option, did you mean "label"/])
+  t.match(problems([at('a', { lable: 'x' })]), [
+    /^portal\.oidc\[0\]\.lable: unknown option, did you mean "label"/,
+  ])
+})
+
+t.test('one OpenID provider as a map and as a list is the same to the program', async (t) => {
+  const one = { issuer: 'https://id.example.com', clientId: 'gatehouse', provision: 'User' }
+  const [map, list] = [one, [one]].map((oidc) => load(t, { ...minimalConfig, portal: { oidc } }).portal)
+  t.strictSame(map?.oidc, list?.oidc)
+  t.strictSame(map?.oidc, [
+    {
+      name: undefined,
+      issuer: 'https://id.example.com',
+      clientId: 'gatehouse',
+      clientSecret: undefined,
+      provision: 'User',
+      scopes: ['openid', 'email', 'profile'],
+      label: 'single sign-on',
+      acceptsPasswords: true,
+      claims: {
+        email: 'email',
+        emailVerified: 'email_verified',
+        firstName: 'given_name',
+        lastName: 'family_name',
+      },
+    },
+  ])
+  const env = { GATEHOUSE__PORTAL__OIDC__CLIENTID: 'other' }
+  t.equal(load(t, { ...minimalConfig, portal: { oidc: one } }, { env }).portal.oidc[0]?.clientId, 'other')
+  const indexed = { GATEHOUSE__PORTAL__OIDC__0__CLIENTID: 'other' }
+  const overridden = load(t, { ...minimalConfig, portal: { oidc: [one] } }, { env: indexed })
+  t.equal(overridden.portal.oidc[0]?.clientId, 'other')
 })
 
 t.test('mail settings must be complete', async (t) => {

@@ -19,7 +19,8 @@ function below(node: SchemaNode, path: PlacedNode['path']): PlacedNode[] {
     { path, node },
     ...members.flatMap(([name, child]) => below(child, [...path, name])),
     ...named.flatMap((child) => below(child, [...path, 'it'])),
-    ...(node.items ? below(node.items, [...path, 0]) : []),
+    // One thing or a list of such has the same nodes twice.
+    ...(node.items && !node.properties ? below(node.items, [...path, 0]) : []),
     ...(node.anyOf ?? []).flatMap((child) => below(child, path)),
   ]
 }

@@ -61,3 +61,19 @@ t.test('a world-readable secret header of an upstream is warned of', async (t) =
     { path: ['upstreams', 'backend', 'headers', 'set', 'Authorization'], message: /mode 0644/ },
   ])
 })
+
+t.test('the secret of each OpenID client is one of them', async (t) => {
+  const folder = writeFiles(t, { secret: 'x' })
+  const file = join(folder, 'secret')
+  chmodSync(file, 0o644)
+  const at = (name: string) => {
+    const [issuer, clientSecret] = [`https://${name}.example.com`, { file }]
+    return { name, label: name, issuer, clientId: 'gatehouse', clientSecret }
+  }
+  const paths = (oidc: object) => {
+    const { tree, resolvePath } = read(t, { ...minimalConfig, portal: { oidc } })
+    return findInsecureFileModes(tree, resolvePath).map(({ path }) => path.join('.'))
+  }
+  t.strictSame(paths(at('a')), ['portal.oidc.clientSecret'])
+  t.strictSame(paths([at('a'), at('b')]), ['portal.oidc.0.clientSecret', 'portal.oidc.1.clientSecret'])
+})

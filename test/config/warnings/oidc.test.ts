@@ -26,3 +26,14 @@ t.test('a provider without a portal is warned of', async (t) => {
     'portal.oidc: has no effect: portal.enabled is false',
   ])
 })
+
+t.test('each of several providers is looked at', async (t) => {
+  const [first, second] = ['id', 'other'].map((name) => ({
+    name,
+    label: name,
+    issuer: `https://${name}.example.com`,
+    clientId: 'gatehouse',
+  }))
+  const oidc = [first, { ...second, provision: 'Admin' }]
+  t.match(warnings(t, 'none', { oidc }), [/^portal\.oidc\.1\.provision: makes everybody .* an Admin/])
+})

@@ -1,7 +1,8 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import fc from 'fast-check'
-import { createVerifiedForeignTokens } from '#identity/cache/verified-tokens.ts'
+import { createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
 import type { ForeignVerdict } from '#identity/issuers/foreign-claims.ts'
+import { foreignClaimsBytes } from '#identity/issuers/foreign-claims.ts'
 import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
 import type { TokenType } from '#identity/issuers/issuer.ts'
 import { fileIssuer, openFileIssuers } from '../../identity/issuers/file-issuers.ts'
@@ -17,7 +18,7 @@ const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256
 const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'ES256' }
 
 async function openTokens(tokenType: TokenType) {
-  const verified = createVerifiedForeignTokens(100)
+  const verified = createVerifiedTokens(100, foreignClaimsBytes)
   const options = fileIssuer(issuer, [jwk], {
     algorithms: ['ES256'],
     tokenType,

@@ -1,8 +1,9 @@
 import { constants, createHmac, createPublicKey, KeyObject, randomBytes, sign } from 'node:crypto'
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import t from 'tap'
-import { createVerifiedForeignTokens } from '#identity/cache/verified-tokens.ts'
+import { createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
 import type { ForeignVerdict } from '#identity/issuers/foreign-claims.ts'
+import { foreignClaimsBytes } from '#identity/issuers/foreign-claims.ts'
 import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
 import { type IssuerAlgorithm, type IssuerOptions, issuerAlgorithms } from '#identity/issuers/issuer.ts'
 import { encode } from '../tokens/forged-tokens.ts'
@@ -19,7 +20,7 @@ type Jwks = readonly Readonly<Record<string, unknown>>[]
 /** Ours, and jose as an independent oracle, for the same keys and rules. */
 async function openBench(jwks: Jwks, changes: Partial<IssuerOptions> = {}) {
   const options = fileIssuer(issuer, jwks, changes)
-  const verified = createVerifiedForeignTokens(1_000)
+  const verified = createVerifiedTokens(1_000, foreignClaimsBytes)
   const time = { nowMs: nowS * 1_000 }
   const issuers = await openFileIssuers([options], verified)
   const clock = () => time.nowMs

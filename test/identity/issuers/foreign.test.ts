@@ -1,8 +1,9 @@
 import t from 'tap'
 import { authenticate } from '#identity/authenticate.ts'
-import { createVerifiedForeignTokens } from '#identity/cache/verified-tokens.ts'
+import { createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
 import { cookieCredential, withAuthorization } from '#identity/credentials.ts'
 import { createForeignScheme } from '#identity/issuers/foreign.ts'
+import { foreignClaimsBytes } from '#identity/issuers/foreign-claims.ts'
 import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
 import { principalId } from '#identity/issuers/subjects.ts'
 import { usualCarriers } from '../../setup/carriers.ts'
@@ -16,7 +17,7 @@ const { store, directory, schemes: own, time, contact } = bench
 const clock = () => time.nowMs
 const names = ['corp', 'partner']
 const keys = await Promise.all(names.map((name) => newIssuerKey(name)))
-const verified = createVerifiedForeignTokens(1_000)
+const verified = createVerifiedTokens(1_000, foreignClaimsBytes)
 const issuers = await openFileIssuers(
   keys.map(({ kid, jwk }) => fileIssuer(`https://${kid}.example`, [jwk], { name: kid })),
   verified,

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { parse } from 'yaml'
-import { createVerifiedForeignTokens } from '#identity/cache/verified-tokens.ts'
+import { createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
+import { foreignClaimsBytes } from '#identity/issuers/foreign-claims.ts'
 import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
 import { load, minimalConfig, type Options } from '../../config/config-fixtures.ts'
 import { snippetsOf } from '../../docs/snippets.ts'
@@ -183,7 +184,7 @@ for (const { heading, header, claims, principalId, role = 'User', refused } of p
       (snippet) => snippet.heading === heading && snippet.language === 'yaml',
     )
     const { issuers: options } = load(t, { ...minimalConfig, ...(parse(recipe?.text ?? '') as Options) })
-    const verified = createVerifiedForeignTokens(1_000)
+    const verified = createVerifiedTokens(1_000, foreignClaimsBytes)
     const keys = { kind: 'file', text: JSON.stringify({ keys: [key.jwk] }) } as const
     const issuers = await openFileIssuers(
       options.map((issuer) => ({ ...issuer, keys })),

@@ -4,7 +4,8 @@ import { runInNewContext } from 'node:vm'
 import { createVerifier } from 'fast-jwt'
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import t from 'tap'
-import { createVerifiedForeignTokens } from '#identity/cache/verified-tokens.ts'
+import { createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
+import { foreignClaimsBytes } from '#identity/issuers/foreign-claims.ts'
 import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
 import { type IssuerAlgorithm, issuerAlgorithms } from '#identity/issuers/issuer.ts'
 import { fileIssuer, openFileIssuers } from './file-issuers.ts'
@@ -23,7 +24,7 @@ const jwks = [...keys.values()].map(({ jwk }) => jwk)
 const clockToleranceMs = 5_000
 
 async function openTokens(entriesMax = 1_000) {
-  const verified = createVerifiedForeignTokens(entriesMax)
+  const verified = createVerifiedTokens(entriesMax, foreignClaimsBytes)
   return createForeignTokens({
     issuers: await openFileIssuers([fileIssuer(issuer, jwks, { email: ['email'] })], verified),
     ownIssuer: 'https://gateway.example.com',

@@ -35,7 +35,7 @@ const refused = { code: 'sign-in-refused' }
 t.test('the owner of a session is linked by authenticating, while the session is open', async (t) => {
   const { store, time, oidc, id, person, session } = await start(t)
   const begunAt = time.now
-  const linkOf = async () => (await store.findAccount(id))?.portal.identity
+  const linkOf = async () => (await store.findAccount(id))?.portal.identities[0]
   time.now = begunAt + lifetimeMs
   await t.rejects(oidc.assertOwner(person, session, visitor), refused, 'it has expired')
   time.now = begunAt + lifetimeMs - 1
@@ -56,7 +56,7 @@ t.test('the end of all portal sessions ends the right to be linked', async (t) =
   const { store, oidc, id, person, session } = await start(t)
   await store.endPortalSessions(id)
   await t.rejects(oidc.assertOwner(person, session, visitor), refused)
-  t.equal((await store.findAccount(id))?.portal.identity, undefined)
+  t.equal((await store.findAccount(id))?.portal.identities.length, 0)
 })
 
 t.test(
@@ -81,7 +81,7 @@ t.test('an e-mail that the provider has not verified signs in to no account', as
     { ...kim, email: undefined },
   ])
     await t.rejects(oidc.signIn(unproven, [], visitor), refused)
-  t.equal((await store.findAccount(account.id))?.portal.identity, undefined)
+  t.equal((await store.findAccount(account.id))?.portal.identities.length, 0)
   t.match(await oidc.signIn(kim, [], visitor), { account: { id: account.id } })
 })
 
@@ -99,7 +99,7 @@ t.test('an account that is taken over has none of its keys, sessions and passwor
   const { account } = await oidc.takeOver(person, [], visitor)
   t.equal(account.id, id)
   const after = await store.findAccount(id)
-  t.match(after?.portal, { identity, password: undefined, secondFactor: undefined })
+  t.match(after?.portal, { identities: [identity], password: undefined, secondFactor: undefined })
   t.notSame(after?.apiKey.digest, before?.apiKey.digest)
   t.notSame(after?.secretKeys[0]?.digest, before?.secretKeys[0]?.digest)
   t.equal(after?.sessionEpoch, (before?.sessionEpoch ?? 0) + 1)

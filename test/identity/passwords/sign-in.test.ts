@@ -202,7 +202,7 @@ t.test('a proof that was replaced meanwhile signs nobody in, whatever else has c
       () => store.linkIdentity(id, { identity, email, proof: { kind: 'session' } }),
       'credentials-invalid',
     ],
-    ['the end of the link', () => store.unlinkIdentity(id), 'credentials-invalid'],
+    ['the end of the link', () => store.unlinkIdentities(id), 'credentials-invalid'],
     ['disabling', () => acts.accounts.update(id, { isDisabled: true }), 'account-disabled'],
   ]
   for (const [what, change, expected] of changes) {

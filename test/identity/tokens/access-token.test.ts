@@ -1,6 +1,7 @@
 import { createHmac, randomUUID, verify as verifySignature } from 'node:crypto'
 import t from 'tap'
-import { roleEpochIn } from '#identity/tokens/access-token-claims.ts'
+import { createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
+import { accessTokenClaimsBytes, roleEpochIn } from '#identity/tokens/access-token-claims.ts'
 import type { Algorithm } from '#identity/tokens/key-material.ts'
 import type { SigningKey } from '#identity/tokens/signing-keys.ts'
 import {
@@ -123,7 +124,7 @@ t.test('claim values are kept unchanged, whatever characters they hold', async (
 t.test('a token of a removed key is refused, even if cached', async (t) => {
   const [old, next] = [newSigningKey('old'), newSigningKey('next')]
   const { keyring, issue, verify } = createBench([old], {
-    verified: { get: () => undefined, set: () => {}, setRefused: () => {}, refusalReason: () => undefined },
+    verified: { ...createVerifiedTokens(1, accessTokenClaimsBytes), get: () => undefined },
   })
   const token = issue(subject)
   keyring.replace([old, next])

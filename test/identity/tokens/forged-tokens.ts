@@ -1,6 +1,7 @@
 import { createHmac, type KeyObject, sign } from 'node:crypto'
 import { createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
 import { type AccessTokensOptions, createAccessTokens } from '#identity/tokens/access-token.ts'
+import { accessTokenClaimsBytes } from '#identity/tokens/access-token-claims.ts'
 import { type Algorithm, generateKeyMaterial, type KeyMaterial } from '#identity/tokens/key-material.ts'
 import { createKeyring } from '#identity/tokens/keyring.ts'
 import type { SigningKey } from '#identity/tokens/signing-keys.ts'
@@ -30,7 +31,7 @@ export function createBench(keys: readonly SigningKey[], options: Partial<Access
   const time = { nowMs: startS * 1_000 }
   const accessTokens = createAccessTokens({
     keyring,
-    verified: createVerifiedTokens(1_000),
+    verified: createVerifiedTokens(1_000, accessTokenClaimsBytes),
     issuer,
     audience,
     accessLifetimeMs: lifetimeS * 1_000,

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { noPortalAccess } from '#store/portal-access.ts'
+import { identitiesMax, noPortalAccess } from '#store/portal-access.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { newDigest, startPortalSession } from '../portal-samples.ts'
 import { createAccount, newKey, newSecretKey, now, plain, startSession, useOf } from '../samples.ts'
@@ -18,7 +18,7 @@ export function portalIdentityCases(t: Test, newPlace: NewPlace): void {
       ...account,
       isVerified: true,
       revision: 2,
-      portal: { ...account.portal, identity: ada },
+      portal: { ...account.portal, identities: [ada] },
     }
     t.strictSame(plain(await (await place.open()).findAccountByIdentity(ada)), plain(linked))
     t.equal(await store.findAccountByIdentity({ ...ada, subject: 'ada' }), undefined)
@@ -43,8 +43,19 @@ export function portalIdentityCases(t: Test, newPlace: NewPlace): void {
       t.equal(await store.findAccountByIdentity(bob), undefined)
       const elsewhere = { issuer: 'https://other.example.com', subject: 'ada' }
       t.equal(await store.linkIdentity(one.id, { identity: elsewhere, email: one.email }), 'linked')
-      t.equal(await store.findAccountByIdentity(ada), undefined, 'the link with the other issuer is replaced')
-      t.equal(await store.linkIdentity(other.id, { identity: ada, email: other.email }), 'linked')
+      t.match(
+        await store.findAccountByIdentity(elsewhere),
+        { id: one.id },
+        'an account has one at each issuer',
+      )
+      t.match(await store.findAccountByIdentity(ada), { id: one.id })
+      t.equal(await store.linkIdentity(other.id, { identity: ada, email: other.email }), 'refused')
+      t.equal(await store.linkIdentity(one.id, { identity: ada, email: one.email }), 'linked', 'again')
+      t.strictSame(
+        (await store.findAccount(one.id))?.portal.identities,
+        [elsewhere, ada],
+        'the latest is last',
+      )
 
       const [three, four] = [await createAccount(store), await createAccount(store)]
       const stores = await openMany(place, 2)
@@ -67,9 +78,9 @@ export function portalIdentityCases(t: Test, newPlace: NewPlace): void {
       const { revision = 0 } = (await store.findAccount(one.id)) ?? {}
       await startPortalSession(store, { id: one.id, revision })
       t.equal((await store.listPortalSessions(one.id, now)).length, 1)
-      t.equal(await store.unlinkIdentity(one.id), true)
+      t.equal(await store.unlinkIdentities(one.id), true)
       t.strictSame(await store.listPortalSessions(one.id, now), [], 'its portal sessions have ended')
-      t.equal(await store.unlinkIdentity(one.id), false)
+      t.equal(await store.unlinkIdentities(one.id), false)
       t.equal(await store.findAccountByIdentity(ada), undefined)
       t.equal(await store.linkIdentity(other.id, { identity: ada, email: other.email }), 'linked')
       await store.deleteAccount(other.id)
@@ -83,6 +94,25 @@ export function portalIdentityCases(t: Test, newPlace: NewPlace): void {
       t.equal(await store.linkIdentity(one.id, { ...again, proof: { kind: 'session' } }), 'linked')
     },
   )
+
+  runCase(t, newPlace, 'of ten issuers and one the oldest link ends', async (t, _place, store) => {
+    const { id, email } = await createAccount(store)
+    const identityAt = (index: number) => ({ issuer: `https://${index}.example.com`, subject: 'ada' })
+    for (let index = 0; index <= identitiesMax; index++) {
+      t.match(
+        await store.findAccountByIdentity(identityAt(0)),
+        index === 0 ? undefined : { id },
+        String(index),
+      )
+      t.equal(await store.linkIdentity(id, { identity: identityAt(index), email }), 'linked')
+    }
+    t.equal((await store.findAccount(id))?.portal.identities.length, identitiesMax)
+    t.equal(await store.findAccountByIdentity(identityAt(0)), undefined)
+    t.match(await store.findAccountByIdentity(identityAt(1)), { id })
+    await store.deleteAccount(id)
+    for (let index = 0; index <= identitiesMax; index++)
+      t.equal(await store.findAccountByIdentity(identityAt(index)), undefined, `deleted: ${index}`)
+  })
 
   runCase(
     t,
@@ -128,7 +158,7 @@ export function portalIdentityCases(t: Test, newPlace: NewPlace): void {
       t.strictSame(plain(after?.secretKeys), plain([proof.secretKey]))
       t.strictSame(plain(after?.apiKey), plain(proof.apiKey))
       t.match(after, { email, role: 'Admin', isVerified: true, sessionEpoch: before.sessionEpoch + 1 })
-      t.strictSame(after?.portal, { ...noPortalAccess, identity: ada, epoch: before.portal.epoch + 1 })
+      t.strictSame(after?.portal, { ...noPortalAccess, identities: [ada], epoch: before.portal.epoch + 1 })
       t.strictSame(await store.listPortalSessions(id, now), [])
       t.equal((await store.rotateSession(useOf(session))).kind, 'over')
       t.equal(await store.findImportedKey(imported.digest), undefined)

@@ -15,8 +15,7 @@ export const withoutSecretKeyList = `
   DROP TABLE audit_once;
   ALTER TABLE accounts DROP COLUMN api_last_four;
   DROP INDEX accounts_active_admins;
-  DROP INDEX accounts_by_identity;
-  ALTER TABLE accounts DROP COLUMN identity_key;
+  DROP TABLE account_identities;
   DROP TABLE blocked_subjects;
   DROP TABLE usage_principals;
   DROP TABLE imported_keys;

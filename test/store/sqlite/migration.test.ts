@@ -87,3 +87,29 @@ t.test('a database of a later version is left alone', async (t) => {
   later.close()
   t.throws(() => openSqliteStore({ path, busyTimeoutMs: 100 }), { message: /newer version/ })
 })
+
+t.test('a link with an OpenID provider goes on, as the first of several', async (t) => {
+  const { path, open } = await newSqlitePlace(t)
+  const before = await open()
+  const { id, email } = await createAccount(before)
+  const ada = { issuer: 'https://id.example.com', subject: 'ada' }
+  await before.linkIdentity(id, { identity: ada, email })
+  await before.close()
+  const old = new DatabaseSync(path)
+  const version = Number(old.prepare('PRAGMA user_version').get()?.user_version)
+  const portal = JSON.stringify({ epoch: 1, networks: [], identity: ada })
+  old.exec(`
+    DROP TABLE account_identities;
+    ALTER TABLE accounts ADD COLUMN identity_key TEXT;
+    CREATE UNIQUE INDEX accounts_by_identity ON accounts (identity_key) WHERE identity_key IS NOT NULL;
+    PRAGMA user_version = ${version - 1}`)
+  old.prepare('UPDATE accounts SET portal = ?, identity_key = ?').run(portal, `${ada.issuer} ${ada.subject}`)
+  old.close()
+  const store = await open()
+  t.match(await store.findAccountByIdentity(ada), { id, portal: { identities: [ada] } })
+  const other = { issuer: 'https://other.example.com', subject: 'a' }
+  t.equal(await store.linkIdentity(id, { identity: other, email }), 'linked')
+  t.strictSame((await store.findAccount(id))?.portal.identities, [ada, other])
+  t.equal(await store.unlinkIdentities(id), true)
+  t.equal(await store.findAccountByIdentity(ada), undefined)
+})

@@ -3,7 +3,7 @@ import { OperatorError } from '#platform/errors/operator-error.ts'
 import { type Account, emailKey } from '../../account.ts'
 import { type AnyRecord, accountOf, type RecordOf, type StoreRecord } from '../../backup/records.ts'
 import { importedDigests } from '../../imported-keys.ts'
-import { identityKeyOf } from '../../portal-access.ts'
+import { identityKeysOf } from '../../portal-access.ts'
 import { termsOf } from '../../search.ts'
 import { usageBatchMax } from '../../usage.ts'
 import type { Connection } from '../open-connection.ts'
@@ -18,7 +18,7 @@ export type Command = readonly (string | number)[]
 interface RecordWriter {
   /** @throws OperatorError where a record excludes one before it */
   write(records: readonly StoreRecord[]): Promise<void>
-  /** That of the store; empty where there is none. */
+  /** Identity and head of the store; empty = it has none. */
   readonly store: Pick<RecordOf<'store'>, 'id' | 'head'>
 }
 
@@ -68,10 +68,7 @@ export function createRecordWriter(
       {
         key: keys.identities,
         what: 'person at an OpenID provider',
-        entries: accounts.flatMap(({ portal, id }) => {
-          const identity = identityKeyOf(portal)
-          return identity === undefined ? [] : [[identity, id]]
-        }),
+        entries: accounts.flatMap((account) => identityKeysOf(account).map((key) => [key, account.id])),
       },
       {
         key: keys.importedKeys,

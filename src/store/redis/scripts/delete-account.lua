@@ -18,8 +18,9 @@ for _, term in ipairs(account.terms or {}) do redis.call('ZREM', KEYS[6], term .
 for _, key in ipairs(account.furtherKeys or {}) do
   if key.isImported and redis.call('HGET', KEYS[7], key.digest) == ARGV[4] then redis.call('HDEL', KEYS[7], key.digest) end
 end
-local identity = account.portal and account.portal.identity
-if identity then
+local portal = account.portal or {}
+-- Before there were several providers, an account had one identity.
+for _, identity in ipairs(portal.identities or { portal.identity }) do
   local key = identity.issuer .. ' ' .. identity.subject
   if redis.call('HGET', KEYS[8], key) == ARGV[4] then redis.call('HDEL', KEYS[8], key) end
 end

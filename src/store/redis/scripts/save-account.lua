@@ -1,11 +1,11 @@
 -- Saves an account unless it has changed since it was read, its new e-mail is taken, or an imported key that it gains,
--- or the person at an OpenID provider that it is linked with, is another account's.
+-- or a person at an OpenID provider that it is then linked with, is another account's.
 -- KEYS[4] e-mails (hash)  KEYS[5] the account  KEYS[6] terms (sorted set)  KEYS[7] imported keys (hash)
 -- KEYS[8] identities at OpenID providers (hash)  KEYS[9] another Admin, or the account itself
 -- ARGV[4] ID  ARGV[5] revision that was read  ARGV[6] old e-mail key  ARGV[7] new e-mail key
 -- ARGV[8] the account as JSON  ARGV[9] '1' where its terms are others now
 -- ARGV[10] digests of imported keys that it gains, separated by spaces  ARGV[11] of those that it loses
--- ARGV[12] its identity before, '' = none  ARGV[13] from now on
+-- ARGV[12] identities that it loses  ARGV[13] that it gains, both as JSON lists
 -- ARGV[14] the role of Admins where it is one no more, or is disabled, else ''
 -- Returns the position of the change, 'changed', 'exists', 'taken' or 'last-admin'.
 local text = redis.call('GET', KEYS[5])
@@ -20,8 +20,9 @@ for digest in string.gmatch(ARGV[10], '%S+') do
   local holder = redis.call('HGET', KEYS[7], digest)
   if holder and holder ~= ARGV[4] then return 'taken' end
 end
-if ARGV[13] ~= '' and ARGV[13] ~= ARGV[12] then
-  local holder = redis.call('HGET', KEYS[8], ARGV[13])
+local gained = cjson.decode(ARGV[13])
+for _, key in ipairs(gained) do
+  local holder = redis.call('HGET', KEYS[8], key)
   if holder and holder ~= ARGV[4] then return 'taken' end
 end
 if ARGV[6] ~= ARGV[7] then
@@ -37,9 +38,9 @@ for digest in string.gmatch(ARGV[11], '%S+') do
   if redis.call('HGET', KEYS[7], digest) == ARGV[4] then redis.call('HDEL', KEYS[7], digest) end
 end
 for digest in string.gmatch(ARGV[10], '%S+') do redis.call('HSET', KEYS[7], digest, ARGV[4]) end
-if ARGV[12] ~= ARGV[13] then
-  if ARGV[12] ~= '' and redis.call('HGET', KEYS[8], ARGV[12]) == ARGV[4] then redis.call('HDEL', KEYS[8], ARGV[12]) end
-  if ARGV[13] ~= '' then redis.call('HSET', KEYS[8], ARGV[13], ARGV[4]) end
+for _, key in ipairs(cjson.decode(ARGV[12])) do
+  if redis.call('HGET', KEYS[8], key) == ARGV[4] then redis.call('HDEL', KEYS[8], key) end
 end
+for _, key in ipairs(gained) do redis.call('HSET', KEYS[8], key, ARGV[4]) end
 redis.call('SET', KEYS[5], ARGV[8])
 return log_change('account', ARGV[4])

@@ -1,0 +1,68 @@
+import { findFieldErrors } from '#accounts/account-input.ts'
+import { isSecureUrl } from '#identity/issuers/issuer.ts'
+import { formatPath, type Path } from '../problem.ts'
+import type { Review } from '../review.ts'
+import { noProvision } from '../schema/portal.ts'
+import type { ConfigTree } from '../schema/schema.ts'
+
+type ProviderTree = Extract<ConfigTree['portal']['oidc'], readonly unknown[]>[number]
+
+/** The OpenID providers of the portal, each with its path: of the map, or in the list. */
+export function oidcProviders({
+  portal: { oidc },
+}: Pick<ConfigTree, 'portal'>): readonly (readonly [Path, ProviderTree])[] {
+  const path = ['portal', 'oidc']
+  const isList = Array.isArray(oidc)
+  return [oidc].flat().map((provider, index) => [isList ? [...path, index] : path, provider])
+}
+
+/** Checks how people sign in to the portal at OpenID providers. */
+export function reviewOidc(review: Review): void {
+  if (!review.hasValidShape(['portal', 'oidc'])) return
+  const providers = oidcProviders(review.tree).filter(([path]) => review.hasValidShape(path))
+  for (const [path, provider] of providers) reviewProvider(review, path, provider)
+  for (const option of ['name', 'issuer', 'label'] as const) reviewDuplicates(review, providers, option)
+}
+
+/** What tells providers apart: for the gateway, for accounts, and for people. */
+function reviewDuplicates(
+  review: Review,
+  providers: readonly (readonly [Path, ProviderTree])[],
+  option: 'name' | 'issuer' | 'label',
+): void {
+  const seen = new Map<string | undefined, Path>()
+  for (const [path, { [option]: value }] of providers) {
+    const before = seen.get(value)
+    seen.set(value, path)
+    if (!before || !review.isValid([...path, option])) continue
+    const other = formatPath(before)
+    if (value === undefined)
+      review.report([...path, option], `is missing, as it is in ${other}: only one has no name`)
+    else review.report([...path, option], `is also that of ${other}: each provider has another`)
+  }
+}
+
+function reviewProvider(
+  review: Review,
+  path: Path,
+  { issuer, clientSecret, provision, scopes }: ProviderTree,
+): void {
+  const isValid = (field: string) => review.isValid([...path, field])
+  if (isValid('issuer')) reviewIssuer(review, [...path, 'issuer'], issuer)
+  if (clientSecret && isValid('clientSecret')) review.secret([...path, 'clientSecret'], clientSecret)
+  if (isValid('provision') && provision !== noProvision) {
+    for (const { message } of findFieldErrors({ role: provision }))
+      review.report([...path, 'provision'], `${message}, or none`)
+  }
+  if (isValid('scopes') && !scopes.includes('openid'))
+    review.report(
+      [...path, 'scopes'],
+      'must include openid: without it, the provider does not say who signs in',
+    )
+}
+
+function reviewIssuer(review: Review, path: Path, issuer: string): void {
+  const url = URL.parse(issuer)
+  if (!isSecureUrl(issuer) || url?.search || url?.hash)
+    review.report(path, 'must be an https:// URL without query and fragment (http:// only on this machine)')
+}
