@@ -48,7 +48,7 @@ export function hasPrivateKey(pem: string): boolean {
 
 function readCertificate(pem: string): X509Certificate | string {
   if (pem.length > certificatePemLengthMax) return `must have at most ${certificatePemLengthMax} characters`
-  // Whoever sends it here has made it known to others.
+  // A private key that was sent here is no longer private.
   if (hasPrivateKey(pem)) return 'must not contain the private key, which stays with the client'
   if (!pem.includes('-----BEGIN CERTIFICATE-----'))
     return 'must be a certificate as PEM, which begins with -----BEGIN CERTIFICATE-----, or its SHA-256 in hexadecimal'
