@@ -34,7 +34,7 @@ export function parseCertificateInput(pem: string, now: number): CertificateInpu
 
 function readCertificate(pem: string): X509Certificate | string {
   if (pem.length > certificatePemLengthMax) return `must have at most ${certificatePemLengthMax} characters`
-  // Whoever sends it here has made it known to others.
+  // A private key that was sent here is no longer private.
   if (pem.includes('PRIVATE KEY-----')) return 'must not contain the private key, which stays with the client'
   if (!pem.includes('-----BEGIN CERTIFICATE-----'))
     return 'must be a certificate as PEM: it begins with -----BEGIN CERTIFICATE-----'

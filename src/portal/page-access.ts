@@ -43,6 +43,7 @@ const accessByPath = {
   '/integration/keys/revoke': ['viewer', 'POST'],
   '/integration/usage': ['viewer', 'GET'],
   '/integration/try': ['viewer', 'POST'],
+  '/api': ['viewer', 'GET'],
   '/usage': ['viewer', 'GET'],
   '/usage/export': ['viewer', 'GET'],
   '/sessions': ['viewer', 'GET'],

@@ -12,7 +12,7 @@ interface FurtherKeysView {
   readonly keys: readonly SecretKeyStatus[]
   /** The key that was just created. */
   readonly created: CreatedKey | undefined
-  /** Of the form that creates a key. */
+  /** State of the form that creates a key. */
   readonly state: FormState
   /** The form of a key that was refused. */
   readonly refused?: RefusedKeyForm | undefined

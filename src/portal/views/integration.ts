@@ -38,6 +38,7 @@ export function integrationPage(frame: PageFrame, view: IntegrationView): Html {
     title: 'Integration',
     section: '/integration',
     lead: 'Your keys, and how to use them.',
+    actions: html`<a class="button" href="${frame.base}/api">API reference</a>`,
     body: html`${keyCardOf(frame, view, 'secretKey')}${keyCardOf(frame, view, 'apiKey')}${furtherKeysOf(frame, view)}${snippetsCard(view)}${tryItCard(frame, view.tryIt)}`,
   })
 }
