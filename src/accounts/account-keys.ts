@@ -33,7 +33,7 @@ export interface KeysStatus {
   readonly apiKey: KeyStatus
 }
 
-/** The default secret key and the API key of an account, by its ID or e-mail. All methods throw GatehouseError `account-not-found`. */
+/** The default secret key and API key of an account, by ID or e-mail. All methods throw `account-not-found`. */
 export interface AccountKeys {
   /** Uses of the keys, such as of the previous one, show within a few seconds. */
   status(idOrEmail: string): Promise<KeysStatus>
@@ -42,8 +42,8 @@ export interface AccountKeys {
   /** The key without an audit entry: to be used for its owner, not to be shown. */
   unseal(account: Account, kind: KeyKind): string | undefined
   /**
-   * Creates a new default key. @param graceSeconds how long the old one still works; 0 = it, its sessions and its access
-   * tokens are revoked now
+   * Creates a new default key. @param graceSeconds how long the old one still works; 0 = it, its sessions and its
+   * access tokens are revoked now
    * @throws GatehouseError `request-invalid` (field `graceSeconds`) for an invalid grace period; UnconfirmedKeys, as
    * all functions that create keys
    */

@@ -10,10 +10,10 @@ import { type CursorParts, createCursor, type Page, parseCursor, parseListCursor
 
 export interface AccountSearch {
   /**
-   * Accounts that match a query, each once. With a text and no order those come first of which the e-mail, a part of it,
-   * its domain or a word of the names begins with each word, in the order of an index, which takes as long among a
-   * million accounts as among a hundred; then those that have the words anywhere, the newest first. A page scans a
-   * bounded part of the accounts: it may be short or empty, and still have a next one.
+   * Accounts that match a query, each once. With a text and no order, accounts whose e-mail, a part of it, its domain
+   * or a name begins with each word come first, in the order of an index, which takes as long among a million
+   * accounts as among a hundred; then those that have the words anywhere, the newest first. A page scans a bounded
+   * part of the accounts: it may be short or empty, and still have a next one.
    * @param page `limit` 1 to 100; `cursor` from a page of the same query
    * @throws GatehouseError `request-invalid` (fields `limit`, `cursor`)
    */

@@ -57,7 +57,7 @@ function* linesOf(bytes: Buffer): Generator<Line> {
   }
 }
 
-/** All bad lines of a file, in order: those that cannot be read, those whose e-mail is taken or whose plan is unknown. */
+/** All bad lines of a file, in order: unreadable, with an e-mail that is taken, or with an unknown plan. */
 export async function findBadLines(
   { accounts: entries, badLines }: ImportFile,
   accounts: Pick<Accounts, 'findTaken' | 'planNames'>,

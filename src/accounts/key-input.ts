@@ -27,7 +27,7 @@ export const addressesMax = 32
 /** How far ahead a key may expire: ten years. */
 export const keyLifetimeMsMax = 3_653 * dayMs
 
-/** As much as the quota of a plan. */
+/** The same maximum as for the quota of a plan. */
 export const keyQuotaMax = 1_000_000_000_000
 export const quotaRule = `must be 1 to ${keyQuotaMax} requests per day or month, such as 1000/day`
 

@@ -46,7 +46,10 @@ export interface KeyQuotaUse extends QuotaUse {
 export interface PlanReports {
   /** undefined = the account has no plan. @throws GatehouseError `store-unavailable` */
   read(account: Pick<Account, 'id' | 'plan'>): Promise<PlanUse | undefined>
-  /** Of the keys that have one, in their order; keys that share one, during an overlap, once. @throws as `read` does */
+  /**
+   * Quotas of the keys that have one, in order; keys that share one during an overlap are listed once.
+   * @throws as `read` does
+   */
   readKeyQuotas(account: Pick<Account, 'id' | 'secretKeys'>): Promise<readonly KeyQuotaUse[]>
 }
 

@@ -55,12 +55,13 @@ export interface SecretKeys {
    * Makes a certificate a further key, which ends with it at the latest.
    * @param pem see `parseCertificateInput`
    * @returns the certificate, and what the key was created from
-   * @throws GatehouseError `request-invalid`, as `create`; field `certificate`: it is not one, has expired, or stands for
-   *   a key already
+   * @throws GatehouseError `request-invalid`, as `create`; field `certificate`: it is not one, has expired, or stands
+   *   for a key already
    */
   bindCertificate(idOrEmail: string, input: SecretKeyInput, pem: string): Promise<BoundCertificate>
   /**
-   * Replaces a further key by one of the same name, limits and lifetime; what was spent of its quota is kept. @returns the new key
+   * Replaces a further key by one of the same name, limits and lifetime; what was spent of its quota is kept.
+   * @returns the new key
    * @param graceSeconds how long the old one still works; 0 = it, its sessions and its access tokens are revoked now
    * @param createdAt of the key that is to be replaced; absent = any
    * @throws GatehouseError `request-invalid` (field `name`) where there is no such key, or it was replaced meanwhile;

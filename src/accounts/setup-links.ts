@@ -72,8 +72,8 @@ export function createSetupLinks(options: SetupLinksOptions): SetupLinks {
 
 /**
  * The set-up link of an account that was just created; undefined if it was mailed, or could not be created, with the
- * reason for the log. The response must not fail because of it: the keys are shown only there, and creating the account again would
- * be a 409.
+ * reason for the log. The response must not fail because of it: the keys are shown only there, and creating the
+ * account again would be a 409.
  */
 export async function tryCreateSetupLink(
   setupLinks: SetupLinks,

@@ -31,8 +31,8 @@ export interface Count {
 const keptMax = 10_000
 
 /**
- * What was counted on one day: by account, then by route, then a list of the counts of its keys, few of which are in use
- * at once. The account comes first because one caller may use thousands of routes.
+ * What was counted on one day: by account, then by route, then a list of the counts of its keys, few of which are in
+ * use at once. The account comes first because one caller may use thousands of routes.
  */
 export class DayCounts {
   readonly day: number
@@ -73,8 +73,8 @@ export class DayCounts {
   }
 
   /**
-   * Hands over what is pending, to be written. A count is read when its batch is: until then what is added to it is part of
-   * it. Only once the batches of the last round are read.
+   * Hands over what is pending, to be written. A count is read together with its batch, and includes what is added
+   * until then. Call this only once the batches of the last round have been read.
    */
   *batches(): Generator<readonly UsageEntry[]> {
     const { day } = this

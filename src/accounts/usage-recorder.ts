@@ -6,8 +6,8 @@ import { totalOf, type UsageBatch, type UsageEntry, type UsageStore } from '#sto
 import { type Count, DayCounts, type UsageCaller, type UsedRoute } from './usage-counts.ts'
 
 /**
- * Counts in memory what callers use, which costs a request two look-ups, and writes it every second: a crash loses no more
- * than two seconds. What cannot be written is kept and retried, up to a limit.
+ * Counts in memory what callers use, which costs a request two look-ups, and writes it every second: a crash loses no
+ * more than two seconds. What cannot be written is kept and retried, up to a limit.
  */
 export interface UsageRecorder {
   /** @param now the time of the request on the monotonic clock */

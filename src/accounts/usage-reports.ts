@@ -11,8 +11,8 @@ export interface UsageReports {
   /** What one account, or principal of a foreign issuer, has used, by day, key and route. @param accountId an ID */
   read(accountId: string, days: DayRange): Promise<readonly UsageCount[]>
   /**
-   * What all accounts have used, the newest account first, and then principals of foreign issuers, in chunks of text: CSV
-   * with a header, or JSON lines.
+   * What all accounts have used, the newest account first, and then principals of foreign issuers, in chunks of text:
+   * CSV with a header, or JSON lines.
    * @param onRead called with the number of accounts that were read so far, those without usage too
    */
   export(format: UsageFormat, days: DayRange, onRead?: (accounts: number) => void): AsyncGenerator<string>

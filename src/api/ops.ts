@@ -129,9 +129,9 @@ const privateName = /^[^.]+$|\.(?:svc|svc\.cluster\.local|internal)$/
 /**
  * Why the ops listener refuses a request, for the log; undefined = it is accepted.
  *
- * Browsers mark cross-origin requests (`Sec-Fetch-Site`, `Origin`), with one exception: DNS rebinding, where the name of
- * the page resolves to this machine. Then only `Host` shows it, as it contains that name. So a name must be a known
- * one; an address cannot be rebound, and browsers always send a `Host`.
+ * Browsers mark cross-origin requests (`Sec-Fetch-Site`, `Origin`), with one exception: DNS rebinding, where the name
+ * of the page resolves to this machine. Then only `Host` shows it, as it contains that name. So a name must be a
+ * known one; an address cannot be rebound, and browsers always send a `Host`.
  */
 export function refuseCrossOrigin(headers: IncomingHttpHeaders, address: OpsAddress): string | undefined {
   const { host, origin, 'sec-fetch-site': site } = headers

@@ -118,7 +118,7 @@ export interface FailedKeyPairOptions {
   readonly failures: Rate
 }
 
-/** @returns a function that counts a pair which was found to be wrong, and throws `too-many-failures` or else the error */
+/** @returns a function that counts a wrong pair, and throws `too-many-failures`, or else the error */
 export function createFailedKeyPairCount(options: FailedKeyPairOptions) {
   return async function countFailedKeyPair(request: FastifyRequest, error: unknown): Promise<never> {
     if (error instanceof GatehouseError && error.code === 'credentials-invalid')

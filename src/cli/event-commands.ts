@@ -85,7 +85,7 @@ const test: Command = {
   },
 }
 
-/** @param url as in the config, or as the list shows it; undefined = all receivers @throws OperatorError if it is of none */
+/** @param url as in the config or the list; undefined = all receivers @throws OperatorError for an unknown one */
 async function withReceivers<Result>(
   { events, publicOrigin }: Config,
   url: string | undefined,

@@ -7,7 +7,7 @@ export function takeOver(signal: NodeJS.Signals, listener: (signal: NodeJS.Signa
   for (const each of before) process.off(signal, each)
 }
 
-/** npm repeats a signal that the terminal, or the supervisor, has sent to the whole process group: both count as one. */
+/** npm repeats a signal that was sent to the whole process group: both count as one. */
 const duplicateSignalMs = 100
 
 /** Resolves at the first signal to stop; the second ends the process. */
@@ -29,8 +29,8 @@ export function stopSignal(log: Log): Promise<void> {
 }
 
 /**
- * Reloads at SIGHUP. One that comes before `start` is kept until then: the config may have been read before it. Those that
- * are there at once are one.
+ * Reloads at SIGHUP. One that comes before `start` is kept until then: the config may have been read before it.
+ * Several at once count as one.
  * @param reload may be called again before it has resolved
  */
 export function reloadAtSignal(reload: () => Promise<unknown>) {

@@ -91,7 +91,7 @@ export function cookieCredential(token: string): Credentials {
   return newCredential('bearer', token, accessCookieCarrier)
 }
 
-/** Creates a credential from the certificate of a client, which stands for a key. @param thumbprint SHA-256 as base64url */
+/** Creates a credential from a client certificate that is a key. @param thumbprint SHA-256 as base64url */
 export function certificateCredential(thumbprint: string): Credentials {
   return newCredential('secretKey', thumbprint, certificateCarrier)
 }

@@ -146,7 +146,7 @@ function actionOf(form: Form): SeveralAction | undefined {
   return severalActions.find(({ value }) => value === form('action'))?.value
 }
 
-/** Those that still exist. */
+/** The accounts that still exist. */
 async function tickedAccounts({ form, actions }: SignedInContext): Promise<readonly Account[]> {
   const ids = Array.from({ length: accountsPerPage }, (_, index) => form(`id${index}`)).filter(
     (id) => id !== '' && !id.includes('@'),

@@ -22,17 +22,18 @@ export interface GatewayResponse {
   readonly durationMs: number
 }
 
-const bodyBytesMax = 65_536
 /** For the complete response, including its body. */
 export const callTimeoutMs = 10_000
 
 /**
  * Sends one request to this gateway, and reads the beginning of its response.
+ * @param bodyBytesMax how much of it; default: 64 KiB
  * @throws DOMException `TimeoutError` if it takes too long, Error if the gateway cannot be reached
  */
 export function callGateway(
   gatewayUrl: string,
   { method, path, host, headers, body }: GatewayRequest,
+  bodyBytesMax = 65_536,
 ): Promise<GatewayResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<GatewayResponse>()
   const startedAt = performance.now()

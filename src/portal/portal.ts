@@ -5,6 +5,7 @@ import { accountPages } from './account-pages.ts'
 import { accountsPages } from './accounts-pages.ts'
 import { adminPages } from './admin-pages.ts'
 import { answerError } from './answer-error.ts'
+import { apiPages } from './api/api-pages.ts'
 import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './csrf.ts'
 import { eventPages } from './event-pages.ts'
 import { createFlashNotices } from './flash-notices.ts'
@@ -51,6 +52,7 @@ const pageFactories: readonly CreatePages[] = [
   oidcPages,
   linkPages,
   integrationPages,
+  apiPages,
   sessionsPages,
   usagePages,
   profilePages,

@@ -17,15 +17,17 @@ interface CallableRoute extends TryItRoute {
 /** How much of a body is shown. */
 const shownBodyLengthMax = 2_000
 
-/** The routes that would admit the account. */
+/** Whether a route would admit an account, with a key that is not limited. */
+export function admits({ auth, roles, verifiedOnly }: RouteOptions, account: Account): boolean {
+  if (auth === 'deny' || auth === 'none') return auth === 'none'
+  return (roles?.includes(account.role) ?? true) && (account.isVerified || !verifiedOnly)
+}
+
+/** The routes that would admit the account, and can be called with GET. */
 export function callableRoutes(routes: readonly RouteOptions[], account: Account): readonly CallableRoute[] {
   return routes
-    .filter(({ host, methods, roles, verifiedOnly, auth }) => {
-      if (auth === 'deny' || isWildcard(host)) return false
-      if (methods !== undefined && !methods.includes('GET')) return false
-      if (auth === 'none') return true
-      return (roles?.includes(account.role) ?? true) && (account.isVerified || !verifiedOnly)
-    })
+    .filter((route) => admits(route, account) && !isWildcard(route.host))
+    .filter(({ methods }) => methods === undefined || methods.includes('GET'))
     .map(({ name, path, host, auth }) => ({ name, path, host, auth }))
     .sort((one, other) => Number(one.auth === 'none') - Number(other.auth === 'none'))
 }

@@ -67,7 +67,7 @@ export interface PortalStore extends SecondFactorStore {
   findPortalSession(accountId: string, id: string): Promise<PortalSession | undefined>
   /** Updates when and from where a session was last used, if it still exists; for display only. */
   touchPortalSession(accountId: string, id: string, seen: Visitor & { readonly at: number }): Promise<void>
-  /** Those that have not ended, newest first and of one moment by their IDs. */
+  /** Active sessions, newest first; those of one moment in the order of their IDs. */
   listPortalSessions(accountId: string, now: number): Promise<readonly PortalSession[]>
   endPortalSession(accountId: string, id: string, audit?: AuditEntry): Promise<boolean>
   /** Ends all portal sessions; false where there is no such account. */

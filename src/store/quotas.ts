@@ -26,7 +26,7 @@ export function keyQuotaSubject(accountId: string, { id }: KeyQuota): string {
   return `${accountId} ${id}`
 }
 
-/** Whose quota a subject's is, and with that of a key its ID. */
+/** The owner of the quota with this subject, and the ID of the key if it is one's. */
 export function readQuotaSubject(subject: string): {
   readonly principalId: string
   readonly keyQuotaId: string | undefined

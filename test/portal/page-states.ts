@@ -1,4 +1,5 @@
 import type { SetupLink } from '#accounts/setup-links.ts'
+import { createCarriers } from '#identity/keys/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Html } from '#platform/pages/html.ts'
 import { dayOf } from '#platform/time.ts'
@@ -6,6 +7,7 @@ import { errorText } from '#portal/answer-error.ts'
 import { accountsPage, searchOf } from '#portal/views/account-list-page.ts'
 import { accountPage } from '#portal/views/account-page.ts'
 import { deleteAccountPage, newAccountPage } from '#portal/views/accounts-page.ts'
+import { apiPage } from '#portal/views/api-page.ts'
 import { auditPage } from '#portal/views/audit-page.ts'
 import { eventsPage } from '#portal/views/events-page.ts'
 import { emptyForm, type PageFrame } from '#portal/views/frame.ts'
@@ -129,7 +131,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       refusedPasskey: {
         form: 'remove',
         id: 'one',
-        state: samples.refused({ errors: { code: 'The code is wrong or too old.' } }),
+        state: samples.refused({ errors: { id: 'This is your last passkey: first add another.' } }),
       },
     }),
   'passkey-refused': (over) =>
@@ -254,6 +256,28 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
         },
       }),
     ),
+  'integration-certificate-refused': (over) =>
+    integrationPage(
+      samples.frame(over),
+      integration({
+        snippets: {
+          baseUrl: 'https://api.example.com',
+          path: '/orders',
+          carriers: createCarriers(['SecretKey', 'certificate']),
+        },
+        refusedCertificate: {
+          values: {
+            name: 'laptop',
+            certificate: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----',
+          },
+          errors: {
+            certificate: 'Cannot be read as an X.509 certificate.',
+            password: 'The password is wrong.',
+          },
+          message: undefined,
+        },
+      }),
+    ),
   usage: (over) => usagePage(samples.frame(over), usage(samples.usage)),
   'usage-without-plan': (over) =>
     usagePage(samples.frame(over), { ...usage(samples.usage), plan: undefined, keyQuotas: [] }),
@@ -295,6 +319,8 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     const open = { ...tryIt, chosen: 'orders', outcome: { ...outcome, response } }
     return integrationPage(samples.frame(over), integration({ tryIt: open }))
   },
+  api: (over) => apiPage(samples.frame(over), api),
+  'api-no-routes': (over) => apiPage(samples.frame(over), { ...api, routes: [], groups: undefined }),
   sessions: (over) =>
     sessionsPage(samples.frame(over), {
       sessions: pageOf(samples.sessions),
@@ -491,6 +517,53 @@ const oidc = {
 
 function out(over: Partial<PageFrame>): PageFrame {
   return samples.frame({ ...over, viewer: undefined })
+}
+
+const api: Parameters<typeof apiPage>[1] = {
+  routes: [
+    {
+      name: 'orders',
+      path: '/orders/of-all-customers/in-all-countries',
+      host: 'a-rather-long-host-name.example.com',
+      methods: ['GET', 'POST', 'DELETE'],
+      auth: 'any',
+      scopes: ['orders:read', 'orders:write'],
+      rateLimit: { limit: 600, perMs: 60_000, by: 'account' },
+    },
+    {
+      name: 'open',
+      path: '/open',
+      host: undefined,
+      methods: undefined,
+      auth: 'none',
+      scopes: undefined,
+      rateLimit: undefined,
+    },
+  ],
+  groups: [
+    {
+      name: 'Tokens',
+      description: 'Access and refresh tokens for the keys of an account.',
+      operations: [
+        {
+          method: 'POST',
+          path: '/api/v1/accounts/access-token',
+          summary: 'Exchanges both keys for an access token.',
+          description: 'A `Set-Cookie` has the refresh token.',
+          isForAnyone: true,
+          parameters: [{ name: 'from', in: 'query', isRequired: false, description: 'First day (UTC).' }],
+          body: { type: 'application/json', example: '{\n  "SecretKey": "gate_sk_…"\n}' },
+          responses: [
+            { status: '200', description: 'The tokens.', type: 'application/json', example: '{}' },
+            { status: '401', description: '`credentials-invalid`: wrong keys.' },
+          ],
+        },
+      ],
+    },
+  ],
+  publicOrigin: 'https://api.example.com',
+  documentPath: '/api/v1/openapi.json',
+  carriers: usualCarriers,
 }
 
 const tryIt: IntegrationView['tryIt'] = {

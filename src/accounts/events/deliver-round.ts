@@ -12,7 +12,7 @@ import {
   waitingMax,
 } from './receiver-state.ts'
 
-/** Who is told of events. */
+/** The receivers of events. */
 export interface Receiver {
   readonly id: string
   /** For logs and lists, without secrets. */
@@ -83,7 +83,7 @@ export async function deliverRound(options: RoundOptions, state: ReceiverState):
   return { next: settle(next, { batch, refusals, now }), passed, isChanged, isAtEnd }
 }
 
-/** Those that wait and may be tried now, the first of each account; what the receiver has refused for too long is dropped. */
+/** Waiting entries that may be tried now, the first of each account. Drops what was refused for too long. */
 async function readDue(options: RoundOptions, state: ReceiverState, max: number) {
   const { now } = options
   const batch: Candidate[] = []
@@ -204,7 +204,7 @@ async function sendAll(
   return refusals
 }
 
-/** What waits now, in the order of the log: an account's entries stay in order as its first is put in its place again. */
+/** What waits now, in the order of the log; the entries of each account stay in order. */
 function mergeWaiting(
   waiting: readonly WaitingEntry[],
   batch: readonly Candidate[],

@@ -165,7 +165,10 @@ export function openDeliveries({ store, clock, onResult, onStoreFailure }: Deliv
 interface Following {
   readonly receiver: Receiver
   pendingCount(): number
-  /** Delivers in the background. Resolves once it is known whether this process does. @param text what the store keeps of it */
+  /**
+   * Delivers in the background. Resolves once it is known whether this process does.
+   * @param text what the store keeps of it
+   */
   start(text: string): Promise<void>
   /** Lets another process deliver. */
   release(): Promise<void>

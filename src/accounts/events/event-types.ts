@@ -1,7 +1,7 @@
 import { type AuditAction, type AuditEntry, auditActions } from '#store/audit-entry.ts'
 import { passwordFailuresMax } from '#store/password-failures.ts'
 
-/** The types of event that have a name of their own; beside them each entry of the audit log is `audit.` and its action. */
+/** Event types with names of their own; every other entry of the audit log is `audit.` and its action. */
 export const eventTypes = [
   'key.created',
   'key.rotated',
@@ -46,7 +46,7 @@ export function eventTypesOf(entry: AuditEntry): readonly EventType[] {
 }
 
 function namedTypeOf({ action, actor, details }: AuditEntry): EventType | undefined {
-  // Whoever ends a key without an account has found it somewhere.
+  // Somebody who ends a key without an account has found it somewhere.
   if (actor.kind === 'holder') return 'key.leaked'
   if (action === 'account-updated' && details.isDisabled === true) return 'account.disabled'
   if (action === 'sign-in-failed') return isLocked(details) ? 'sign-in.locked' : undefined
@@ -73,7 +73,7 @@ export function createTypeFilter(patterns: readonly string[]): (type: EventType)
   return (type) => wanted.has(type)
 }
 
-/** Whether any receiver gets the events of an action: only then is looked for what nobody does, such as the end of a key. */
+/** Whether any receiver gets the events of an action. If not, expiring keys and the like are not looked for. */
 export function isEventWanted(
   receivers: readonly { readonly types: readonly string[] }[],
   action: 'key-expiring' | 'quota-reached',

@@ -26,8 +26,8 @@ const announcedPercents = [80, 100] as const
 const rememberedMax = 10_000
 
 /**
- * Writes an entry of the audit log when so much of a quota is used: once for each share, window and limit. Whoever asks the
- * store for more of the quota looks, so that it is caught up on where a process died before it could write.
+ * Writes an entry of the audit log when so much of a quota is used: once for each share, window and limit. Every
+ * process that reserves more of the quota checks this, so nothing is missed if one dies before it writes.
  */
 export function createQuotaEvents({ store, clock, isWanted, onStoreFailure }: QuotaEventsOptions) {
   const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)

@@ -32,7 +32,7 @@ export interface WaitingEntry {
   readonly nextAt: number
 }
 
-/** So many entries may wait for another try, until the receiver gets no new ones. */
+/** Maximum number of entries that wait for another try; beyond it, the receiver gets no new ones. */
 export const waitingMax = 100
 /** After this time an event that the receiver does not accept is dropped. */
 export const keptMs = 3 * dayMs

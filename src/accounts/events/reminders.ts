@@ -41,7 +41,7 @@ export function openReminders({ store, clock, onStoreFailure }: RemindersOptions
   let isScanning = false
   let isClosed = false
 
-  /** Of several processes one finds that it is time. */
+  /** Only one of several processes is told that it is time. */
   async function claimScan(): Promise<boolean> {
     const before = (await store.readReceivers()).get(scanId) ?? ''
     // `heldUntil` as every receiver has it, so that it is not taken for one that is forgotten.

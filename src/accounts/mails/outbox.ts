@@ -54,7 +54,7 @@ export function openOutbox({ onFailure }: OutboxOptions): Outbox {
         return
       }
       waiting.push(work)
-      // Not at once: the answer that this is about goes out first.
+      // Delayed, so that the response that this mail is about goes out first.
       setImmediate(startNext)
     },
     close: async (graceMs) => {

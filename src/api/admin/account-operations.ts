@@ -39,7 +39,7 @@ export interface AdminOperationOptions {
   readonly clock: Clock
 }
 
-/** The ID of the account in a path. @throws GatehouseError `account-not-found` for an e-mail, which no URL should hold */
+/** The account ID in a path. @throws GatehouseError `account-not-found` for an e-mail, as URLs should hold none */
 export function idOf({ params }: FastifyRequest): string {
   // The cast is sound: the path has this parameter.
   const { id } = params as { readonly id: string }

@@ -62,8 +62,8 @@ export interface AdmissionOptions
 }
 
 /**
- * Pages of `cors.origins` are refused too, as with the refresh cookie: that they may call the gateway does not mean that
- * they may use keys which the browser keeps for it.
+ * Pages of `cors.origins` are refused too, as with the refresh cookie: permission to call the gateway is not
+ * permission to use keys that the browser keeps for it.
  */
 export function createOwnBasicKeyCheck(publicOrigin: string): CheckBasicKey {
   return createBasicKeyCheck({ publicOrigin, origins: [] })

@@ -8,7 +8,7 @@ import type { OwnEndpoint } from '../operation.ts'
 import { endpointsOf, type IssuerFront } from './issuer-front.ts'
 import { answerContinuePage } from './sign-in-pages.ts'
 
-/** What a client may ask the issuer for, besides what is set here. `response_mode` and request objects are not passed on. */
+/** Parameters that a client may pass to the issuer; `response_mode` and request objects are not passed on. */
 const passedOn = [
   ...['scope', 'resource', 'code_challenge', 'code_challenge_method'],
   ...['prompt', 'login_hint', 'max_age', 'acr_values', 'ui_locales'],
@@ -59,16 +59,16 @@ export function createSignIn(
   }
 
   /**
-   * Leads back to the program, with the answer of the issuer. Only the person hands over a code: to the issuer all programs
-   * are one client, so it may not have asked whether this one may have it.
+   * Leads back to the program, with the response of the issuer. The person has to confirm before the program gets a
+   * code: to the issuer all programs are one client, so it may not have asked about this one.
    */
   async function callback(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const parameters = queryOf(request)
     const to = readReturnAddress(parameters.get('state'))
-    // The state is not signed: whoever makes one up can lead to no other place than by a sign-in of their own.
+    // The state is not signed: a forged one leads nowhere that a sign-in of the forger could not.
     if (!to || !mayReturnTo(to.redirectUri))
       throw new GatehouseError('request-invalid', {
-        detail: 'This answer belongs to no sign-in: begin again in the program.',
+        detail: 'This response does not belong to a sign-in: begin again in the program.',
       })
     await assertIssuer(parameters.get('iss'))
     const error = parameters.get('error')

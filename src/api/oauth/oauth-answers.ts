@@ -6,7 +6,7 @@ import { translateError } from '../validate-with-schemas.ts'
 import { type OAuthErrorName, toOAuthProblem } from './oauth-error.ts'
 
 interface OAuthAnswerOptions {
-  /** Of every 401; undefined = none, as clients have no secret. */
+  /** `WWW-Authenticate` of every 401; undefined = none, as clients have no secret. */
   readonly challenge?: string
   /** What a malformed request is called. Default: `invalid_request` */
   readonly invalidRequest?: OAuthErrorName

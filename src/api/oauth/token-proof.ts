@@ -8,7 +8,10 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 interface TokenProof {
   /** The thumbprint of the key. */
   readonly jkt: string
-  /** To be called once it is known that the client may ask: a stranger uses up nothing. @throws GatehouseError `proof-invalid` */
+  /**
+   * To be called once the client is authorised, so that strangers use up nothing.
+   * @throws GatehouseError `proof-invalid`
+   */
   use(): Promise<void>
 }
 

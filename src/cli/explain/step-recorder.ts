@@ -13,7 +13,7 @@ import type { ExplainedArrival } from './read-arrival.ts'
 interface StepRecorder {
   /** What becomes of this request: its route, and why it is refused. */
   follow(arrival: ExplainedArrival): void
-  /** Records that a step has passed: a refusal from now on belongs to the next. @param result undefined = it is not shown */
+  /** Records that a step has passed: a later refusal belongs to the next. @param result undefined = not shown */
   pass(step: StepName, result: StepResult | undefined): void
   /** Runs the steps; a GatehouseError in them is the refusal. `no-content`: the gateway itself responds with 204. */
   run(steps: () => Promise<'forward' | 'answer' | 'no-content'>): Promise<Explanation>

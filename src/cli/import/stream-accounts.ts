@@ -94,7 +94,7 @@ interface Format {
   readonly end: string
 }
 
-/** As a list that is printed at once. */
+/** All of it as one list. */
 function jsonFormat(): Format {
   let isFirst = true
   return {

@@ -60,7 +60,7 @@ export function openAsker({ err }: Terminal): Asker {
   }
 
   async function hidden(question: string): Promise<string> {
-    // First, or what is typed before would be shown. Node restores the terminal when the process exits, by a signal too.
+    // First, so that nothing typed is shown. Node restores the terminal when the process exits, even by a signal.
     input.setRawMode(true)
     err.write(question)
     try {

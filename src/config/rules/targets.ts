@@ -6,7 +6,7 @@ import { unixPrefix } from '../schema/upstream.ts'
 import { reviewTlsPair } from './tls-pair.ts'
 
 const example = 'http://10.0.0.11:3000'
-/** As long as Linux allows, with the zero byte at its end. */
+/** The maximum on Linux, including the zero byte at its end. */
 const socketPathBytesMax = 107
 
 /** What keeps a text from being the URL of a target; undefined if it is one. */

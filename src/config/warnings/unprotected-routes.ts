@@ -29,8 +29,8 @@ const rules: readonly Rule[] = [
 ]
 
 /**
- * Routes that allow requests without credentials, or reach what another route denies, where that is probably not intended. They are found with the route
- * table that the gateway uses, so that a warning is always correct.
+ * Routes that allow requests without credentials, or reach what another route denies, where that is probably not
+ * intended. They are found with the route table that the gateway uses, so that a warning is always correct.
  */
 export function findUnprotectedRoutes({
   routes,

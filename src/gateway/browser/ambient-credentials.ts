@@ -129,7 +129,7 @@ export function createOriginRule(options: OriginRuleOptions): SiteRule<PageReque
   return (request) => (findSender(request, ownOrNoPage) === 'foreign' ? notSameOrigin : undefined)
 }
 
-/** Whether a request comes from a page of this site, or no page: then no other site has caused it, not even a trusted one. */
+/** Whether a request comes from a page of this site, or from no page: then no other site has caused it. */
 export function createOwnSiteCheck(publicOrigin: string): (arrival: Arrival<unknown>) => boolean {
   const readBrowserFields = createBrowserFieldReader(undefined)
   const findSender = createSenderFinder({ publicOrigin, origins: [] })

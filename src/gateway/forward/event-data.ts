@@ -9,7 +9,7 @@ interface DataReader {
   reset(): void
 }
 
-/** Finds the data of each event in an event stream that arrives in parts (WHATWG HTML 9.2.6), and keeps nothing of it. */
+/** Finds the data of each event in an event stream that arrives in parts (WHATWG HTML 9.2.6); keeps none of it. */
 export class EventDataScanner {
   readonly #reader: DataReader
   /** How much of `data:` the line has; -1 = it is of another field. */

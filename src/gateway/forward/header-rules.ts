@@ -45,7 +45,7 @@ export const requestMark = {
   methodOverride: firstOwnMark + 3,
   /** Forwarded from trusted proxies only. */
   forwarding: firstOwnMark + 4,
-  /** Not decided by its name alone. */
+  /** Depends on more than its name. */
   special: firstOwnMark + 5,
   /** The first header of `keys.accept`; the others follow by number. */
   key: firstOwnMark + 6,

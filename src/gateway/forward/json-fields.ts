@@ -46,13 +46,13 @@ const mode = {
   skipped: 6,
 } as const
 
-/** Longer names are none of a path (64 characters, each an escape of six bytes), longer numbers none that counts. */
+/** A path has no longer names (64 characters, each an escape of six bytes), and longer numbers do not count. */
 const tokenBytesMax = 512
 
 /**
- * Finds numbers by their paths in JSON that arrives in parts, and keeps nothing else: the names on the way to the place
- * that has been reached, and one name or number of at most 512 bytes. Texts are skipped whatever they contain. Of documents
- * that follow one another, or stand in one array, each is read; broken JSON has no further fields than those before.
+ * Finds numbers by their paths in JSON that arrives in parts, and keeps nothing else: the names on the way to the
+ * place that has been reached, and one name or number of at most 512 bytes. Texts are skipped whatever they contain.
+ * Each of several documents, in a row or in one array, is read; broken JSON has no fields after the error.
  */
 export class JsonFieldScanner {
   readonly #root: FieldNode

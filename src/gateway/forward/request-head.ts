@@ -114,7 +114,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     const { rawHeaders, connectionOptions, body, strippedPrefix } = input
     const { headers, basePath = '' } = input.route.upstream
     const ruleOf = ruleFor(input.route)
-    // A body is read for its cost as it passes, so it must not be compressed; the config of the upstream may say otherwise.
+    // The cost is read from the body as it passes, so it must not be compressed, unless the upstream's config says so.
     const asksForIdentity = input.route.costField !== undefined && ruleOf('accept-encoding') === 'pass'
     let lines = ''
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {

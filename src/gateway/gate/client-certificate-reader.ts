@@ -22,7 +22,7 @@ export function createClientCertificateReader(
   function read({ client, connection, fields }: Arrival<unknown>): ClientCertificate | undefined {
     if (!client.isTrusted) return hasCertificate(connection) ? connection.clientCertificate : undefined
     const [value, second] = fields.uncommon.certificates?.get(field.toLowerCase()) ?? []
-    // Of several one may be the client's own.
+    // If there are several, one may be the client's own.
     if (value === undefined || second !== undefined) return undefined
     return field === 'Client-Cert' ? readByteSequence(value) : readForwarded(value)
   }

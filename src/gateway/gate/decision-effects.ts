@@ -47,7 +47,7 @@ export interface DecisionEffects {
   ): EventualResult<MatchedRoute>
   /** Records the use of a valid secret key. */
   recordKeyUse(arrival: Arrival<unknown>, decision: AllowedDecision): void
-  /** Counts the request against its rate, the quota of its key and the plan, and the decision as allowed or as exceeding one of these. */
+  /** Counts the request against its rate, the quota of its key and the plan, and counts the decision. */
   takeLimits<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,
     arrival: Arrival<unknown>,

@@ -19,7 +19,7 @@ export type CheckPossession = (
 interface PossessionOptions {
   readonly proofs: Proofs
   readonly readClientCertificate: ReadClientCertificate
-  /** Of `publicUrl`. */
+  /** Origin of `publicUrl`. */
   readonly publicOrigin: string
 }
 

@@ -5,9 +5,9 @@ import { hostOf, isBelow } from '../forward/stripped-prefix.ts'
 import { mergedPath, type RequestTarget, readRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 
-/** A second target, and how the backend is told of it. */
+/** A second target, and how it is forwarded. */
 export interface SecondTarget {
-  /** As if it were the target of a request. */
+  /** Parsed like the target of a request. */
   readonly target: RequestTarget
   /**
    * @param forwarded path and query of the target as its route forwards them

@@ -66,7 +66,7 @@ export type OAuthPath = Extract<OwnPath, `/api/v1/oauth/${string}`>
 export const accessTokenPath = '/api/v1/accounts/access-token' satisfies PublicPath
 /** The token endpoint of OAuth 2. */
 export const oauthTokenPath = '/api/v1/oauth/token' satisfies OAuthPath
-/** Whom to tell of vulnerabilities (RFC 9116); an own path only where the config says it. */
+/** Contact for vulnerabilities (RFC 9116); one of our own paths only if configured. */
 export const securityTxtPath = '/.well-known/security.txt'
 /** Leads people to where they change their password (W3C, "A Well-Known URL for Changing Passwords"); of the portal. */
 export const changePasswordPath = '/.well-known/change-password'

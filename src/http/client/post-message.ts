@@ -38,9 +38,9 @@ const responseBytesMax = 64 * 1_024
 
 /**
  * Posts to one URL. A host name that leads to this machine or this link (loopback, link-local addresses and with them
- * the metadata services of clouds) is refused, unless it is allowed or the URL names such a host itself: whoever controls
- * the name could otherwise make the gateway call what only this machine can reach. The address that was checked is the
- * one that is connected to.
+ * the metadata services of clouds) is refused, unless it is allowed or the URL names such a host itself: whoever
+ * controls the name could otherwise make the gateway call what only this machine can reach. The address that was
+ * checked is the one that is connected to.
  */
 export function openPoster({ url, timeoutMs, allowsLocal, resolveName = lookUpName }: PosterOptions): Poster {
   const isTls = url.protocol === 'https:'

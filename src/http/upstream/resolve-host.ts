@@ -15,7 +15,7 @@ export const addressesMax = 64
 /** Records of less are asked for no more often. */
 const ttlMinMs = 1_000
 const ttlMaxMs = 3_600_000
-/** Of names that no name server knows but the system does, such as those of /etc/hosts. */
+/** For names that only the system knows, such as those in /etc/hosts. */
 const systemTtlMs = 10_000
 
 /** Addresses that are no server's: a connection to the unspecified one goes to this machine. */
@@ -44,7 +44,7 @@ export async function resolveHost(host: string, before: readonly string[]): Prom
   return { addresses: ofSystem, ttlMs: systemTtlMs }
 }
 
-/** That there is no record is an answer; that no answer came is none. */
+/** "No such record" is an answer; a failed query is not. */
 function isUnknown(result: PromiseSettledResult<unknown>): boolean {
   if (result.status === 'fulfilled') return false
   const { code } = result.reason as { readonly code?: unknown }

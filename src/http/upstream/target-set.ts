@@ -11,7 +11,7 @@ export interface AddressChange {
   readonly upstream: string
   /** Its name, as configured. */
   readonly target: string
-  /** Those that it has now; if it stopped resolving, the last ones. */
+  /** The current addresses; if the name stopped resolving, the last ones. */
   readonly addresses: readonly string[]
   /** Why it stopped resolving; undefined = it resolves. */
   readonly failure: string | undefined
@@ -29,7 +29,7 @@ export interface TargetSetOptions extends TargetOpenerOptions {
 export interface TargetSet {
   /** Never empty, if any are configured. */
   readonly targets: readonly Target[]
-  /** Those that stay: not the name of a host that is being resolved for the first time. */
+  /** The targets that stay, without a host name that is being resolved for the first time. */
   readonly settled: readonly Target[]
   close(): void
 }

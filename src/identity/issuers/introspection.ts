@@ -45,7 +45,7 @@ interface IntrospectionOptions {
 
 /** How long an answer holds, if the token does not expire before: a token that was revoked is refused by then. */
 export const answerMs = 60_000
-/** From this age on an answer is renewed in the background, so that requests need not wait, and outages are survived. */
+/** Answers older than this are renewed in the background, so that requests neither wait nor notice outages. */
 export const renewMs = 40_000
 /** The pause before an answer that could not be renewed is asked for again. */
 const renewalPauseMs = 5_000

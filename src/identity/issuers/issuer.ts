@@ -71,7 +71,7 @@ export interface IntrospectionEndpoint {
 
 /** The client that an operator has registered at an issuer, for all clients that cannot register there themselves. */
 export interface RegisteredClient {
-  /** Of a public client: there is no secret. */
+  /** A public client has no secret. */
   readonly clientId: string
   /** To where its users may return: see redirect-uris.ts. */
   readonly redirectUris: readonly string[]

@@ -26,8 +26,8 @@ export function isRedirectUri(text: string): boolean {
 export type MayReturnTo = (asked: string) => boolean
 
 /**
- * A URI must be exactly one of the client's; but on this machine it may have any port, as an application listens on a free
- * one (RFC 8252 7.3).
+ * A URI must be exactly one of the client's; but on this machine it may have any port, as an application listens on a
+ * free one (RFC 8252 7.3).
  */
 export function createRedirectUriCheck({ redirectUris }: RegisteredClient): MayReturnTo {
   const allowed = new Set(redirectUris.map(withoutPort))

@@ -10,7 +10,8 @@ import type { Quotas } from './quotas.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
 /**
- * Counts a request against the quota of its key, and the plan of its account. Synchronous unless the store has to be asked.
+ * Counts a request against the quota of its key, and the plan of its account. Synchronous unless the store has to be
+ * asked.
  * @param now the time of the request on the clock of performance.now()
  * @param allowances where it is noted what is left
  * @returns `rate-limited` or `quota-exceeded` if the caller has to wait

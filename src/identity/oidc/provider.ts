@@ -11,7 +11,7 @@ import { createDiscovery, unavailable } from './discovery.ts'
 export interface SignInSecrets {
   readonly state: string
   readonly nonce: string
-  /** Of PKCE (RFC 7636). */
+  /** The code verifier of PKCE (RFC 7636). */
   readonly verifier: string
   /** When it was started. */
   readonly startedAt: number

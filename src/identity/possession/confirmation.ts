@@ -3,10 +3,10 @@ import { isRecord } from '#platform/json.ts'
 /** What whoever sends a token has to prove: the claim `cnf` (RFC 7800). Both, where both are there. */
 export interface Confirmation {
   /**
-   * That it has the private key of this thumbprint (RFC 9449 6.1), as base64url; undefined = no such proof is needed.
+   * Thumbprint of the private key that the client must have (RFC 9449 6.1), as base64url; undefined = none is needed.
    */
   readonly jkt: string | undefined
-  /** That it has the certificate of this SHA-256 (RFC 8705 3.1), as base64url; undefined = no certificate is needed. */
+  /** SHA-256 of the certificate that the client must have (RFC 8705 3.1), as base64url; undefined = none is needed. */
   readonly certificate: string | undefined
 }
 

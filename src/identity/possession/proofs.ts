@@ -83,7 +83,7 @@ export function createProofs(options: ProofsOptions): Proofs {
     if (typeof iat !== 'number') return 'iat is missing'
     const ageMs = clock() - iat * 1_000
     if (ageMs > lifetimeMs + clockToleranceMs) return 'iat is too far in the past'
-    // Not a number is neither.
+    // NaN is neither.
     if (!(ageMs >= -clockToleranceMs)) return 'iat is in the future'
     if (token !== undefined && ath !== hash('sha256', token, 'base64url'))
       return 'ath does not match the token'

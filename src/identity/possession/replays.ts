@@ -49,7 +49,7 @@ export function createProofReplays({
     return true
   }
 
-  /** Those that are too old to be accepted by now are forgotten. */
+  /** Forgets proofs that are too old to be accepted by now. */
   function begin(second: number, keptSeconds: number): Set<string> {
     for (const known of bySecond.keys()) if (known < second - keptSeconds) forget(known)
     const used = new Set<string>()

@@ -82,7 +82,11 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
       const challengeAt = challenges.timeOf(answer.challenge, flow)
       if (challengeAt === undefined) throw new PasskeyRefused(voidChallenge)
       const passkey = { ...(await verifyNewPasskey(answer, relyingParty)), name, createdAt: clock() }
-      const entry = ownAuditEntry({ account, action: 'passkey-added', details: { name } }, visitor, clock)
+      const entry = ownAuditEntry(
+        { account, action: 'passkey-added', details: { passkey: name } },
+        visitor,
+        clock,
+      )
       return store.addPasskey(account.id, { passkey, challengeAt, recoveryDigests, passkeysMax }, entry)
     }
   }
@@ -94,7 +98,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
   ): Promise<boolean> {
     const before = passkeysOf(account.portal).find((passkey) => passkey.id === id)?.name ?? ''
     const action = name === undefined ? 'passkey-removed' : 'passkey-renamed'
-    const details = { name: before, ...(name !== undefined && { to: name }) }
+    const details = { passkey: before, ...(name !== undefined && { to: name }) }
     return store.changePasskey(
       account.id,
       { id, name },

@@ -2,7 +2,7 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simp
 import { parseJsonObject } from '#platform/json.ts'
 import type { Passkey } from '#store/portal-access.ts'
 
-/** Whose passkeys are meant: browsers show and use them only on pages of this origin. */
+/** The relying party: browsers show and use its passkeys only on pages of this origin. */
 export interface RelyingParty {
   /** The host name of the origin. */
   readonly id: string

@@ -84,7 +84,7 @@ export interface AccessTokensOptions extends ExpectedClaims {
   readonly keyring: Keyring
   readonly verified: VerifiedTokens<AccessTokenClaims>
   readonly accessLifetimeMs: number
-  /** Of the tokens in access cookies; undefined = there is no such cookie. */
+  /** Lifetime of the tokens in access cookies; undefined = there is no such cookie. */
   readonly cookieLifetimeMs?: number | undefined
   readonly clock: Clock
 }

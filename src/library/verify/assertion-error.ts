@@ -16,14 +16,14 @@ const messages: Readonly<Record<AssertionErrorCode, string>> = {
   'assertion-expired': 'The assertion has expired.',
   'keys-unavailable': "The gateway's keys cannot be read.",
   revoked: 'The account has changed or the session has ended since this was issued.',
-  'revocations-unknown': 'It is not known now what the gateway has revoked.',
+  'revocations-unknown': 'The revocations of the gateway are not known at the moment.',
 }
 
 /** A request without a valid assertion. Its message may be shown to anybody, its cause is for the log. */
 export class AssertionError extends Error {
   override readonly name = 'AssertionError'
   readonly code: AssertionErrorCode
-  /** 401, or 503 if it cannot be told (`keys-unavailable`, `revocations-unknown`). Express and Fastify answer with it. */
+  /** 401, or 503 if unknown (`keys-unavailable`, `revocations-unknown`). Express and Fastify respond with it. */
   readonly statusCode: 401 | 503
 
   constructor(code: AssertionErrorCode, cause?: unknown) {

@@ -138,7 +138,7 @@ export function createRevocations(options: FollowOptions): Revocations {
     }
   }
 
-  /** Of each event, until when what is known is complete enough. */
+  /** For each event, until when the known revocations are complete enough. */
   async function* readBeats(signal: AbortSignal): AsyncGenerator<Moment> {
     const nonce = crypto.randomUUID()
     const target = new URL(url)

@@ -10,7 +10,7 @@ export interface Exemplar {
 /** The media type of OpenMetrics 1.0. */
 export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 
-/** Whether a scraper would rather have OpenMetrics than the text format of Prometheus. @param accept its Accept field */
+/** Whether a scraper prefers OpenMetrics to the Prometheus text format. @param accept its Accept field */
 export function prefersOpenMetrics(accept: string): boolean {
   const ranges = accept.toLowerCase().split(',')
   const weightOf = (type: string) =>

@@ -42,7 +42,7 @@ ${link && html`<p><a href="${link.href}">${link.text}</a></p>`}
 interface PlainDocument {
   readonly title: string
   readonly body: Html
-  /** Of its style; undefined = the Content-Security-Policy has the digest of that. */
+  /** Nonce of the style; undefined = the Content-Security-Policy has its digest. */
   readonly nonce?: string | undefined
 }
 

@@ -102,8 +102,8 @@ export function isBearerToken(text: string): boolean {
 const encryptedJwtParts = 5
 
 /**
- * Whether a bearer token can be one that only its issuer can read: neither a signed JWT nor any credential of ours, which
- * nobody else is told. An encrypted JWT can be one (RFC 7516).
+ * Whether a bearer token can be one that only its issuer can read: neither a signed JWT nor any credential of ours,
+ * which nobody else is told. An encrypted JWT can be one (RFC 7516).
  */
 export function isOpaqueToken(token: string): boolean {
   if (looksLikeJwt(token)) return token.split('.', encryptedJwtParts + 1).length === encryptedJwtParts

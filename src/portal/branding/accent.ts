@@ -8,10 +8,10 @@ const palettes = {
   dark: { ground: '#0d1114', surface: '#141a1e', sunken: '#0f1417', far: '#ffffff' },
 } as const
 
-/** Of text on its ground (WCAG 2.2, 1.4.3). */
+/** Minimum contrast of text with its background (WCAG 2.2, 1.4.3). */
 export const contrastMin = 4.5
 
-/** The least contrast of a colour, as text, with the grounds of a theme: 1 to 21. @param color `#rrggbb`, as all here */
+/** The lowest contrast of text in a colour with the backgrounds of a theme: 1 to 21. @param color `#rrggbb` */
 export function contrastOn(theme: Theme, color: string): number {
   const { ground, surface, sunken } = palettes[theme]
   return Math.min(...[ground, surface, sunken].map((behind) => contrastOf(color, behind)))

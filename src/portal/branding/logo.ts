@@ -16,7 +16,7 @@ const kinds = [
 
 interface ImageKind {
   readonly type: string
-  /** Of its file name. */
+  /** Extension of its file name. */
   readonly ending: string
   readonly begins: (bytes: Buffer) => boolean
 }

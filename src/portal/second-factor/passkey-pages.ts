@@ -1,7 +1,7 @@
 import type { PasskeyFlow } from '#identity/second-factor/passkey-challenges.ts'
 import type { PasskeyGiven } from '#identity/second-factor/passkey-check.ts'
 import { needsSecondFactor } from '#identity/second-factor/policy.ts'
-import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
 import { passkeysOf } from '#store/portal-access.ts'
 import { csrfField } from '../csrf.ts'
@@ -83,7 +83,7 @@ function ownPasskeyPages(
         const { account } = viewer
         const id = form('id')
         if (needsSecondFactor(withoutFactor(account), requireSecondFactor) && isLastFactor(account, id))
-          throw new GatehouseError('request-invalid', { detail: lastFactor })
+          throw invalidField('id', lastFactor)
         await assertSecondFactor(context)
         const isRemoved = await passkeys.remove(account, id, visitor)
         return redirectTo('/profile/two-factor', isRemoved ? 'passkey-removed' : 'passkey-gone')

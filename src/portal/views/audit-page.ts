@@ -106,6 +106,7 @@ const detailTexts: Readonly<Record<string, (value: Detail) => Content>> = {
   plan: (value) => (value === noPlan || value === '' ? 'no plan' : `plan ${value}`),
   email: (value) => `e-mail ${value}`,
   name: (value) => `key “${value}”`,
+  passkey: (value) => `passkey “${value}”`,
   to: (value) => `now “${value}”`,
   kid: (value) => `key ID ${value}`,
   expiresAt: (value) => html`expires ${timeOf(value)}`,

@@ -28,6 +28,8 @@ export interface IntegrationView {
   readonly refusedKeyForm?: RefusedKeyForm | undefined
   /** The form for a new further key, if it was refused. */
   readonly refusedKey?: FormState | undefined
+  /** The form for a certificate, if it was refused. */
+  readonly refusedCertificate?: FormState | undefined
   /** The form that was refused. */
   readonly refused?: { readonly kind: KeyKind; readonly form: KeyForm; readonly state: FormState } | undefined
 }
@@ -38,6 +40,7 @@ export function integrationPage(frame: PageFrame, view: IntegrationView): Html {
     title: 'Integration',
     section: '/integration',
     lead: 'Your keys, and how to use them.',
+    actions: html`<a class="button" href="${frame.base}/api">API reference</a>`,
     body: html`${keyCardOf(frame, view, 'secretKey')}${keyCardOf(frame, view, 'apiKey')}${furtherKeysOf(frame, view)}${snippetsCard(view)}${tryItCard(frame, view.tryIt)}`,
   })
 }
@@ -47,6 +50,7 @@ function furtherKeysOf(frame: PageFrame, view: IntegrationView): Html {
     keys: view.furtherKeys,
     created: view.createdKey,
     state: view.refusedKey ?? emptyForm,
+    certificate: view.snippets.carriers.certificate ? (view.refusedCertificate ?? emptyForm) : undefined,
     refused: view.refusedKeyForm,
   })
 }

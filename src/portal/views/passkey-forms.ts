@@ -114,13 +114,14 @@ function removeForm(
   factor: SecondFactor | undefined,
   state: FormState,
 ): Html {
+  const error = state.errors.id
   const isLast = factor?.passkeys?.length === 1 && factor.sealed === undefined
   return foldedForm(frame, {
     summary: html`Remove…<span class="visually-hidden"> passkey ${name}</span>`,
     isDanger: true,
     state,
     action: '/profile/two-factor/passkeys/remove',
-    body: html`${formMessage(state, true)}<p>It no longer signs you in. Delete it on your device too.${isLast && ' It is your last second factor: after that, your password alone signs you in.'}</p>
+    body: html`${formMessage(state, true)}${error !== undefined && html`<div role="alert">${fieldError(`remove-${id}-error`, error)}</div>`}<p>It no longer signs you in. Delete it on your device too.${isLast && ' It is your last second factor: after that, your password alone signs you in.'}</p>
 <input type="hidden" name="id" value="${id}">${proofFields(frame, state, { idPrefix: `remove-${id}-`, factor })}<div><button class="danger primary">Remove</button></div>`,
   })
 }
@@ -167,7 +168,7 @@ export function confirmByPasskeyPage(frame: PageFrame, state: FormState & { read
       passkeys &&
       card({
         title: 'Use a passkey',
-        lead: 'For 5 minutes, nothing then asks for your password or a code.',
+        lead: 'For 5 minutes, you are then not asked for your password or a code.',
         body: passkeyForm(frame, passkeys, {
           action: confirmByPasskeyPath,
           options: `${confirmByPasskeyPath}/options`,

@@ -11,7 +11,7 @@ export interface SubjectsView {
   readonly items: readonly BlockedItem[]
   readonly nextCursor: string | undefined
   readonly isFirstPage: boolean
-  /** Of the form to block one. */
+  /** State of the form that blocks one. */
   readonly state: FormState
 }
 

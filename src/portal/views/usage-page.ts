@@ -45,9 +45,14 @@ function planCard(frame: PageFrame, { name, isKnown, quota, rateLimit }: PlanUse
     title: `Plan: ${name}`,
     body: html`${!isKnown && html`<p>This plan no longer exists, so the account is not limited.</p>`}${quota && quotaPart(frame, quota, { id: 'quota' })}${
       rateLimit &&
-      html`<p class="muted">${number(rateLimit.limit)} requests ${perText(rateLimit.perMs)}, in bursts of up to ${number(rateLimit.limit)}.</p>`
+      html`<p class="muted">${limitText(rateLimit)}, in bursts of up to ${number(rateLimit.limit)}.</p>`
     }`,
   })
+}
+
+/** Such as `100 requests per minute`. */
+export function limitText({ limit, perMs }: { readonly limit: number; readonly perMs: number }): string {
+  return `${number(limit)} requests ${perText(perMs)}`
 }
 
 /** Such as `per minute`, `every 30 seconds`. */

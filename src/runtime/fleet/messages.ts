@@ -10,7 +10,7 @@ import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 export interface WorkerPorts {
   readonly listen: number
   readonly decide: number | undefined
-  /** That of the listener that redirects plain HTTP, if it is configured. */
+  /** Port of the listener that redirects plain HTTP, if it is configured. */
   readonly redirect: number | undefined
 }
 

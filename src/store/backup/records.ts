@@ -74,7 +74,10 @@ export const recordFields = {
     units: 'number',
   },
   usagePrincipal: { id: 'text', day: 'number' },
-  /** `accountId`: its subject, see quotas.ts; `held`: by each process, its ID: reserved, sequence, granted, askedAt (see quotas.ts). */
+  /**
+   * `accountId`: its subject, see quotas.ts; `held`: by each process, its ID: reserved, sequence, granted, askedAt
+   * (see quotas.ts).
+   */
   quota: { accountId: 'text', window: 'text', keptUntil: 'number', granted: 'number', held: 'object' },
   signingKey: {
     kid: 'text',

@@ -23,7 +23,7 @@ export type RedisTopology =
       readonly kind: 'sentinel'
       readonly name: string
       readonly nodes: readonly NodeAddress[]
-      /** Of the sentinels themselves. */
+      /** Password of the sentinels themselves. */
       readonly password: string | undefined
     }
   | { readonly kind: 'cluster'; readonly nodes: readonly NodeAddress[] }

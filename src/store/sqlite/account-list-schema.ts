@@ -11,9 +11,9 @@ function noteActivity(table: string, event: string, day: string): string {
 }
 
 /**
- * What lists of accounts need: an index with all that they are filtered by, so that rows, which are large, are read only
- * if they match; how many there are; and the last day on which each was active, noted by triggers wherever a use is
- * stored.
+ * What lists of accounts need: an index with every column that they filter by, so that the rows, which are large, are
+ * read only if they match; the number of accounts; and the last active day of each, noted by triggers wherever a use
+ * is stored.
  */
 export function listAccounts(database: DatabaseSync): void {
   database.exec(`

@@ -77,7 +77,7 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
     return { kind: 'created' }
   }
 
-  /** Those that another account has, or that occur a second time. */
+  /** E-mails that another account has, or that occur a second time. */
   function takenEmails(emails: readonly string[]): readonly string[] {
     const seen = new Set<string>()
     const taken: string[] = []

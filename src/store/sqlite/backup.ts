@@ -210,7 +210,10 @@ function selectOf(kind: TableKind): string {
   return `SELECT ${columns.join(', ')} FROM ${table}${order === undefined ? '' : ` ORDER BY ${order}`}`
 }
 
-/** Replaces, as the chains already have rows, and accounts the day of their last use. For all other kinds, two records with the same key are an error. */
+/**
+ * Replaces existing rows, as chains and last uses of accounts have some. For all other kinds, a duplicate key is an
+ * error.
+ */
 function insertOf(kind: TableKind): string {
   const { table, constants = {} }: Place<string> = places[kind]
   const fields = fieldsOf(kind)

@@ -15,8 +15,8 @@ import {
 import type { Database } from './database.ts'
 
 /**
- * How many index entries one call scans, which blocks this process for a millisecond or a few. By e-mail they are fewer, as
- * that index has no more than the e-mail, and each row has to be read.
+ * How many index entries one call scans, which blocks this process for a millisecond or a few. By e-mail they are
+ * fewer, as that index has only the e-mail, so each row has to be read.
  */
 const scannedMax: Readonly<Record<AccountOrder, number>> = { newest: 5_000, oldest: 5_000, email: 500 }
 

@@ -182,13 +182,13 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX blocked_subjects_by_time ON blocked_subjects (blocked_at, principal_id);
     `),
-  // Those whose usage is counted, with the day of their last use.
+  // Foreign principals whose usage is counted, with the day of their last use.
   (database) =>
     database.exec(`
       CREATE TABLE usage_principals (id TEXT PRIMARY KEY, day INTEGER NOT NULL) STRICT, WITHOUT ROWID;
       CREATE INDEX usage_principals_by_day ON usage_principals (day);
     `),
-  // Whom an OpenID provider knows as the owner.
+  // The owner's identity at an OpenID provider.
   (database) =>
     database.exec(`
       ALTER TABLE accounts ADD COLUMN identity_key TEXT;
@@ -199,7 +199,7 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
     database.exec(
       "CREATE INDEX accounts_active_admins ON accounts (id) WHERE role = 'Admin' AND is_disabled = 0",
     ),
-  // Those of secret keys are in the list of these.
+  // The last four characters of secret keys are in `secret_keys`.
   (database) => database.exec('ALTER TABLE accounts ADD COLUMN api_last_four TEXT'),
   // What receivers of events have got, and what was told once.
   (database) =>

@@ -89,7 +89,7 @@ t.test(
       { action: 'sign-in-failed' },
       { action: 'signed-in' },
       { action: 'signed-in', passkey: 'Laptop' },
-      { action: 'passkey-added', name: 'Laptop' },
+      { action: 'passkey-added', passkey: 'Laptop' },
     ])
   },
 )
@@ -281,7 +281,7 @@ t.test(
       errors: [{ field: 'to' }],
     })
     t.match(passkeysOf((await current()).portal), [{ name: 'Phone' }])
-    t.match((await actions())[0], { action: 'passkey-renamed', name: 'Laptop', to: 'Phone' })
+    t.match((await actions())[0], { action: 'passkey-renamed', passkey: 'Laptop', to: 'Phone' })
     t.equal(await acts.resetSecondFactor(id), true)
     t.equal((await current()).portal.secondFactor, undefined)
     await t.rejects(signInWith(), refused)

@@ -44,7 +44,7 @@ interface ExchangeInput {
   /** The lines for the backend, each ended by CR LF. */
   readonly lines: string
   readonly head: RequestHeadInput
-  /** Those that were checked; undefined = the request names none. */
+  /** The second targets that were checked; undefined = the request names none. */
   readonly secondTargets: SecondTargets | undefined
 }
 

@@ -212,7 +212,7 @@ export function createBackUp(
   }
 }
 
-/** Whose quotas an account has: its plan's, and those of its keys. */
+/** Subjects of the quotas of an account: of its plan, and of its keys. */
 function quotaSubjectsOf({ id, plan, secretKeys }: Account): readonly string[] {
   const ofKeys = secretKeys.flatMap(({ quota }) => (quota ? [keyQuotaSubject(id, quota)] : []))
   return [...new Set([...(plan === undefined ? [] : [id]), ...ofKeys])]

@@ -18,7 +18,7 @@ export type Command = readonly (string | number)[]
 interface RecordWriter {
   /** @throws OperatorError where a record excludes one before it */
   write(records: readonly StoreRecord[]): Promise<void>
-  /** That of the store; empty where there is none. */
+  /** Identity and head of the store; empty = it has none. */
   readonly store: Pick<RecordOf<'store'>, 'id' | 'head'>
 }
 
