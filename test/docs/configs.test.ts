@@ -14,7 +14,9 @@ const snippets = pages.flatMap(snippetsOf).filter(({ language }) => language ===
 
 /** Neither a config of another program (Prometheus, Kubernetes, the gateways that people come from) nor a file of accounts. */
 function isOurs({ text }: Snippet): boolean {
-  return !/^(?:scrape_configs|rule_files|apiVersion|_format_version|services|apiEndpoints|accounts):/m.test(text)
+  return !/^(?:scrape_configs|rule_files|apiVersion|_format_version|services|apiEndpoints|accounts):/m.test(
+    text,
+  )
 }
 
 /** What a part of a config leaves out: upstreams that its routes name, and a route at all. */
