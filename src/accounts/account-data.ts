@@ -98,7 +98,7 @@ export function createdKeyData(
 export function boundCertificateData({ certificate, input }: BoundCertificate) {
   const { secretKey: _, ...limits } = createdKeyData('', input)
   const { subject, validUntil, digest } = certificate
-  const [sha256, validTo] = [Buffer.from(digest).toString('hex'), new Date(validUntil).toISOString()]
+  const [sha256, validTo] = [Buffer.from(digest).toString('hex'), timeOrNull(validUntil)]
   return { ...limits, certificate: { subject, sha256, validTo } }
 }
 

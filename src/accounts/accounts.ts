@@ -208,7 +208,7 @@ export function findByIdOrEmail(store: AccountReader, idOrEmail: string): Promis
   return idOrEmail.includes('@') ? store.findAccountByEmail(idOrEmail) : store.findAccount(idOrEmail)
 }
 
-/** Nobody is locked out by a mistake of their own; that an Admin is left is up to the store. */
+/** Keeps people from locking themselves out; the store makes sure that an Admin is left. */
 function assertNotOwn(by: Actor, id: string): void {
   if (by.kind === 'account' && by.id === id) throw new GatehouseError('own-account')
 }

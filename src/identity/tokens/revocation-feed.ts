@@ -146,7 +146,7 @@ export function openRevocationFeed(options: RevocationFeedOptions): RevocationFe
       throw new GatehouseError('store-unavailable')
     if (readers.size >= readersMax) {
       throw new GatehouseError('rate-limited', {
-        detail: 'As many readers as tokens.revocationFeed allows follow the revocations already.',
+        detail: 'The maximum number of readers (tokens.revocationFeed) already follows the revocations.',
         rate: {
           policy: 'readers',
           limit: readersMax,
