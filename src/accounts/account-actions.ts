@@ -2,6 +2,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
 import type { Actor } from '#store/audit-entry.ts'
+import type { ImportedKeyStore } from '#store/imported-keys.ts'
 import type { KeyStore } from '#store/keys.ts'
 import type { PortalStore } from '#store/portal.ts'
 import type { SessionStore } from '#store/sessions.ts'
@@ -10,6 +11,7 @@ import { type AccountKeys, createAccountKeys } from './account-keys.ts'
 import { type AccountSearch, createAccountSearch } from './account-search.ts'
 import { type AccountSessions, createAccountSessions } from './account-sessions.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
+import { type Apply, createApply } from './apply/apply.ts'
 import { createAuditEntryFactory } from './audit-entry-factory.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import type { DeliverMail } from './mails/outbox.ts'
@@ -30,6 +32,8 @@ export interface AccountActions {
   readonly search: AccountSearch
   readonly keys: AccountKeys
   readonly secretKeys: SecretKeys
+  /** Accounts and keys as a file says. */
+  readonly apply: Apply
   readonly sessions: AccountSessions
   readonly profile: OwnProfile
   readonly setupLinks: SetupLinks
@@ -53,7 +57,13 @@ export interface AccountActions {
 
 export type AccountActionsOf = (by: Actor) => AccountActions
 
-type AccountActionsStore = AccountStore & KeyStore & SessionStore & PortalStore & AuditStore & UsageStore
+type AccountActionsStore = AccountStore &
+  KeyStore &
+  Pick<ImportedKeyStore, 'findImportedKey'> &
+  SessionStore &
+  PortalStore &
+  AuditStore &
+  UsageStore
 
 export interface AccountActionsOptions
   extends Omit<ProfileOptions, 'store' | 'accounts' | 'by' | 'entry'>,
@@ -83,11 +93,13 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
     const accounts = createAccounts({ ...options, planNames, by })
     const entry = createAuditEntryFactory(by, clock)
     const common = { ...options, accounts, by, entry }
+    const secretKeys = createSecretKeys(common)
     return {
       accounts,
       search,
       keys: createAccountKeys(common),
-      secretKeys: createSecretKeys(common),
+      secretKeys,
+      apply: createApply({ ...common, secretKeys }),
       sessions: createAccountSessions(common),
       profile: createProfile(common),
       setupLinks: createSetupLinks(common),

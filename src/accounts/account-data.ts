@@ -98,15 +98,15 @@ export function createdKeyData(
 export function boundCertificateData({ certificate, input }: BoundCertificate) {
   const { secretKey: _, ...limits } = createdKeyData('', input)
   const { subject, validUntil, digest } = certificate
-  const [sha256, validTo] = [Buffer.from(digest).toString('hex'), new Date(validUntil).toISOString()]
+  const [sha256, validTo] = [Buffer.from(digest).toString('hex'), timeOrNull(validUntil)]
   return { ...limits, certificate: { subject, sha256, validTo } }
 }
 
-function quotaData(quota: Quota | undefined): Quota | null {
+export function quotaData(quota: Quota | undefined): Quota | null {
   return quota ? { limit: quota.limit, per: quota.per } : null
 }
 
-function timeOrNull(time: number | undefined): string | null {
+export function timeOrNull(time: number | undefined): string | null {
   return time === undefined ? null : new Date(time).toISOString()
 }
 

@@ -10,6 +10,10 @@ export interface AccountInput {
   readonly isVerified: boolean
   /** Absent = none. */
   readonly plan?: string | undefined
+  /** Absent = false. */
+  readonly isDisabled?: boolean | undefined
+  /** See Account. */
+  readonly managedBy?: string | undefined
 }
 
 /** How commands say that an account has no plan; no plan has this name. */

@@ -26,6 +26,8 @@ export interface CreatedAccount {
 /** How many accounts get their keys in one go: this blocks the event loop for a few milliseconds. */
 const keyBatchSize = 20
 
+type OnMade = (created: readonly CreatedAccount[]) => Promise<void>
+
 /** The life of an account. Functions that take an ID or e-mail throw `account-not-found`. */
 export interface Accounts {
   /** The names of the plans in the config. */
@@ -35,18 +37,16 @@ export interface Accounts {
   /**
    * Creates all or none. The keys are created a few at a time, with other work in between; the store writes all in one
    * step.
+   * @param onMade called with the accounts before any is saved; what it throws undoes everything
    * @throws the same, with the e-mails that are taken
    */
-  createAll(inputs: readonly AccountInput[]): Promise<readonly CreatedAccount[]>
+  createAll(inputs: readonly AccountInput[], onMade?: OnMade): Promise<readonly CreatedAccount[]>
   /**
    * Creates all or none, of any number: `importAccounts` of the store says what that means.
    * @param onCreated called with each batch before all are saved; what it throws undoes the import
    * @throws the same; nothing that `onCreated` got is valid then
    */
-  importAll(
-    batches: AsyncIterable<readonly AccountInput[]>,
-    onCreated: (created: readonly CreatedAccount[]) => Promise<void>,
-  ): Promise<void>
+  importAll(batches: AsyncIterable<readonly AccountInput[]>, onCreated: OnMade): Promise<void>
   /** Which of some e-mails have an account. */
   findTaken(emails: readonly string[]): Promise<readonly string[]>
   find(idOrEmail: string): Promise<Account>
@@ -70,7 +70,8 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
   const { clock } = keyOptions
   const entry = createAuditEntryFactory(by, clock)
 
-  function prepare({ email, firstName, lastName, role, isVerified, plan }: AccountInput): CreatedAccount {
+  function prepare(input: AccountInput): CreatedAccount {
+    const { email, firstName, lastName, role, isVerified, isDisabled = false, plan, managedBy } = input
     const id = createAccountId()
     const secretKey = makeDefaultKey(id, keyOptions)
     const apiKey = makeKey('apiKey', id, keyOptions)
@@ -81,7 +82,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
       lastName,
       role,
       isVerified,
-      isDisabled: false,
+      isDisabled,
       createdAt: clock(),
       revision: 1,
       sessionEpoch: 1,
@@ -90,6 +91,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
       apiKey: apiKey.stored,
       portal: noPortalAccess,
       plan,
+      ...(managedBy !== undefined && { managedBy }),
     }
     return { account, secretKey: secretKey.key, apiKey: apiKey.key }
   }
@@ -101,8 +103,12 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
     return created
   }
 
-  async function createAll(inputs: readonly AccountInput[]): Promise<readonly CreatedAccount[]> {
+  async function createAll(
+    inputs: readonly AccountInput[],
+    onMade?: OnMade,
+  ): Promise<readonly CreatedAccount[]> {
     const created = await prepareAll(inputs)
+    await onMade?.(created)
     await withUnconfirmedKeys(created, save(created))
     return created
   }
@@ -121,7 +127,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
 
   async function importAll(
     batches: AsyncIterable<readonly AccountInput[]>,
-    onCreated: (created: readonly CreatedAccount[]) => Promise<void>,
+    onCreated: OnMade,
   ): Promise<void> {
     async function* prepared(): AsyncGenerator<AccountBatch> {
       for await (const inputs of batches) {
@@ -145,6 +151,8 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
         entry('account-created', account, {
           role: account.role,
           ...(account.plan !== undefined && { plan: account.plan }),
+          ...(account.isDisabled && { isDisabled: true }),
+          ...(account.managedBy !== undefined && { managedBy: account.managedBy }),
         }),
       ),
     }
@@ -208,7 +216,7 @@ export function findByIdOrEmail(store: AccountReader, idOrEmail: string): Promis
   return idOrEmail.includes('@') ? store.findAccountByEmail(idOrEmail) : store.findAccount(idOrEmail)
 }
 
-/** Nobody is locked out by a mistake of their own; that an Admin is left is up to the store. */
+/** Keeps people from locking themselves out; the store makes sure that an Admin is left. */
 function assertNotOwn(by: Actor, id: string): void {
   if (by.kind === 'account' && by.id === id) throw new GatehouseError('own-account')
 }

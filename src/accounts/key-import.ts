@@ -14,6 +14,7 @@ export interface ImportedKeyLine {
 
 const required = ['account', 'digest', 'name'] as const
 const fields: readonly string[] = [...required, 'expires', 'scopes', 'quota']
+export const digestRule = 'must be a SHA-256, 64 hexadecimal digits or 43 characters of base64'
 const hex = /^[0-9a-f]{64}$/i
 const base64 = /^[\w+/-]{43}=?$/
 
@@ -85,10 +86,7 @@ function parseKeyLine(values: Readonly<Record<string, unknown>>, now: number): I
   ]
   if (account === '') errors.push('account: must be the ID or e-mail of an account')
   const digest = parseDigest(digestText)
-  if (!digest)
-    errors.push(
-      `digest: must be a SHA-256, 64 hexadecimal digits or 43 characters of base64; it has ${digestText.length} characters`,
-    )
+  if (!digest) errors.push(`digest: ${digestRule}; it has ${digestText.length} characters`)
   const expiresAt = parseTime(expires)
   if (expires !== '' && expiresAt === undefined)
     errors.push('expires: must be a time such as 2027-01-31T00:00:00Z, or empty')
@@ -107,7 +105,8 @@ function parseKeyLine(values: Readonly<Record<string, unknown>>, now: number): I
   return errors.length > 0 || !digest ? errors.join('; ') : { account, digest, input }
 }
 
-function parseDigest(text: string): Uint8Array | undefined {
+/** A SHA-256: 64 hexadecimal digits, or base64. */
+export function parseDigest(text: string): Uint8Array | undefined {
   if (hex.test(text)) return Buffer.from(text, 'hex')
   return base64.test(text) ? Buffer.from(text, 'base64') : undefined
 }

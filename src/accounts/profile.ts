@@ -19,9 +19,9 @@ export interface OwnProfile {
   /** Whether verifications can be sent at all (config `mail`); if not, an Admin verifies and changes e-mails. */
   readonly canSend: boolean
   /**
-   * Sends a link that verifies an e-mail: the current or a new one of the account. The account changes only
-   * when the link is used, and only the last link works, for an hour. An e-mail of another account gets the same answer
-   * and the same mail: only whoever reads it learns that it is taken, when the link is used.
+   * Sends a link that verifies an e-mail: the current or a new one of the account. The account changes only when the
+   * link is used, and only the last link works, for an hour. An e-mail of another account gets the same answer and
+   * the same mail: only its reader learns that it is taken, when the link is used.
    * @throws GatehouseError `request-invalid` (field `email`), `mail-unavailable` (503: not configured, or the server
    *   rejected it), `rate-limited` (3 in an hour for an account)
    */
@@ -108,7 +108,7 @@ export function createProfile(options: ProfileOptions): OwnProfile {
   }
 }
 
-/** Names are left out: they are text that whoever asks has chosen. @param from the address of who asks */
+/** Names are left out, as the requester chooses them. @param from the requester's address */
 function verificationMail(
   to: string,
   url: string,

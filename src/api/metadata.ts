@@ -28,8 +28,8 @@ export interface ProtectedResourceOptions {
 export interface ResourceMetadata {
   readonly resource: string
   /**
-   * The issuers of the route, each preceded by the authorization server that the gateway is in front of it, if it is
-   * one; then the gateway, unless its `issuer` is not its URL, as nobody could discover it.
+   * The issuers of the route, each preceded by the gateway's authorization server in front of it, if there is one;
+   * then the gateway, unless its `issuer` is not its URL, as clients could not discover it.
    */
   readonly authorization_servers?: readonly string[]
   readonly scopes_supported?: readonly string[]

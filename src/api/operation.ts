@@ -21,6 +21,8 @@ export interface OperationDoc {
   /** An object whose members are the parameters of the query. */
   readonly query?: JsonSchema
   readonly body?: JsonSchema
+  /** Largest body; default: `jsonBytesMax`. */
+  readonly bodyBytesMax?: number
   /** Whether the body is optional. */
   readonly isBodyOptional?: boolean
   /** The media type of the body; default: application/json. */
@@ -107,11 +109,12 @@ export function registerOperations<Path extends GatedPath>(
 }
 
 function createRoute(
-  { query, body, isBodyOptional, findErrors, handler }: Operation,
+  { query, body, bodyBytesMax, isBodyOptional, findErrors, handler }: Operation,
   admission: Admission,
 ): Omit<RouteOptions, 'url' | 'method'> {
   return {
     onRequest: admission.admit,
+    ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
     preHandler: async (request) => {
       if (arrivalOf(request.raw).head.body.kind !== 'none') await admission.admitAgain(request)
       const { validation } = request.validationError ?? {}

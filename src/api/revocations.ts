@@ -36,7 +36,7 @@ export function revocationsOperations({
         id: 'followRevocations',
         summary: 'Streams what has been revoked, as signed events.',
         description:
-          'Server-sent events, each a JWT of type `gatehouse-revocations+jwt`: a snapshot, then each revocation, and several times a second as of when they are complete. Only with `tokens.revocationFeed`.',
+          'Server-sent events, each a JWT of type `gatehouse-revocations+jwt`: a snapshot, then each revocation, and several times a second the time up to which they are complete. Only with `tokens.revocationFeed`.',
         query,
         responses: {
           200: { description: 'The stream; it does not end.', alternatives: ['text/event-stream'] },

@@ -75,7 +75,17 @@ export function toRequestInvalid(
   }
   const fields = toFieldErrors(found)
   const wrong = new Set(fields.map(({ field }) => field.split('.')[0] ?? ''))
-  return new GatehouseError('request-invalid', { errors: [...fields, ...(findOthers?.(wrong) ?? [])] })
+  const all = [...fields, ...(findOthers?.(wrong) ?? [])]
+  return new GatehouseError('request-invalid', { errors: all.slice(0, errorsMax) })
+}
+
+/** How many errors one answer names. */
+const errorsMax = 100
+
+/** What is wrong with a value that was not sent: with the file of a command. Defaults are filled in. */
+export function findSchemaErrors(schema: AnySchema, value: unknown): readonly FieldError[] {
+  const validate = new Ajv(sharedOptions).compile(schema)
+  return validate(value) ? [] : toFieldErrors(validate.errors ?? [])
 }
 
 /** Turns the errors of Ajv into one error per field. */

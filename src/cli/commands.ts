@@ -11,6 +11,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
     (await import('./import/import-accounts.ts')).importCommand,
   ],
   keys: async () => (await import('./keys/key-commands.ts')).keyCommands,
+  apply: async () => [(await import('./apply/apply-command.ts')).applyCommand],
   sessions: async () => (await import('./session-commands.ts')).sessionCommands,
   subjects: async () => (await import('./subject-commands.ts')).subjectCommands,
   usage: async () => (await import('./usage-commands.ts')).usageCommands,

@@ -47,7 +47,7 @@ function readSecret(
 /** Services read what systemd passes them in this folder (systemd.exec(5), "Credentials"). */
 function readCredential(name: string, { CREDENTIALS_DIRECTORY: folder }: Environment): SecretResult {
   if (folder) return readSecretFile(join(folder, name))
-  const problem = `$CREDENTIALS_DIRECTORY is not set, as it is in a service of systemd with LoadCredential=${name}:PATH`
+  const problem = `$CREDENTIALS_DIRECTORY is not set: a systemd service sets it with LoadCredential=${name}:PATH`
   return { problem, isMissing: true }
 }
 

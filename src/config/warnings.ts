@@ -205,7 +205,7 @@ function outdatedCertificate(config: ConfigReadResult['config'], now: number): W
 
 function expiredSecurityTxt({ securityTxt }: Tree, now: number): Warning[] {
   if (!securityTxt || now < Date.parse(`${securityTxt.expires}T23:59:59Z`)) return []
-  const message = `security.txt has expired: nobody has to trust what it says`
+  const message = `security.txt has expired: its readers need not trust it`
   return [{ path: ['securityTxt', 'expires'], message, hint: 'check the contacts and set a later day' }]
 }
 

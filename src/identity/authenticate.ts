@@ -59,7 +59,7 @@ function authenticateWith(
   if (issuers !== undefined && mayBeKeyOrToken(kind, carrier)) {
     const knowledge = schemes.foreign?.knowledgeOf(text, issuers)
     const asToken = () => settle(bearerToken, authenticateBearer(text, issuers, schemes))
-    // A token that its issuer has just called active is none of our keys.
+    // A token that its issuer has just called active is not one of our keys.
     if (knowledge === 'active' || (knowledge !== undefined && !accepted.includes(kind))) return asToken()
     if (knowledge !== undefined) return keyOrToken(schemes.secretKey.authenticate(text), asToken)
   }

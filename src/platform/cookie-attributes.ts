@@ -6,5 +6,5 @@ interface CookieAttributes {
 
 /** The attributes of a cookie that no script reads, to be put after its value: `; Path=/; HttpOnly; SameSite=Lax`. */
 export function cookieAttributes({ path, sameSite, isSecure }: CookieAttributes): string {
-  return `; Path=${path}; HttpOnly; SameSite=${sameSite}${isSecure ? '; Secure' : ''}`
+  return `; Path=${path}; HttpOnly${isSecure ? '; Secure' : ''}; SameSite=${sameSite}`
 }

@@ -27,6 +27,7 @@ const notices = {
     kind: 'warn',
     text: 'This key was already replaced; it was not reset again.',
   },
+  'certificate-added': { kind: 'good', text: 'The certificate is a key of yours now.' },
   'secret-key-renamed': { kind: 'good', text: 'The key is renamed.' },
   'secret-key-revoked': { kind: 'good', text: 'The key is revoked.' },
   'secret-key-ends': { kind: 'good', text: 'The key will be revoked at the time you chose.' },

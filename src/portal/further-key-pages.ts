@@ -1,3 +1,4 @@
+import { hasPrivateKey } from '#accounts/certificate-input.ts'
 import { parseQuota, quotaRule, type SecretKeyInput } from '#accounts/key-input.ts'
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -23,8 +24,24 @@ export function furtherKeysOf(secretKeys: readonly SecretKeyStatus[]): readonly 
   return secretKeys.filter(({ name }) => name !== defaultKeyName)
 }
 
+/** The fields of a new key, besides the password. */
+const keyFields = ['name', 'scopes', 'addresses', 'quota', 'lifetimeDays']
+
+function valuesOf(form: Form, names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [name, form(name)]))
+}
+
+interface FurtherKeyOptions {
+  readonly clock: Clock
+  /** Whether the certificate of a client may be its key. */
+  readonly acceptsCertificates: boolean
+}
+
 /** The further secret keys of one's own account. */
-export function createFurtherKeyPages(show: ShowIntegration, clock: Clock): readonly PortalPage[] {
+export function createFurtherKeyPages(
+  show: ShowIntegration,
+  { clock, acceptsCertificates }: FurtherKeyOptions,
+): readonly PortalPage[] {
   function refuse(context: SignedInContext, form: 'rotate' | 'rename', refusal: FormRefusal) {
     const refusedKeyForm = { form, name: context.form('name'), state: refusal.state }
     return show(context, { refusedKeyForm }, refusal)
@@ -40,12 +57,25 @@ export function createFurtherKeyPages(show: ShowIntegration, clock: Clock): read
         return show(context, { createdKey: { name: input.name, key } })
       },
       refused: (context, error) => {
-        const names = ['name', 'scopes', 'addresses', 'quota', 'lifetimeDays']
-        const refusal = formRefusal(
-          error,
-          Object.fromEntries(names.map((name) => [name, context.form(name)])),
-        )
+        const refusal = formRefusal(error, valuesOf(context.form, keyFields))
         return show(context, { refusedKey: refusal.state }, refusal)
+      },
+    },
+    {
+      path: '/integration/keys/certificate',
+      asksPassword: true,
+      post: async ({ actions, viewer, form }) => {
+        if (!acceptsCertificates)
+          throw invalidField('certificate', 'This gateway accepts no certificates as keys (keys.accept).')
+        const input = keyInputOf(form, clock())
+        await actions.secretKeys.bindCertificate(viewer.account.id, input, form('certificate'))
+        return redirectTo('/integration', 'certificate-added')
+      },
+      refused: (context, error) => {
+        const certificate = context.form('certificate')
+        const values = valuesOf(context.form, keyFields)
+        const refusal = formRefusal(error, hasPrivateKey(certificate) ? values : { ...values, certificate })
+        return show(context, { refusedCertificate: refusal.state }, refusal)
       },
     },
     {

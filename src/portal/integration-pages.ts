@@ -12,7 +12,7 @@ import { isInUse, usageText } from './views/key-card.ts'
 
 /** The two keys of one's own account, and how to use them. */
 export const integrationPages: CreatePages = (options) => {
-  const { routes, clock } = options
+  const { routes, clock, carriers } = options
   const show = createShowIntegration(options)
   const tryRoute = createTryIt(options)
 
@@ -81,7 +81,7 @@ export const integrationPages: CreatePages = (options) => {
         return show(context, { tryIt: { routes: callable, chosen: chosen?.name, request, outcome } })
       },
     },
-    ...createFurtherKeyPages(show, clock),
+    ...createFurtherKeyPages(show, { clock, acceptsCertificates: carriers.certificate }),
   ]
 }
 

@@ -38,6 +38,7 @@ const accessByPath = {
   '/integration/api-key/reveal': ['viewer', 'POST'],
   '/integration/api-key/reset': ['viewer', 'POST'],
   '/integration/keys/create': ['viewer', 'POST'],
+  '/integration/keys/certificate': ['viewer', 'POST'],
   '/integration/keys/rotate': ['viewer', 'POST'],
   '/integration/keys/rename': ['viewer', 'POST'],
   '/integration/keys/revoke': ['viewer', 'POST'],

@@ -79,7 +79,10 @@ export type AccountCreation =
   | { readonly kind: 'exists'; readonly emails: readonly string[] }
 
 export type AccountChanges = Partial<
-  Pick<Account, 'email' | 'firstName' | 'lastName' | 'role' | 'isVerified' | 'isDisabled' | 'plan'>
+  Pick<
+    Account,
+    'email' | 'firstName' | 'lastName' | 'role' | 'isVerified' | 'isDisabled' | 'plan' | 'managedBy'
+  >
 >
 
 export type AccountUpdate =

@@ -43,6 +43,7 @@ export const auditActions = [
   'secret-key-overlap-ended',
   'secret-key-created',
   'secret-key-renamed',
+  'secret-key-updated',
   'secret-key-revoked',
   'api-key-reset',
   'key-revealed',

@@ -6,7 +6,8 @@ import type { Reseal, SecretKey, StoredKey } from './secret-keys.ts'
 export interface KeyStore {
   /**
    * Replaces the key of the same name, or adds one where it was revoked. Without `graceUntil` the old one is revoked
-   * now, and its sessions with it.
+   * now, and its sessions with it. With the digest of the key of that name, the key stays and gets the limits and the ID
+   * that come with it.
    * @returns undefined where there is no such account, or its key is not the one to be replaced
    */
   resetSecretKey(id: string, reset: SecretKeyReset, audit?: AuditEntry): Promise<Account | undefined>

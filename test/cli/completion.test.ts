@@ -13,7 +13,7 @@ import { run, tempFolder } from './run.ts'
 /** What is typed, and all that is offered for its last word. */
 const cases: readonly (readonly [typed: string, offered: readonly string[]])[] = [
   ['si', ['signing-keys']],
-  ['a', ['accounts', 'audit']],
+  ['a', ['accounts', 'apply', 'audit']],
   [
     'accounts ',
     ['create', 'delete', 'import', 'list', 'reset-second-factor', 'setup-link', 'show', 'unlink', 'update'],

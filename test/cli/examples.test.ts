@@ -26,6 +26,7 @@ const files: Readonly<Record<string, string | Uint8Array>> = {
   'people.jsonl': '{"email":"dan@example.com"}\n',
   'people.jsonl.gz': gzipSync('{"email":"eve@example.com"}\n'),
   'digests.csv': digests,
+  'accounts.yaml': `accounts: [{ email: ${email}, keys: [{ name: ci }] }]`,
   'digests.csv.gz': gzipSync(digests),
   'client.pem': makeCertificate(undefined, 'DNS:laptop').cert,
   'password.txt': 'correct horse battery\n',

@@ -134,7 +134,7 @@ t.test('a credential is a file of that name in the folder that systemd names', a
   t.strictSame(problems('empty'), [`${at}: ${folder}/empty is empty`])
   for (const none of [{}, { CREDENTIALS_DIRECTORY: '' }])
     t.strictSame(problems('redis-password', none), [
-      `${at}: $CREDENTIALS_DIRECTORY is not set, as it is in a service of systemd with LoadCredential=redis-password:PATH`,
+      `${at}: $CREDENTIALS_DIRECTORY is not set: a systemd service sets it with LoadCredential=redis-password:PATH`,
     ])
   for (const name of ['..', '.', '../redis-password', '/etc/passwd', '', 'a'.repeat(256)])
     t.match(problems(name), [/^store\.redis\.password\.credential: /], name)

@@ -44,6 +44,7 @@ const runBy: Readonly<Record<string, string>> = {
   'sh docs/operators/accounts-and-keys.md Where keys may come': 'test/docs/shell.test.ts',
   'sh docs/operators/commands.md': 'test/docs/shell.test.ts',
   'sh docs/operators/accounts-and-keys.md': 'test/docs/shell.test.ts',
+  'yaml docs/operators/accounts-and-keys.md Accounts and keys as a file': 'test/docs/shell.test.ts',
   'sh docs/operators/sealing-and-signing-keys.md': 'test/docs/shell.test.ts',
   'sh docs/operators/portal-users-and-audit.md': 'test/docs/shell.test.ts',
   'sh docs/sender-constrained.md': 'test/docs/sender-constrained.test.ts',

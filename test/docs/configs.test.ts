@@ -12,9 +12,11 @@ type Tree = Readonly<Record<string, unknown>>
 const pages = globSync(['README.md', 'docs/*.md', 'docs/operators/*.md'])
 const snippets = pages.flatMap(snippetsOf).filter(({ language }) => language === 'yaml')
 
-/** Not a config of another program: Prometheus, Kubernetes, and the gateways that people come from. */
+/** Neither a config of another program (Prometheus, Kubernetes, the gateways that people come from) nor a file of accounts. */
 function isOurs({ text }: Snippet): boolean {
-  return !/^(?:scrape_configs|rule_files|apiVersion|_format_version|services|apiEndpoints):/m.test(text)
+  return !/^(?:scrape_configs|rule_files|apiVersion|_format_version|services|apiEndpoints|accounts):/m.test(
+    text,
+  )
 }
 
 /** What a part of a config leaves out: upstreams that its routes name, and a route at all. */

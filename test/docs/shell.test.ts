@@ -35,6 +35,15 @@ t.test('the lines of the pages for operators work in their order', async (t) => 
   await run(pattern)
   t.match(await run(`${grep} || echo "status $?"`), 'status 1')
   for (const line of linesOf('docs/operators/accounts-and-keys.md', 'Keys made elsewhere')) await run(line)
+  const asFile = 'Accounts and keys as a file'
+  const state = snippetsOf('docs/operators/accounts-and-keys.md').find(({ heading }) => heading === asFile)
+  writeFileSync(join(folder, 'accounts.yaml'), state?.text ?? '')
+  const [dryRun, apply, prune] = linesOf('docs/operators/accounts-and-keys.md', asFile).map((line) =>
+    run.bind(undefined, line),
+  )
+  t.match(await dryRun?.(), '5 changes to make; nothing was changed.')
+  t.match(await apply?.(), '5 changes made.')
+  t.match(await prune?.(), 'Everything is as accounts.yaml says')
   const [bash = '', zsh = '', fish = ''] = linesOf('docs/operators/commands.md', 'On a terminal')
   mkdirSync(join(folder, '.config/fish/completions'), { recursive: true })
   t.match(await run(`${bash.replace(/#.*/, '')}; complete -p gatehouse`), 'gatehouse')

@@ -20,6 +20,7 @@ t.test('access to the admin API', async (t) => {
     [operations.listSessions, `${path}/sessions`],
     [operations.endSessions, `${path}/sessions`],
     [operations.resetSecondFactor, `${path}/second-factor`],
+    [operations.apply, '/api/v1/admin/apply', { accounts: [{ email: 'x@example.com', role: 'Admin' }] }],
     [operations.audit, '/api/v1/admin/audit'],
     [operations.audit, '/api/v1/admin/audit?format=csv'],
   ] as const

@@ -53,6 +53,7 @@ t.test('the OpenAPI document', async (t) => {
       ...['get', 'delete'].map((method) => `${method} /api/v1/admin/accounts/{id}/sessions`),
       'delete /api/v1/admin/accounts/{id}/second-factor',
       'get /api/v1/admin/accounts/{id}/usage',
+      'post /api/v1/admin/apply',
       ...['get', 'post', 'delete'].map((method) => `${method} /api/v1/admin/subjects`),
       'get /api/v1/admin/audit',
       'get /portal',

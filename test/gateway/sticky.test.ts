@@ -116,7 +116,7 @@ t.test(
       ['/x', ['X-Forwarded-Prefix: /outer;evil'], '/'],
     ] as const) {
       const answer = await ask(t, gateway.url, `GET ${path}`, headers)
-      t.match(answer.headers['set-cookie'], `; Path=${expected}; HttpOnly; SameSite=None; Secure`)
+      t.match(answer.headers['set-cookie'], `; Path=${expected}; HttpOnly; Secure; SameSite=None`)
     }
   },
 )

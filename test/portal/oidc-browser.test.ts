@@ -57,7 +57,7 @@ test('a person signs in at a provider of another site, reveals a key, and signs 
   await signInAtProvider(page, 'ada')
   await page.waitForURL('**/portal/integration')
   await page.getByText('Reveal the secret key').click()
-  await section.getByText('You have just confirmed with Example ID').waitFor()
+  await section.getByText('You have just confirmed that it is you.').waitFor()
   t.strictSame(await findBarriers(page), [])
   await section.getByRole('button', { name: 'Reveal' }).click()
   await page.getByText('Shown for one minute.').waitFor()

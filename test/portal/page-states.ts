@@ -1,4 +1,5 @@
 import type { SetupLink } from '#accounts/setup-links.ts'
+import { createCarriers } from '#identity/keys/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Html } from '#platform/pages/html.ts'
 import { dayOf } from '#platform/time.ts'
@@ -50,6 +51,8 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       next: '',
     }),
   'sign-in-providers': (over) => signInPage(out({ ...over, oidc }), { ...emptyForm, next: '' }),
+  'sign-in-long-names': (over) =>
+    signInPage({ ...samples.longFrame, ...over, oidc, viewer: undefined }, { ...emptyForm, next: '' }),
   'profile-providers': (over) =>
     profilePage(samples.frame({ ...over, oidc: { ...oidc, linked: oidc.providers } }), {
       account: samples.account(),
@@ -249,6 +252,28 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
         refusedKey: {
           values: { name: 'c i', scopes: 'orders:read', addresses: '', lifetimeDays: '' },
           errors: { name: 'Must be 1 to 64 letters, digits, . _ or -.', password: 'The password is wrong.' },
+          message: undefined,
+        },
+      }),
+    ),
+  'integration-certificate-refused': (over) =>
+    integrationPage(
+      samples.frame(over),
+      integration({
+        snippets: {
+          baseUrl: 'https://api.example.com',
+          path: '/orders',
+          carriers: createCarriers(['SecretKey', 'certificate']),
+        },
+        refusedCertificate: {
+          values: {
+            name: 'laptop',
+            certificate: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----',
+          },
+          errors: {
+            certificate: 'Cannot be read as an X.509 certificate.',
+            password: 'The password is wrong.',
+          },
           message: undefined,
         },
       }),

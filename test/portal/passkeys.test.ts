@@ -3,8 +3,6 @@ import t from 'tap'
 import { findBarriers } from './support/axe.ts'
 import { goodPassword, portalTests, signIn } from './support/portal.ts'
 
-// needs: chromium
-
 const test = portalTests(t, { host: 'localhost' })
 
 /** A device that keeps passkeys, in a browser; whoever sits there is recognised. */

@@ -57,6 +57,7 @@ export function ownFrame(over: Partial<PageFrame> = {}): PageFrame {
 const longWord = 'Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch'
 
 export const longFrame = frame({
+  brand: `${longWord}AG`,
   viewer: {
     id: 'Zz9ZzZz9ZzZz9ZzZ',
     email: `${longWord.toLowerCase()}@department.of.rather.long.names.example.com`,

@@ -67,7 +67,7 @@ t.test('registration at the gateway for an issuer', async (t) => {
     t.strictSame(refused.json(), {
       error: 'invalid_redirect_uri',
       error_description:
-        'redirect_uris[1] is none of those that the operator of this gateway has allowed (issuers[].registration.redirectUris).',
+        'redirect_uris[1] is not among those that the operator of this gateway allows (issuers[].registration.redirectUris).',
     })
   }
   for (const redirect_uris of [undefined, [], 'x', {}, Array(101).fill(loopback)])

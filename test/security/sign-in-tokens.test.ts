@@ -116,6 +116,13 @@ t.test('an Admin who is signed in by the form changes their own account in the p
     const answer = await send(`Authorization: Bearer ${token}`, `${method} ${adminApi}/${id}${below}`, body)
     t.equal(codeOf(answer), 'own-account', `${method} ${below} of one's own`)
   }
+  const applying = (email: string) =>
+    send(`Authorization: Bearer ${token}`, 'POST /api/v1/admin/apply', {
+      accounts: [{ email, keys: [{ name: 'applied' }] }],
+    })
+  const { email } = await gateway.operate(({ accounts }) => accounts.find(id))
+  t.equal(codeOf(await applying(email)), 'own-account')
+  t.equal((await applying(other.account.email)).status, 200)
   for (const [method, below, body, status] of changes.slice(0, 3)) {
     const line = `${method} ${adminApi}/${other.account.id}${below}`
     t.equal((await send(`Authorization: Bearer ${token}`, line, body)).status, status, `of others: ${line}`)

@@ -77,6 +77,7 @@ export async function fill(store: Store): Promise<Filled> {
       newSecretKey({ name: 'shown once', sealed: undefined }),
     ],
     plan: 'free',
+    managedBy: 'team-a',
     portal: {
       ...noPortalAccess,
       epoch: 3,

@@ -12,7 +12,7 @@ import {
   waitingMax,
 } from './receiver-state.ts'
 
-/** Who is told of events. */
+/** The receivers of events. */
 export interface Receiver {
   readonly id: string
   /** For logs and lists, without secrets. */

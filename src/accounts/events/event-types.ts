@@ -46,7 +46,7 @@ export function eventTypesOf(entry: AuditEntry): readonly EventType[] {
 }
 
 function namedTypeOf({ action, actor, details }: AuditEntry): EventType | undefined {
-  // Whoever ends a key without an account has found it somewhere.
+  // Somebody who ends a key without an account has found it somewhere.
   if (actor.kind === 'holder') return 'key.leaked'
   if (action === 'account-updated' && details.isDisabled === true) return 'account.disabled'
   if (action === 'sign-in-failed') return isLocked(details) ? 'sign-in.locked' : undefined

@@ -6,6 +6,7 @@ import type { Account } from '#store/account.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { EventStore } from '#store/events.ts'
+import { digestText } from '#store/keys.ts'
 import { keyState, type SecretKey } from '#store/secret-keys.ts'
 import { createAuditEntryFactory } from '../audit-entry-factory.ts'
 import type { Mail, SendMail } from '../profile.ts'
@@ -71,7 +72,8 @@ export function openReminders({ store, clock, onStoreFailure }: RemindersOptions
       const thresholdMs = passedThreshold(key, thresholds, clock())
       if (thresholdMs === undefined || key.expiresAt === undefined) continue
       const details = { name: key.name, expiresAt: new Date(key.expiresAt).toISOString() }
-      const digest = hash('sha256', key.digest, 'base64url').slice(0, 22)
+      // With its end, which may be changed.
+      const digest = hash('sha256', `${digestText(key)} ${key.expiresAt}`, 'base64url').slice(0, 22)
       await store.appendAuditOnce({
         id: `expiring:${account.id}:${digest}:${thresholdMs}`,
         keptUntil: key.expiresAt + dayMs,

@@ -11,7 +11,7 @@ export interface MailServer {
   /** undefined = no authentication; the same without a password. */
   readonly username: string | undefined
   readonly password: string | undefined
-  /** Address that mails are from, and the name of whoever sends them, which is at their end too. */
+  /** Address and name of the sender; the name also ends each mail. */
   readonly from: string
   readonly name: string
   readonly tls: TlsVerification

@@ -21,7 +21,7 @@ interface NoticesOptions {
   readonly portalUrl: string
 }
 
-/** Mails of one account, in each process: whoever has a session could cause any number. */
+/** Limits the mails of one account in each process: a session could otherwise cause any number. */
 const noticeRate: Rate = { limit: 20, perMs: 3_600_000 }
 
 /** What happened, for the subject and the first line of a mail. */
@@ -64,7 +64,7 @@ export function createNotices(options: NoticesOptions): SendNotice {
 
   return function sendNotice(entry) {
     const { action, target, actor, details } = entry
-    // Whoever holds a key and ends it: the owner is told of that by a mail of its own.
+    // A key holder has ended the key: the owner gets a separate mail about that.
     if (!target || actor.kind === 'holder') return
     if (action === 'signed-in') return tellOfSignIn(entry, target)
     const { email } = details

@@ -34,6 +34,8 @@ export interface AdminOperationOptions {
    * @throws GatehouseError `own-account`
    */
   actionsToChange(request: FastifyRequest): Promise<AccountActions>
+  /** Whether the caller may change their own account here: see actionsToChange. */
+  mayChangeOwn(request: FastifyRequest): Promise<boolean>
   /** Whether new accounts get a set-up link. */
   readonly hasSetupLinks: boolean
   readonly clock: Clock

@@ -9,6 +9,7 @@ import type { AdminOperations } from '../operation.ts'
 import { usageOperations } from '../usage-operations.ts'
 import { type AdminOperationOptions, accountOperations, idOf } from './account-operations.ts'
 import { actorOf } from './admin-admission.ts'
+import { applyOperations } from './apply-operations.ts'
 import { auditOperations } from './audit-operations.ts'
 import { keyOperations } from './key-operations.ts'
 import { sessionOperations } from './session-operations.ts'
@@ -34,9 +35,14 @@ export function adminOperations({
   hasSetupLinks,
   clock,
 }: AdminOptions): AdminOperations {
+  async function mayChangeOwn({ raw }: FastifyRequest): Promise<boolean> {
+    const { sessionId } = principalOf(arrivalOf(raw).outcome) ?? {}
+    return sessionId === undefined || !(await isPortalSession(sessionId))
+  }
+
   async function actionsToChange(request: FastifyRequest): Promise<AccountActions> {
-    const { accountId, sessionId } = principalOf(arrivalOf(request.raw).outcome) ?? {}
-    if (idOf(request) === accountId && sessionId !== undefined && (await isPortalSession(sessionId)))
+    const { accountId } = principalOf(arrivalOf(request.raw).outcome) ?? {}
+    if (idOf(request) === accountId && !(await mayChangeOwn(request)))
       throw new GatehouseError('own-account', { detail: confirmInPortal })
     return actionsOf(actorOf(request))
   }
@@ -44,6 +50,7 @@ export function adminOperations({
   const parts: AdminOperationOptions & SubjectOperationOptions = {
     actionsOf: (request) => actionsOf(actorOf(request)),
     actionsToChange,
+    mayChangeOwn,
     subjectsOf: (request) => subjectsOf(actorOf(request)),
     hasSetupLinks,
     clock,
@@ -51,6 +58,7 @@ export function adminOperations({
   return {
     ...accountOperations(parts),
     ...keyOperations(parts),
+    ...applyOperations(parts),
     ...sessionOperations(parts),
     ...usageOperations(parts),
     ...subjectOperations(parts),

@@ -33,7 +33,7 @@ const quota = {
   }),
   description: 'How many requests the key may send, besides what the plan of the account allows.',
 } as const
-const quotaOrNull = {
+export const quotaOrNull = {
   ...quota,
   type: ['object', 'null'],
   description: `${quota.description} null = unlimited.`,
@@ -78,7 +78,7 @@ export const newKey = objectSchema(
     certificate: {
       ...text,
       description:
-        'PEM of a certificate to use as the key, instead of a new one; the key expires with the certificate at the latest. `keys.accept` must name certificate.',
+        'PEM of a certificate, or its SHA-256 in hexadecimal, to use as the key, instead of a new one; the key expires with the certificate at the latest. `keys.accept` must name certificate.',
     },
   },
   ['scopes', 'addresses', 'quota', 'expiresAt', 'expiresInSeconds', 'certificate'],
@@ -94,7 +94,7 @@ export const createdKey = objectSchema(
     certificate: objectSchema({
       subject: text,
       sha256: { ...text, description: 'Of the DER, in hexadecimal.' },
-      validTo: time,
+      validTo: timeOrNull,
     }),
   },
   ['secretKey', 'certificate'],

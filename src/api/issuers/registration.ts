@@ -21,7 +21,7 @@ export function createRegistration({ clientId, mayReturnTo }: IssuerFront): OwnE
     if (unknown !== -1)
       throw new OAuthError(
         'invalid_redirect_uri',
-        `redirect_uris[${unknown}] is none of those that the operator of this gateway has allowed (issuers[].registration.redirectUris).`,
+        `redirect_uris[${unknown}] is not among those that the operator of this gateway allows (issuers[].registration.redirectUris).`,
       )
     reply.code(201).header('Cache-Control', 'no-store')
     return {

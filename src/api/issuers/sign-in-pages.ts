@@ -7,7 +7,7 @@ import { type Html, html } from '#platform/pages/html.ts'
 import { answerPage, securityHeaders } from '#portal/portal-response.ts'
 
 /**
- * Asks before the code is handed over: whoever has got here by a link of somebody else sees which program would get it.
+ * Asks before the code is passed on, so that people who followed somebody else's link see which program would get it.
  * `url` is that of the program, with the code; `issuer` the name of the issuer.
  */
 export function answerContinuePage(

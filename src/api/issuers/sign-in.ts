@@ -65,10 +65,10 @@ export function createSignIn(
   async function callback(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const parameters = queryOf(request)
     const to = readReturnAddress(parameters.get('state'))
-    // The state is not signed: whoever makes one up can lead to no other place than by a sign-in of their own.
+    // The state is not signed: a forged one leads nowhere that a sign-in of the forger could not.
     if (!to || !mayReturnTo(to.redirectUri))
       throw new GatehouseError('request-invalid', {
-        detail: 'This answer belongs to no sign-in: begin again in the program.',
+        detail: 'This response does not belong to a sign-in: begin again in the program.',
       })
     await assertIssuer(parameters.get('iss'))
     const error = parameters.get('error')

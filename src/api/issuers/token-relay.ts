@@ -16,7 +16,7 @@ const answerBytesMax = 64 * 1_024
 /** How many requests to an issuer are under way at the same time, in each worker: each is a connection. */
 const askingMax = 128
 
-/** What clients are told of the issuer's answer (RFC 6749 5.1). An ID token would name another issuer than this one. */
+/** The members of the issuer's response that clients get (RFC 6749 5.1). An ID token would name another issuer. */
 const toldMembers = ['access_token', 'token_type', 'expires_in', 'refresh_token', 'scope']
 
 export interface TokenRelayOptions {
@@ -38,7 +38,7 @@ export function createTokenRelay(
   async function ask(form: URLSearchParams): Promise<IssuerAnswer> {
     const { token } = await endpointsOf(front)
     if (asking >= askingMax)
-      throw issuerUnavailable(new Error('too many requests to the issuer are under way'))
+      throw issuerUnavailable(new Error('too many requests to the issuer are in progress'))
     asking++
     try {
       const answer = await fetchJson(token, {
@@ -62,7 +62,7 @@ export function createTokenRelay(
     const admission = await guard.admit(address, 'bearer')
     if (!admission) await countRefused(address)
     if (admission !== true)
-      throw issuerUnavailable(new Error('too many requests of the client network are under way'))
+      throw issuerUnavailable(new Error('too many requests of the client network are in progress'))
     let answer: IssuerAnswer | undefined
     try {
       answer = await ask(form)

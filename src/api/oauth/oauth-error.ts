@@ -32,7 +32,7 @@ export class OAuthError extends GatehouseError {
   }
 }
 
-/** What a client of OAuth is told of an error. */
+/** An error in the form of OAuth. */
 interface OAuthProblem {
   readonly status: number
   readonly body: { readonly error: OAuthErrorName; readonly error_description?: string }

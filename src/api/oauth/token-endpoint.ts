@@ -44,7 +44,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions, clients: Clie
     return tokenResponse(granted.accessToken)
   }
 
-  /** Whoever names a client must be the one whose token it is (RFC 6749 6), before the token is spent. */
+  /** A client that is named must own the token (RFC 6749 6); checked before the token is spent. */
   async function refresh(
     request: FastifyRequest,
     reply: FastifyReply,

@@ -5,6 +5,7 @@ import {
   listedAccount,
   newAccount,
 } from '../admin/account-operations.ts'
+import { applyResult, desiredAccount, desiredKey, desiredState } from '../admin/apply-operations.ts'
 import { auditEntry } from '../admin/audit-operations.ts'
 import {
   apiKey as apiKeyValue,
@@ -54,6 +55,8 @@ const limits = {
   addresses: ['203.0.113.0/24'],
   quota: { limit: 1_000, per: 'day' },
 }
+const corpUser = { issuer: 'corp', subject: '248289761001' } as const
+const desired = { email: ada.email, role: 'User', keys: [{ name: 'ci', ...limits }] } as const
 
 /**
  * The schemas that the document names, so that generated clients have types with these names; and an example of each.
@@ -177,13 +180,7 @@ export const namedSchemas: Readonly<Record<string, readonly [schema: JsonSchema,
   NewAccount: [newAccount, ada],
   CreatedAccount: [
     createdAccount,
-    {
-      id,
-      ...ada,
-      secretKey,
-      apiKey,
-      setupUrl: 'https://api.example.com/portal/setup#gsl_...',
-    },
+    { id, ...ada, secretKey, apiKey, setupUrl: 'https://api.example.com/portal/setup#gsl_...' },
   ],
   AccountChanges: [accountChanges, { role: 'Admin', disabled: false }],
   SecretKeyReset: [secretKeyReset, { graceSeconds: 3_600 }],
@@ -206,6 +203,13 @@ export const namedSchemas: Readonly<Record<string, readonly [schema: JsonSchema,
   ],
   NewSecretKey: [newKey, { name: 'ci', ...limits, expiresInSeconds: 7_776_000 }],
   CreatedSecretKey: [createdKey, { secretKey, name: 'ci', ...limits, expiresAt: '2027-02-01T00:00:00.000Z' }],
+  DesiredSecretKey: [desiredKey, desired.keys[0]],
+  DesiredAccount: [desiredAccount, desired],
+  DesiredState: [desiredState, { accounts: [desired] }],
+  ApplyResult: [
+    applyResult,
+    { dryRun: false, complete: true, changes: [], unchanged: 42, keys: [], failure: null },
+  ],
   Session: [
     session,
     {
@@ -218,16 +222,8 @@ export const namedSchemas: Readonly<Record<string, readonly [schema: JsonSchema,
       client: 'curl/8.14.1',
     },
   ],
-  Subject: [subject, { issuer: 'corp', subject: '248289761001' }],
-  BlockedSubject: [
-    blockedSubject,
-    {
-      issuer: 'corp',
-      subject: '248289761001',
-      id: 'corp:248289761001',
-      blockedAt: createdAt,
-    },
-  ],
+  Subject: [subject, corpUser],
+  BlockedSubject: [blockedSubject, { ...corpUser, id: 'corp:248289761001', blockedAt: createdAt }],
   AuditEntry: [
     auditEntry,
     {

@@ -94,7 +94,7 @@ function gatedDetail(route: GatedRoute): string {
   if (route === adminRoute) return 'a path of the admin API; the response depends on the path and the body'
   return route === ownAccountRoute
     ? "a path of the gateway itself, about the caller's own account"
-    : 'a path of the gateway itself, for those who may ask about tokens'
+    : 'a path of the gateway itself, for callers that may introspect tokens'
 }
 
 /** What the portal decides by the head alone: the session of a cookie is not looked up. */

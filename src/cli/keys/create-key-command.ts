@@ -89,7 +89,7 @@ async function bindCertificate(
     ...fieldLines({
       Subject: subject || '-',
       'SHA-256': sha256,
-      'Valid to': validTo,
+      'Valid to': validTo ?? '-',
       ...factsOf(data),
     }),
   ])

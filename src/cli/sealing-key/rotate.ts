@@ -123,7 +123,7 @@ const drop: Step = async (invocation, config, keys) => {
   ])
 }
 
-/** The change is in the audit log before it is made: nobody can make one that is not. */
+/** Logged before the change is made, so that the audit log misses none. */
 async function save(
   invocation: Invocation,
   config: Config,

@@ -47,7 +47,7 @@ function reviewLogo(review: Review): void {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length > logoBytesMax)
     review.report([...path, 'file'], `is larger than ${logoBytesMax / 1_024} KiB`)
-  else if (!imageKindOf(bytes)) review.report([...path, 'file'], 'is no SVG, PNG, JPEG or WebP image')
+  else if (!imageKindOf(bytes)) review.report([...path, 'file'], 'is not an SVG, PNG, JPEG or WebP image')
 }
 
 function reviewColors(review: Review): void {

@@ -141,7 +141,7 @@ const issuer = convertResolved(
     ),
     registration: optional(
       item(
-        'A client of the issuer for programs that have to register themselves and cannot do it there, such as clients of MCP: the gateway gives it to each of them, and leads their users to the issuer and back. The issuer has to know the redirect URI `/api/v1/issuers/NAME/callback` of the gateway.',
+        'A client at the issuer for programs that need to register themselves but cannot do so there, such as MCP clients: the gateway gives it to each of them, and sends their users to the issuer and back. The issuer has to know the redirect URI `/api/v1/issuers/NAME/callback` of the gateway.',
         {
           clientId: text({ description: 'Client ID of a public client, which has no secret.' }),
           redirectUris: list(text({ description: 'A URI; `http://` on this machine means any port.' }), {

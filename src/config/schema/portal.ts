@@ -21,7 +21,7 @@ const provider = item('An OpenID provider.', {
   name: optional(
     text({
       pattern: namePattern,
-      description: 'Tells it from others, in its callback URL; one provider may have none.',
+      description: 'Part of its callback URL, to tell providers apart; one provider may have none.',
     }),
   ),
   issuer: text({
@@ -48,11 +48,11 @@ const provider = item('An OpenID provider.', {
   label: text({
     pattern: '^[^\\p{Cc}]{1,60}$',
     default: 'single sign-on',
-    description: 'Name of the provider as people know it, for the button and messages; another for each.',
+    description: 'Name of the provider as people know it, for the button and messages; unique.',
   }),
   passwords: renamed(
     'acceptsPasswords',
-    flag(true, 'Whether people may also sign in by password; false at one provider holds for all.'),
+    flag(true, 'Whether people may also sign in by password; false at one provider applies to all.'),
   ),
   claims: section('Names of the claims that are read, in the ID token or at the userinfo endpoint.', {
     email: text({ default: 'email', description: 'The e-mail.' }),
@@ -69,7 +69,7 @@ const oidc = oneOrMore(provider, {
   default: [],
   maxItems: 8,
   description:
-    'People sign in to the portal at this OpenID provider, or at these; absent = by password only.',
+    'OpenID provider, or several, at which people sign in to the portal; absent = by password only.',
 })
 
 /** @param meaning which pages, and what is used without it */
@@ -81,7 +81,7 @@ const color = (meaning: string) =>
     }),
   )
 
-const branding = section('What the portal and its mails look like.', {
+const branding = section('Appearance of the portal and its mails.', {
   name: text({
     pattern: '^[^\\p{Cc}]{1,60}$',
     default: 'Gatehouse',
@@ -89,14 +89,14 @@ const branding = section('What the portal and its mails look like.', {
   }),
   logo: optional(
     convert(
-      item('Image at the top of every page in place of the name, which is its alternative text.', {
+      item('Image at the top of every page instead of the name, which becomes its alternative text.', {
         file: text({ description: 'Path of an SVG, PNG, JPEG or WebP file of at most 256 KiB.' }),
       }),
       ({ file }, lookup) => Buffer.from(lookup.secret({ file, encoding: 'base64' }), 'base64'),
     ),
   ),
   color: color('light pages; absent = green'),
-  darkColor: color('dark pages; absent = color, made as light as it has to be'),
+  darkColor: color('dark pages; absent = color, lightened as needed'),
 })
 
 export const portal = section(

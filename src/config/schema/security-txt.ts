@@ -6,20 +6,20 @@ const uri = (description: string) => text({ pattern: '^[!-~]+$', description })
 /** One field a line (RFC 9116 2). Its names are the options, with a hyphen before a capital letter. */
 export const securityTxt = optional(
   convertResolved(
-    item('What /.well-known/security.txt says (RFC 9116); absent = the path is free for routes.', {
+    item('Content of /.well-known/security.txt (RFC 9116); absent = the path is free for routes.', {
       contact: list(uri('An address to report vulnerabilities to: mailto:, https:// or tel:.'), {
         minItems: 1,
         maxItems: 20,
         uniqueItems: true,
-        description: 'Where vulnerabilities are reported, the preferred way first.',
+        description: 'Where to report vulnerabilities, the preferred way first.',
       }),
       expires: text({
         pattern: String.raw`^\d{4}-\d{2}-\d{2}$`,
-        description: 'Last day (UTC) on which the rest counts, such as 2027-06-30; less than a year ahead.',
+        description: 'Last day (UTC) on which the file is valid, such as 2027-06-30; less than a year ahead.',
       }),
-      encryption: optional(uri('Where the key is that reports are to be encrypted with.')),
-      policy: optional(uri('Where the policy for disclosures is.')),
-      acknowledgments: optional(uri('Where those who reported something are thanked.')),
+      encryption: optional(uri('URI of the key to encrypt reports with.')),
+      policy: optional(uri('URL of the disclosure policy.')),
+      acknowledgments: optional(uri('URL of the acknowledgements.')),
       preferredLanguages: optional(
         list(
           text({ pattern: '^[A-Za-z0-9]{1,8}(?:-[A-Za-z0-9]{1,8}){0,5}$', description: 'A language tag.' }),

@@ -83,7 +83,7 @@ const tokenOptions = section('Access and refresh tokens.', {
     }),
   }),
   revocationFeed: section(
-    'A signed stream of revocations at /api/v1/revocations, for backends that check assertions or tokens themselves; whom `introspection` names may read it.',
+    'A signed stream of revocations at /api/v1/revocations, for backends that check assertions or tokens themselves; callers that `introspection` names may read it.',
     {
       enabled: flag(false, 'Whether there is one.'),
       readers: renamed(

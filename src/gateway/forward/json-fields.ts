@@ -46,7 +46,7 @@ const mode = {
   skipped: 6,
 } as const
 
-/** Longer names are none of a path (64 characters, each an escape of six bytes), longer numbers none that counts. */
+/** A path has no longer names (64 characters, each an escape of six bytes), and longer numbers do not count. */
 const tokenBytesMax = 512
 
 /**

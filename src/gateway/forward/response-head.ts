@@ -64,7 +64,7 @@ export function withOwnLines(lines: string, hasDate: boolean, status: number, re
 const idName = 'X-Request-Id: '
 const lineEnd = '\r\n'
 
-/** Whether a response is none of the 1xx that come before it: a 101 is one. */
+/** Whether a response is final, unlike a 1xx before it; a 101 is final. */
 export function isFinal(status: number): boolean {
   return status >= 200 || status === 101
 }

@@ -5,7 +5,7 @@ import { hostOf, isBelow } from '../forward/stripped-prefix.ts'
 import { mergedPath, type RequestTarget, readRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 
-/** A second target, and how the backend is told of it. */
+/** A second target, and how it is forwarded. */
 export interface SecondTarget {
   /** Parsed like the target of a request. */
   readonly target: RequestTarget

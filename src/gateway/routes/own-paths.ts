@@ -42,6 +42,7 @@ const ownOperations = {
   '/api/v1/admin/accounts/:id/sessions': ['GET', 'DELETE'],
   '/api/v1/admin/accounts/:id/second-factor': ['DELETE'],
   '/api/v1/admin/accounts/:id/usage': ['GET'],
+  '/api/v1/admin/apply': ['POST'],
   '/api/v1/admin/subjects': ['GET', 'POST', 'DELETE'],
   '/api/v1/admin/audit': ['GET'],
 } as const satisfies Readonly<Record<`/${string}`, readonly OwnMethod[]>>

@@ -141,7 +141,7 @@ export function trustedRequestId({ requestId }: UncommonFields, isTrusted: boole
 const idBytes = 16
 /** `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` (RFC 9562 4). */
 const idLength = 36
-/** One call for many random bytes takes no longer than one for a few, which would take as long as parsing a head. */
+/** One call for many random bytes takes as long as one for a few, which is as long as parsing a head. */
 const batchSize = 256
 const random = Buffer.alloc(idBytes * batchSize)
 const written = Buffer.alloc(idLength * batchSize)

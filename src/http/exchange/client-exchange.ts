@@ -46,7 +46,7 @@ export interface ClientExchange {
   readonly clientCertificate: ClientCertificate | undefined
   /** The current request. Asynchronous code compares it to see whether its own request is over. */
   readonly head: RequestHead | undefined
-  /** State of its listener, and of nobody else. Not in a map, which would change with every request. */
+  /** State that only its listener uses. Not in a map, which would change with every request. */
   listenerState: object | undefined
   readonly httpVersion: HttpVersion
   readonly bodyState: BodyState

@@ -229,7 +229,7 @@ export class ClientConnection
   }
 
   readonly #onClose = (): void => {
-    // Whoever owns its socket by now.
+    // Applies to whatever owns the socket now.
     this.options.connections.remove(this)
     this.bodyRate.stop()
     this.#requestReader.close()

@@ -19,7 +19,7 @@ export const keepAliveMarginMs = 1_000
 /** The window over which the rate of a body is measured. */
 const bodyRateWindowMs = 10_000
 
-/** Whoever sends the watched body. */
+/** The sender of the watched body. */
 export interface BodySender {
   /** Whether the response has begun: then both sides may pause, and the target's timeouts apply. */
   readonly isHeadSent: boolean

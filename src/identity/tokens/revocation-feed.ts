@@ -33,10 +33,12 @@ export interface RevocationFeed {
   /**
    * @param nonce repeated in the snapshot, so that no earlier one can be passed off as the answer
    * @returns the events of the snapshot, to be sent first; each is signed when it is taken
-   * @throws GatehouseError `rate-limited` if there are too many readers, `store-unavailable` before the first reading
+   * @throws GatehouseError `rate-limited` if there are too many readers, `store-unavailable` before the first reading,
+   *   `shutting-down` once it is closed
    */
   follow(nonce: string, reader: FeedReader): Iterator<string>
   leave(reader: FeedReader): void
+  /** Ends it for every reader. Assertions get their stamps still. */
   close(): void
 }
 
@@ -82,6 +84,7 @@ export function openRevocationFeed(options: RevocationFeedOptions): RevocationFe
   let sentAt = Number.NEGATIVE_INFINITY
   let unsent: Entry[] = []
   let sending: NodeJS.Immediate | undefined
+  let isClosed = false
 
   function forget(): void {
     accounts = createRecentChanges(keptMs, monotonic)
@@ -138,11 +141,12 @@ export function openRevocationFeed(options: RevocationFeedOptions): RevocationFe
   }
 
   function follow(nonce: string, reader: FeedReader): Iterator<string> {
+    if (isClosed) throw new GatehouseError('shutting-down')
     if (storeConnection.completeSince === Number.POSITIVE_INFINITY)
       throw new GatehouseError('store-unavailable')
     if (readers.size >= readersMax) {
       throw new GatehouseError('rate-limited', {
-        detail: 'As many readers as tokens.revocationFeed allows follow the revocations already.',
+        detail: 'The maximum number of readers (tokens.revocationFeed) already follows the revocations.',
         rate: {
           policy: 'readers',
           limit: readersMax,
@@ -187,7 +191,10 @@ export function openRevocationFeed(options: RevocationFeedOptions): RevocationFe
     },
     follow,
     leave,
-    close: endAll,
+    close: () => {
+      isClosed = true
+      endAll()
+    },
   }
 }
 

@@ -64,6 +64,8 @@ async function registerGatehouse(app: FastifyInstance, options: GatehouseOptions
     log: createAppLog(app.log),
     clock: options.clock ?? Date.now,
   })
+  // Before the server waits for its connections.
+  app.addHook('preClose', async () => parts.api.revocationFeed?.close())
   app.addHook('onClose', parts.close)
   app.decorateRequest('principal', undefined)
   app.decorate('gatehouse', createGatehouse(app, parts))

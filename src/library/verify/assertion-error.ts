@@ -16,7 +16,7 @@ const messages: Readonly<Record<AssertionErrorCode, string>> = {
   'assertion-expired': 'The assertion has expired.',
   'keys-unavailable': "The gateway's keys cannot be read.",
   revoked: 'The account has changed or the session has ended since this was issued.',
-  'revocations-unknown': 'It is not known now what the gateway has revoked.',
+  'revocations-unknown': 'The revocations of the gateway are not known at the moment.',
 }
 
 /** A request without a valid assertion. Its message may be shown to anybody, its cause is for the log. */

@@ -77,6 +77,26 @@ ${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
 ${error !== undefined && fieldError(`${id}-error`, error)}</div>`
 }
 
+/** The same for a text of several lines, which is exact. */
+export function textArea(
+  state: FormState,
+  {
+    name,
+    label,
+    hint,
+    lengthMax,
+    idPrefix,
+  }: Required<Pick<FieldOptions, 'name' | 'label' | 'hint' | 'lengthMax' | 'idPrefix'>>,
+): Html {
+  const id = `${idPrefix}${name}`
+  const error = state.errors[name]
+  return html`<div class="field"><label for="${id}">${label}</label>
+<p class="hint" id="${id}-hint">${hint}</p>
+<textarea id="${id}" name="${name}" rows="6" maxlength="${lengthMax}" required autocapitalize="none" spellcheck="false" autocomplete="off" aria-describedby="${id}-hint${error !== undefined && html` ${id}-error`}"${attributeIf(error !== undefined, 'autofocus aria-invalid="true"')}>
+${state.values[name] ?? ''}</textarea>
+${error !== undefined && fieldError(`${id}-error`, error)}</div>`
+}
+
 /** A form that is folded until it is opened, or was refused. */
 export function foldedForm(
   frame: PageFrame,

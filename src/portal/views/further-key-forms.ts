@@ -1,7 +1,8 @@
+import { certificatePemLengthMax } from '#accounts/certificate-input.ts'
 import { keyNameLengthMax } from '#accounts/key-input.ts'
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
 import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
-import { currentPasswordField, field, fieldError, foldedForm, formMessage } from './form.ts'
+import { currentPasswordField, field, fieldError, foldedForm, formMessage, textArea } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 import { graces } from './key-card.ts'
 
@@ -89,37 +90,74 @@ const lifetimeChoices = [
 ] as const
 
 export function createForm(frame: PageFrame, state: FormState): Html {
-  const idPrefix = 'new-key-'
-  const text = (name: string, label: string, hint: Content) =>
-    field(state, { name, label, hint, idPrefix, isOptional: true, isExact: true, autocomplete: 'off' })
   return foldedForm(frame, {
     summary: 'Create a key…',
     state,
     action: '/integration/keys/create',
-    body: html`${formMessage(state, true)}${field(state, {
-      name: 'name',
-      label: 'Name',
-      hint: 'Letters, digits, . _ and -, such as ci or backup.',
-      lengthMax: keyNameLengthMax,
-      idPrefix,
-      isExact: true,
-      autocomplete: 'off',
-    })}${text('scopes', 'Scopes', scopesHint(frame))}${text(
-      'addresses',
-      'Addresses',
-      'Where it may come from, such as 203.0.113.7 or 10.0.0.0/8; empty = anywhere.',
-    )}${text('quota', 'Quota', 'Requests per day or month (UTC), such as 1000/day; empty = as many as you may send.')}${selectField(
-      {
-        id: `${idPrefix}lifetimeDays`,
-        name: 'lifetimeDays',
-        label: 'Expires',
-        choices: lifetimeChoices,
-        chosen: state.values.lifetimeDays ?? '90',
-        error: state.errors.lifetimeDays ?? state.errors.expiresAt,
-      },
-    )}
-${currentPasswordField(frame, state, idPrefix)}<div><button class="primary">Create</button></div>`,
+    body: newKeyFields(frame, state, { idPrefix: 'new-key-', lifetimes: lifetimeChoices, chosen: '90' }),
   })
+}
+
+export function certificateForm(frame: PageFrame, state: FormState): Html {
+  const idPrefix = 'certificate-'
+  const [never, ...others] = lifetimeChoices
+  return foldedForm(frame, {
+    summary: 'Use a certificate…',
+    state,
+    action: '/integration/keys/certificate',
+    body: newKeyFields(frame, state, {
+      idPrefix,
+      lifetimes: [{ ...never, text: 'With the certificate' }, ...others],
+      chosen: '',
+      first: textArea(state, {
+        name: 'certificate',
+        label: 'Certificate',
+        hint: 'As PEM, without the private key, or its SHA-256 in hexadecimal. The program that has the key sends no other credential.',
+        lengthMax: certificatePemLengthMax,
+        idPrefix,
+      }),
+    }),
+  })
+}
+
+interface NewKeyFields {
+  readonly idPrefix: string
+  readonly lifetimes: readonly { readonly value: string; readonly text: string }[]
+  readonly chosen: string
+  /** Before the others. */
+  readonly first?: Html
+}
+
+function newKeyFields(
+  frame: PageFrame,
+  state: FormState,
+  { idPrefix, lifetimes, chosen, first }: NewKeyFields,
+): Html {
+  const text = (name: string, label: string, hint: Content) =>
+    field(state, { name, label, hint, idPrefix, isOptional: true, isExact: true, autocomplete: 'off' })
+  return html`${formMessage(state, true)}${first}${field(state, {
+    name: 'name',
+    label: 'Name',
+    hint: 'Letters, digits, . _ and -, such as ci or backup.',
+    lengthMax: keyNameLengthMax,
+    idPrefix,
+    isExact: true,
+    autocomplete: 'off',
+  })}${text('scopes', 'Scopes', scopesHint(frame))}${text(
+    'addresses',
+    'Addresses',
+    'Where it may come from, such as 203.0.113.7 or 10.0.0.0/8; empty = anywhere.',
+  )}${text('quota', 'Quota', 'Requests per day or month (UTC), such as 1000/day; empty = as many as you may send.')}${selectField(
+    {
+      id: `${idPrefix}lifetimeDays`,
+      name: 'lifetimeDays',
+      label: 'Expires',
+      choices: lifetimes,
+      chosen: state.values.lifetimeDays ?? chosen,
+      error: state.errors.lifetimeDays ?? state.errors.expiresAt,
+    },
+  )}
+${currentPasswordField(frame, state, idPrefix)}<div><button class="primary">Create</button></div>`
 }
 
 function selectField({

@@ -5,7 +5,14 @@ import { badge, card, emptyState, icon, notice, staticNotice } from '#platform/p
 import { listText } from '#platform/text.ts'
 import { dayMs } from '#platform/time.ts'
 import { emptyForm, type FormState, type PageFrame, type ScopedRoute } from './frame.ts'
-import { createForm, graceChoices, renameForm, revokeForm, rotateForm } from './further-key-forms.ts'
+import {
+  certificateForm,
+  createForm,
+  graceChoices,
+  renameForm,
+  revokeForm,
+  rotateForm,
+} from './further-key-forms.ts'
 import { cell, copyButton, titleRow } from './parts.ts'
 
 interface FurtherKeysView {
@@ -14,6 +21,8 @@ interface FurtherKeysView {
   readonly created: CreatedKey | undefined
   /** State of the form that creates a key. */
   readonly state: FormState
+  /** Of the form that makes a certificate a key; undefined = none is accepted. */
+  readonly certificate: FormState | undefined
   /** The form of a key that was refused. */
   readonly refused?: RefusedKeyForm | undefined
 }
@@ -33,7 +42,7 @@ export interface RefusedKeyForm {
 
 /** The secret keys other than the default one: each for one program, limited to what it needs. */
 export function furtherKeysCard(frame: PageFrame, view: FurtherKeysView): Html {
-  const { keys, created, state, refused } = view
+  const { keys, created, state, certificate, refused } = view
   return card({
     title: 'Further keys',
     lead: 'A key for each program, limited to what it needs. Revoking one affects no other.',
@@ -47,7 +56,7 @@ export function furtherKeysCard(frame: PageFrame, view: FurtherKeysView): Html {
             text: 'The secret key above is your only one.',
           })
         : keyTable(frame, keys, (key) => ownActs(frame, key, refused))
-    }<footer>${createForm(frame, state)}</footer>`,
+    }<footer>${createForm(frame, state)}${certificate && certificateForm(frame, certificate)}</footer>`,
   })
 }
 

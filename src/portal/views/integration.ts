@@ -28,6 +28,8 @@ export interface IntegrationView {
   readonly refusedKeyForm?: RefusedKeyForm | undefined
   /** The form for a new further key, if it was refused. */
   readonly refusedKey?: FormState | undefined
+  /** The form for a certificate, if it was refused. */
+  readonly refusedCertificate?: FormState | undefined
   /** The form that was refused. */
   readonly refused?: { readonly kind: KeyKind; readonly form: KeyForm; readonly state: FormState } | undefined
 }
@@ -48,6 +50,7 @@ function furtherKeysOf(frame: PageFrame, view: IntegrationView): Html {
     keys: view.furtherKeys,
     created: view.createdKey,
     state: view.refusedKey ?? emptyForm,
+    certificate: view.snippets.carriers.certificate ? (view.refusedCertificate ?? emptyForm) : undefined,
     refused: view.refusedKeyForm,
   })
 }

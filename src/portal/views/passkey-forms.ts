@@ -168,7 +168,7 @@ export function confirmByPasskeyPage(frame: PageFrame, state: FormState & { read
       passkeys &&
       card({
         title: 'Use a passkey',
-        lead: 'For 5 minutes, nothing then asks for your password or a code.',
+        lead: 'For 5 minutes, you are then not asked for your password or a code.',
         body: passkeyForm(frame, passkeys, {
           action: confirmByPasskeyPath,
           options: `${confirmByPasskeyPath}/options`,

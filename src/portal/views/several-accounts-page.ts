@@ -33,7 +33,7 @@ const texts: Readonly<
   },
   plan: {
     title: 'Change the plan of',
-    lead: 'From the next request on they may use as much as the new plan allows.',
+    lead: 'The new plan applies from the next request on.',
     button: 'Change the plan',
   },
 }

@@ -143,6 +143,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     prepare,
     drain: (timeoutMs) => {
       webSockets.closeAll(1001, 'the gateway is shutting down')
+      current.callerAuth.revocationFeed?.close()
       return listeners.drain(timeoutMs)
     },
     close: () => opened.disposeAsync(),

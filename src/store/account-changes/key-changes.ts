@@ -12,12 +12,29 @@ import { nextRevision, nextSessionEpoch } from './account-changes.ts'
 
 /** What each verb for keys turns an account into: see account-changes.ts. */
 
-/** @returns undefined if the account's key is not the one to replace */
+/**
+ * With the digest of the key that is replaced, the key stays and gets other limits: so does the one within an overlap,
+ * which has the same name.
+ * @returns undefined if the account's key is not the one to replace
+ */
 export function withSecretKey(account: Account, reset: SecretKeyReset): Account | undefined {
   const { secretKey, graceUntil } = reset
   const isOfName = ({ name }: SecretKey) => name === secretKey.name
   const before = namedKeyOf(account, secretKey.name)
   if (!isExpectedKey(before, reset.replaces)) return undefined
+  if (before && isExpectedKey(before, secretKey.digest)) {
+    const { id, scopes, addresses, quota, expiresAt } = secretKey
+    const limited = ({ quota: _, ...key }: SecretKey) => ({
+      ...key,
+      id,
+      scopes,
+      addresses,
+      ...(quota && { quota }),
+      expiresAt,
+    })
+    const inPlace = (key: SecretKey) => (key === before ? secretKey : isOfName(key) ? limited(key) : key)
+    return withSecretKeys(account, account.secretKeys.map(inPlace))
+  }
   const replaced =
     before && graceUntil !== undefined
       ? [

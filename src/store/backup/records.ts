@@ -2,7 +2,10 @@ import type { Account } from '../account.ts'
 import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
 import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../secret-keys.ts'
 
-/** The type of a field: numbers are integers, `bytes` are base64url, `object` is JSON, and with `?` it may be null. */
+/**
+ * The type of a field: numbers are integers, `bytes` are base64url, `object` is JSON, and with `?` it may be null, or
+ * absent in a backup that was made before the field existed.
+ */
 export type FieldType = 'text' | 'number' | 'flag' | 'bytes' | 'object' | 'text?' | 'number?'
 
 const account = {
@@ -18,6 +21,7 @@ const account = {
   sessionEpoch: 'number',
   roleEpoch: 'number',
   plan: 'text?',
+  managedBy: 'text?',
   secretKeys: 'object',
   apiKey: 'object',
   portal: 'object',
@@ -141,34 +145,36 @@ function isOf(type: FieldType, value: unknown): boolean {
     case 'object':
       return typeof value === 'object' && value !== null
     case 'text?':
-      return value === null || typeof value === 'string'
+      return value === null || value === undefined || typeof value === 'string'
     case 'number?':
-      return value === null || Number.isSafeInteger(value)
+      return value === null || value === undefined || Number.isSafeInteger(value)
     default:
       return type satisfies never
   }
 }
 
 export function accountRecord(account: Account): RecordOf<'account'> {
-  const { apiKey, secretKeys, plan = null, ...rest } = account
+  const { apiKey, secretKeys, plan = null, managedBy = null, ...rest } = account
   const sealed = apiKey.sealed && Buffer.from(apiKey.sealed).toString('base64url')
   return {
     kind: 'account',
     ...rest,
     plan,
+    managedBy,
     secretKeys: secretKeys.map(secretKeyRecord),
     apiKey: { digest: Buffer.from(apiKey.digest).toString('base64url'), sealed, createdAt: apiKey.createdAt },
   }
 }
 
 /** @throws if the record was not made by `accountRecord` */
-export function accountOf({ kind: _, ...record }: RecordOf<'account'>): Account {
+export function accountOf({ kind: _, managedBy, ...record }: RecordOf<'account'>): Account {
   // The casts are sound for what accountRecord has written; of what is needed, anything else throws.
   const secretKeys = (record.secretKeys as readonly SecretKeyRecord[]).map(parseSecretKeyRecord)
   const { digest, sealed, createdAt } = record.apiKey as SecretKeyRecord
   return {
     ...record,
     plan: record.plan ?? undefined,
+    ...(typeof managedBy === 'string' && { managedBy }),
     secretKeys,
     apiKey: {
       digest: Buffer.from(digest, 'base64url'),

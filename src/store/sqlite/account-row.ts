@@ -24,6 +24,7 @@ export const accountColumns = [
   'role_epoch',
   'plan',
   'api_last_four',
+  'managed_by',
 ] as const
 
 /** The columns in indexes of the table. */
@@ -77,6 +78,7 @@ export function toRow(account: Account): Row {
     role_epoch: account.roleEpoch,
     plan: account.plan ?? null,
     api_last_four: apiKey.lastFour ?? null,
+    managed_by: account.managedBy ?? null,
   }
 }
 
@@ -102,6 +104,7 @@ export function toAccount(row: Record<string, unknown>): Account {
     },
     portal: parsePortalAccess(String(row.portal)),
     plan: typeof row.plan === 'string' ? row.plan : undefined,
+    ...(typeof row.managed_by === 'string' && { managedBy: row.managed_by }),
   }
 }
 

@@ -217,4 +217,6 @@ export const migrations: readonly ((database: DatabaseSync) => void)[] = [
       DROP INDEX accounts_by_identity;
       ALTER TABLE accounts DROP COLUMN identity_key;
     `),
+  // The name of the file that lists an account.
+  (database) => database.exec('ALTER TABLE accounts ADD COLUMN managed_by TEXT'),
 ]

@@ -28,7 +28,7 @@ t.test('the portal has a name, and a logo that browsers can show', async (t) => 
   t.match(problems({ logo: {} }), [/^portal\.branding\.logo\.file: is missing/])
   t.match(problems({ logo: { file: 'none.svg' } }), [/^portal\.branding\.logo: cannot read .*none\.svg/])
   t.strictSame(problems({ logo: { file: 'other' } }), [
-    'portal.branding.logo.file: is no SVG, PNG, JPEG or WebP image',
+    'portal.branding.logo.file: is not an SVG, PNG, JPEG or WebP image',
   ])
   for (const [bytes, found] of [
     [logoBytesMax, []],
@@ -113,14 +113,14 @@ t.test('several OpenID providers are told apart by name, issuer and label', asyn
   for (const name of ['', '-a', 'a/b', 'a b', '..', 'ü', 'x'.repeat(65), 'x'.repeat(10_000)])
     t.match(problems(at('a', { name })), [/^portal\.oidc\.name: /], name)
   t.strictSame(problems([at(undefined), at(undefined, { issuer: 'https://b.example', label: 'B' })]), [
-    'portal.oidc[1].name: is missing, as it is in portal.oidc[0]: only one has no name',
+    'portal.oidc[1].name: is missing, as in portal.oidc[0]: only one provider may have no name',
   ])
   t.strictSame(
     problems([at('a'), at('b'), at('c', { name: 'a', issuer: 'https://b.example.com', label: 'b' })]),
     [
-      'portal.oidc[2].name: is also that of portal.oidc[0]: each provider has another',
-      'portal.oidc[2].issuer: is also that of portal.oidc[1]: each provider has another',
-      'portal.oidc[2].label: is also that of portal.oidc[1]: each provider has another',
+      'portal.oidc[2].name: is also that of portal.oidc[0]: it must differ for each provider',
+      'portal.oidc[2].issuer: is also that of portal.oidc[1]: it must differ for each provider',
+      'portal.oidc[2].label: is also that of portal.oidc[1]: it must differ for each provider',
     ],
   )
   t.match(problems([at('a'), { name: 'b', issuer: 'http://b.example', scopes: [] }, 'c', {}]), [

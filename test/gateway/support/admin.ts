@@ -59,5 +59,6 @@ export const operations = {
   listSessions: 'GET /api/v1/admin/accounts/{id}/sessions',
   endSessions: 'DELETE /api/v1/admin/accounts/{id}/sessions',
   resetSecondFactor: 'DELETE /api/v1/admin/accounts/{id}/second-factor',
+  apply: 'POST /api/v1/admin/apply',
   audit: 'GET /api/v1/admin/audit',
 } as const

@@ -91,6 +91,15 @@ t.test('there are as many readers as allowed, and a place is free once one has l
   t.doesNotThrow(() => follow(feed))
 })
 
+t.test('a feed that is closed ends for its readers, and takes no others', async (t) => {
+  const { feed } = openFeed()
+  const { ended } = follow(feed)
+  feed.close()
+  t.strictSame(ended, ['ended'])
+  t.throws(() => follow(feed), { code: 'shutting-down' })
+  t.ok(feed.stamps.covers(feed.stamps.stamp('a'), 'a'))
+})
+
 t.test('nobody follows before the change log was read', async (t) => {
   const { feed, storeConnection } = openFeed()
   storeConnection.completeSince = Number.POSITIVE_INFINITY

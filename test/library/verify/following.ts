@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import { AssertionError, createVerifier, type RevocationOptions, type Verifier } from '#library/verify.ts'
 import { startServer } from '../../setup/backend.ts'
 import { startBoth } from '../../setup/both.ts'
-import type { TestGateway, TestGatewayOptions } from '../../setup/gateway.ts'
+import { isApp, type TestGateway, type TestGatewayOptions } from '../../setup/gateway.ts'
 import { until } from '../../setup/net.ts'
 
 export const feedConfig = {
@@ -60,7 +60,8 @@ export function followingVerifier(
   const verifier = createVerifier({
     jwksUrl: `${url}/.well-known/jwks.json`,
     issuer: 'http://localhost:8080',
-    audience: 'backend',
+    // In an app it is the name of the proxy, here that of the route.
+    audience: isApp() ? 'any' : 'backend',
     ...options,
   })
   t.teardown(verifier.close)

@@ -1,31 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { reloadWith, taken } from '../../gateway/support/reload.ts'
 import { openPortalForm } from '../../security/support/portal-form.ts'
-import { startServer } from '../../setup/backend.ts'
-import { startChromium } from '../../setup/chromium.ts'
-import { startGateway, type TestGateway } from '../../setup/gateway.ts'
+import { startGateway } from '../../setup/gateway.ts'
 import { startMailServer } from '../../setup/mail-server.ts'
 import { until } from '../../setup/net.ts'
-import { findBarriers } from '../support/axe.ts'
-
-const svg = (more = '') =>
-  `<svg xmlns="http://www.w3.org/2000/svg" width="240" height="60">${more}<rect width="240" height="60" fill="#888"/></svg>`
-const scripted = svg("<script>document.documentElement.setAttribute('data-ran', 'yes')</script>")
-
-/** Has a gateway take a branding, whose logo is in a file beside its config. */
-async function brand(t: Test, gateway: TestGateway, branding: object, logo = svg()): Promise<void> {
-  writeFileSync(join(dirname(gateway.configFile), 'logo'), logo)
-  t.match(await reloadWith(gateway, { portal: { branding: { ...branding, logo: { file: 'logo' } } } }), taken)
-}
-
-async function signInPageOf({ url }: TestGateway) {
-  const response = await fetch(`${url}/portal/sign-in`)
-  const html = await response.text()
-  const [, logo] = /<img src="([^"]+)" alt="([^"]*)">/.exec(html) ?? []
-  return { html, logo, policy: response.headers.get('content-security-policy') ?? '' }
-}
+import { brand, signInPageOf, svg } from './branded.ts'
 
 t.test('without branding the portal is called Gatehouse, and shows no image', async (t) => {
   const page = await signInPageOf(await startGateway(t))
@@ -89,44 +70,6 @@ t.test('a reload with a logo or colour that cannot be used is refused, and nothi
     t.match(await reloadWith(gateway, { portal: { branding } }), { code: 422 })
   t.equal((await signInPageOf(gateway)).logo, before.logo)
 })
-
-t.test('an SVG runs no script, neither in a page nor opened by itself', async (t) => {
-  const gateway = await startGateway(t)
-  await brand(t, gateway, { name: 'Acme' }, scripted)
-  const browser = await startChromium(t)
-  const page = await browser.newPage()
-  await page.goto(`${gateway.url}/portal/sign-in`)
-  await page.getByRole('img', { name: 'Acme' }).waitFor()
-  t.equal(await page.evaluate("document.querySelector('.brand img').naturalWidth"), 240, 'the image is shown')
-  const { logo } = await signInPageOf(gateway)
-  const ran = 'document.documentElement.dataset.ran'
-  await page.goto(gateway.url + logo)
-  t.equal(await page.evaluate(ran), undefined)
-  const elsewhere = await startServer(t, (_request, response) => {
-    response.writeHead(200, { 'Content-Type': 'image/svg+xml' }).end(scripted)
-  })
-  await page.goto(elsewhere)
-  t.equal(await page.evaluate(ran), 'yes', 'it would without the policy')
-})
-
-t.test(
-  'a branded page passes the accessibility checks, on light and dark pages and on a phone',
-  async (t) => {
-    const gateway = await startGateway(t)
-    await brand(t, gateway, { name: 'Acme', color: '#a21caf' }, svg().replaceAll('240', '2400'))
-    const browser = await startChromium(t)
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await browser.newPage({ colorScheme, viewport: { width: 390, height: 800 } })
-      await page.goto(`${gateway.url}/portal/sign-in`)
-      t.strictSame(await findBarriers(page), [], colorScheme)
-      t.ok(Number(await page.evaluate('document.documentElement.scrollWidth')) <= 390, 'a wide logo fits')
-      const accent = await page.evaluate(
-        "getComputedStyle(document.querySelector('.primary')).backgroundColor",
-      )
-      t.equal(accent === 'rgb(162, 28, 175)', colorScheme === 'light', `${colorScheme}: ${accent}`)
-    }
-  },
-)
 
 t.test('mails come from the name of the portal, and are signed with it', async (t) => {
   const { port, mails } = await startMailServer(t)

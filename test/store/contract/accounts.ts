@@ -24,6 +24,7 @@ export function runAccountContract(t: Test, newPlace: NewPlace): void {
         newSecretKey({ name: 'old.system', sealed: undefined, isImported: true }),
       ],
       plan: 'free',
+      managedBy: 'team-a',
     })
     const bare = await createAccount(store, {
       firstName: '',

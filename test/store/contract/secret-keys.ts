@@ -59,6 +59,27 @@ export function secretKeyCases(t: Test, newPlace: NewPlace): void {
     },
   )
 
+  runCase(
+    t,
+    newPlace,
+    'a key gets other limits with its own digest, and so does the one within an overlap',
+    async (t, _place, store) => {
+      const account = await createAccount(store)
+      const [old, other] = [newSecretKey({ name: 'ci' }), newSecretKey({ name: 'other' })]
+      for (const secretKey of [old, other]) await store.addSecretKey(account.id, { secretKey, keysMax: 4 })
+      const ci = newSecretKey({ name: 'ci', id: old.id })
+      await store.resetSecretKey(account.id, { secretKey: ci, graceUntil: now + hour })
+      const limits = { id: 'anotherI', scopes: ['a'], addresses: ['10.0.0.0/8'], expiresAt: now + hour }
+      const limited = { ...ci, ...limits }
+      const reset = { secretKey: limited, graceUntil: undefined, replaces: ci.digest }
+      const after = await store.resetSecretKey(account.id, reset)
+      const overlapping = { ...old, ...limits, sealed: undefined, revokedAt: now + hour }
+      t.strictSame(plain(after?.secretKeys), plain([...account.secretKeys, overlapping, limited, other]))
+      t.strictSame(plain((await store.findAccount(account.id))?.secretKeys), plain(after?.secretKeys))
+      t.equal(after?.sessionEpoch, account.sessionEpoch, 'sessions of other keys go on')
+    },
+  )
+
   runCase(t, newPlace, 'a key gets another name, unless another has it', async (t, _place, store) => {
     const account = await createAccount(store)
     const ci = newSecretKey({ name: 'ci' })

@@ -1,5 +1,6 @@
 /** Takes back the steps to a list of secret keys and later, for an empty list of accounts or where their keys do not matter. */
 export const withoutSecretKeyList = `
+  ALTER TABLE accounts DROP COLUMN managed_by;
   DROP INDEX accounts_by_age;
   CREATE INDEX accounts_by_age ON accounts (created_at, id);
   DROP TRIGGER account_added;

@@ -99,10 +99,11 @@ t.test('a link with an OpenID provider goes on, as the first of several', async 
   const version = Number(old.prepare('PRAGMA user_version').get()?.user_version)
   const portal = JSON.stringify({ epoch: 1, networks: [], identity: ada })
   old.exec(`
+    ALTER TABLE accounts DROP COLUMN managed_by;
     DROP TABLE account_identities;
     ALTER TABLE accounts ADD COLUMN identity_key TEXT;
     CREATE UNIQUE INDEX accounts_by_identity ON accounts (identity_key) WHERE identity_key IS NOT NULL;
-    PRAGMA user_version = ${version - 1}`)
+    PRAGMA user_version = ${version - 2}`)
   old.prepare('UPDATE accounts SET portal = ?, identity_key = ?').run(portal, `${ada.issuer} ${ada.subject}`)
   old.close()
   const store = await open()

@@ -1,0 +1,83 @@
+import type { AccountChanges } from '#store/accounts.ts'
+import type { SecretKey } from '#store/secret-keys.ts'
+import type { AccountInput } from '../account-input.ts'
+import type { SecretKeyInput } from '../key-input.ts'
+
+/** In the order in which they are made: what gives access comes before what takes it away. */
+export const changeActions = [
+  'create-account',
+  'update-account',
+  'create-key',
+  'replace-key',
+  'update-key',
+  'disable-account',
+  'revoke-key',
+] as const
+
+export type ChangeAction = (typeof changeActions)[number]
+
+export interface FieldChange {
+  readonly field: string
+  /** As the admin API shows it; null = none. */
+  readonly from: unknown
+  readonly to: unknown
+}
+
+/** One change, as it is shown: without any key. */
+export interface Change {
+  readonly action: ChangeAction
+  /** The e-mail. */
+  readonly account: string
+  /** The name of the key; absent = the change is about the account. */
+  readonly key?: string
+  readonly fields: readonly FieldChange[]
+}
+
+/** What is to be done for a change. */
+export type Work =
+  | { readonly kind: 'create-account'; readonly input: AccountInput }
+  | { readonly kind: 'update-account'; readonly id: string; readonly changes: AccountChanges }
+  | {
+      readonly kind: 'create-key'
+      /** undefined = the account is to be created too. */
+      readonly id: string | undefined
+      readonly input: SecretKeyInput
+      /** undefined = the key is made anew. */
+      readonly digest: Uint8Array | undefined
+    }
+  | { readonly kind: 'replace-key' | 'update-key'; readonly id: string; readonly replacement: Replacement }
+  | { readonly kind: 'revoke-key'; readonly id: string; readonly name: string }
+
+/** A key in the place of another, or the same one with other limits. */
+export interface Replacement {
+  readonly before: SecretKey
+  readonly input: SecretKeyInput
+  readonly digest: Uint8Array
+}
+
+export interface Step {
+  readonly change: Change
+  readonly work: Work
+  /** Where the file says so, such as `accounts.3`; absent = it says nothing, which is why. */
+  readonly place?: string
+}
+
+/** Whether two values of a field are the same; the order of a list means nothing. */
+export function isSameValue(one: unknown, other: unknown): boolean {
+  return JSON.stringify(normalized(one)) === JSON.stringify(normalized(other))
+}
+
+function normalized(value: unknown): unknown {
+  return Array.isArray(value) ? value.toSorted() : value
+}
+
+/** The fields whose values differ. */
+export function fieldChanges(
+  from: Readonly<Record<string, unknown>>,
+  to: Readonly<Record<string, unknown>>,
+): readonly FieldChange[] {
+  return Object.keys(to).flatMap((field) => {
+    const change = { field, from: from[field] ?? null, to: to[field] ?? null }
+    return isSameValue(change.from, change.to) ? [] : [change]
+  })
+}

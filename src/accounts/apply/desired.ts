@@ -1,0 +1,190 @@
+import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { isRecord } from '#platform/json.ts'
+import { parseTime } from '#platform/time.ts'
+import { emailKey } from '#store/account.ts'
+import type { Quota } from '#store/quotas.ts'
+import { type AccountInput, findInputErrors } from '../account-input.ts'
+import { parseCertificateInput } from '../certificate-input.ts'
+import { digestRule, parseDigest } from '../key-import.ts'
+import { findKeyErrors } from '../key-input.ts'
+
+/** What a file says of some accounts. Whatever is absent stays as it is, or gets its default in a new account or key. */
+export interface DesiredState {
+  /** Accounts that it has listed once are those that it may disable later; default: `defaultStateName`. */
+  readonly name?: string
+  readonly accounts: readonly DesiredAccount[]
+}
+
+/** An account, which its e-mail names. */
+export interface DesiredAccount {
+  readonly email: string
+  readonly firstName?: string
+  readonly lastName?: string
+  readonly role?: string
+  readonly isVerified?: boolean
+  readonly disabled?: boolean
+  /** null = none. */
+  readonly plan?: string | null
+  /** Its further keys; absent = they are not managed. */
+  readonly keys?: readonly DesiredKey[]
+}
+
+/** A further secret key, named within its account. Without digest and certificate it is made anew where there is none. */
+export interface DesiredKey {
+  readonly name: string
+  /** SHA-256 of a key that was made elsewhere. */
+  readonly digest?: string
+  /** PEM, in place of a digest. */
+  readonly certificate?: string
+  readonly scopes?: readonly string[]
+  readonly addresses?: readonly string[]
+  /** null = none of its own. */
+  readonly quota?: Quota | null
+  /** RFC 3339; null = it does not expire. */
+  readonly expiresAt?: string | null
+}
+
+export const defaultStateName = 'default'
+
+/** How many accounts one file may have: through the admin API, and on the command line. */
+export const applyMax = { api: 1_000, command: 20_000 } as const
+
+/** How many errors are named at most. */
+const errorsMax = 100
+
+const stateNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+type Values = Readonly<Record<string, unknown>>
+
+/**
+ * Every error that shows without the store. What has another type than it should is left out: the schema finds that.
+ * Fields are named by their path, such as `accounts.3.keys.0.digest`.
+ */
+export function findStateErrors(
+  state: unknown,
+  { accountsMax, planNames }: { readonly accountsMax: number; readonly planNames: readonly string[] },
+): readonly FieldError[] {
+  if (!isRecord(state)) return []
+  const accounts = listIn(state, 'accounts')
+  if (accounts.length > accountsMax)
+    return [{ field: 'accounts', message: `must be at most ${accountsMax} accounts` }]
+  const errors: FieldError[] = []
+  if (typeof state.name === 'string' && !stateNamePattern.test(state.name))
+    errors.push({
+      field: 'name',
+      message: 'must be 1 to 64 letters, digits, ., _ or -, starting with a letter or digit',
+    })
+  const emails = createRepetitions()
+  const digests = createRepetitions()
+  for (const [index, account] of accounts.entries()) {
+    if (!isRecord(account)) continue
+    const at = `accounts.${index}`
+    const { email } = account
+    errors.push(...within(at, findInputErrors(textsOf(account), planNames)))
+    if (typeof email === 'string') errors.push(...emails.add(emailKey(email), `${at}.email`))
+    errors.push(...keyListErrors(listIn(account, 'keys'), at, digests))
+  }
+  return errors
+}
+
+/** @throws GatehouseError `request-invalid` where there are any */
+export function throwErrors(errors: readonly FieldError[]): void {
+  if (errors.length === 0) return
+  const more = errors.length - errorsMax
+  const named = errors.slice(0, errorsMax)
+  throw new GatehouseError('request-invalid', {
+    errors: more > 0 ? [...named, { field: 'accounts', message: `and ${more} more errors` }] : named,
+  })
+}
+
+type Repetitions = ReturnType<typeof createRepetitions>
+
+/** Finds values that come a second time. */
+function createRepetitions() {
+  const places = new Map<string, string>()
+  return {
+    add: (value: string, field: string): readonly FieldError[] => {
+      const place = places.get(value)
+      if (place !== undefined) return [{ field, message: `repeats ${place}` }]
+      places.set(value, field)
+      return []
+    },
+  }
+}
+
+function keyListErrors(keys: readonly unknown[], at: string, digests: Repetitions): readonly FieldError[] {
+  const names = createRepetitions()
+  return keys.flatMap((key, index) => {
+    if (!isRecord(key)) return []
+    const here = `${at}.keys.${index}`
+    const named = typeof key.name === 'string' ? names.add(key.name, `${here}.name`) : []
+    const { digest, errors } = readCredential(key)
+    const repeated = digest
+      ? digests.add(
+          Buffer.from(digest).toString('hex'),
+          `${here}.${'digest' in key ? 'digest' : 'certificate'}`,
+        )
+      : []
+    return [...within(here, [...limitErrors(key), ...errors]), ...named, ...repeated]
+  })
+}
+
+function limitErrors(key: Values): readonly FieldError[] {
+  const { name, expiresAt } = key
+  const input = {
+    name: typeof name === 'string' ? name : 'x',
+    scopes: textListIn(key, 'scopes'),
+    addresses: textListIn(key, 'addresses'),
+    // Whether it is over depends on what the account has: see plan-keys.ts.
+    expiresAt: undefined,
+  }
+  const errors = findKeyErrors(input, 0)
+  return typeof expiresAt === 'string' && parseTime(expiresAt) === undefined
+    ? [...errors, { field: 'expiresAt', message: 'must be a time such as 2030-01-31T00:00:00Z' }]
+    : errors
+}
+
+/** What a key is found by; neither digest nor errors = it is made anew. */
+function readCredential({ digest, certificate }: Values): {
+  readonly digest?: Uint8Array
+  readonly errors: readonly FieldError[]
+} {
+  if (typeof digest === 'string') {
+    if (certificate !== undefined)
+      return { errors: [{ field: 'certificate', message: 'must not come with digest' }] }
+    const bytes = parseDigest(digest)
+    return bytes ? { digest: bytes, errors: [] } : { errors: [{ field: 'digest', message: digestRule }] }
+  }
+  if (typeof certificate !== 'string') return { errors: [] }
+  try {
+    // Whether it has expired matters only to a new key.
+    return { digest: parseCertificateInput(certificate, 0).digest, errors: [] }
+  } catch (error) {
+    if (error instanceof GatehouseError && error.errors) return { errors: error.errors }
+    throw error
+  }
+}
+
+const textNames = ['email', 'firstName', 'lastName', 'role', 'plan'] as const
+
+function textsOf(account: Values): Partial<AccountInput> {
+  return Object.fromEntries(
+    textNames.flatMap((name) => {
+      const value = account[name]
+      return typeof value === 'string' ? [[name, value]] : []
+    }),
+  )
+}
+
+function within(place: string, errors: readonly FieldError[]): readonly FieldError[] {
+  return errors.map(({ field, message }) => ({ field: `${place}.${field}`, message }))
+}
+
+function listIn(values: Values, name: string): readonly unknown[] {
+  const value = values[name]
+  return Array.isArray(value) ? value : []
+}
+
+function textListIn(values: Values, name: string): readonly string[] {
+  return listIn(values, name).filter((item) => typeof item === 'string')
+}

@@ -1,0 +1,40 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Account } from '#store/account.ts'
+import type { AccountStore } from '#store/accounts.ts'
+import type { DesiredAccount } from './desired.ts'
+
+/** An entry of the file, and the account that it is about. */
+export interface Entry {
+  readonly desired: DesiredAccount
+  /** undefined = it is to be created. */
+  readonly account: Account | undefined
+}
+
+/** How much is looked up at a time, with other work in between: SQLite is synchronous. */
+const batchSize = 200
+
+export async function inBatches<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = []
+  for (let start = 0; start < items.length; start += batchSize) {
+    results.push(...(await Promise.all(items.slice(start, start + batchSize).map(work))))
+    await setImmediate()
+  }
+  return results
+}
+
+/** Visits each account of the store, until one returns false. */
+export async function visitAccounts(
+  store: Pick<AccountStore, 'listAccounts'>,
+  visit: (account: Account) => boolean,
+): Promise<void> {
+  let after: Account | undefined
+  for (;;) {
+    const page = await store.listAccounts({ after, limit: batchSize })
+    if (!page.every(visit) || page.length < batchSize) return
+    after = page.at(-1)
+    await setImmediate()
+  }
+}

@@ -1,0 +1,145 @@
+import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { parseTime } from '#platform/time.ts'
+import type { Account } from '#store/account.ts'
+import { namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
+import { quotaData, timeOrNull } from '../account-data.ts'
+import { endingWith, parseCertificateInput } from '../certificate-input.ts'
+import { parseDigest } from '../key-import.ts'
+import { assertValidKey, type SecretKeyInput } from '../key-input.ts'
+import { type Change, fieldChanges, type Step } from './change.ts'
+import type { DesiredKey } from './desired.ts'
+
+/** What the store knows that decides about keys. */
+export interface KeyContext {
+  readonly now: number
+  /** The account that has a digest, by its hexadecimal form. */
+  readonly holders: ReadonlyMap<string, string>
+  readonly keysMax: number
+}
+
+/**
+ * The steps that give an account its keys.
+ * @param account undefined = it is to be created
+ * @returns errors by their path within the account
+ */
+export function planKeys(
+  email: string,
+  keys: readonly DesiredKey[],
+  { account, ...context }: KeyContext & { readonly account: Account | undefined },
+): { readonly steps: readonly Step[]; readonly errors: readonly FieldError[] } {
+  const errors: FieldError[] = []
+  const steps = keys.flatMap((key, index) => {
+    try {
+      const step = planKey(email, key, { account, ...context })
+      return step ? [step] : []
+    } catch (error) {
+      if (!(error instanceof GatehouseError) || !error.errors) throw error
+      errors.push(...error.errors.map(({ field, message }) => ({ field: `keys.${index}.${field}`, message })))
+      return []
+    }
+  })
+  const created = steps.filter(({ work }) => work.kind === 'create-key').length
+  // A new account has its default key.
+  const count = account ? account.secretKeys.filter(({ revokedAt }) => revokedAt === undefined).length : 1
+  if (created > 0 && count + created > context.keysMax) {
+    const message = `the account would have ${count + created} secret keys, and may have ${context.keysMax} (keys.maxPerAccount): revoke some first`
+    errors.push({ field: 'keys', message })
+  }
+  return { steps, errors }
+}
+
+/** The SHA-256 of the key that an entry names; undefined = it names none. */
+export function digestIn({ digest, certificate }: DesiredKey): Uint8Array | undefined {
+  if (digest !== undefined) return parseDigest(digest)
+  return certificate === undefined ? undefined : parseCertificateInput(certificate, 0).digest
+}
+
+/** @throws GatehouseError `request-invalid` with fields of the key */
+function planKey(
+  email: string,
+  desired: DesiredKey,
+  { account, now, holders }: KeyContext & { readonly account: Account | undefined },
+): Step | undefined {
+  const digest = digestIn(desired)
+  const before = account && namedKeyOf(account, desired.name)
+  const isNewKey = !before || (digest !== undefined && Buffer.compare(digest, before.digest) !== 0)
+  if (digest && isNewKey) assertFree(desired, digest, { account, holders })
+  const input = inputOf(desired, before, { isNewKey, now })
+  const data = limitsData(input)
+  const change = (action: Change['action'], fields: Change['fields']): Change => ({
+    action,
+    account: email,
+    key: desired.name,
+    fields,
+  })
+  if (!before) {
+    assertMakeable(input, now)
+    const named = digest && { digest: shortDigest(digest) }
+    return {
+      change: change('create-key', fieldChanges(limitsData(unlimitedInput), { ...named, ...data })),
+      work: { kind: 'create-key', id: account?.id, input, digest },
+    }
+  }
+  const limits = fieldChanges(limitsData(before), data)
+  if (!isNewKey && limits.length === 0) return undefined
+  if (isNewKey || limits.some(({ field }) => field === 'expiresAt')) assertMakeable(input, now)
+  const replaced = isNewKey && digest ? digest : before.digest
+  const digests = { from: shortDigest(before.digest), to: shortDigest(replaced) }
+  const kind = isNewKey ? 'replace-key' : 'update-key'
+  return {
+    change: change(kind, [...(isNewKey ? [{ field: 'digest', ...digests }] : []), ...limits]),
+    work: { kind, id: account.id, replacement: { before, input, digest: replaced } },
+  }
+}
+
+function assertFree(
+  { name, digest: text }: DesiredKey,
+  digest: Uint8Array,
+  { account, holders }: Pick<KeyContext, 'holders'> & { readonly account: Account | undefined },
+): void {
+  const field = text === undefined ? 'certificate' : 'digest'
+  const holder = holders.get(Buffer.from(digest).toString('hex'))
+  const other = account?.secretKeys.find(
+    (key) => key.name !== name && Buffer.compare(key.digest, digest) === 0,
+  )
+  if (other) throw invalidField(field, `is the key "${other.name}" of this account already`)
+  if (holder !== undefined && holder !== account?.id) throw invalidField(field, 'is a key of another account')
+}
+
+const unlimitedInput: Omit<SecretKeyInput, 'name'> = { scopes: [], addresses: [], expiresAt: undefined }
+
+/** What the key is to be: what the file says, else what it is, else not limited. */
+function inputOf(
+  { name, scopes, addresses, quota, expiresAt, certificate }: DesiredKey,
+  before: SecretKey | undefined,
+  { isNewKey, now }: { readonly isNewKey: boolean; readonly now: number },
+): SecretKeyInput {
+  const known = before ?? unlimitedInput
+  const asked = expiresAt === undefined || expiresAt === null ? undefined : parseTime(expiresAt)
+  // A certificate ends by itself: it keeps its end where the file has none.
+  const isKept = expiresAt === undefined || (expiresAt === null && certificate !== undefined)
+  const kept = certificate !== undefined && isNewKey ? undefined : known.expiresAt
+  const input = {
+    name,
+    scopes: scopes ?? known.scopes,
+    addresses: addresses ?? known.addresses,
+    quota: quota === undefined ? known.quota : (quota ?? undefined),
+    expiresAt: isKept ? kept : asked,
+  }
+  if (certificate === undefined || (!isNewKey && input.expiresAt === known.expiresAt)) return input
+  return endingWith(parseCertificateInput(certificate, now), input, now)
+}
+
+/** One that exists may be over; a new one may not. */
+function assertMakeable(input: SecretKeyInput, now: number): void {
+  assertValidKey(input, now)
+}
+
+function limitsData({ scopes, addresses, quota, expiresAt }: Omit<SecretKeyInput, 'name'>) {
+  return { scopes, addresses, quota: quotaData(quota), expiresAt: timeOrNull(expiresAt) }
+}
+
+/** Enough to tell keys apart. */
+function shortDigest(digest: Uint8Array): string {
+  return `${Buffer.from(digest).toString('hex', 0, 6)}…`
+}

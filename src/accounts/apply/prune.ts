@@ -1,0 +1,87 @@
+import { invalidField } from '#platform/errors/gatehouse-error.ts'
+import type { AccountStore } from '#store/accounts.ts'
+import { defaultKeyName } from '#store/secret-keys.ts'
+import type { Step } from './change.ts'
+import { type Entry, visitAccounts } from './entries.ts'
+
+/** What the file does not list any more is to go. */
+export interface Prune {
+  /** How many accounts and keys may go together; undefined = half of the accounts, and half of the keys. */
+  readonly max: number | undefined
+}
+
+interface Pruned {
+  readonly steps: readonly Step[]
+  /** How many there are that could go. */
+  readonly total: number
+}
+
+/**
+ * Revokes the further keys of listed accounts that their entries do not list, where these have keys at all, and disables
+ * the accounts that a file of this name has listed before. The default key and the API key stay.
+ * @throws GatehouseError `request-invalid` (field `pruneMax`) where too much would go
+ */
+export async function planPrune(
+  entries: readonly Entry[],
+  name: string,
+  { prune, store }: { readonly prune: Prune; readonly store: Pick<AccountStore, 'listAccounts'> },
+): Promise<readonly Step[]> {
+  const keys = pruneKeys(entries)
+  const accounts = await pruneAccounts(entries, name, store)
+  const count = keys.steps.length + accounts.steps.length
+  const isTooMuch = prune.max === undefined ? [keys, accounts].some(isMoreThanHalf) : count > prune.max
+  if (isTooMuch) {
+    const what = `${accounts.steps.length} of ${accounts.total} accounts would be disabled and ${keys.steps.length} of ${keys.total} keys revoked`
+    const limit = prune.max === undefined ? 'more than half' : `more than ${prune.max}`
+    throw invalidField('pruneMax', `${what}, ${limit}: to do it, allow ${count}`)
+  }
+  return [...accounts.steps, ...keys.steps]
+}
+
+function isMoreThanHalf({ steps, total }: Pruned): boolean {
+  return steps.length * 2 > total
+}
+
+function pruneKeys(entries: readonly Entry[]): Pruned {
+  let total = 0
+  const steps = entries.flatMap(({ desired, account }): readonly Step[] => {
+    if (!account || !desired.keys) return []
+    const listed = new Set(desired.keys.map((key) => key.name))
+    const further = account.secretKeys.filter(
+      (key) => key.name !== defaultKeyName && key.revokedAt === undefined,
+    )
+    total += further.length
+    return further
+      .filter((key) => !listed.has(key.name))
+      .map((key) => ({
+        change: { action: 'revoke-key', account: account.email, key: key.name, fields: [] },
+        work: { kind: 'revoke-key', id: account.id, name: key.name },
+      }))
+  })
+  return { steps, total }
+}
+
+async function pruneAccounts(
+  entries: readonly Entry[],
+  name: string,
+  store: Pick<AccountStore, 'listAccounts'>,
+): Promise<Pruned> {
+  const listed = new Set(entries.map(({ account }) => account?.id))
+  const steps: Step[] = []
+  let total = 0
+  await visitAccounts(store, ({ id, email, managedBy, isDisabled }) => {
+    if (managedBy !== name || isDisabled) return true
+    total++
+    if (listed.has(id)) return true
+    steps.push({
+      change: {
+        action: 'disable-account',
+        account: email,
+        fields: [{ field: 'disabled', from: false, to: true }],
+      },
+      work: { kind: 'update-account', id, changes: { isDisabled: true } },
+    })
+    return true
+  })
+  return { steps, total }
+}

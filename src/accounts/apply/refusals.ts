@@ -1,0 +1,58 @@
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { adminRole, isActiveAdmin } from '#store/account.ts'
+import type { AccountChanges, AccountStore } from '#store/accounts.ts'
+import type { Actor } from '#store/audit-entry.ts'
+import type { Step } from './change.ts'
+import { visitAccounts } from './entries.ts'
+
+/** What the actions that make the changes would refuse too: found before anything is changed. */
+
+/**
+ * @param mayChangeOwn whether the actor may change their own account at all; that nobody may disable or demote it
+ * holds in any case
+ * @throws GatehouseError `own-account`
+ */
+export function assertNotOwn(steps: readonly Step[], by: Actor, mayChangeOwn: boolean): void {
+  if (by.kind !== 'account') return
+  const own = steps.filter(({ work }) => 'id' in work && work.id === by.id)
+  if (own.some((step) => takesAccess(step))) throw new GatehouseError('own-account')
+  if (!mayChangeOwn && !own.every(isMark)) throw new GatehouseError('own-account')
+}
+
+/** Whether a step says only which file lists the account. */
+function isMark({ change, work }: Step): boolean {
+  return work.kind === 'update-account' && change.fields.every(({ field }) => field === 'managedBy')
+}
+
+function takesAccess({ work }: Step): boolean {
+  return (
+    work.kind === 'update-account' && (work.changes.isDisabled === true || work.changes.role !== undefined)
+  )
+}
+
+/** @throws GatehouseError `last-admin` where the steps leave nobody who could manage accounts */
+export async function assertAdminLeft(
+  steps: readonly Step[],
+  store: Pick<AccountStore, 'listAccounts'>,
+): Promise<void> {
+  const changes = new Map<string, AccountChanges>()
+  for (const { work } of steps) {
+    if (
+      work.kind === 'create-account' &&
+      isActiveAdmin({ role: work.input.role, isDisabled: work.input.isDisabled === true })
+    )
+      return
+    if (work.kind === 'update-account') changes.set(work.id, work.changes)
+  }
+  const mayTake = [...changes.values()].some(
+    ({ isDisabled, role = adminRole }) => isDisabled === true || role !== adminRole,
+  )
+  if (!mayTake) return
+  let [before, after] = [false, false]
+  await visitAccounts(store, (account) => {
+    before ||= isActiveAdmin(account)
+    after = isActiveAdmin({ ...account, ...changes.get(account.id) })
+    return !after
+  })
+  if (before && !after) throw new GatehouseError('last-admin')
+}

@@ -1,0 +1,118 @@
+import { invalidField } from '#platform/errors/gatehouse-error.ts'
+import type { Account } from '#store/account.ts'
+import type { KeyStore, SecretKeyAdded } from '#store/keys.ts'
+import type { SecretKey } from '#store/secret-keys.ts'
+import type { SessionStore } from '#store/sessions.ts'
+import { timeOrNull } from '../account-data.ts'
+import { endSessionsOfKey } from '../account-sessions.ts'
+import type { AuditEntryFactory } from '../audit-entry-factory.ts'
+import { quotaText, type SecretKeyInput } from '../key-input.ts'
+import { createKeyId, importedKey, type KeyOptions, makeSecretKey, withUnconfirmedKeys } from '../make-key.ts'
+import type { Replacement } from './change.ts'
+
+export interface KeyWriterOptions extends KeyOptions {
+  readonly store: KeyStore & Pick<SessionStore, 'listSessions' | 'endSession'>
+  readonly entry: AuditEntryFactory
+  readonly keysMax: number
+}
+
+const changedMeanwhile = 'was changed meanwhile: apply the file again'
+
+/** All methods throw GatehouseError `request-invalid` where somebody has changed the keys since they were planned. */
+export function createKeyWriter(options: KeyWriterOptions) {
+  const { store, entry, keysMax, clock } = options
+
+  /**
+   * @param onMade called with a new key before it is valid
+   * @returns the new key; undefined = it was made elsewhere
+   * @throws UnconfirmedKeys
+   */
+  async function create(
+    account: Account,
+    { input, digest }: { readonly input: SecretKeyInput; readonly digest: Uint8Array | undefined },
+    onMade: (key: string) => Promise<void>,
+  ): Promise<string | undefined> {
+    const made = digest ? undefined : makeSecretKey(account.id, input, options)
+    if (made) await onMade(made.key)
+    const secretKey = made?.stored ?? elsewhere(input, digest)
+    const details = { ...detailsOf(input), ...(digest && { isImported: true }) }
+    const auditEntry = entry('secret-key-created', account, details)
+    const adding = store.addSecretKey(account.id, { secretKey, keysMax }, auditEntry)
+    const outcome: SecretKeyAdded = await (made ? withUnconfirmedKeys(made.key, adding) : adding)
+    if (outcome !== 'added') throw invalidField('keys', `"${input.name}" ${changedMeanwhile}`)
+    return made?.key
+  }
+
+  function elsewhere(input: SecretKeyInput, digest: Uint8Array = new Uint8Array()): SecretKey {
+    return importedKey({ digest, input }, createKeyId(), clock())
+  }
+
+  /** The one before is revoked now, and its sessions with it. */
+  async function replace(account: Account, { before, input, digest }: Replacement): Promise<void> {
+    const secretKey = { ...elsewhere(input, digest), ...keptQuota(before, input) }
+    await reset(account, {
+      before,
+      secretKey,
+      auditEntry: entry('secret-key-reset', account, { name: before.name, graceSeconds: 0 }),
+    })
+  }
+
+  /** Sessions end where the limits are narrower: their access tokens have what the key had before. */
+  async function update(account: Account, { before, input }: Replacement): Promise<void> {
+    const id = isNarrower(before, input) ? createKeyId() : before.id
+    const { scopes, addresses, expiresAt } = input
+    const { quota: _, ...others } = before
+    const secretKey = { ...others, id, scopes, addresses, expiresAt, ...keptQuota(before, input) }
+    await reset(account, {
+      before,
+      secretKey,
+      auditEntry: entry('secret-key-updated', account, detailsOf(input)),
+    })
+  }
+
+  async function reset(
+    account: Account,
+    {
+      before,
+      secretKey,
+      auditEntry,
+    }: {
+      readonly before: SecretKey
+      readonly secretKey: SecretKey
+      readonly auditEntry: ReturnType<AuditEntryFactory>
+    },
+  ): Promise<void> {
+    const change = { secretKey, graceUntil: undefined, replaces: before.digest }
+    const after = await store.resetSecretKey(account.id, change, auditEntry)
+    if (!after) throw invalidField('keys', `"${before.name}" ${changedMeanwhile}`)
+    await endSessionsOfKey(store, account, after, clock())
+  }
+
+  return { create, replace, update }
+}
+
+/** What was spent of a quota counts for the next one too. */
+function keptQuota({ quota: before, id }: SecretKey, { quota }: SecretKeyInput): Pick<SecretKey, 'quota'> {
+  return quota ? { quota: { id: before?.id ?? id, limit: quota.limit, per: quota.per } } : {}
+}
+
+function detailsOf({ name, scopes, addresses, quota, expiresAt }: SecretKeyInput) {
+  return {
+    name,
+    scopes: scopes.join(' '),
+    ...(addresses.length > 0 && { addresses: addresses.join(' ') }),
+    ...(quota && { quota: quotaText(quota) }),
+    ...(expiresAt !== undefined && { expiresAt: timeOrNull(expiresAt) ?? '' }),
+  }
+}
+
+/** Whether a key may do less than before; a shorter lifetime ends its tokens by itself. */
+function isNarrower(before: SecretKey, { scopes, addresses }: SecretKeyInput): boolean {
+  return !isWithin(before.scopes, scopes) || !isWithin(before.addresses, addresses)
+}
+
+/** Whether a list allows all that another does; an empty one allows everything. */
+function isWithin(inner: readonly string[], outer: readonly string[]): boolean {
+  if (outer.length === 0) return true
+  return inner.length > 0 && inner.every((each) => outer.includes(each))
+}

@@ -1,0 +1,165 @@
+import { type ApplyResult, applyData } from '#accounts/apply/apply.ts'
+import type { Change, FieldChange } from '#accounts/apply/change.ts'
+import { applyMax } from '#accounts/apply/desired.ts'
+import { quotaText } from '#accounts/key-input.ts'
+import { loadConfig } from '#config/load.ts'
+import { isRecord } from '#platform/json.ts'
+import type { Quota } from '#store/quotas.ts'
+import { type Command, type Invocation, UsageError } from '../command.ts'
+import { type Operator, withSealingOperator } from '../operator.ts'
+import { printData, printToStderr, table } from '../print.ts'
+import { createProgress } from '../terminal/progress.ts'
+import { type KeysFile, openKeysFile } from './keys-file.ts'
+import { readStateFile, type StateFile } from './state-file.ts'
+
+export const applyCommand: Command = {
+  name: 'apply',
+  operands: ['FILE'],
+  summary: 'Makes accounts and their keys as a file says (YAML or JSON); - is standard input.',
+  examples: [
+    'gatehouse apply accounts.yaml --dry-run',
+    'gatehouse apply accounts.yaml --keys-out new-keys.jsonl',
+    'gatehouse apply accounts.yaml --prune --prune-max 3',
+  ],
+  options: {
+    'dry-run': { type: 'boolean', help: 'Shows what would be changed, and changes nothing.' },
+    prune: {
+      type: 'boolean',
+      help: 'Revokes further keys that a listed account does not list, and disables accounts that the file has listed before and lists no more.',
+    },
+    'prune-max': {
+      type: 'string',
+      value: 'N',
+      help: 'How many accounts and keys may go; default: half of the accounts, and half of the keys.',
+    },
+    'keys-out': {
+      type: 'string',
+      value: 'FILE',
+      help: 'Writes new keys to a new file, as JSON lines, before they are valid; default: they are printed.',
+    },
+  },
+  printsData: true,
+  run: async (invocation) => {
+    const prune = readPrune(invocation)
+    const [path = ''] = invocation.operands
+    const { plans } = loadConfig(invocation.config).config
+    const file = await readStateFile(path, invocation.terminal, Object.keys(plans))
+    return withSealingOperator(invocation.config, (operator) => apply(file, { operator, prune, invocation }))
+  },
+}
+
+interface ApplyContext {
+  readonly operator: Operator
+  readonly prune: { readonly max: number | undefined } | undefined
+  readonly invocation: Invocation
+}
+
+function readPrune({ flag, text }: Invocation): ApplyContext['prune'] {
+  const max = text('prune-max')
+  if (max !== undefined && !/^\d{1,9}$/.test(max)) throw new UsageError('--prune-max must be a number')
+  if (max !== undefined && !flag('prune')) throw new UsageError('--prune-max needs --prune')
+  return flag('prune') ? { max: max === undefined ? undefined : Number(max) } : undefined
+}
+
+async function apply(file: StateFile, { operator, prune, invocation }: ApplyContext): Promise<number> {
+  const { terminal, flag, text } = invocation
+  const path = text('keys-out')
+  let keysFile: KeysFile | undefined
+  const progress = createProgress({ verb: 'made', noun: 'changes', err: terminal.err })
+  const running = operator.apply.run(file.state, {
+    isDryRun: flag('dry-run'),
+    prune,
+    accountsMax: applyMax.command,
+    onPlanned: async (makesKeys) => {
+      if (makesKeys && path !== undefined) keysFile = await openKeysFile(path)
+    },
+    onKeys: async (keys) => keysFile?.add(keys),
+    onProgress: (done) => progress.report(done),
+  })
+  try {
+    const result = await file.locating(running)
+    progress.end()
+    printResult(result, { file, path, invocation })
+    return result.failure ? 1 : 0
+  } finally {
+    await keysFile?.close()
+  }
+}
+
+function printResult(
+  result: ApplyResult,
+  {
+    file,
+    path,
+    invocation,
+  }: { readonly file: StateFile; readonly path: string | undefined; readonly invocation: Invocation },
+): void {
+  const { changes, keys, isDryRun, failure } = result
+  const shown = path === undefined ? keys : []
+  const done = changes.filter(({ isDone }) => isDone)
+  printData(invocation, applyData({ ...result, keys: shown }), () => [
+    ...(isDryRun ? changes : done).map(changeLine),
+    summaryOf(result, file.name),
+    ...(shown.length > 0 ? ['New keys. Save them: they are not shown again.', ...keysTable(shown)] : []),
+    ...(path !== undefined && keys.length > 0 ? [`The new keys are in ${path}.`] : []),
+  ])
+  if (!failure) return
+  printToStderr(
+    invocation.terminal,
+    `gatehouse: ${failure.account}: ${failure.message}\n  ${done.length} of ${changes.length} changes were made. Apply the file again for the others.${
+      path === undefined ? '' : ` ${path} may have keys of the change that failed, which are not valid.`
+    }`,
+  )
+}
+
+function summaryOf({ changes, isDryRun, failure }: ApplyResult, name: string): string {
+  if (changes.length === 0) return `Everything is as ${name} says; nothing was changed.`
+  if (isDryRun) return `${countText(changes.length)} to make; nothing was changed.`
+  return failure ? 'Not all changes were made.' : `${countText(changes.length)} made.`
+}
+
+function countText(count: number): string {
+  return count === 1 ? '1 change' : `${count} changes`
+}
+
+const signs: Readonly<Record<Change['action'], string>> = {
+  'create-account': '+ account',
+  'update-account': '~ account',
+  'disable-account': '- account',
+  'create-key': '+ key',
+  'replace-key': '~ key',
+  'update-key': '~ key',
+  'revoke-key': '- key',
+}
+
+/** Such as `~ key ada@example.com ci  quota: none -> 1000/day`. */
+function changeLine({ action, account, key, fields }: Change): string {
+  const subject = [signs[action], account, ...(key === undefined ? [] : [key])].join(' ')
+  const isNew = action.startsWith('create-')
+  const texts = fields.map((field) => fieldText(field, isNew))
+  return texts.length === 0 ? subject : `${subject}  ${texts.join(', ')}`
+}
+
+function fieldText({ field, from, to }: FieldChange, isNew: boolean): string {
+  return isNew ? `${field}: ${valueText(to)}` : `${field}: ${valueText(from)} -> ${valueText(to)}`
+}
+
+function valueText(value: unknown): string {
+  if (value === null) return 'none'
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(' ')
+  // The cast is sound: the only object among the fields is a quota.
+  if (isRecord(value)) return quotaText(value as unknown as Quota)
+  return value === '' ? '""' : String(value)
+}
+
+function keysTable(keys: ApplyResult['keys']): readonly string[] {
+  return table(keys, {
+    columns: {
+      ACCOUNT: ({ account }) => account,
+      NAME: ({ name }) => name,
+      'SECRET KEY': ({ secretKey }) => secretKey,
+      'API KEY': ({ apiKey }) => apiKey,
+    },
+    whenEmpty: '',
+  })
+}

@@ -1,0 +1,53 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Test } from 'tap'
+import { createAccounts } from '#accounts/accounts.ts'
+import { type Apply, type ApplyRequest, createApply } from '#accounts/apply/apply.ts'
+import type { DesiredState } from '#accounts/apply/desired.ts'
+import { createAuditEntryFactory } from '#accounts/audit-entry-factory.ts'
+import { createSecretKeys } from '#accounts/secret-keys.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { createSealer } from '#platform/secrets/sealing.ts'
+import type { Actor } from '#store/audit-entry.ts'
+import type { Store } from '#store/store.ts'
+import { emptiedPlaces } from '../../store/redis/place.ts'
+import { newSqlitePlace } from '../../store/sqlite/place.ts'
+
+export const placesOf = { sqlite: async () => newSqlitePlace, redis: emptiedPlaces } as const
+
+const system: Actor = { kind: 'system', channel: 'system' }
+
+/** `apply` on a store, with what else tests need of it; an account may have four secret keys. */
+export function applyOn(store: Store, { by = system, now = 1_700_000_000_000 } = {}) {
+  const time = { now }
+  const sealer = createSealer(randomBytes(32))
+  const keyOptions = { sealer, reveal: true, prefix: 'gate', clock: () => time.now }
+  const entry = createAuditEntryFactory(by, keyOptions.clock)
+  const accounts = createAccounts({ ...keyOptions, store, by, planNames: ['free', 'pro'] })
+  const common = { ...keyOptions, store, accounts, by, entry, keysMax: 4 }
+  const secretKeys = createSecretKeys(common)
+  const apply: Apply = createApply({ ...common, secretKeys })
+
+  function run(state: DesiredState, request: Partial<ApplyRequest> = {}) {
+    return apply.run(state, { isDryRun: false, prune: undefined, accountsMax: 100, ...request })
+  }
+
+  return { store, time, accounts, secretKeys, run }
+}
+
+export async function openApply(t: Test, driver: keyof typeof placesOf = 'sqlite') {
+  return applyOn(await (await (await placesOf[driver](t))(t)).open())
+}
+
+export function sha256Of(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+/** What a refusal says: its code, and the fields that are wrong. */
+export async function refusalOf(work: Promise<unknown>): Promise<unknown> {
+  const error = await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  if (!(error instanceof GatehouseError)) return error
+  return error.code === 'request-invalid' ? (error.errors ?? []).map(({ field }) => field) : error.code
+}
