@@ -75,18 +75,18 @@ for (const [driver, newPlaces] of Object.entries(places)) {
     const { records } = await checkText(fixture)
     const expected: BackupRecord[] = []
     for await (const batch of records()) expected.push(...batch.filter(({ kind }) => lasting.includes(kind)))
-    t.strictSame(sorted(restored), sorted(expected.map(withIdentityList)))
+    t.strictSame(sorted(restored), sorted(expected.map(asWrittenNow)))
     const ada = { issuer: 'https://id.example.com', subject: '2482' }
     t.equal((await store.findAccountByIdentity(ada))?.id, account?.id, 'a link of before there were several')
   })
 }
 
-/** As an account is written now: it had one identity at most. */
-function withIdentityList(record: BackupRecord): BackupRecord {
+/** As an account is written now: it had one identity at most, and no file that manages it. */
+function asWrittenNow(record: BackupRecord): BackupRecord {
   if (record.kind !== 'account') return record
   // The cast is sound: this is what the fixture has.
   const { identity, ...portal } = record.portal as { readonly identity?: object }
-  return { ...record, portal: { ...portal, identities: identity ? [identity] : [] } }
+  return { ...record, managedBy: null, portal: { ...portal, identities: identity ? [identity] : [] } }
 }
 
 function sorted(records: readonly BackupRecord[]): readonly string[] {
