@@ -160,7 +160,7 @@ t.test('CSV is as RFC 4180 says, and no cell is a formula', async (t) => {
   await workspace.run('accounts', 'create', '--email', 'ada@example.com', ...names)
   const { stdout } = await workspace.run('accounts', 'list', '--csv')
   const [header, row, end] = stdout.split('\r\n')
-  t.equal(header, 'id,email,firstName,lastName,role,isVerified,disabled,plan,createdAt')
+  t.equal(header, 'id,email,firstName,lastName,role,isVerified,disabled,plan,createdAt,lastActiveOn')
   t.match(row, /^[\w-]+,ada@example\.com,"'=1\+1","a ""b"", c",User,false,false,,\d{4}-/)
   t.equal(end, '')
   t.match(await workspace.run('usage', 'ada@example.com', '--csv'), {
