@@ -1,6 +1,8 @@
 /** A member of JSON objects on the way to a field that is looked for. */
 export interface FieldNode {
   readonly members: Map<string, FieldNode>
+  /** The lengths of their names: others are not compared. */
+  readonly lengths: Set<number>
   /** The number of the field that ends here. */
   field: number | undefined
 }
@@ -10,13 +12,15 @@ export interface FieldNode {
  * @param fields for each, its dotted paths, such as `usage.total_tokens`
  */
 export function fieldTree(fields: readonly (readonly string[])[]): FieldNode {
-  const root: FieldNode = { members: new Map(), field: undefined }
+  const newNode = (): FieldNode => ({ members: new Map(), lengths: new Set(), field: undefined })
+  const root = newNode()
   for (const [field, paths] of fields.entries())
     for (const path of paths) {
       let node = root
       for (const name of path.split('.')) {
-        const next = node.members.get(name) ?? { members: new Map(), field: undefined }
+        const next = node.members.get(name) ?? newNode()
         node.members.set(name, next)
+        node.lengths.add(name.length)
         node = next
       }
       node.field = field
@@ -65,6 +69,7 @@ export class JsonFieldScanner {
   /** What follows a text. */
   #afterText: number = mode.top
   #isEscaped = false
+  #hasEscape = false
   #token = ''
 
   /** @param onNumber called for each field whose value is a number, in order */
@@ -85,22 +90,30 @@ export class JsonFieldScanner {
     while (index < end) {
       if (this.#mode === mode.text) index = this.#readText(bytes, index, end)
       else if (this.#mode === mode.skipped) index = this.#readSkipped(bytes, index, end)
+      else if (this.#mode === mode.name) index = this.#readName(bytes, index, end)
+      else if (this.#mode === mode.number) index = this.#readNumber(bytes, index, end)
       else this.#readOutsideText(bytes[index++] ?? 0)
     }
   }
 
-  /** In a loop of its own, as most bytes of a body are of texts (hot). @returns where the text ends */
+  /** @returns where what follows the text begins */
   #readText(bytes: Uint8Array, start: number, end: number): number {
+    const textEnd = this.#endOfText(bytes, start, end)
+    if (textEnd < end) this.#mode = this.#afterText
+    return textEnd + 1
+  }
+
+  /** In a loop of its own, as most bytes of a body are of texts (hot). @returns the place of its quote; `end` = not here */
+  #endOfText(bytes: Uint8Array, start: number, end: number): number {
     let isEscaped = this.#isEscaped
     let index = start
-    while (index < end) {
-      const byte = bytes[index++]
+    for (; index < end; index++) {
+      const byte = bytes[index]
       if (isEscaped) isEscaped = false
-      else if (byte === backslash) isEscaped = true
-      else if (byte === quote) {
-        this.#mode = this.#afterText
-        break
-      }
+      else if (byte === backslash) {
+        isEscaped = true
+        this.#hasEscape = true
+      } else if (byte === quote) break
     }
     this.#isEscaped = isEscaped
     return index
@@ -108,12 +121,6 @@ export class JsonFieldScanner {
 
   #readOutsideText(byte: number): void {
     switch (this.#mode) {
-      case mode.name:
-        this.#readName(byte)
-        break
-      case mode.number:
-        this.#readNumber(byte)
-        break
       case mode.value:
         this.#readValue(byte)
         break
@@ -148,20 +155,25 @@ export class JsonFieldScanner {
     if (byte === quote) {
       this.#mode = mode.name
       this.#token = ''
+      this.#hasEscape = false
     } else if (byte === objectEnd) {
       this.#open.pop()
       if (this.#open.length === 0) this.#mode = mode.top
     }
   }
 
-  #readName(byte: number): void {
-    if (!this.#isEscaped && byte === quote) {
-      this.#member = this.#open.at(-1)?.members.get(plainName(this.#token))
+  /** @returns where what follows the name begins */
+  #readName(bytes: Uint8Array, start: number, end: number): number {
+    const nameEnd = this.#endOfText(bytes, start, end)
+    const node = this.#open.at(-1)
+    const isWhole = nameEnd < end
+    const isOther = isWhole && this.#token === '' && !this.#hasEscape && !node?.lengths.has(nameEnd - start)
+    if (!isOther) this.#keep(bytes, start, nameEnd)
+    if (isWhole) {
+      this.#member = isOther ? undefined : node?.members.get(plainName(this.#token))
       this.#mode = mode.value
-      return
     }
-    this.#isEscaped = !this.#isEscaped && byte === backslash
-    this.#keep(byte)
+    return nameEnd + 1
   }
 
   #readValue(byte: number): void {
@@ -176,26 +188,27 @@ export class JsonFieldScanner {
       this.#readObject(byte)
     } else if (byte !== colon && byte > 0x20) {
       this.#mode = mode.number
-      this.#token = ''
-      this.#readNumber(byte)
+      this.#token = String.fromCharCode(byte)
     }
   }
 
-  /** Also `true`, `false` and `null`, which are no numbers. */
-  #readNumber(byte: number): void {
-    if (byte > 0x20 && byte !== comma && byte !== objectEnd && byte !== arrayEnd) {
-      this.#keep(byte)
-      return
-    }
+  /** Also `true`, `false` and `null`, which are no numbers. @returns where what follows begins */
+  #readNumber(bytes: Uint8Array, start: number, end: number): number {
+    let index = start
+    while (index < end && isOfNumber(bytes[index] ?? 0)) index++
     const field = this.#member?.field
+    if (field !== undefined) this.#keep(bytes, start, index)
+    if (index === end) return end
     const value = field === undefined || !isNumber.test(this.#token) ? Number.NaN : Number(this.#token)
     if (field !== undefined && Number.isFinite(value)) this.#onNumber(field, value)
     this.#mode = mode.object
-    this.#readObject(byte)
+    this.#readObject(bytes[index] ?? 0)
+    return index + 1
   }
 
-  #keep(byte: number): void {
-    if (this.#token.length <= tokenBytesMax) this.#token += String.fromCharCode(byte)
+  #keep(bytes: Uint8Array, start: number, end: number): void {
+    const last = Math.min(end, start + tokenBytesMax + 1 - this.#token.length)
+    for (let index = start; index < last; index++) this.#token += String.fromCharCode(bytes[index] ?? 0)
   }
 
   #enter(node: FieldNode): void {
@@ -207,6 +220,10 @@ export class JsonFieldScanner {
     this.#mode = mode.text
     this.#afterText = after
   }
+}
+
+function isOfNumber(byte: number): boolean {
+  return byte > 0x20 && byte !== comma && byte !== objectEnd && byte !== arrayEnd
 }
 
 const isNumber = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
