@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { dayOf, firstOfMonth, formatDay, parseDay } from '#platform/time.ts'
-import type { Account } from '#store/account.ts'
+import { accountPages } from '#store/account-pages.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import { type DayRange, totalOf, type UsageCount, type UsageStore, usageDaysKept } from '#store/usage.ts'
 import type { FileDownload } from './audit-log.ts'
@@ -62,14 +62,11 @@ export function createUsageReports(
     const rowsOf = async (accountId: string, email: string) =>
       (await read(accountId, days)).map((count) => write({ accountId, email, ...usageData(count) })).join('')
     let count = 0
-    for (let after: Account | undefined; ; ) {
-      const accounts = await store.listAccounts({ after, limit: accountsAtOnce })
+    for await (const accounts of accountPages(store, accountsAtOnce)) {
       const used = await Promise.all(accounts.map(({ id, email }) => rowsOf(id, email)))
       yield* used.filter((text) => text !== '')
       count += accounts.length
       onRead?.(count)
-      after = accounts.at(-1)
-      if (!after) break
     }
     for await (const principalId of listPrincipals()) yield await rowsOf(principalId, '')
   }

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Account } from '#store/account.ts'
-import type { AccountStore } from '#store/accounts.ts'
 import type { DesiredAccount } from './desired.ts'
 
 /** An entry of the file, and the account that it is about. */
@@ -11,7 +10,7 @@ export interface Entry {
 }
 
 /** How much is looked up at a time, with other work in between: SQLite is synchronous. */
-const batchSize = 200
+export const batchSize = 200
 
 export async function inBatches<Item, Result>(
   items: readonly Item[],
@@ -23,18 +22,4 @@ export async function inBatches<Item, Result>(
     await setImmediate()
   }
   return results
-}
-
-/** Visits each account of the store, until one returns false. */
-export async function visitAccounts(
-  store: Pick<AccountStore, 'listAccounts'>,
-  visit: (account: Account) => boolean,
-): Promise<void> {
-  let after: Account | undefined
-  for (;;) {
-    const page = await store.listAccounts({ after, limit: batchSize })
-    if (!page.every(visit) || page.length < batchSize) return
-    after = page.at(-1)
-    await setImmediate()
-  }
 }

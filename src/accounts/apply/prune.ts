@@ -1,8 +1,10 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
+import type { Account } from '#store/account.ts'
+import { accountPages } from '#store/account-pages.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 import type { Step } from './change.ts'
-import { type Entry, visitAccounts } from './entries.ts'
+import { batchSize, type Entry } from './entries.ts'
 
 /** What the file does not list any more is to go. */
 export interface Prune {
@@ -69,19 +71,21 @@ async function pruneAccounts(
   const listed = new Set(entries.map(({ account }) => account?.id))
   const steps: Step[] = []
   let total = 0
-  await visitAccounts(store, ({ id, email, managedBy, isDisabled }) => {
-    if (managedBy !== name || isDisabled) return true
-    total++
-    if (listed.has(id)) return true
-    steps.push({
-      change: {
-        action: 'disable-account',
-        account: email,
-        fields: [{ field: 'disabled', from: false, to: true }],
-      },
-      work: { kind: 'update-account', id, changes: { isDisabled: true } },
-    })
-    return true
-  })
+  for await (const page of accountPages(store, batchSize)) {
+    const managed = page.filter(({ managedBy, isDisabled }) => managedBy === name && !isDisabled)
+    total += managed.length
+    steps.push(...managed.filter(({ id }) => !listed.has(id)).map(disabling))
+  }
   return { steps, total }
+}
+
+function disabling({ id, email }: Account): Step {
+  return {
+    change: {
+      action: 'disable-account',
+      account: email,
+      fields: [{ field: 'disabled', from: false, to: true }],
+    },
+    work: { kind: 'update-account', id, changes: { isDisabled: true } },
+  }
 }

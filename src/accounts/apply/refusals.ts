@@ -1,9 +1,10 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { adminRole, isActiveAdmin } from '#store/account.ts'
+import { accountPages } from '#store/account-pages.ts'
 import type { AccountChanges, AccountStore } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import type { Step } from './change.ts'
-import { visitAccounts } from './entries.ts'
+import { batchSize } from './entries.ts'
 
 /** What the actions that make the changes would refuse too: found before anything is changed. */
 
@@ -48,11 +49,10 @@ export async function assertAdminLeft(
     ({ isDisabled, role = adminRole }) => isDisabled === true || role !== adminRole,
   )
   if (!mayTake) return
-  let [before, after] = [false, false]
-  await visitAccounts(store, (account) => {
-    before ||= isActiveAdmin(account)
-    after = isActiveAdmin({ ...account, ...changes.get(account.id) })
-    return !after
-  })
-  if (before && !after) throw new GatehouseError('last-admin')
+  let isThereAdmin = false
+  for await (const page of accountPages(store, batchSize)) {
+    if (page.some((account) => isActiveAdmin({ ...account, ...changes.get(account.id) }))) return
+    isThereAdmin ||= page.some(isActiveAdmin)
+  }
+  if (isThereAdmin) throw new GatehouseError('last-admin')
 }

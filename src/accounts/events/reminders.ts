@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import { type Clock, everySecond } from '#platform/clock.ts'
 import { dayMs } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
+import { accountPages } from '#store/account-pages.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { EventStore } from '#store/events.ts'
@@ -55,14 +55,9 @@ export function openReminders({ store, clock, onStoreFailure }: RemindersOptions
 
   async function scan(): Promise<void> {
     if (!(await claimScan())) return
-    let after: Account | undefined
-    while (!isClosed) {
-      const page = await store.listAccounts({ after, limit: pageSize })
+    for await (const page of accountPages(store, pageSize)) {
+      if (isClosed) return
       for (const account of page) await announceKeys(account)
-      if (page.length < pageSize) return
-      after = page.at(-1)
-      // Yields to requests.
-      await setImmediate()
     }
   }
 

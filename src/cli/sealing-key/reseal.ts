@@ -5,6 +5,7 @@ import { isRecoveryDigestOf } from '#platform/secrets/one-time-codes.ts'
 import { isOfCurrentKey } from '#platform/secrets/passwords.ts'
 import { createSealer, deriveKeys, type Keys } from '#platform/secrets/sealing.ts'
 import type { Account } from '#store/account.ts'
+import { accountPages } from '#store/account-pages.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import type { KeyStore } from '#store/keys.ts'
 import type { Reseal } from '#store/secret-keys.ts'
@@ -61,15 +62,12 @@ export async function reseal({ store, keys, onProgress }: ResealOptions): Promis
   }
 
   let seen = 0
-  let after: Account | undefined
-  for (;;) {
-    const batch = await store.listAccounts({ after, limit: batchSize })
-    if (batch.length === 0) return count
+  for await (const batch of accountPages(store, batchSize)) {
     await Promise.all(batch.map(resealAccount))
     seen += batch.length
-    after = batch.at(-1)
     onProgress(seen)
   }
+  return count
 }
 
 function createResealer(keys: Keys) {

@@ -1,0 +1,19 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Account } from './account.ts'
+import type { AccountStore } from './accounts.ts'
+
+/** All accounts, newest first, a page at a time; other requests are handled in between, as SQLite is synchronous. */
+export async function* accountPages(
+  store: Pick<AccountStore, 'listAccounts'>,
+  limit: number,
+): AsyncGenerator<readonly Account[]> {
+  let after: Account | undefined
+  for (;;) {
+    const page = await store.listAccounts({ after, limit })
+    after = page.at(-1)
+    // A page may be short before the end, as accounts that are deleted meanwhile are missing.
+    if (!after) return
+    yield page
+    await setImmediate()
+  }
+}
