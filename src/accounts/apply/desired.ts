@@ -176,7 +176,8 @@ function textsOf(account: Values): Partial<AccountInput> {
   )
 }
 
-function within(place: string, errors: readonly FieldError[]): readonly FieldError[] {
+/** Errors of a part of the file, by their paths in the whole. */
+export function within(place: string, errors: readonly FieldError[]): readonly FieldError[] {
   return errors.map(({ field, message }) => ({ field: `${place}.${field}`, message }))
 }
 

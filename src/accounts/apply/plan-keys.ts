@@ -7,7 +7,7 @@ import { endingWith, parseCertificateInput } from '../certificate-input.ts'
 import { parseDigest } from '../key-import.ts'
 import { assertValidKey, type SecretKeyInput } from '../key-input.ts'
 import { type Change, fieldChanges, type Step } from './change.ts'
-import type { DesiredKey } from './desired.ts'
+import { type DesiredKey, within } from './desired.ts'
 
 /** What the store knows that decides about keys. */
 export interface KeyContext {
@@ -34,7 +34,7 @@ export function planKeys(
       return step ? [step] : []
     } catch (error) {
       if (!(error instanceof GatehouseError) || !error.errors) throw error
-      errors.push(...error.errors.map(({ field, message }) => ({ field: `keys.${index}.${field}`, message })))
+      errors.push(...within(`keys.${index}`, error.errors))
       return []
     }
   })
@@ -73,7 +73,7 @@ function planKey(
     fields,
   })
   if (!before) {
-    assertMakeable(input, now)
+    assertValidKey(input, now)
     const named = digest && { digest: shortDigest(digest) }
     return {
       change: change('create-key', fieldChanges(limitsData(unlimitedInput), { ...named, ...data })),
@@ -82,7 +82,8 @@ function planKey(
   }
   const limits = fieldChanges(limitsData(before), data)
   if (!isNewKey && limits.length === 0) return undefined
-  if (isNewKey || limits.some(({ field }) => field === 'expiresAt')) assertMakeable(input, now)
+  // One that exists may be over; a new one, or a new end, may not.
+  if (isNewKey || limits.some(({ field }) => field === 'expiresAt')) assertValidKey(input, now)
   const replaced = isNewKey && digest ? digest : before.digest
   const digests = { from: shortDigest(before.digest), to: shortDigest(replaced) }
   const kind = isNewKey ? 'replace-key' : 'update-key'
@@ -128,11 +129,6 @@ function inputOf(
   }
   if (certificate === undefined || (!isNewKey && input.expiresAt === known.expiresAt)) return input
   return endingWith(parseCertificateInput(certificate, now), input, now)
-}
-
-/** One that exists may be over; a new one may not. */
-function assertMakeable(input: SecretKeyInput, now: number): void {
-  assertValidKey(input, now)
 }
 
 function limitsData({ scopes, addresses, quota, expiresAt }: Omit<SecretKeyInput, 'name'>) {

@@ -5,7 +5,7 @@ import type { Actor } from '#store/audit-entry.ts'
 import type { ImportedKeyStore } from '#store/imported-keys.ts'
 import { type AccountInput, accountDefaults } from '../account-input.ts'
 import { changeActions, fieldChanges, type Step } from './change.ts'
-import { type DesiredAccount, type DesiredState, defaultStateName, throwErrors } from './desired.ts'
+import { type DesiredAccount, type DesiredState, defaultStateName, throwErrors, within } from './desired.ts'
 import { inBatches } from './entries.ts'
 import { digestIn, planKeys } from './plan-keys.ts'
 import { type Prune, planPrune } from './prune.ts'
@@ -51,7 +51,7 @@ export async function planChanges(state: DesiredState, options: PlanOptions): Pr
   const steps = entries.flatMap(({ desired, account }, index) => {
     const place = `accounts.${index}`
     const keys = planKeys(desired.email, desired.keys ?? [], { account, holders, keysMax, now })
-    errors.push(...keys.errors.map(({ field, message }) => ({ field: `${place}.${field}`, message })))
+    errors.push(...within(place, keys.errors))
     const own = account ? planUpdate(desired, account, name) : [planCreation(desired, name)]
     const planned = [...own, ...keys.steps]
     if (planned.length === 0) unchanged++

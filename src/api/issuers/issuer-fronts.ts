@@ -7,6 +7,7 @@ import { createRedirectUriCheck } from '#identity/issuers/redirect-uris.ts'
 import { createSignInEndpointLookup } from '#identity/issuers/sign-in-endpoints.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { acceptJsonOnly } from '../json-body.ts'
+import { metadataMaxAgeS } from '../metadata.ts'
 import { answerOAuthErrors } from '../oauth/oauth-answers.ts'
 import { acceptFormsOnly } from '../oauth/parameters.ts'
 import { type OwnEndpoint, registerOwnRoute } from '../operation.ts'
@@ -86,9 +87,6 @@ function registerEach(
     )
 }
 
-/** How long caches may keep the metadata: they change with the config. */
-const maxAgeS = 300
-
 /** RFC 8414 2. */
 function metadataEndpoint({ url }: IssuerFront): OwnEndpoint['handler'] {
   const metadata = {
@@ -104,7 +102,7 @@ function metadataEndpoint({ url }: IssuerFront): OwnEndpoint['handler'] {
     authorization_response_iss_parameter_supported: true,
   }
   return async (_request, reply) => {
-    reply.header('Cache-Control', `public, max-age=${maxAgeS}`)
+    reply.header('Cache-Control', `public, max-age=${metadataMaxAgeS}`)
     return metadata
   }
 }

@@ -81,9 +81,7 @@ export function createPasskeyCheck(
   ): Promise<Passkey> {
     const challengeAt = challenges.timeOf(answer.challenge, flow)
     if (challengeAt === undefined) throw new PasskeyRefused(voidChallenge)
-    const passkey = passkeysOf(account?.portal ?? { secondFactor: undefined }).find(
-      ({ id }) => id === answer.id,
-    )
+    const passkey = account && passkeysOf(account.portal).find(({ id }) => id === answer.id)
     if (!account || !passkey) throw new PasskeyRefused('no account has this passkey')
     const isTheirs = answer.userHandle === account.id
     if (answer.userHandle !== '' && !isTheirs) throw new PasskeyRefused('it names another account')
