@@ -1,6 +1,7 @@
 import t from 'tap'
 import { startBoth } from '../setup/both.ts'
 import { storeDrivers } from '../setup/gateway.ts'
+import { until } from '../setup/net.ts'
 import { ask } from './support/ask.ts'
 
 const routes = [
@@ -35,21 +36,21 @@ for (const driver of storeDrivers) {
     t.equal(first.headers['ratelimit-reset'], '1')
 
     await gateway.operate(({ accounts }) => accounts.update(account.id, { plan: 'small' }))
-    const planned = () => ask(t, gateway.url, 'GET /limited', [key])
-    let answer = await planned()
-    for (let turn = 0; answer.headers['ratelimit-policy']?.includes('quota') !== true && turn < 5; turn++)
-      answer = await planned()
+    await until('the plan holds', async () =>
+      (await ask(t, gateway.url, 'GET /free', [key])).headers['ratelimit-policy']?.includes('quota'),
+    )
+    const answer = await ask(t, gateway.url, 'GET /limited', [key])
     t.equal(
       answer.headers['ratelimit-policy'],
       '"rate";q=10;w=10, "plan-rate";q=100;w=60, "quota";q=5;w=86400',
     )
-    t.match(answer.headers.ratelimit, /^"rate";r=\d;t=\d+, "plan-rate";r=99;t=1, "quota";r=4;t=\d+$/)
+    t.match(answer.headers.ratelimit, /^"rate";r=\d;t=\d+, "plan-rate";r=9\d;t=\d, "quota";r=3;t=\d+$/)
     t.equal(answer.headers['ratelimit-limit'], '5', 'that of which least is left')
-    t.equal(answer.headers['ratelimit-remaining'], '4')
+    t.equal(answer.headers['ratelimit-remaining'], '3')
     const left = []
-    for (let turn = 0; turn < 4; turn++)
+    for (let turn = 0; turn < 3; turn++)
       left.push((await ask(t, gateway.url, 'GET /free', [key])).headers['ratelimit-remaining'])
-    t.strictSame(left, ['3', '2', '1', '0'])
+    t.strictSame(left, ['2', '1', '0'])
     const refused = await ask(t, gateway.url, 'GET /free', [key])
     t.equal(refused.status, 429)
     t.match(refused.headers['ratelimit-policy'], '"quota";q=5;w=86400')
