@@ -10,8 +10,8 @@ const figures: readonly (readonly [text: string, pattern: RegExp, source: string
     /passkeysMax = (\S+)/,
   ],
   [
-    'docs/decisions/0015-own-http-server.md',
-    /follow each other, at most (\S+)\. /,
+    'docs/performance.md',
+    /at most (\S+) at once: with/,
     'src/http/h1/socket-writes.ts',
     /batchMax = (\S+)/,
   ],
