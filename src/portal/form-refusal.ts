@@ -75,14 +75,14 @@ function retryText(seconds: number): string {
  * @throws GatehouseError `request-invalid` (field `password`) if it is wrong, `too-many-failures` … …
  */
 export async function confirmPassword(
-  { viewer, visitor, form, request }: SignedInContext,
+  { viewer, visitor, form, request, texts }: SignedInContext,
   { signIn, oidc, passkeys }: Pick<PortalOptions, 'signIn' | 'oidc' | 'passkeys'>,
 ): Promise<void> {
   if (passkeys?.isConfirmed(request, viewer)) return
   if (oidc?.sessions.isConfirmed(request, viewer.session)) return
   const linked = oidc ? linkedProviders(oidc, viewer) : []
   if (oidc && linked.length > 0 && (viewer.account.portal.password === undefined || !oidc.acceptsPasswords)) {
-    const where = labelsOf(linked)
+    const where = labelsOf(linked, texts.form.or)
     throw invalidField('password', `First confirm with ${where} that it is you; it lasts for 5 minutes.`)
   }
   try {

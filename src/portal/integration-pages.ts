@@ -125,11 +125,11 @@ function createShowIntegration({
 }
 
 /** The current state of an overlap, polled by the script of the page. */
-async function overlapOf({ actions, viewer }: SignedInContext, now: number) {
+async function overlapOf({ actions, viewer, locale }: SignedInContext, now: number) {
   const { previousSecretKey: previous, secretKey } = await actions.keys.status(viewer.account.id)
   if (!previous) return { isOver: true, text: 'The old secret key has expired: only the new one works.' }
   const overlap = { ...previous, since: secretKey.createdAt }
-  return { isOver: false, isUsed: isInUse(overlap), text: usageText(overlap, now) }
+  return { isOver: false, isUsed: isInUse(overlap), text: usageText(overlap, { now, locale }) }
 }
 
 interface ReplacedKey {

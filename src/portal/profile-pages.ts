@@ -1,9 +1,11 @@
+import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Form } from './form-body.ts'
 import { asFieldError, type FormRefusal, formRefusal } from './form-refusal.ts'
 import { assertPasswordsMatch } from './link-pages.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages } from './portal-page.ts'
 import { type PageResult, redirectTo } from './portal-response.ts'
+import { isLanguage } from './texts/texts.ts'
 import { type ProfileForm, profilePage } from './views/profile-page.ts'
 
 /** One's own name, e-mail and password. */
@@ -27,6 +29,15 @@ export const profilePages: CreatePages = (options) => [
     },
     refused: (context, error) =>
       showProfile(context, { form: 'email', ...formRefusal(error, { email: context.form('email').trim() }) }),
+  },
+  {
+    path: '/profile/language',
+    post: async ({ actions, viewer, form }) => {
+      const language = form('language')
+      if (language !== '' && !isLanguage(language)) throw invalidField('language', 'Choose a language.')
+      await actions.profile.setLanguage(viewer.account.id, language === '' ? undefined : language)
+      return redirectTo('/profile', 'language-saved')
+    },
   },
   {
     path: '/profile/password',

@@ -161,19 +161,20 @@ function headings({ base }: PageFrame, fields: ListFields, hasPlans: boolean): H
 }
 
 function row(
-  { base, now, viewer }: PageFrame,
+  frame: PageFrame,
   account: ListedAccount,
   { index, hasPlans }: { readonly index: number; readonly hasPlans: boolean },
 ): Html {
   const { id, email, role, plan, createdAt, lastActiveDay } = account
   const name = fullName(account)
+  const { base, viewer } = frame
   const isOwn = id === viewer?.id
   // Admins cannot disable or demote themselves.
   const tick = isOwn
     ? html``
     : html`<input type="checkbox" name="id${index}" value="${id}" aria-label="Tick ${email}">`
   return html`<tr><td class="tick">${tick}</td><td><div><a class="name" href="${base}/accounts/${id}">${email}</a>${isOwn && html` ${badge('plain', 'You')}`}${name !== '' && html`<span class="sub">${name}</span>`}</div></td>
-${cell('Role', html`${role}`)}${hasPlans && cell('Plan', plan === undefined ? none : html`${plan}`)}${cell('State', stateBadge(account))}${cell('Last active', activity(lastActiveDay, now))}${cell('Created', time(createdAt, now))}</tr>`
+${cell('Role', html`${role}`)}${hasPlans && cell('Plan', plan === undefined ? none : html`${plan}`)}${cell('State', stateBadge(frame, account))}${cell('Last active', activity(lastActiveDay, frame.now))}${cell('Created', time(createdAt, frame))}</tr>`
 }
 
 const none = html`<span class="muted">–</span>`

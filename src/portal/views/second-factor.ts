@@ -84,7 +84,7 @@ function enableProof(frame: PageFrame, { factor }: SecondFactorView, state: Form
   const { passkeys } = frame
   if (!factor || !passkeys || passkeys.isConfirmed) return currentPasswordField(frame, state, 'enable-')
   const error = state.errors.password
-  return html`${error !== undefined && fieldError('enable-password-error', error)}${passkeyConfirmation(frame, passkeys, 'First')}`
+  return html`${error !== undefined && fieldError('enable-password-error', error)}${passkeyConfirmation(frame, passkeys, frame.texts.form.firstByPasskey)}`
 }
 
 function statusCard({ enabledAt, recoveryDigests }: SecondFactor): Html {
