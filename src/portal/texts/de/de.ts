@@ -1,8 +1,9 @@
 import type { Texts } from '../en/en.ts'
 import { form } from './form.ts'
 import { layout } from './layout.ts'
+import { parts } from './parts.ts'
 import { profile } from './profile.ts'
 import { script } from './script.ts'
 import { signIn } from './sign-in.ts'
 
-export const de: Texts = { form, layout, profile, script, signIn }
+export const de: Texts = { form, layout, parts, profile, script, signIn }
