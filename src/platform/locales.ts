@@ -3,7 +3,7 @@ export interface Locale {
   /** A BCP 47 tag, for `Intl`. */
   readonly tag: string
   readonly justNow: string
-  /** Within the next minute. */
+  /** Used for times within the next minute. */
   readonly soon: string
   /** Such as `3 hours ago`, `in 1 day`. @param count whole; negative = in the past */
   relative(count: number, unit: TimeUnit): string
