@@ -7,7 +7,7 @@ import type { ResponseCaching } from '../routes/route.ts'
 import { withGatewayCors } from './cors-headers.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
 import { isUsualConnection } from './hop-by-hop.ts'
-import { isFinal, responseHeaderLines, withOwnLines } from './response-head.ts'
+import { isFinal, responseHeaderLines, responseTrailerLines, withOwnLines } from './response-head.ts'
 import { withoutReplaced } from './response-headers.ts'
 import { atBasePath, readOuterPrefix } from './stripped-prefix.ts'
 
@@ -63,6 +63,16 @@ export function forwardedResponseLines(
     isAuthenticated,
   })
   return sentLines + lastLines
+}
+
+/** @param received the head of the response */
+export function clientTrailerLines(
+  { costField, route }: ForwardedRequest,
+  received: ResponseHead | undefined,
+  trailers: readonly string[],
+): string {
+  const left = costField?.remove(trailers) ?? trailers
+  return responseTrailerLines(left, received?.headers ?? [], route.responseHeaders)
 }
 
 /** A backend's own words about limits would contradict those of the gateway. */
