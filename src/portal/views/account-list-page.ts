@@ -39,7 +39,7 @@ export function accountsPage(frame: PageFrame, view: AccountListView): Html {
     body: html`${searchForm(frame, fields)}
 ${error !== undefined && staticNotice('bad', error)}
 <section class="card" aria-label="Accounts">${items.length === 0 ? noAccounts(frame, view) : listForm(frame, view)}</section>
-${pager({
+${pager(frame, {
   ...view,
   texts: ['First page', isCutShort(view) ? 'Continue the search' : 'Next page'],
   hrefOf: (cursor) => `${base}/accounts${searchOf(fields, cursor)}`,

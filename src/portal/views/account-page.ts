@@ -73,13 +73,17 @@ function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): H
           typeof oneTimeSecrets.link === 'object'
             ? 'Send the link to the owner. Save these keys: they are not shown again.'
             : 'Save these keys: they are not shown again.',
-        body: html`${newLinkPart(frame, oneTimeSecrets.link)}${keyPart('Secret key', oneTimeSecrets.secretKey)}${keyPart('API key', oneTimeSecrets.apiKey)}`,
+        body: html`${newLinkPart(frame, oneTimeSecrets.link)}${keyPart(frame, 'Secret key', oneTimeSecrets.secretKey)}${keyPart(frame, 'API key', oneTimeSecrets.apiKey)}`,
       })}</div>`
     case 'key':
       return html`<div role="status">${card({
         title: 'Key reset',
         lead: 'Save this key and give it to the owner: it is not shown again.',
-        body: keyPart(oneTimeSecrets.name === 'secretKey' ? 'Secret key' : 'API key', oneTimeSecrets.key),
+        body: keyPart(
+          frame,
+          oneTimeSecrets.name === 'secretKey' ? 'Secret key' : 'API key',
+          oneTimeSecrets.key,
+        ),
       })}</div>`
     case 'link':
       return html`<div role="status">${card({
@@ -100,12 +104,12 @@ function newLinkPart(frame: PageFrame, link: SetupLink | 'mailed' | undefined): 
 
 const noLink = 'The set-up link could not be created. Create one under Access below.'
 
-function keyPart(name: string, key: string): Html {
-  return html`<div class="field"><h3>${name}</h3><div class="secret"><code>${key}</code>${copyButton(name)}</div></div>`
+function keyPart(frame: PageFrame, name: string, key: string): Html {
+  return html`<div class="field"><h3>${name}</h3><div class="secret"><code>${key}</code>${copyButton(frame, name)}</div></div>`
 }
 
 function linkPart(frame: PageFrame, { url, expiresAt }: SetupLink): Html {
-  return html`<div class="field">${codeBlock('Set-up link', url, { isWrapped: true })}<p class="hint">Single use; expires ${time(expiresAt, frame)}. Anyone who has it can set the password.</p></div>`
+  return html`<div class="field">${codeBlock(frame, 'Set-up link', url, { isWrapped: true })}<p class="hint">Single use; expires ${time(expiresAt, frame)}. Anyone who has it can set the password.</p></div>`
 }
 
 function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountView): Html {

@@ -50,12 +50,13 @@ export function secondFactorPage(frame: PageFrame, view: SecondFactorView): Html
   })
 }
 
-function codesCard({ texts: { secondFactor } }: PageFrame, codes: readonly string[]): Html {
+function codesCard(frame: PageFrame, codes: readonly string[]): Html {
+  const { secondFactor } = frame.texts
   const title = secondFactor.recoveryCodes
   return card({
     title,
     lead: secondFactor.recoveryCodesLead,
-    body: codeBlock(title, codes.join('\n')),
+    body: codeBlock(frame, title, codes.join('\n')),
   })
 }
 

@@ -63,7 +63,7 @@ export function sessionsCard(frame: PageFrame, sessions: SessionsList, basePath:
             tokens.lastRefresh,
           )}<footer>${endAll}</footer>`,
   })
-  return html`${content}${pager({
+  return html`${content}${pager(frame, {
     label: tokens.pages,
     ...sessions,
     texts: [tokens.newest, tokens.older],

@@ -32,7 +32,7 @@ export function subjectsPage(frame: PageFrame, view: SubjectsView): Html {
     lead: 'Users of other issuers whose tokens are refused on every route.',
     body: html`<section class="card" aria-label="Block a user"><div class="body">${blockForm(frame, state)}</div></section>
 <section class="card" aria-label="Blocked users">${items.length === 0 ? nobody() : table(frame, items)}</section>
-${pager({
+${pager(frame, {
   ...view,
   texts: ['First page', 'Next page'],
   hrefOf: (cursor) =>

@@ -1,6 +1,7 @@
 import { form } from './form.ts'
 import { layout } from './layout.ts'
 import { links } from './links.ts'
+import { parts } from './parts.ts'
 import { passkeys } from './passkeys.ts'
 import { profile } from './profile.ts'
 import { script } from './script.ts'
@@ -8,7 +9,7 @@ import { secondFactor } from './second-factor.ts'
 import { sessions } from './sessions.ts'
 import { signIn } from './sign-in.ts'
 
-export const en = { form, layout, links, passkeys, profile, script, secondFactor, sessions, signIn }
+export const en = { form, layout, links, parts, passkeys, profile, script, secondFactor, sessions, signIn }
 
 /** Every text of the portal, by the pages that show it. Every language has what English has. */
 export type Texts = typeof en
