@@ -1,7 +1,9 @@
 import type { Texts } from '../en/en.ts'
+import { errors } from './errors.ts'
 import { form } from './form.ts'
 import { layout } from './layout.ts'
 import { links } from './links.ts'
+import { messages } from './messages.ts'
 import { parts } from './parts.ts'
 import { passkeys } from './passkeys.ts'
 import { profile } from './profile.ts'
@@ -11,9 +13,11 @@ import { sessions } from './sessions.ts'
 import { signIn } from './sign-in.ts'
 
 export const de: Texts = {
+  errors,
   form,
   layout,
   links,
+  messages,
   parts,
   passkeys,
   profile,

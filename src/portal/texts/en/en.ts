@@ -1,3 +1,4 @@
+import { errors } from './errors.ts'
 import { form } from './form.ts'
 import { layout } from './layout.ts'
 import { links } from './links.ts'
@@ -9,7 +10,19 @@ import { secondFactor } from './second-factor.ts'
 import { sessions } from './sessions.ts'
 import { signIn } from './sign-in.ts'
 
-export const en = { form, layout, links, parts, passkeys, profile, script, secondFactor, sessions, signIn }
+export const en = {
+  errors,
+  form,
+  layout,
+  links,
+  parts,
+  passkeys,
+  profile,
+  script,
+  secondFactor,
+  sessions,
+  signIn,
+}
 
 /** Every text of the portal, by the pages that show it. Every language has what English has. */
 export type Texts = typeof en
