@@ -41,7 +41,7 @@ export const integrationPages: CreatePages = (options) => {
       post: (context: SignedInContext) => reveal(context, kind),
       refused: (context: SignedInContext, error: unknown) => {
         if (!acceptsHtml(context.request)) throw error
-        const refusal = formRefusal(error, {})
+        const refusal = formRefusal(context, error)
         return show(context, { refused: { kind, form: 'reveal', state: refusal.state } }, refusal)
       },
     },
@@ -50,7 +50,7 @@ export const integrationPages: CreatePages = (options) => {
       asksPassword: true,
       post: (context: SignedInContext) => reset(context, kind),
       refused: (context: SignedInContext, error: unknown) => {
-        const refusal = formRefusal(error, { graceSeconds: context.form('graceSeconds') })
+        const refusal = formRefusal(context, error, { graceSeconds: context.form('graceSeconds') })
         return show(context, { refused: { kind, form: 'reset', state: refusal.state } }, refusal)
       },
     },
@@ -125,11 +125,11 @@ function createShowIntegration({
 }
 
 /** The current state of an overlap, polled by the script of the page. */
-async function overlapOf({ actions, viewer }: SignedInContext, now: number) {
+async function overlapOf({ actions, viewer, locale }: SignedInContext, now: number) {
   const { previousSecretKey: previous, secretKey } = await actions.keys.status(viewer.account.id)
   if (!previous) return { isOver: true, text: 'The old secret key has expired: only the new one works.' }
   const overlap = { ...previous, since: secretKey.createdAt }
-  return { isOver: false, isUsed: isInUse(overlap), text: usageText(overlap, now) }
+  return { isOver: false, isUsed: isInUse(overlap), text: usageText(overlap, { now, locale }) }
 }
 
 interface ReplacedKey {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { english } from '#platform/locales.ts'
 import { relativeTime, time } from '#platform/pages/format.ts'
 import { attributeIf, html } from '#platform/pages/html.ts'
 import { clientName } from '#portal/views/sessions-page.ts'
@@ -37,8 +38,8 @@ t.test('a time is shown relative to now, from a month on as a date', async (t) =
     [86_400_000 - 1, 'in 1 day'],
     [7 * 86_400_000 - 1_000, 'in 7 days'],
   ] as const
-  for (const [offset, text] of said) t.equal(relativeTime(now + offset, now), text)
-  t.match(String(time(now, now)), 'title="2026-11-21 14:03:22 UTC"')
+  for (const [offset, text] of said) t.equal(relativeTime(now + offset, { now, locale: english }), text)
+  t.match(String(time(now, { now, locale: english })), 'title="2026-11-21 14:03:22 UTC"')
 })
 
 t.test('a known browser is named, any other User-Agent shown as is', async (t) => {

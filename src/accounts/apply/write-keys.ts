@@ -22,7 +22,7 @@ export interface KeyWriterOptions extends KeyOptions, AddSecretKeyOptions {
 
 const changedMeanwhile = 'was changed meanwhile: apply the file again'
 
-/** All methods throw GatehouseError `request-invalid` where somebody has changed the keys since they were planned. */
+/** All methods throw GatehouseError `request-invalid` if the keys have changed since the plan was made. */
 export function createKeyWriter(options: KeyWriterOptions) {
   const { store, entry, clock } = options
 
@@ -50,7 +50,7 @@ export function createKeyWriter(options: KeyWriterOptions) {
     return importedKey({ digest, input }, createKeyId(), clock())
   }
 
-  /** The one before is revoked now, and its sessions with it. */
+  /** Revokes the previous key at once, with its sessions. */
   async function replace(account: Account, { before, input, digest }: Replacement): Promise<void> {
     const secretKey = { ...elsewhere(input, digest), ...keptQuota(before, input) }
     await reset(account, {
@@ -60,7 +60,7 @@ export function createKeyWriter(options: KeyWriterOptions) {
     })
   }
 
-  /** Sessions end where the limits are narrower: their access tokens have what the key had before. */
+  /** Narrower limits end the sessions of the key, as their access tokens have the previous limits. */
   async function update(account: Account, { before, input }: Replacement): Promise<void> {
     const id = isNarrower(before, input) ? createKeyId() : before.id
     const { scopes, addresses, expiresAt } = input
@@ -94,7 +94,7 @@ export function createKeyWriter(options: KeyWriterOptions) {
   return { create, replace, update }
 }
 
-/** What was spent of a quota counts for the next one too. */
+/** The new quota keeps the ID of the previous one, so that what was used of it still counts. */
 function keptQuota({ quota: before, id }: SecretKey, { quota }: SecretKeyInput): Pick<SecretKey, 'quota'> {
   return quota ? { quota: { id: before?.id ?? id, limit: quota.limit, per: quota.per } } : {}
 }

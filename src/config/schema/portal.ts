@@ -22,7 +22,7 @@ const provider = item('An OpenID provider.', {
   name: optional(
     text({
       pattern: namePattern,
-      description: 'Part of its callback URL, to tell providers apart; one provider may have none.',
+      description: 'Tells several providers apart, also in their callback URLs; one provider may have none.',
     }),
   ),
   issuer: text({
@@ -49,7 +49,7 @@ const provider = item('An OpenID provider.', {
   label: text({
     pattern: '^[^\\p{Cc}]{1,60}$',
     default: 'single sign-on',
-    description: 'Name of the provider as people know it, for the button and messages; unique.',
+    description: 'Name of the provider that people see on the button and in messages; unique.',
   }),
   passwords: renamed(
     'acceptsPasswords',

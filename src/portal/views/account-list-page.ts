@@ -39,7 +39,7 @@ export function accountsPage(frame: PageFrame, view: AccountListView): Html {
     body: html`${searchForm(frame, fields)}
 ${error !== undefined && staticNotice('bad', error)}
 <section class="card" aria-label="Accounts">${items.length === 0 ? noAccounts(frame, view) : listForm(frame, view)}</section>
-${pager({
+${pager(frame, {
   ...view,
   texts: ['First page', isCutShort(view) ? 'Continue the search' : 'Next page'],
   hrefOf: (cursor) => `${base}/accounts${searchOf(fields, cursor)}`,
@@ -161,19 +161,20 @@ function headings({ base }: PageFrame, fields: ListFields, hasPlans: boolean): H
 }
 
 function row(
-  { base, now, viewer }: PageFrame,
+  frame: PageFrame,
   account: ListedAccount,
   { index, hasPlans }: { readonly index: number; readonly hasPlans: boolean },
 ): Html {
   const { id, email, role, plan, createdAt, lastActiveDay } = account
   const name = fullName(account)
+  const { base, viewer } = frame
   const isOwn = id === viewer?.id
   // Admins cannot disable or demote themselves.
   const tick = isOwn
     ? html``
     : html`<input type="checkbox" name="id${index}" value="${id}" aria-label="Tick ${email}">`
   return html`<tr><td class="tick">${tick}</td><td><div><a class="name" href="${base}/accounts/${id}">${email}</a>${isOwn && html` ${badge('plain', 'You')}`}${name !== '' && html`<span class="sub">${name}</span>`}</div></td>
-${cell('Role', html`${role}`)}${hasPlans && cell('Plan', plan === undefined ? none : html`${plan}`)}${cell('State', stateBadge(account))}${cell('Last active', activity(lastActiveDay, now))}${cell('Created', time(createdAt, now))}</tr>`
+${cell('Role', html`${role}`)}${hasPlans && cell('Plan', plan === undefined ? none : html`${plan}`)}${cell('State', stateBadge(frame, account))}${cell('Last active', activity(lastActiveDay, frame.now))}${cell('Created', time(createdAt, frame))}</tr>`
 }
 
 const none = html`<span class="muted">–</span>`

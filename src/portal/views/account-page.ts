@@ -56,7 +56,7 @@ export function accountPage(frame: PageFrame, view: AccountView): Html {
     section: '/accounts',
     breadcrumb: { href: '/accounts', text: 'Accounts' },
     lead: fullName(account) || undefined,
-    actions: html`${isOwn && badge('plain', 'You')}${stateBadge(account)}<a class="button small" href="${frame.base}/accounts/${account.id}/usage">${icon('usage')}Usage</a><a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}Audit</a>`,
+    actions: html`${isOwn && badge('plain', 'You')}${stateBadge(frame, account)}<a class="button small" href="${frame.base}/accounts/${account.id}/usage">${icon('usage')}Usage</a><a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}Audit</a>`,
     body: html`${problem !== undefined && html`<div role="alert">${staticNotice('bad', problem)}</div>`}${oneTimeSecrets && oneTimeSecretsPart(frame, oneTimeSecrets)}
 ${detailsCard(frame, view)}${accessCard(frame, account, { isOwn })}${keysCard(frame, view)}${accountFurtherKeysCard(frame, view.furtherKeys, account.id)}
 ${sessionsCard(frame, sessions, basePath)}${portalSessionsCard(frame, portalSessions, { current: undefined, basePath })}
@@ -73,13 +73,17 @@ function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): H
           typeof oneTimeSecrets.link === 'object'
             ? 'Send the link to the owner. Save these keys: they are not shown again.'
             : 'Save these keys: they are not shown again.',
-        body: html`${newLinkPart(frame, oneTimeSecrets.link)}${keyPart('Secret key', oneTimeSecrets.secretKey)}${keyPart('API key', oneTimeSecrets.apiKey)}`,
+        body: html`${newLinkPart(frame, oneTimeSecrets.link)}${keyPart(frame, 'Secret key', oneTimeSecrets.secretKey)}${keyPart(frame, 'API key', oneTimeSecrets.apiKey)}`,
       })}</div>`
     case 'key':
       return html`<div role="status">${card({
         title: 'Key reset',
         lead: 'Save this key and give it to the owner: it is not shown again.',
-        body: keyPart(oneTimeSecrets.name === 'secretKey' ? 'Secret key' : 'API key', oneTimeSecrets.key),
+        body: keyPart(
+          frame,
+          oneTimeSecrets.name === 'secretKey' ? 'Secret key' : 'API key',
+          oneTimeSecrets.key,
+        ),
       })}</div>`
     case 'link':
       return html`<div role="status">${card({
@@ -100,12 +104,12 @@ function newLinkPart(frame: PageFrame, link: SetupLink | 'mailed' | undefined): 
 
 const noLink = 'The set-up link could not be created. Create one under Access below.'
 
-function keyPart(name: string, key: string): Html {
-  return html`<div class="field"><h3>${name}</h3><div class="secret"><code>${key}</code>${copyButton(name)}</div></div>`
+function keyPart(frame: PageFrame, name: string, key: string): Html {
+  return html`<div class="field"><h3>${name}</h3><div class="secret"><code>${key}</code>${copyButton(frame, name)}</div></div>`
 }
 
-function linkPart({ now }: PageFrame, { url, expiresAt }: SetupLink): Html {
-  return html`<div class="field">${codeBlock('Set-up link', url, { isWrapped: true })}<p class="hint">Single use; expires ${time(expiresAt, now)}. Anyone who has it can set the password.</p></div>`
+function linkPart(frame: PageFrame, { url, expiresAt }: SetupLink): Html {
+  return html`<div class="field">${codeBlock(frame, 'Set-up link', url, { isWrapped: true })}<p class="hint">Single use; expires ${time(expiresAt, frame)}. Anyone who has it can set the password.</p></div>`
 }
 
 function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountView): Html {
@@ -121,7 +125,7 @@ function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountVi
         autocomplete: 'off',
         lengthMax: emailLengthMax,
         value: account.email,
-      })}${nameFields(state, account)}${roleField(frame, state, account.role)}${planField(frame, state, account.plan)}${ownPasswordField(frame, account, { state, idPrefix: 'details' })}
+      })}${nameFields(frame, state, account)}${roleField(frame, state, account.role)}${planField(frame, state, account.plan)}${ownPasswordField(frame, account, { state, idPrefix: 'details' })}
 <p class="hint">Changing the role revokes access tokens issued with the old role.</p><div><button>Save details</button></div>`,
     }),
   })
@@ -136,7 +140,10 @@ function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly is
       isDisabled
         ? factRow('Set-up link', 'Set-up links do not work for disabled accounts. Enable the account first.')
         : frame.oidc?.acceptsPasswords === false
-          ? factRow('No password', `People sign in with ${labelsOf(frame.oidc.providers)}.`)
+          ? factRow(
+              'No password',
+              `People sign in with ${labelsOf(frame.oidc.providers, frame.texts.form.or)}.`,
+            )
           : isOwn
             ? factRow('Your password', html`Change it on your <a href="${frame.base}/profile">profile</a>.`)
             : setupLinkRows(frame, id)
@@ -218,9 +225,11 @@ function replacesField(createdAt: number): Html {
   return html`<input type="hidden" name="replaces" value="${createdAt}">`
 }
 
-function keyFacts({ now }: PageFrame, name: string, { createdAt, lastUse }: KeyStatus): Html {
-  return html`<div><dt>${name} created</dt><dd>${time(createdAt, now)}</dd></div><div><dt>Last used</dt><dd>${
-    lastUse ? html`${time(lastUse.at, now)} from ${lastUse.address}` : html`<span class="muted">Never</span>`
+function keyFacts(frame: PageFrame, name: string, { createdAt, lastUse }: KeyStatus): Html {
+  return html`<div><dt>${name} created</dt><dd>${time(createdAt, frame)}</dd></div><div><dt>Last used</dt><dd>${
+    lastUse
+      ? html`${time(lastUse.at, frame)} from ${lastUse.address}`
+      : html`<span class="muted">Never</span>`
   }</dd></div>`
 }
 

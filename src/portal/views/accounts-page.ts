@@ -7,8 +7,8 @@ import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { page } from './layout.ts'
 import { nameFields, verifiedBadge } from './profile-page.ts'
 
-export function stateBadge({ isDisabled, isVerified }: Account): Html {
-  return isDisabled ? badge('bad', 'Disabled') : verifiedBadge(isVerified)
+export function stateBadge(frame: PageFrame, { isDisabled, isVerified }: Account): Html {
+  return isDisabled ? badge('bad', 'Disabled') : verifiedBadge(frame, isVerified)
 }
 
 const breadcrumb = { href: '/accounts', text: 'Accounts' }
@@ -24,7 +24,7 @@ export function newAccountPage(frame: PageFrame, state: FormState = emptyForm): 
       autocomplete: 'off',
       lengthMax: emailLengthMax,
       hasFocus: true,
-    })}${nameFields(state, { firstName: '', lastName: '' })}${roleField(frame, state, defaultRole)}${planField(frame, state, undefined)}
+    })}${nameFields(frame, state, { firstName: '', lastName: '' })}${roleField(frame, state, defaultRole)}${planField(frame, state, undefined)}
 <label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>Mark the e-mail as verified</label>
 ${mailLinkField(frame, state, 'Send the owner a set-up link by e-mail')}
 <div class="row"><button class="primary">Create account</button><a class="button" href="${frame.base}/accounts">Cancel</a></div>`,

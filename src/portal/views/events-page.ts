@@ -45,27 +45,26 @@ function testNotice({ receiver, error }: NonNullable<EventsView['tested']>): Htm
 }
 
 function receiverRows(frame: PageFrame, receiver: ListedReceiver): Html {
-  const { now } = frame
   const never = html`<span class="muted">Never</span>`
   const { pending, hasMorePending, deliveredAt } = receiver
   return html`<tbody><tr>${[
     cell('Receiver', html`<span class="name">${receiver.receiver}</span>`),
-    cell('State', stateOf(receiver, now)),
+    cell('State', stateOf(receiver, frame)),
     cell('Pending', html`${hasMorePending && 'More than '}${formatCount(pending)}`),
     cell('Dropped', html`${formatCount(receiver.dropped)}`),
-    cell('Delivered', deliveredAt === null ? never : time(Date.parse(deliveredAt), now)),
+    cell('Delivered', deliveredAt === null ? never : time(Date.parse(deliveredAt), frame)),
   ]}</tr><tr class="acts"><td colspan="${titles.length}"><div class="acts-list">${[
     actForm(frame, receiver, { action: '/events/test', text: 'Send a test event' }),
     receiver.state === 'failing' && actForm(frame, receiver, { action: '/events/retry', text: 'Retry now' }),
   ]}</div></td></tr></tbody>`
 }
 
-function stateOf({ state, failedAt, reason, nextAt }: ListedReceiver, now: number): Html {
+function stateOf({ state, failedAt, reason, nextAt }: ListedReceiver, frame: PageFrame): Html {
   if (state === 'new') return html`${badge('plain', 'New')}<span class="sub">Nothing was sent yet.</span>`
   const failed =
     failedAt !== null &&
-    html`<span class="sub">Last failure ${time(Date.parse(failedAt), now)}${reason !== null && `: ${reason}`}</span>`
-  const next = nextAt !== null && html`<span class="sub">Next try ${time(Date.parse(nextAt), now)}</span>`
+    html`<span class="sub">Last failure ${time(Date.parse(failedAt), frame)}${reason !== null && `: ${reason}`}</span>`
+  const next = nextAt !== null && html`<span class="sub">Next try ${time(Date.parse(nextAt), frame)}</span>`
   return html`${state === 'ok' ? badge('good', 'Working') : badge('bad', 'Failing')}${failed}${next}`
 }
 

@@ -48,7 +48,7 @@ export function furtherKeysCard(frame: PageFrame, view: FurtherKeysView): Html {
     lead: 'A key for each program, limited to what it needs. Revoking one affects no other.',
     id: 'further-keys',
     isFlush: true,
-    body: html`${created && createdPart(created)}${expiryNotice(frame, keys)}${
+    body: html`${created && createdPart(frame, created)}${expiryNotice(frame, keys)}${
       keys.length === 0
         ? emptyState({
             icon: icon('key'),
@@ -76,13 +76,13 @@ export function accountFurtherKeysCard(
   })
 }
 
-function createdPart({ name, key, graceSeconds }: CreatedKey): Html {
+function createdPart(frame: PageFrame, { name, key, graceSeconds }: CreatedKey): Html {
   const choice = graceChoices.find(({ value }) => value === String(graceSeconds))?.text.toLowerCase()
   const made =
     graceSeconds === undefined
       ? `The key “${name}” is created.`
       : `The key “${name}” is rotated; the old one ends ${choice ?? `in ${graceSeconds} seconds`}.`
-  return html`<div class="inset">${notice('good', `${made} Copy it now: it is not shown again.`, true)}<div class="secret"><code>${key}</code>${copyButton(`the key ${name}`)}</div></div>`
+  return html`<div class="inset">${notice('good', `${made} Copy it now: it is not shown again.`, true)}<div class="secret"><code>${key}</code>${copyButton(frame, `the key ${name}`)}</div></div>`
 }
 
 /** How long before its end a key is marked. */
@@ -92,11 +92,11 @@ function isEndNear({ state, revokedAt, expiresAt }: SecretKeyStatus, now: number
   return state === 'valid' && revokedAt === undefined && expiresAt !== undefined && expiresAt - now <= warnMs
 }
 
-function expiryNotice({ now }: PageFrame, keys: readonly SecretKeyStatus[]): Html | undefined {
-  const ending = keys.filter((key) => isEndNear(key, now))
+function expiryNotice(frame: PageFrame, keys: readonly SecretKeyStatus[]): Html | undefined {
+  const ending = keys.filter((key) => isEndNear(key, frame.now))
   if (ending.length === 0) return undefined
   const lines = ending.map(
-    ({ name, expiresAt = now }) => html`<p>“${name}” expires ${time(expiresAt, now)}.</p>`,
+    ({ name, expiresAt = frame.now }) => html`<p>“${name}” expires ${time(expiresAt, frame)}.</p>`,
   )
   return html`<div class="inset">${staticNotice('warn', html`${lines}<p>Rotate a key to get a new one for as long again, while the old one still works.</p>`)}</div>`
 }
@@ -129,7 +129,7 @@ function ownActs(frame: PageFrame, key: SecretKeyStatus, refused: RefusedKeyForm
 function keyRow(frame: PageFrame, key: SecretKeyStatus): Html {
   const { name, createdAt, lastUse, isImported } = key
   const used = lastUse
-    ? html`${time(lastUse.at, frame.now)} <code class="sub">${lastUse.address}</code>`
+    ? html`${time(lastUse.at, frame)} <code class="sub">${lastUse.address}</code>`
     : html`<span class="muted">Never</span>`
   return html`<tr>${[
     cell(
@@ -137,9 +137,9 @@ function keyRow(frame: PageFrame, key: SecretKeyStatus): Html {
       html`<code>${name}</code> ${isImported && badge('plain', 'Made elsewhere')}${key.lastFour !== undefined && html`<code class="sub">…${key.lastFour}</code>`}`,
     ),
     cell('May use', accessOf(frame, key)),
-    cell('Created', time(createdAt, frame.now)),
+    cell('Created', time(createdAt, frame)),
     cell('Last used', used),
-    cell('Expires', endOf(key, frame.now)),
+    cell('Expires', endOf(key, frame)),
   ]}</tr>`
 }
 
@@ -166,10 +166,10 @@ function openedBy(routes: readonly ScopedRoute[], scopes: readonly string[]): Ht
   return html`${which}<span class="sub">${scopes.length === 1 ? 'scope' : 'scopes'} ${scopes.join(', ')}</span>`
 }
 
-function endOf(key: SecretKeyStatus, now: number): Html {
+function endOf(key: SecretKeyStatus, frame: PageFrame): Html {
   const { state, expiresAt, revokedAt } = key
-  if (state === 'expired') return html`${badge('bad', 'Expired')} ${time(expiresAt ?? now, now)}`
-  if (revokedAt !== undefined) return html`${badge('warn', 'Ends')} ${time(revokedAt, now)}`
+  if (state === 'expired') return html`${badge('bad', 'Expired')} ${time(expiresAt ?? frame.now, frame)}`
+  if (revokedAt !== undefined) return html`${badge('warn', 'Ends')} ${time(revokedAt, frame)}`
   if (expiresAt === undefined) return html`<span class="muted">Never</span>`
-  return html`${isEndNear(key, now) && html`${badge('warn', 'Expires soon')} `}${time(expiresAt, now)}`
+  return html`${isEndNear(key, frame.now) && html`${badge('warn', 'Expires soon')} `}${time(expiresAt, frame)}`
 }

@@ -48,12 +48,12 @@ ${mailLinkField(frame, state, 'Send each owner a set-up link by e-mail')}
 }
 
 /** Shows the keys, as there is no other copy, and without sealed copies they cannot be shown again. */
-function importedPart({ base }: PageFrame, imported: readonly CreatedAccount[], isMailed: boolean): Html {
-  return html`<div class="notice good" role="status">${icon('good')}<div><p>${plural(imported.length, 'account')} created${isMailed && ', and their set-up links are on their way'}. <a href="${base}/accounts">Show accounts</a></p></div></div>
+function importedPart(frame: PageFrame, imported: readonly CreatedAccount[], isMailed: boolean): Html {
+  return html`<div class="notice good" role="status">${icon('good')}<div><p>${plural(imported.length, 'account')} created${isMailed && ', and their set-up links are on their way'}. <a href="${frame.base}/accounts">Show accounts</a></p></div></div>
 ${card({
   title: 'Keys',
   lead: 'Save these keys before you leave this page: they are not shown again.',
-  body: codeBlock('Keys as CSV', keysCsvHeading + keysCsvLines(imported), {
+  body: codeBlock(frame, 'Keys as CSV', keysCsvHeading + keysCsvLines(imported), {
     isTall: true,
     saveAs: 'keys.csv',
   }),

@@ -1,6 +1,6 @@
 import type { KeyStatus } from '#accounts/account-keys.ts'
 import { type Carriers, describeCarriers } from '#identity/keys/carriers.ts'
-import { relativeTime, time } from '#platform/pages/format.ts'
+import { type PageMoment, relativeTime, time } from '#platform/pages/format.ts'
 import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
 import { card, notice, staticNotice } from '#platform/pages/parts.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
@@ -73,8 +73,8 @@ export function keyCard(frame: PageFrame, view: KeyCardView): Html {
     title,
     lead: lead(carriers),
     id: kind,
-    body: html`${shown?.replacement && html`<div data-replacement>${notice('good', replacementText(noun, shown.replacement), true)}</div>`}${keyValue(view)}
-${keyFacts(status, frame.now)}
+    body: html`${shown?.replacement && html`<div data-replacement>${notice('good', replacementText(noun, shown.replacement), true)}</div>`}${keyValue(frame, view)}
+${keyFacts(status, frame)}
 ${overlap}
 <div class="acts-list">${status.isRevealable && revealSection(frame, view)}${resetSection(frame, view)}</div>`,
   })
@@ -87,12 +87,12 @@ function replacementText(noun: string, { graceSeconds }: NonNullable<ShownKey['r
 }
 
 /** The script hides a key that came with the page after a minute, like one that it has revealed itself. */
-function keyValue({ kind, accountId, shown, status }: KeyCardView): Html {
+function keyValue(frame: PageFrame, { kind, accountId, shown, status }: KeyCardView): Html {
   const { noun } = keyLabels[kind]
   const masked = maskKey(kind, accountId, status.lastFour)
   return html`<div><div class="secret${shown === undefined && ' masked'}" data-key="${kind}" data-masked="${masked}"><code>${
     shown?.key ?? masked
-  }</code><div class="row">${copyButton(`the ${noun}`)}<button type="button" class="small" data-hide hidden aria-label="Hide: the ${noun}">Hide</button></div></div>
+  }</code><div class="row">${copyButton(frame, `the ${noun}`)}<button type="button" class="small" data-hide hidden aria-label="Hide: the ${noun}">Hide</button></div></div>
 <p class="hint" role="status" data-message>${shown !== undefined && shownHint(noun, status)}</p></div>`
 }
 
@@ -102,10 +102,10 @@ function shownHint(noun: string, { isRevealable }: KeyStatus): string {
     : `Copy the ${noun} now: it is not stored and cannot be shown again.`
 }
 
-function keyFacts({ createdAt, lastUse }: KeyStatus, now: number): Html {
-  return html`<dl class="facts"><div><dt>Created</dt><dd>${time(createdAt, now)}</dd></div>${
+function keyFacts({ createdAt, lastUse }: KeyStatus, frame: PageFrame): Html {
+  return html`<dl class="facts"><div><dt>Created</dt><dd>${time(createdAt, frame)}</dd></div>${
     lastUse
-      ? html`<div><dt>Last used</dt><dd>${time(lastUse.at, now)}</dd></div>
+      ? html`<div><dt>Last used</dt><dd>${time(lastUse.at, frame)}</dd></div>
 <div><dt>Address</dt><dd>${lastUse.address}</dd></div><div><dt>Used for</dt><dd>${describeScheme(lastUse)}</dd></div>`
       : html`<div><dt>Last used</dt><dd class="muted">Never</dd></div>`
   }</dl>`
@@ -171,11 +171,11 @@ export function overlapPart(
   overlap: OverlapView,
   { endPath, usagePath }: { readonly endPath: string; readonly usagePath?: string },
 ): Html {
-  const { base, now } = frame
+  const { base } = frame
   return html`<div${usagePath !== undefined && html` data-live="${base}${usagePath}"`}>${staticNotice(
     'warn',
-    html`<p><strong>Two secret keys are valid.</strong> The old one expires ${time(overlap.validUntil, now)}.</p>
-<p aria-live="polite" data-usage>${usageText(overlap, now)}</p>
+    html`<p><strong>Two secret keys are valid.</strong> The old one expires ${time(overlap.validUntil, frame)}.</p>
+<p aria-live="polite" data-usage>${usageText(overlap, frame)}</p>
 ${endForms(frame, endPath, isInUse(overlap))}`,
   )}</div>`
 }
@@ -200,10 +200,10 @@ export function isInUse({ lastUse, since }: OverlapView): boolean {
 }
 
 /** A sentence on whether the old secret key is still used. */
-export function usageText(overlap: OverlapView, now: number): string {
+export function usageText(overlap: OverlapView, frame: PageMoment): string {
   const { lastUse } = overlap
   if (!lastUse) return 'Not used: safe to revoke.'
-  const use = `${relativeTime(lastUse.at, now)} from ${lastUse.address}`
+  const use = `${relativeTime(lastUse.at, frame)} from ${lastUse.address}`
   if (!isInUse(overlap)) return `Not used since the reset: safe to revoke. Last use before that: ${use}.`
   return `Still in use: last used ${use}.`
 }

@@ -68,7 +68,7 @@ ${usernameField(undefined)}
 ${newPasswordFields(state, 'Password')}
 <button class="primary wide">Set password</button>`,
   })}</div></div>
-<p class="after">${expiresAt !== undefined && html`The link expires ${time(expiresAt, frame.now)}. `}Setting a password signs out all other browsers; keys stay as they are. <a href="${frame.base}/sign-in">Sign in</a></p>`
+<p class="after">${expiresAt !== undefined && html`The link expires ${time(expiresAt, frame)}. `}Setting a password signs out all other browsers; keys stay as they are. <a href="${frame.base}/sign-in">Sign in</a></p>`
   return signedOutPage(frame, { title: 'Choose a password', lead: 'Use it to sign in from now on.', body })
 }
 

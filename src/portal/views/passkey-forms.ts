@@ -86,8 +86,8 @@ function passkeyTable(
     refused?.form === name && refused.id === id ? refused.state : emptyForm
   return html`<table>${titleRow(titles)}${passkeys.map((passkey) => {
     const { name, createdAt, usedAt } = passkey
-    const used = usedAt === undefined ? html`<span class="muted">Never</span>` : time(usedAt, frame.now)
-    return html`<tbody><tr>${cell('Name', html`${name}`)}${cell('Added', time(createdAt, frame.now))}${cell('Last used', used)}</tr>
+    const used = usedAt === undefined ? html`<span class="muted">Never</span>` : time(usedAt, frame)
+    return html`<tbody><tr>${cell('Name', html`${name}`)}${cell('Added', time(createdAt, frame))}${cell('Last used', used)}</tr>
 <tr class="acts"><td colspan="${titles.length}"><div class="acts-list">${renameForm(frame, passkey, stateOf('rename', passkey))}${removeForm(frame, passkey, factor, stateOf('remove', passkey))}</div></td></tr></tbody>`
   })}</table>`
 }

@@ -59,7 +59,7 @@ export function sessionsCard(frame: PageFrame, sessions: SessionsList, basePath:
             'Last refresh',
           )}<footer>${endAll}</footer>`,
   })
-  return html`${content}${pager({
+  return html`${content}${pager(frame, {
     label: 'Pages of sessions',
     ...sessions,
     texts: ['Newest', 'Older'],
@@ -122,12 +122,12 @@ function sessionTable(rows: readonly Html[], seen: string): Html {
 
 function sessionRow(frame: PageFrame, session: Session, basePath: string): Html {
   const { id, userAgent, address, createdAt, rotatedAt, expiresAt, generation } = session
-  const refreshed = generation > 1 ? time(rotatedAt, frame.now) : html`<span class="muted">Never</span>`
+  const refreshed = generation > 1 ? time(rotatedAt, frame) : html`<span class="muted">Never</span>`
   return html`<tr><td data-label="Client"><div>${clientName(userAgent)}<code class="sub">${id}</code></div></td>${[
     cell('Address', address === '' ? html`<span class="muted">Unknown</span>` : html`${address}`),
-    cell('Started', time(createdAt, frame.now)),
+    cell('Started', time(createdAt, frame)),
     cell('Last refresh', refreshed),
-    cell('Expires', time(expiresAt, frame.now)),
+    cell('Expires', time(expiresAt, frame)),
   ]}${endCell(frame, { action: `${basePath}/end`, id, text: 'End' })}</tr>`
 }
 
@@ -140,9 +140,9 @@ function portalSessionRow(
   const isThis = id === current
   return html`<tr><td data-label="Client"><div>${clientName(userAgent)} ${isThis && badge('good', 'This browser')}</div></td>${[
     cell('Address', html`${address}`),
-    cell('Started', time(createdAt, frame.now)),
-    cell('Last seen', time(seenAt, frame.now)),
-    cell('Expires', time(expiresAt, frame.now)),
+    cell('Started', time(createdAt, frame)),
+    cell('Last seen', time(seenAt, frame)),
+    cell('Expires', time(expiresAt, frame)),
   ]}${endCell(frame, isThis ? { action: '/sign-out', id, text: 'Sign out' } : { action: `${basePath}/end-portal`, id, text: 'End' })}</tr>`
 }
 

@@ -56,14 +56,14 @@ export function severalAccountsPage(
       )}${action === 'role' && roleField(frame, state, '')}${action === 'plan' && planField(frame, state, undefined)}<div class="row"><button class="primary${action === 'disable' && ' danger'}">${button}</button><a class="button" href="${frame.base}/accounts${list}">Cancel</a></div>`,
     })}</div></section>
 <section class="card" aria-label="Accounts"><table>${titleRow(['Account', 'Role', 'Plan', 'State'])}<tbody>${accounts.map(
-      (account) => html`<tr>${accountCell(frame, account)}${facts(account)}</tr>`,
+      (account) => html`<tr>${accountCell(frame, account)}${facts(frame, account)}</tr>`,
     )}</tbody></table></section>`,
   })
 }
 
-function facts(account: Account): Html {
+function facts(frame: PageFrame, account: Account): Html {
   const { role, plan } = account
-  return html`${cell('Role', html`${role}`)}${cell('Plan', html`${plan ?? '–'}`)}${cell('State', stateBadge(account))}`
+  return html`${cell('Role', html`${role}`)}${cell('Plan', html`${plan ?? '–'}`)}${cell('State', stateBadge(frame, account))}`
 }
 
 function accountCell({ base }: PageFrame, account: Account): Html {

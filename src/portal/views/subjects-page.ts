@@ -32,7 +32,7 @@ export function subjectsPage(frame: PageFrame, view: SubjectsView): Html {
     lead: 'Users of other issuers whose tokens are refused on every route.',
     body: html`<section class="card" aria-label="Block a user"><div class="body">${blockForm(frame, state)}</div></section>
 <section class="card" aria-label="Blocked users">${items.length === 0 ? nobody() : table(frame, items)}</section>
-${pager({
+${pager(frame, {
   ...view,
   texts: ['First page', 'Next page'],
   hrefOf: (cursor) =>
@@ -75,7 +75,7 @@ function row(frame: PageFrame, { issuer, subject, blockedAt }: BlockedItem): Htm
     class: 'inline',
     body: html`<input type="hidden" name="issuer" value="${issuer}"><input type="hidden" name="subject" value="${subject}"><button class="small">Unblock<span class="visually-hidden"> ${subject} of ${issuer}</span></button>`,
   })
-  return html`<tr><td><div><span class="name">${subject}</span></div></td><td data-label="Issuer"><div>${issuer}</div></td><td data-label="Blocked"><div>${time(Date.parse(blockedAt), frame.now)}</div></td><td class="acts">${unblock}</td></tr>`
+  return html`<tr><td><div><span class="name">${subject}</span></div></td><td data-label="Issuer"><div>${issuer}</div></td><td data-label="Blocked"><div>${time(Date.parse(blockedAt), frame)}</div></td><td class="acts">${unblock}</td></tr>`
 }
 
 function nobody(): Html {
