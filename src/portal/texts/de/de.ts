@@ -3,7 +3,6 @@ import { errors } from './errors.ts'
 import { form } from './form.ts'
 import { layout } from './layout.ts'
 import { links } from './links.ts'
-import { messages } from './messages.ts'
 import { parts } from './parts.ts'
 import { passkeys } from './passkeys.ts'
 import { profile } from './profile.ts'
@@ -17,7 +16,6 @@ export const de: Texts = {
   form,
   layout,
   links,
-  messages,
   parts,
   passkeys,
   profile,
