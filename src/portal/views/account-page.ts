@@ -211,7 +211,7 @@ ${previous && overlapPart(frame, { ...previous, since: secretKey.createdAt }, { 
 <div class="acts-list">${foldedForm(frame, {
       summary: 'Reset the secret key…',
       action: `/accounts/${id}/reset-secret`,
-      body: html`${replacesField(secretKey.createdAt)}${overlapField(emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">Reset the secret key</button></div>`,
+      body: html`${replacesField(secretKey.createdAt)}${overlapField(frame, emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">Reset the secret key</button></div>`,
     })}${foldedForm(frame, {
       summary: 'Reset the API key…',
       action: `/accounts/${id}/reset-api-key`,
