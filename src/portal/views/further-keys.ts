@@ -97,7 +97,8 @@ function keyTable(
   keys: readonly SecretKeyStatus[],
   acts: (key: SecretKeyStatus) => Html,
 ): Html {
-  const titles = Object.values(frame.texts.furtherKeys.columns)
+  const { name, mayUse, created, lastUsed, expires } = frame.texts.furtherKeys.columns
+  const titles = [name, mayUse, created, lastUsed, expires]
   return html`<table>${titleRow(titles)}${keys.map(
     (key) =>
       // Below the facts, as wide as the table, as the forms need the room.

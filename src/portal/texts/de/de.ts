@@ -1,11 +1,36 @@
 import type { Texts } from '../en/en.ts'
+import { api } from './api.ts'
+import { errors } from './errors.ts'
 import { form } from './form.ts'
 import { furtherKeys } from './further-keys.ts'
+import { integration } from './integration.ts'
 import { keys } from './keys.ts'
 import { layout } from './layout.ts'
+import { links } from './links.ts'
 import { parts } from './parts.ts'
+import { passkeys } from './passkeys.ts'
 import { profile } from './profile.ts'
 import { script } from './script.ts'
+import { secondFactor } from './second-factor.ts'
+import { sessions } from './sessions.ts'
 import { signIn } from './sign-in.ts'
+import { tryIt } from './try-it.ts'
 
-export const de: Texts = { form, furtherKeys, keys, layout, parts, profile, script, signIn }
+export const de: Texts = {
+  api,
+  errors,
+  form,
+  furtherKeys,
+  integration,
+  keys,
+  layout,
+  links,
+  parts,
+  passkeys,
+  profile,
+  script,
+  secondFactor,
+  sessions,
+  signIn,
+  tryIt,
+}

@@ -1,13 +1,38 @@
+import { api } from './api.ts'
+import { errors } from './errors.ts'
 import { form } from './form.ts'
 import { furtherKeys } from './further-keys.ts'
+import { integration } from './integration.ts'
 import { keys } from './keys.ts'
 import { layout } from './layout.ts'
+import { links } from './links.ts'
 import { parts } from './parts.ts'
+import { passkeys } from './passkeys.ts'
 import { profile } from './profile.ts'
 import { script } from './script.ts'
+import { secondFactor } from './second-factor.ts'
+import { sessions } from './sessions.ts'
 import { signIn } from './sign-in.ts'
+import { tryIt } from './try-it.ts'
 
-export const en = { form, furtherKeys, keys, layout, parts, profile, script, signIn }
+export const en = {
+  api,
+  errors,
+  form,
+  furtherKeys,
+  integration,
+  keys,
+  layout,
+  links,
+  parts,
+  passkeys,
+  profile,
+  script,
+  secondFactor,
+  sessions,
+  signIn,
+  tryIt,
+}
 
 /** Every text of the portal, by the pages that show it. Every language has what English has. */
 export type Texts = typeof en
