@@ -1,8 +1,28 @@
 import type { Texts } from '../en/en.ts'
+import { account } from './account.ts'
+import { accountImport } from './account-import.ts'
+import { accountList } from './account-list.ts'
+import { accounts } from './accounts.ts'
+import { events } from './events.ts'
 import { form } from './form.ts'
 import { layout } from './layout.ts'
 import { profile } from './profile.ts'
 import { script } from './script.ts'
+import { severalAccounts } from './several-accounts.ts'
 import { signIn } from './sign-in.ts'
+import { subjects } from './subjects.ts'
 
-export const de: Texts = { form, layout, profile, script, signIn }
+export const de: Texts = {
+  account,
+  accountImport,
+  accountList,
+  accounts,
+  events,
+  form,
+  layout,
+  profile,
+  script,
+  severalAccounts,
+  signIn,
+  subjects,
+}

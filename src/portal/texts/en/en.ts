@@ -1,10 +1,30 @@
+import { account } from './account.ts'
+import { accountImport } from './account-import.ts'
+import { accountList } from './account-list.ts'
+import { accounts } from './accounts.ts'
+import { events } from './events.ts'
 import { form } from './form.ts'
 import { layout } from './layout.ts'
 import { profile } from './profile.ts'
 import { script } from './script.ts'
+import { severalAccounts } from './several-accounts.ts'
 import { signIn } from './sign-in.ts'
+import { subjects } from './subjects.ts'
 
-export const en = { form, layout, profile, script, signIn }
+export const en = {
+  account,
+  accountImport,
+  accountList,
+  accounts,
+  events,
+  form,
+  layout,
+  profile,
+  script,
+  severalAccounts,
+  signIn,
+  subjects,
+}
 
 /** Every text of the portal, by the pages that show it. Every language has what English has. */
 export type Texts = typeof en
