@@ -3,15 +3,15 @@ export interface Locale {
   /** A BCP 47 tag, for `Intl`. */
   readonly tag: string
   readonly justNow: string
-  /** Within the next minute. */
+  /** Used for times within the next minute. */
   readonly soon: string
   /** Such as `3 hours ago`, `in 1 day`. @param count whole; negative = in the past */
   relative(count: number, unit: TimeUnit): string
   /** Such as `3 hours`, `1 day`. @param count whole, at least 0 */
-  amount(count: number, unit: TimeUnit | 'second'): string
+  amount(count: number, unit: TimeUnit): string
 }
 
-export type TimeUnit = 'day' | 'hour' | 'minute'
+export type TimeUnit = 'day' | 'hour' | 'minute' | 'second'
 
 export const english: Locale = {
   tag: 'en-GB',
@@ -45,4 +45,17 @@ export const german: Locale = {
     const { one, many } = germanUnits[unit]
     return `${count} ${count === 1 ? one : many}`
   },
+}
+
+/** The languages that people can choose, by the tags of browsers (BCP 47). */
+const locales = { en: english, de: german } as const
+
+export type Language = keyof typeof locales
+
+export function isLanguage(tag: string | undefined): tag is Language {
+  return tag !== undefined && Object.hasOwn(locales, tag)
+}
+
+export function localeOf(language: Language): Locale {
+  return locales[language]
 }

@@ -39,7 +39,7 @@ export const accountListPages: CreatePages = (options) => [
     post: (context) => changeSeveral(context, options),
     refused: (context, error) => {
       const { form } = context
-      const { state, ...refusal } = formRefusal(error, { role: form('role'), plan: form('plan') })
+      const { state, ...refusal } = formRefusal(context, error, { role: form('role'), plan: form('plan') })
       return confirmSeveral(context, state, refusal)
     },
   },
@@ -55,7 +55,7 @@ async function listAccounts(context: SignedInContext, { clock }: PortalOptions):
     const found = await search.page({ query, cursor, limit: accountsPerPage })
     return context.show((frame) => accountsPage(frame, { ...common, ...found }))
   } catch (error) {
-    const refusal = formRefusal(error, {})
+    const refusal = formRefusal(context, error)
     const message = refusal.state.message ?? Object.values(refusal.state.errors).join(' ')
     const nothing = { items: [], nextCursor: undefined, error: message }
     return context.show((frame) => accountsPage(frame, { ...common, ...nothing }), refusal)
@@ -106,7 +106,7 @@ async function changeSeveral(context: SignedInContext, { roles }: PortalOptions)
       if (account.id === viewer.account.id) throw new GatehouseError('own-account')
       if (!isAlready(account, changes)) await actions.accounts.update(account.id, changes)
     } catch (error) {
-      const { state } = formRefusal(error, {})
+      const { state } = formRefusal(context, error)
       // What is wrong with the form is wrong for all of them.
       if (Object.keys(state.errors).length > 0) throw error
       refused.push({ account, why: state.message ?? '' })

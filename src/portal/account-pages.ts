@@ -97,7 +97,7 @@ function createActionPage(name: ActionName, handler: AccountHandler, options: Po
         await confirmPassword(context, options)
       return await handler(context, account)
     } catch (error) {
-      const refusal = formRefusal(error, name === 'update' ? profileOf(context.form) : {})
+      const refusal = formRefusal(context, error, name === 'update' ? profileOf(context.form) : {})
       if (name === 'update') return showAccount(context, account, { state: refusal.state }, refusal)
       const problem = refusal.state.message ?? Object.values(refusal.state.errors).join(' ')
       return showAccount(context, account, { problem }, refusal)
@@ -158,7 +158,7 @@ async function deleteAccount(context: SignedInContext, account: Account): Promis
     }
     await actions.accounts.remove(account.id)
   } catch (error) {
-    const refusal = formRefusal(error, { confirmation })
+    const refusal = formRefusal(context, error, { confirmation })
     return context.show((frame) => deleteAccountPage(frame, account, refusal.state), refusal)
   }
   return redirectTo('/accounts', 'account-deleted')

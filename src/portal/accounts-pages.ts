@@ -61,7 +61,7 @@ async function createAccount(context: SignedInContext, { roles, oidc }: PortalOp
 function refuseAccount(context: SignedInContext, error: unknown): PageResult {
   const { form } = context
   const checks = { isVerified: form('isVerified'), mailsLink: form('mailsLink') }
-  const refusal = formRefusal(error, { ...profileOf(form), ...checks })
+  const refusal = formRefusal(context, error, { ...profileOf(form), ...checks })
   return context.show((frame) => newAccountPage(frame, refusal.state), refusal)
 }
 

@@ -57,7 +57,7 @@ export function createFurtherKeyPages(
         return show(context, { createdKey: { name: input.name, key } })
       },
       refused: (context, error) => {
-        const refusal = formRefusal(error, valuesOf(context.form, keyFields))
+        const refusal = formRefusal(context, error, valuesOf(context.form, keyFields))
         return show(context, { refusedKey: refusal.state }, refusal)
       },
     },
@@ -74,7 +74,11 @@ export function createFurtherKeyPages(
       refused: (context, error) => {
         const certificate = context.form('certificate')
         const values = valuesOf(context.form, keyFields)
-        const refusal = formRefusal(error, hasPrivateKey(certificate) ? values : { ...values, certificate })
+        const refusal = formRefusal(
+          context,
+          error,
+          hasPrivateKey(certificate) ? values : { ...values, certificate },
+        )
         return show(context, { refusedCertificate: refusal.state }, refusal)
       },
     },
@@ -91,7 +95,11 @@ export function createFurtherKeyPages(
       },
       refused: (context, error) => {
         if (isUnknownKey(error)) return redirectTo('/integration', 'key-replaced')
-        return refuse(context, 'rotate', formRefusal(error, { graceSeconds: context.form('graceSeconds') }))
+        return refuse(
+          context,
+          'rotate',
+          formRefusal(context, error, { graceSeconds: context.form('graceSeconds') }),
+        )
       },
     },
     {
@@ -102,7 +110,7 @@ export function createFurtherKeyPages(
       },
       refused: (context, error) => {
         if (isUnknownKey(error)) return redirectTo('/integration', 'secret-key-gone')
-        return refuse(context, 'rename', formRefusal(error, { to: context.form('to').trim() }))
+        return refuse(context, 'rename', formRefusal(context, error, { to: context.form('to').trim() }))
       },
     },
     {

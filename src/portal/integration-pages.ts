@@ -41,7 +41,7 @@ export const integrationPages: CreatePages = (options) => {
       post: (context: SignedInContext) => reveal(context, kind),
       refused: (context: SignedInContext, error: unknown) => {
         if (!acceptsHtml(context.request)) throw error
-        const refusal = formRefusal(error, {})
+        const refusal = formRefusal(context, error)
         return show(context, { refused: { kind, form: 'reveal', state: refusal.state } }, refusal)
       },
     },
@@ -50,7 +50,7 @@ export const integrationPages: CreatePages = (options) => {
       asksPassword: true,
       post: (context: SignedInContext) => reset(context, kind),
       refused: (context: SignedInContext, error: unknown) => {
-        const refusal = formRefusal(error, { graceSeconds: context.form('graceSeconds') })
+        const refusal = formRefusal(context, error, { graceSeconds: context.form('graceSeconds') })
         return show(context, { refused: { kind, form: 'reset', state: refusal.state } }, refusal)
       },
     },

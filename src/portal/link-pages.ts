@@ -34,9 +34,10 @@ export const linkPages: CreatePages = ({
       const { linkLifetimeMs } = passwordResets
       return show((frame) => linkRequestedPage(frame, { email, linkLifetimeMs }))
     },
-    refused: ({ form, request, show }, error) => {
+    refused: (context, error) => {
+      const { form, request, show } = context
       if (error instanceof GatehouseError) recordFailure(request.arrival.outcome, error)
-      const refusal = formRefusal(error, { email: form('email').trim() })
+      const refusal = formRefusal(context, error, { email: form('email').trim() })
       return show((frame) => forgottenPage(frame, refusal.state, passwordResets), refusal)
     },
   },
@@ -53,7 +54,7 @@ export const linkPages: CreatePages = ({
       return redirectTo(startPath, 'welcome')
     },
     refused: (context, error) => {
-      const refusal = formRefusal(error, reusableToken(context, error))
+      const refusal = formRefusal(context, error, reusableToken(context, error))
       if (isSpent(error)) return context.show((frame) => passwordLinkPage(frame, refusal.state), refusal)
       return context.show((frame) => setupPage(frame, refusal.state, undefined), refusal)
     },
@@ -66,7 +67,7 @@ export const linkPages: CreatePages = ({
       return show((frame) => setupPage(frame, { ...emptyForm, values: { token } }, expiresAt))
     },
     refused: (context, error) => {
-      const refusal = formRefusal(error, {})
+      const refusal = formRefusal(context, error)
       return context.show((frame) => passwordLinkPage(frame, refusal.state), refusal)
     },
   },
@@ -82,7 +83,7 @@ export const linkPages: CreatePages = ({
     },
     refused: (context, error) => {
       if (error instanceof OwnerNeeded) return askOwner(context, error)
-      const refusal = formRefusal(error, reusableToken(context, error))
+      const refusal = formRefusal(context, error, reusableToken(context, error))
       return context.show((frame) => verifyEmailPage(frame, refusal.state), refusal)
     },
   },

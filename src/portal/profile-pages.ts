@@ -1,11 +1,11 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
+import { isLanguage } from '#platform/locales.ts'
 import type { Form } from './form-body.ts'
 import { asFieldError, type FormRefusal, formRefusal } from './form-refusal.ts'
 import { assertPasswordsMatch } from './link-pages.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages } from './portal-page.ts'
 import { type PageResult, redirectTo } from './portal-response.ts'
-import { isLanguage } from './texts/texts.ts'
 import { type ProfileForm, profilePage } from './views/profile-page.ts'
 
 /** One's own name, e-mail and password. */
@@ -18,7 +18,7 @@ export const profilePages: CreatePages = (options) => [
       return redirectTo('/profile', 'name-saved')
     },
     refused: (context, error) =>
-      showProfile(context, { form: 'name', ...formRefusal(error, namesOf(context.form)) }),
+      showProfile(context, { form: 'name', ...formRefusal(context, error, namesOf(context.form)) }),
   },
   {
     path: '/profile/email',
@@ -28,7 +28,10 @@ export const profilePages: CreatePages = (options) => [
       return redirectTo('/profile', 'link-sent')
     },
     refused: (context, error) =>
-      showProfile(context, { form: 'email', ...formRefusal(error, { email: context.form('email').trim() }) }),
+      showProfile(context, {
+        form: 'email',
+        ...formRefusal(context, error, { email: context.form('email').trim() }),
+      }),
   },
   {
     path: '/profile/language',
@@ -50,7 +53,7 @@ export const profilePages: CreatePages = (options) => [
     },
     refused: (context, error) => {
       const fieldError = asFieldError(error, 'current', 'The current password is wrong.')
-      return showProfile(context, { form: 'password', ...formRefusal(fieldError, {}) })
+      return showProfile(context, { form: 'password', ...formRefusal(context, fieldError) })
     },
   },
 ]

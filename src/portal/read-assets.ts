@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Language } from '#platform/locales.ts'
 import { memoize } from '#platform/memoize.ts'
 import { readProgramFile } from '#platform/package.ts'
 import { assetFiles } from '#platform/pages/asset-files.ts'
@@ -8,7 +9,7 @@ import { type AccentColors, accentStyle } from './branding/accent.ts'
 import { imageKindOf } from './branding/logo.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PortalResponse } from './portal-response.ts'
-import { type Language, translationOf } from './texts/texts.ts'
+import { translationOf } from './texts/texts.ts'
 
 /** `portal.branding` of the config. */
 export interface Branding extends AccentColors {

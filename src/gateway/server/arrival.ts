@@ -141,7 +141,7 @@ export function trustedRequestId({ requestId }: UncommonFields, isTrusted: boole
 const idBytes = 16
 /** `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` (RFC 9562 4). */
 const idLength = 36
-/** One call for many random bytes takes as long as one for a few, which is as long as parsing a head. */
+/** IDs are made in batches: one call for random bytes, many or few, takes as long as parsing a head. */
 const batchSize = 256
 const random = Buffer.alloc(idBytes * batchSize)
 const written = Buffer.alloc(idLength * batchSize)

@@ -64,7 +64,7 @@ async function registerGatehouse(app: FastifyInstance, options: GatehouseOptions
     log: createAppLog(app.log),
     clock: options.clock ?? Date.now,
   })
-  // Before the server waits for its connections.
+  // Runs before the server waits for its connections to end.
   app.addHook('preClose', async () => parts.api.revocationFeed?.close())
   app.addHook('onClose', parts.close)
   app.decorateRequest('principal', undefined)

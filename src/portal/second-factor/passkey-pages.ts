@@ -39,7 +39,11 @@ function ownPasskeyPages(
   const refuse = (form: PasskeyFormName, fields: readonly string[]) => {
     return (context: SignedInContext, error: unknown) => {
       const values = Object.fromEntries(fields.map((name) => [name, context.form(name).trim()]))
-      return show(context, undefined, { form, id: context.form('id'), ...formRefusal(error, values) })
+      return show(context, undefined, {
+        form,
+        id: context.form('id'),
+        ...formRefusal(context, error, values),
+      })
     }
   }
 
@@ -125,7 +129,7 @@ function confirmationPages(passkeys: PortalPasskeys): readonly PortalPage[] {
         passkeys.confirm(request, viewer)
         return redirectTo(safeRedirectPath(form('next')) || startPath)
       },
-      refused: (context, error) => showForm(context, context.form('next'), formRefusal(error, {})),
+      refused: (context, error) => showForm(context, context.form('next'), formRefusal(context, error)),
     },
     {
       path: '/confirm/passkey/options',

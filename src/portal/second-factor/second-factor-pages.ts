@@ -16,7 +16,7 @@ export const secondFactorPages: CreatePages = (options) => {
   const { show, showCodes, proofIn } = parts
 
   const refuse = (form: SecondFactorForm) => (context: SignedInContext, error: unknown) =>
-    show(context, { form, ...formRefusal(error, {}) })
+    show(context, { form, ...formRefusal(context, error) })
 
   return [
     {

@@ -41,7 +41,7 @@ export function accountsPage(frame: PageFrame, view: AccountListView): Html {
     body: html`${searchForm(frame, fields)}
 ${error !== undefined && staticNotice('bad', error)}
 <section class="card" aria-label="${title}">${items.length === 0 ? noAccounts(frame, view) : listForm(frame, view)}</section>
-${pager({
+${pager(frame, {
   ...view,
   texts: [
     frame.texts.accounts.firstPage,

@@ -73,13 +73,13 @@ function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): H
       return html`<div role="status">${card({
         title: texts.created,
         lead: typeof oneTimeSecrets.link === 'object' ? texts.saveKeysAndLink : texts.saveKeys,
-        body: html`${newLinkPart(frame, oneTimeSecrets.link)}${keyPart(account.secretKey, oneTimeSecrets.secretKey)}${keyPart(account.apiKey, oneTimeSecrets.apiKey)}`,
+        body: html`${newLinkPart(frame, oneTimeSecrets.link)}${keyPart(frame, account.secretKey, oneTimeSecrets.secretKey)}${keyPart(frame, account.apiKey, oneTimeSecrets.apiKey)}`,
       })}</div>`
     case 'key':
       return html`<div role="status">${card({
         title: texts.keyReset,
         lead: texts.saveKey,
-        body: keyPart(account[oneTimeSecrets.name], oneTimeSecrets.key),
+        body: keyPart(frame, account[oneTimeSecrets.name], oneTimeSecrets.key),
       })}</div>`
     case 'link':
       return html`<div role="status">${card({
@@ -99,13 +99,13 @@ function newLinkPart(frame: PageFrame, link: SetupLink | 'mailed' | undefined): 
   return link ? linkPart(frame, link) : staticNotice('warn', noLink)
 }
 
-function keyPart(name: string, key: string): Html {
-  return html`<div class="field"><h3>${name}</h3><div class="secret"><code>${key}</code>${copyButton(name)}</div></div>`
+function keyPart(frame: PageFrame, name: string, key: string): Html {
+  return html`<div class="field"><h3>${name}</h3><div class="secret"><code>${key}</code>${copyButton(frame, name)}</div></div>`
 }
 
 function linkPart(frame: PageFrame, { url, expiresAt }: SetupLink): Html {
   const texts = frame.texts.account.oneTime
-  return html`<div class="field">${codeBlock(texts.link, url, { isWrapped: true })}<p class="hint">${texts.linkHint(time(expiresAt, frame))}</p></div>`
+  return html`<div class="field">${codeBlock(frame, texts.link, url, { isWrapped: true })}<p class="hint">${texts.linkHint(time(expiresAt, frame))}</p></div>`
 }
 
 function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountView): Html {

@@ -31,7 +31,7 @@ export function apiPage(frame: PageFrame, view: ApiView): Html {
     breadcrumb: { href: '/integration', text: 'Integration' },
     lead: 'What you can call with your keys.',
     actions: html`<a class="button" href="${view.documentPath}" download="openapi.json">${icon('download')}OpenAPI</a>`,
-    body: html`${routesCard(frame, view)}${clientCard(view)}${view.groups ? view.groups.map(groupCard) : staticNotice('warn', 'The description of the endpoints cannot be read now. Load the page again.')}`,
+    body: html`${routesCard(frame, view)}${clientCard(frame, view)}${view.groups ? view.groups.map((group) => groupCard(frame, group)) : staticNotice('warn', 'The description of the endpoints cannot be read now. Load the page again.')}`,
   })
 }
 
@@ -80,7 +80,7 @@ function routeRow({ name, path, host = '', methods, auth, scopes, rateLimit }: A
   )}</tr>`
 }
 
-function clientCard({ publicOrigin, carriers }: ApiView): Html {
+function clientCard(frame: PageFrame, { publicOrigin, carriers }: ApiView): Html {
   const takesField = carriers.headers.includes('SecretKey')
   const code = `import { env } from "node:process"
 import { createClient } from "@gatehouse-proxy/gateway/client"
@@ -96,15 +96,19 @@ const response = await client.fetch("/")`
     lead: takesField
       ? 'Gets access tokens with both keys, keeps and refreshes them. With the secret key alone it sends that.'
       : 'Gets access tokens with both keys, keeps and refreshes them.',
-    body: html`${codeBlock('JavaScript', code)}`,
+    body: html`${codeBlock(frame, 'JavaScript', code)}`,
   })
 }
 
-function groupCard({ name, description, operations }: ApiGroup): Html {
-  return card({ title: name, lead: description, body: html`${operations.map(operationPart)}` })
+function groupCard(frame: PageFrame, { name, description, operations }: ApiGroup): Html {
+  return card({
+    title: name,
+    lead: description,
+    body: html`${operations.map((operation) => operationPart(frame, operation))}`,
+  })
 }
 
-function operationPart(operation: ApiOperation): Html {
+function operationPart(frame: PageFrame, operation: ApiOperation): Html {
   const { method, path, summary, description, isForAnyone, parameters, body, responses } = operation
   return html`<details><summary><code>${method} ${path}</code></summary><div class="stack"><p>${withCode(summary)}</p>${
     description !== '' && html`<p class="muted">${withCode(description)}</p>`
@@ -114,11 +118,11 @@ function operationPart(operation: ApiOperation): Html {
       (each) =>
         html`<div><dt><code>${each.name}</code></dt><dd>${each.in}${each.isRequired && ', required'}${each.description !== '' && html`: ${withCode(each.description)}`}</dd></div>`,
     )}</dl>`
-  }${body && (body.example === undefined ? html`<p>Body: <code>${body.type}</code></p>` : codeBlock(`Body, ${body.type}`, body.example, { isWrapped: true }))}<h3>Responses</h3><dl class="facts">${responses.map(
+  }${body && (body.example === undefined ? html`<p>Body: <code>${body.type}</code></p>` : codeBlock(frame, `Body, ${body.type}`, body.example, { isWrapped: true }))}<h3>Responses</h3><dl class="facts">${responses.map(
     ({ status, description: text }) => html`<div><dt>${status}</dt><dd>${withCode(text)}</dd></div>`,
   )}</dl>${responses.map(
     ({ status, example }) =>
-      example !== undefined && codeBlock(`${method} ${path}: ${status}`, example, { isWrapped: true }),
+      example !== undefined && codeBlock(frame, `${method} ${path}: ${status}`, example, { isWrapped: true }),
   )}</div></details>`
 }
 

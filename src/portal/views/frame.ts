@@ -1,6 +1,7 @@
+import type { Language } from '#platform/locales.ts'
 import type { PageMoment } from '#platform/pages/format.ts'
 import type { NoticeKind } from '#platform/pages/parts.ts'
-import type { Language, Texts } from '../texts/texts.ts'
+import type { Texts } from '../texts/texts.ts'
 
 /** What every page's layout needs. */
 export interface PageFrame extends PageMoment {

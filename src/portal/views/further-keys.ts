@@ -48,7 +48,7 @@ export function furtherKeysCard(frame: PageFrame, view: FurtherKeysView): Html {
     lead: 'A key for each program, limited to what it needs. Revoking one affects no other.',
     id: 'further-keys',
     isFlush: true,
-    body: html`${created && createdPart(created)}${expiryNotice(frame, keys)}${
+    body: html`${created && createdPart(frame, created)}${expiryNotice(frame, keys)}${
       keys.length === 0
         ? emptyState({
             icon: icon('key'),
@@ -76,13 +76,13 @@ export function accountFurtherKeysCard(
   })
 }
 
-function createdPart({ name, key, graceSeconds }: CreatedKey): Html {
+function createdPart(frame: PageFrame, { name, key, graceSeconds }: CreatedKey): Html {
   const choice = graceChoices.find(({ value }) => value === String(graceSeconds))?.text.toLowerCase()
   const made =
     graceSeconds === undefined
       ? `The key “${name}” is created.`
       : `The key “${name}” is rotated; the old one ends ${choice ?? `in ${graceSeconds} seconds`}.`
-  return html`<div class="inset">${notice('good', `${made} Copy it now: it is not shown again.`, true)}<div class="secret"><code>${key}</code>${copyButton(`the key ${name}`)}</div></div>`
+  return html`<div class="inset">${notice('good', `${made} Copy it now: it is not shown again.`, true)}<div class="secret"><code>${key}</code>${copyButton(frame, `the key ${name}`)}</div></div>`
 }
 
 /** How long before its end a key is marked. */

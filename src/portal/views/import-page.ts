@@ -49,17 +49,14 @@ ${mailLinkField(frame, state, texts.mailsLink)}
 }
 
 /** Shows the keys, as there is no other copy, and without sealed copies they cannot be shown again. */
-function importedPart(
-  { base, texts: { accountImport: texts } }: PageFrame,
-  imported: readonly CreatedAccount[],
-  isMailed: boolean,
-): Html {
+function importedPart(frame: PageFrame, imported: readonly CreatedAccount[], isMailed: boolean): Html {
+  const texts = frame.texts.accountImport
   const created = isMailed ? texts.createdAndMailed : texts.created
-  return html`<div class="notice good" role="status">${icon('good')}<div><p>${created(imported.length, `${base}/accounts`)}</p></div></div>
+  return html`<div class="notice good" role="status">${icon('good')}<div><p>${created(imported.length, `${frame.base}/accounts`)}</p></div></div>
 ${card({
   title: texts.keys,
   lead: texts.keysLead,
-  body: codeBlock(texts.keysFile, keysCsvHeading + keysCsvLines(imported), {
+  body: codeBlock(frame, texts.keysFile, keysCsvHeading + keysCsvLines(imported), {
     isTall: true,
     saveAs: 'keys.csv',
   }),

@@ -41,7 +41,7 @@ export function integrationPage(frame: PageFrame, view: IntegrationView): Html {
     section: '/integration',
     lead: 'Your keys, and how to use them.',
     actions: html`<a class="button" href="${frame.base}/api">API reference</a>`,
-    body: html`${keyCardOf(frame, view, 'secretKey')}${keyCardOf(frame, view, 'apiKey')}${furtherKeysOf(frame, view)}${snippetsCard(view)}${tryItCard(frame, view.tryIt)}`,
+    body: html`${keyCardOf(frame, view, 'secretKey')}${keyCardOf(frame, view, 'apiKey')}${furtherKeysOf(frame, view)}${snippetsCard(frame, view)}${tryItCard(frame, view.tryIt)}`,
   })
 }
 
@@ -82,7 +82,7 @@ function keyCardOf(
   })
 }
 
-function snippetsCard({ accountId, keys, snippets, shown }: IntegrationView): Html {
+function snippetsCard(frame: PageFrame, { accountId, keys, snippets, shown }: IntegrationView): Html {
   const keyText = (kind: KeyKind) =>
     html`<span data-key-text="${kind}">${shown?.kind === kind ? shown.key : maskKey(kind, accountId, keys[kind].lastFour)}</span>`
   const environment = html`export GATEHOUSE_SECRET_KEY='${keyText('secretKey')}'
@@ -90,14 +90,14 @@ export GATEHOUSE_API_KEY='${keyText('apiKey')}'`
   const tabs = createSnippets(snippets).map(
     ({ language, withSecret, withToken }, index) =>
       html`<input type="radio" name="language" id="tab-${index}"${attributeIf(index === 0, 'checked')}><label for="tab-${index}">${language}</label>
-<div class="tab">${codeBlock(`${language}, with the secret key`, withSecret)}${codeBlock(`${language}, with an access token`, withToken)}</div>`,
+<div class="tab">${codeBlock(frame, `${language}, with the secret key`, withSecret)}${codeBlock(frame, `${language}, with an access token`, withToken)}</div>`,
   )
   return card({
     title: 'Code examples',
     lead: 'Set your keys as environment variables. Reveal both keys above to copy them from here.',
     aside: badge('plain', snippets.baseUrl),
     id: 'code-examples',
-    body: html`${codeBlock('Environment', environment, { isMasked: true })}
+    body: html`${codeBlock(frame, 'Environment', environment, { isMasked: true })}
 <fieldset class="tabs"><legend class="visually-hidden">Language</legend>${tabs}</fieldset>`,
   })
 }

@@ -73,7 +73,7 @@ export function keyCard(frame: PageFrame, view: KeyCardView): Html {
     title,
     lead: lead(carriers),
     id: kind,
-    body: html`${shown?.replacement && html`<div data-replacement>${notice('good', replacementText(noun, shown.replacement), true)}</div>`}${keyValue(view)}
+    body: html`${shown?.replacement && html`<div data-replacement>${notice('good', replacementText(noun, shown.replacement), true)}</div>`}${keyValue(frame, view)}
 ${keyFacts(status, frame)}
 ${overlap}
 <div class="acts-list">${status.isRevealable && revealSection(frame, view)}${resetSection(frame, view)}</div>`,
@@ -87,12 +87,12 @@ function replacementText(noun: string, { graceSeconds }: NonNullable<ShownKey['r
 }
 
 /** The script hides a key that came with the page after a minute, like one that it has revealed itself. */
-function keyValue({ kind, accountId, shown, status }: KeyCardView): Html {
+function keyValue(frame: PageFrame, { kind, accountId, shown, status }: KeyCardView): Html {
   const { noun } = keyLabels[kind]
   const masked = maskKey(kind, accountId, status.lastFour)
   return html`<div><div class="secret${shown === undefined && ' masked'}" data-key="${kind}" data-masked="${masked}"><code>${
     shown?.key ?? masked
-  }</code><div class="row">${copyButton(`the ${noun}`)}<button type="button" class="small" data-hide hidden aria-label="Hide: the ${noun}">Hide</button></div></div>
+  }</code><div class="row">${copyButton(frame, `the ${noun}`)}<button type="button" class="small" data-hide hidden aria-label="Hide: the ${noun}">Hide</button></div></div>
 <p class="hint" role="status" data-message>${shown !== undefined && shownHint(noun, status)}</p></div>`
 }
 

@@ -47,15 +47,15 @@ export function secondFactorPage(frame: PageFrame, view: SecondFactorView): Html
   return page(frame, {
     title,
     section: '/profile',
-    body: html`${isRequired && !factor && notice('warn', 'Set up two-factor sign-in to continue: this gateway requires it.')}${codes && codesCard(codes)}${factor && statusCard(factor)}${proposed && enableCard(frame, view, proposed)}${passkeysCard(frame, factor, view.refusedPasskey)}${factor && changeCards(frame, view, factor)}`,
+    body: html`${isRequired && !factor && notice('warn', 'Set up two-factor sign-in to continue: this gateway requires it.')}${codes && codesCard(frame, codes)}${factor && statusCard(factor)}${proposed && enableCard(frame, view, proposed)}${passkeysCard(frame, factor, view.refusedPasskey)}${factor && changeCards(frame, view, factor)}`,
   })
 }
 
-function codesCard(codes: readonly string[]): Html {
+function codesCard(frame: PageFrame, codes: readonly string[]): Html {
   return card({
     title: 'Recovery codes',
     lead: 'Save these codes now: they are not shown again. Each one signs you in once without app or passkey.',
-    body: codeBlock('Recovery codes', codes.join('\n')),
+    body: codeBlock(frame, 'Recovery codes', codes.join('\n')),
   })
 }
 

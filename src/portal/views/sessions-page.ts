@@ -59,7 +59,7 @@ export function sessionsCard(frame: PageFrame, sessions: SessionsList, basePath:
             'Last refresh',
           )}<footer>${endAll}</footer>`,
   })
-  return html`${content}${pager({
+  return html`${content}${pager(frame, {
     label: 'Pages of sessions',
     ...sessions,
     texts: ['Newest', 'Older'],

@@ -34,7 +34,7 @@ export function subjectsPage(frame: PageFrame, view: SubjectsView): Html {
     lead: texts.lead,
     body: html`<section class="card" aria-label="${texts.block}"><div class="body">${blockForm(frame, state)}</div></section>
 <section class="card" aria-label="${texts.title}">${items.length === 0 ? nobody(frame) : table(frame, items)}</section>
-${pager({
+${pager(frame, {
   ...view,
   texts: [frame.texts.accounts.firstPage, frame.texts.accounts.nextPage],
   hrefOf: (cursor) =>

@@ -70,7 +70,7 @@ export function tryItCard(frame: PageFrame, { routes, chosen, request, outcome }
             (route) =>
               html`<option value="${route.name}"${attributeIf(route.name === chosen, 'selected')}>${requestText(route)}</option>`,
           )}</select></div><button class="primary" data-busy="Sending…">Send request</button>${requestPart(request)}`,
-        })}${outcome && outcomePart(outcome)}`
+        })}${outcome && outcomePart(frame, outcome)}`
   return card({
     title: 'Try it',
     lead: 'Calls the gateway with your keys and shows the identity the backend received.',
@@ -90,15 +90,17 @@ function requestPart({ method, rest, body }: TryItRequest): Html {
 ${body}</textarea></div></div></details>`
 }
 
-function outcomePart(outcome: TryItOutcome): Html {
-  return outcome.kind === 'failed' ? staticNotice('bad', outcome.reason) : responsePart(outcome.response)
+function outcomePart(frame: PageFrame, outcome: TryItOutcome): Html {
+  return outcome.kind === 'failed'
+    ? staticNotice('bad', outcome.reason)
+    : responsePart(frame, outcome.response)
 }
 
-function responsePart(response: TryItResponse): Html {
+function responsePart(frame: PageFrame, response: TryItResponse): Html {
   const { status, durationMs, route, scheme, contentType, body, isTruncated } = response
   return html`<div class="stack"><p class="row">${badge(kindOf(status), String(status))}<span class="muted">${route} · with ${scheme} · ${durationMs} ms</span></p>
 ${identityPart(response)}
-${body === '' ? html`<p class="muted">The response has no body.</p>` : codeBlock(`Response, ${contentType}${isTruncated ? ' (truncated)' : ''}`, body, { isWrapped: true })}</div>`
+${body === '' ? html`<p class="muted">The response has no body.</p>` : codeBlock(frame, `Response, ${contentType}${isTruncated ? ' (truncated)' : ''}`, body, { isWrapped: true })}</div>`
 }
 
 function identityPart({ status, identity, sendsIdentity }: TryItResponse): Html | undefined {

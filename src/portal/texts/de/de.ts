@@ -3,9 +3,11 @@ import { account } from './account.ts'
 import { accountImport } from './account-import.ts'
 import { accountList } from './account-list.ts'
 import { accounts } from './accounts.ts'
+import { errors } from './errors.ts'
 import { events } from './events.ts'
 import { form } from './form.ts'
 import { layout } from './layout.ts'
+import { parts } from './parts.ts'
 import { profile } from './profile.ts'
 import { script } from './script.ts'
 import { severalAccounts } from './several-accounts.ts'
@@ -17,9 +19,11 @@ export const de: Texts = {
   accountImport,
   accountList,
   accounts,
+  errors,
   events,
   form,
   layout,
+  parts,
   profile,
   script,
   severalAccounts,
