@@ -6,9 +6,13 @@ import { errors } from './errors.ts'
 import { events } from './events.ts'
 import { form } from './form.ts'
 import { layout } from './layout.ts'
+import { links } from './links.ts'
 import { parts } from './parts.ts'
+import { passkeys } from './passkeys.ts'
 import { profile } from './profile.ts'
 import { script } from './script.ts'
+import { secondFactor } from './second-factor.ts'
+import { sessions } from './sessions.ts'
 import { severalAccounts } from './several-accounts.ts'
 import { signIn } from './sign-in.ts'
 import { subjects } from './subjects.ts'
@@ -22,9 +26,13 @@ export const en = {
   events,
   form,
   layout,
+  links,
   parts,
+  passkeys,
   profile,
   script,
+  secondFactor,
+  sessions,
   severalAccounts,
   signIn,
   subjects,
