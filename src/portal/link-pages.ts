@@ -97,8 +97,8 @@ function askOwner({ form, show, viewer }: PageContext, { account, email }: Owner
 }
 
 /** @throws GatehouseError `request-invalid` if the two new passwords differ */
-export function assertPasswordsMatch({ form }: PageContext): void {
-  if (form('password') !== form('again')) throw invalidField('again', 'The passwords do not match.')
+export function assertPasswordsMatch({ form, texts }: PageContext): void {
+  if (form('password') !== form('again')) throw invalidField('again', texts.links.noMatch)
 }
 
 /** The token to keep in the form; an invalid one is cleared, so that another can be pasted. */

@@ -197,7 +197,7 @@ export function publishedSchema(): object {
 }
 
 function publish(node: SchemaNode & { readonly optional?: boolean }): SchemaNode {
-  const { duration, size, secret: _, optional: __, ...plain } = node
+  const { duration, size, secret: _, isPublic: __, optional: ___, ...plain } = node
   return {
     ...plain,
     ...(duration && { pattern: durationPattern }),
