@@ -20,7 +20,7 @@ export function createSchemaAjv(keepsSource = false): Ajv {
     code: { optimize: keepsSource, source: keepsSource, esm: true },
   })
   // Markers without a check of their own; `secret` selects the message if a secret is written inline.
-  ajv.addVocabulary(['secret', 'optional'])
+  ajv.addVocabulary(['secret', 'isPublic', 'optional'])
   ajv.addKeyword(boundsKeyword('duration', { ref: isDurationWithin, code: _`isDurationWithin` }))
   ajv.addKeyword(boundsKeyword('size', { ref: isSizeWithin, code: _`isSizeWithin` }))
   return ajv
