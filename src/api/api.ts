@@ -5,7 +5,8 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { destinationOf, ownRouteName, recordRouteName } from '#gateway/gate/outcome.ts'
+import { arrivalOf } from '#gateway/arrival/arrival.ts'
+import { destinationOf, ownRouteName, recordRouteName } from '#gateway/arrival/outcome.ts'
 import { createProblem, sendProblem } from '#gateway/refusals/send-problem.ts'
 import {
   documentMethods,
@@ -14,7 +15,6 @@ import {
   type PublicPath,
   securityTxtPath,
 } from '#gateway/routes/own-paths.ts'
-import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { Keyring } from '#identity/tokens/keyring.ts'
 import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import {
   type AdminPath,
   allowedMethods,
@@ -7,7 +8,6 @@ import {
   ownMethods,
   type PerOperation,
 } from '#gateway/routes/own-paths.ts'
-import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { JsonSchema, Value } from './json-schema.ts'

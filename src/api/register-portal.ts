@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
 import { applyKeepAlive } from '#gateway/refusals/send-problem.ts'
 import { changePasswordPath, documentMethods, ownMethods } from '#gateway/routes/own-paths.ts'
-import { arrivalOf, visitorOf } from '#gateway/server/arrival.ts'
 import { parseForm } from '#portal/form-body.ts'
 import { type Portal, throwNotFound } from '#portal/portal.ts'
 import type { FormFields, PortalRequest } from '#portal/portal-request.ts'

@@ -8,7 +8,7 @@ import {
   readImportFile,
 } from '#accounts/import.ts'
 import { tryCreateSetupLink } from '#accounts/setup-links.ts'
-import { recordReason } from '#gateway/gate/outcome.ts'
+import { recordReason } from '#gateway/arrival/outcome.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { assertKnownCase, planIn, profileOf, showNewAccount } from './account-pages.ts'

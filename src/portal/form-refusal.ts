@@ -1,4 +1,4 @@
-import { recordFailure } from '#gateway/gate/outcome.ts'
+import { recordFailure } from '#gateway/arrival/outcome.ts'
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { type FieldError, GatehouseError, invalidField, reworded } from '#platform/errors/gatehouse-error.ts'
 import { linkedProviders } from './oidc/portal-oidc.ts'

@@ -1,5 +1,5 @@
 import { OwnerNeeded } from '#accounts/profile.ts'
-import { recordFailure } from '#gateway/gate/outcome.ts'
+import { recordFailure } from '#gateway/arrival/outcome.ts'
 import { needsSecondFactor } from '#identity/second-factor/policy.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { formRefusal } from './form-refusal.ts'

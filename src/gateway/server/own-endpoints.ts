@@ -5,10 +5,10 @@ import { fieldsIn } from '#http/h1/raw-headers.ts'
 import { ownedCopy } from '#http/h1/read-buffers.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { IncomingMessage, ServerResponse } from '#platform/http.ts'
-import { recordStatus } from '../gate/outcome.ts'
+import { type Arrival, attachArrival } from '../arrival/arrival.ts'
+import { recordStatus } from '../arrival/outcome.ts'
 import { brokenBodyError, sendProblem } from '../refusals/send-problem.ts'
 import { ownMethods, unlistedMethod } from '../routes/own-paths.ts'
-import { type Arrival, attachArrival } from './arrival.ts'
 import { ExchangeResponse } from './exchange-response.ts'
 
 /** The part of Fastify that is needed here: it serves these endpoints. */

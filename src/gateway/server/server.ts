@@ -1,11 +1,11 @@
 import type { NameTable } from '#http/h1/name-table.ts'
+import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
 import { answerOptions, chooseScope, type ScopeOptions } from '../gate/choose-scope.ts'
 import { answerPreflight } from '../gate/cors.ts'
 import type { FastLane } from '../lane/fast-lane.ts'
 import { LaneRequest } from '../lane/lane-request.ts'
 import { answerProblem } from '../refusals/send-problem.ts'
 import { standardMethods } from '../routes/route.ts'
-import { type Arrival, type ArrivalReader, createArrival } from './arrival.ts'
 import {
   type ArrivalServer,
   createArrivalServer,

@@ -208,7 +208,7 @@ ${previous && overlapPart(frame, { ...previous, since: secretKey.createdAt }, { 
 <div class="acts-list">${foldedForm(frame, {
       summary: `${texts.resetSecretKey}…`,
       action: `/accounts/${id}/reset-secret`,
-      body: html`${replacesField(secretKey.createdAt)}${overlapField(emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">${texts.resetSecretKey}</button></div>`,
+      body: html`${replacesField(secretKey.createdAt)}${overlapField(frame, emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">${texts.resetSecretKey}</button></div>`,
     })}${foldedForm(frame, {
       summary: `${texts.resetApiKey}…`,
       action: `/accounts/${id}/reset-api-key`,

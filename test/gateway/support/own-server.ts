@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Test } from 'tap'
-import type { Arrival } from '#gateway/server/arrival.ts'
+import type { Arrival } from '#gateway/arrival/arrival.ts'
 import type { ArrivalServer } from '#gateway/server/arrival-server.ts'
 import { createGatewayServer, type Traffic } from '#gateway/server/server.ts'
 import { framingNames, NameTable } from '#http/h1/name-table.ts'

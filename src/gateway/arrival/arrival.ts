@@ -8,14 +8,9 @@ import type { AddressSet } from '#platform/addresses.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { copyString } from '#platform/text.ts'
 import { userAgentLengthMax, type Visitor } from '#store/sessions.ts'
-import { type Client, readClient } from '../forward/client.ts'
-import { createOutcome, forgetTexts, type Outcome } from '../gate/outcome.ts'
-import {
-  type FieldReader,
-  noFields,
-  type RequestFields,
-  type UncommonFields,
-} from '../gate/request-fields.ts'
+import { type Client, readClient } from './client.ts'
+import { createOutcome, forgetTexts, type Outcome } from './outcome.ts'
+import { type FieldReader, noFields, type RequestFields, type UncommonFields } from './request-fields.ts'
 
 /**
  * A request as it arrived: immutable, apart from its outcome.

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { Connection } from '#http/client/connection.ts'
-import type { UpstreamFailure } from '#http/client/failure.ts'
 import { sharedBuffer } from '#http/h1/read-buffers.ts'
 import { PooledSocketReader } from '#http/h1/socket-reader.ts'
+import { Connection } from '#http/outgoing/connection.ts'
+import type { UpstreamFailure } from '#http/outgoing/failure.ts'
 import { answerOf, startHeadBackend } from './backends.ts'
 
 /** A connection to a target that never answers, and what delivers data as if they had come from it now. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
-import { RequestSender } from '#http/client/request-sender.ts'
+import { RequestSender } from '#http/outgoing/request-sender.ts'
 import { until } from '../../setup/net.ts'
 import { connectSocketPair } from '../../setup/socket-pair.ts'
 

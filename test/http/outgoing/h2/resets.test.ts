@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { resetsMax, resetsPerSecond } from '#http/client/h2/upstream-session.ts'
 import { RefillingBudget } from '#http/h2/framing/flood-guard.ts'
+import { resetsMax, resetsPerSecond } from '#http/outgoing/h2/upstream-session.ts'
 import { until } from '../../../setup/net.ts'
 import { startStreamBackend } from '../../h2/ask.ts'
 import { startFrameBackend } from '../../h2/frame-backend.ts'

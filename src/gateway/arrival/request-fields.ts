@@ -1,8 +1,8 @@
-import { bindsConnection } from '#http/client/upstream-connection.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import type { NameTable } from '#http/h1/name-table.ts'
 import { ParsedHead } from '#http/h1/parsed-head.ts'
 import { lengthsOf } from '#http/h1/raw-headers.ts'
+import { bindsConnection } from '#http/outgoing/upstream-connection.ts'
 import {
   type Credentials,
   noCredentials,

@@ -1,6 +1,6 @@
-import { UpstreamFailure } from '#http/client/failure.ts'
-import type { ConnectionPersistence, ResponseHead } from '#http/client/response-head.ts'
-import { ResponseParser } from '#http/client/response-parser.ts'
+import { UpstreamFailure } from '#http/outgoing/failure.ts'
+import type { ConnectionPersistence, ResponseHead } from '#http/outgoing/response-head.ts'
+import { ResponseParser } from '#http/outgoing/response-parser.ts'
 
 export interface Asked {
   readonly method?: string

@@ -8,9 +8,9 @@ import type { Allowance } from '#platform/allowance.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { copyString } from '#platform/text.ts'
-import type { CorsHeaders } from '../forward/cors-headers.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
 import type { BrowserAccess, GatedRoute } from '../routes/route.ts'
+import type { CorsHeaders } from './cors-headers.ts'
 
 /** The host and target of a request, parsed and unambiguous. */
 export interface Destination {

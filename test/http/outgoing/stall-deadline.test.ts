@@ -1,5 +1,5 @@
 import t from 'tap'
-import { StallDeadline } from '#http/client/stall-deadline.ts'
+import { StallDeadline } from '#http/outgoing/stall-deadline.ts'
 
 const options = {
   method: 'POST',
