@@ -32,7 +32,7 @@ export interface AccountActions {
   readonly search: AccountSearch
   readonly keys: AccountKeys
   readonly secretKeys: SecretKeys
-  /** Accounts and keys as a file says. */
+  /** Brings accounts and keys to the state that a file describes. */
   readonly apply: Apply
   readonly sessions: AccountSessions
   readonly profile: OwnProfile

@@ -37,7 +37,7 @@ export interface Accounts {
   /**
    * Creates all or none. The keys are created a few at a time, with other work in between; the store writes all in one
    * step.
-   * @param onMade called with the accounts before any is saved; what it throws undoes everything
+   * @param onMade called with the accounts before any is saved; if it throws, nothing is created
    * @throws the same, with the e-mails that are taken
    */
   createAll(inputs: readonly AccountInput[], onMade?: OnMade): Promise<readonly CreatedAccount[]>

@@ -12,17 +12,17 @@ export interface CertificateInput {
   readonly digest: Uint8Array
 }
 
-/** More than a fingerprint with its name and spaces around has. */
+/** Longer than any fingerprint with its label and spaces around it. */
 const fingerprintLengthMax = 200
 
-/** How long a PEM text may be: a certificate has a few KiB, its chain some more. */
+/** Maximum length of a PEM text: a certificate has a few KiB, its chain some more. */
 export const certificatePemLengthMax = 65_536
 
 /** SHA-256 in hexadecimal, with or without colons, as `openssl x509 -fingerprint -sha256` and browsers show it. */
 const fingerprint = /^(?:sha256 fingerprint=)?([0-9a-f]{2}(?::?[0-9a-f]{2}){31})$/i
 
 /**
- * Reads the first certificate of a PEM text, as a chain begins with that of the client; or its SHA-256.
+ * Reads the first certificate of a PEM text, which is the client's in a chain; or a SHA-256.
  * @throws GatehouseError `request-invalid` (field `certificate`)
  */
 export function parseCertificateInput(pem: string, now: number): CertificateInput {
@@ -41,14 +41,14 @@ export function parseCertificateInput(pem: string, now: number): CertificateInpu
   }
 }
 
-/** Whether a text has a private key, which is not repeated to anybody. */
+/** Whether a text contains a private key, which must not be shown again. */
 export function hasPrivateKey(pem: string): boolean {
   return pem.includes('PRIVATE KEY-----')
 }
 
 function readCertificate(pem: string): X509Certificate | string {
   if (pem.length > certificatePemLengthMax) return `must have at most ${certificatePemLengthMax} characters`
-  // A private key that was sent here is no longer private.
+  // The message tells people that the key they sent is no longer private.
   if (hasPrivateKey(pem)) return 'must not contain the private key, which stays with the client'
   if (!pem.includes('-----BEGIN CERTIFICATE-----'))
     return 'must be a certificate as PEM, which begins with -----BEGIN CERTIFICATE-----, or its SHA-256 in hexadecimal'
@@ -60,9 +60,9 @@ function readCertificate(pem: string): X509Certificate | string {
 }
 
 /**
- * What a key is created from that ends with its certificate at the latest, or after ten years. Where only the digest is known,
- * the key has the end that was asked for, and the certificate is refused anyway once it has expired.
- * @throws GatehouseError `request-invalid` (field `expiresAt`) where it would end later
+ * The input for a key that expires with its certificate at the latest, and after ten years at most. If only the digest
+ * is known, the key expires when it was asked to; the certificate is refused anyway once it has expired.
+ * @throws GatehouseError `request-invalid` (field `expiresAt`) if the key would end later than its certificate
  */
 export function endingWith(
   { validUntil }: CertificateInput,

@@ -16,12 +16,14 @@ import { type AuditEntryFactory, createAuditEntryFactory } from './audit-entry-f
 export interface OwnProfile {
   /** @throws GatehouseError `request-invalid` (fields `firstName`, `lastName`), `account-not-found` */
   rename(id: string, names: { readonly firstName: string; readonly lastName: string }): Promise<Account>
+  /** @param language undefined = as the browser prefers. @throws GatehouseError `account-not-found` */
+  setLanguage(id: string, language: string | undefined): Promise<void>
   /** Whether verifications can be sent at all (config `mail`); if not, an Admin verifies and changes e-mails. */
   readonly canSend: boolean
   /**
    * Sends a link that verifies an e-mail: the current or a new one of the account. The account changes only when the
-   * link is used, and only the last link works, for an hour. An e-mail of another account gets the same answer and
-   * the same mail: only its reader learns that it is taken, when the link is used.
+   * link is used, and only the last link works, for an hour. An e-mail that another account has gets the same answer and
+   * the same mail: only whoever reads that mail learns that it is taken, by using the link.
    * @throws GatehouseError `request-invalid` (field `email`), `mail-unavailable` (503: not configured, or the server
    *   rejected it), `rate-limited` (3 in an hour for an account)
    */
@@ -63,7 +65,7 @@ export interface Mail {
 }
 
 export interface ProfileOptions {
-  readonly store: Pick<PortalStore, 'setEmailLink'>
+  readonly store: Pick<PortalStore, 'setEmailLink' | 'setLanguage'>
   readonly accounts: Accounts
   /** Who asks; the mail says so. */
   readonly by: Actor
@@ -103,6 +105,9 @@ export function createProfile(options: ProfileOptions): OwnProfile {
 
   return {
     rename: (id, { firstName, lastName }) => accounts.update(id, { firstName, lastName }),
+    setLanguage: async (id, language) => {
+      if (!(await store.setLanguage(id, language))) throw new GatehouseError('account-not-found')
+    },
     canSend: sendMail !== undefined,
     sendVerification,
   }

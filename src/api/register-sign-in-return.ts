@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
+import { destinationOf, recordReason } from '#gateway/arrival/outcome.ts'
 import { isPageVisit } from '#gateway/browser/sign-in-redirect.ts'
 import { challengeOf, type IsReturnPath, type ReturnKeys } from '#gateway/browser/sign-in-return.ts'
-import { destinationOf, recordReason } from '#gateway/gate/outcome.ts'
 import { signInReturnPath } from '#gateway/routes/route-urls.ts'
-import { arrivalOf, visitorOf } from '#gateway/server/arrival.ts'
 import type { SignInCodes } from '#identity/portal/sign-in-codes.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { answerContinue, securityHeaders } from '#portal/portal-response.ts'
+import { languageOf } from '#portal/viewer-language.ts'
 import { registerOwnRoute } from './operation.ts'
 import { cookieAttributesOf, type TokenCookie } from './token-cookies.ts'
 
@@ -47,7 +48,7 @@ export function registerSignInReturn(scope: FastifyInstance, options: SignInRetu
     }
     // A page of this host goes on: after a redirect from another site, browsers would keep a Strict cookie back. Its
     // URL has the code, which the page must not learn (Referrer-Policy).
-    const { status, headers, body } = answerContinue(code.to)
+    const { status, headers, body } = answerContinue(code.to, languageOf(request, undefined))
     return reply
       .code(status)
       .headers({ ...securityHeaders, ...headers })

@@ -79,10 +79,10 @@ export function toRequestInvalid(
   return new GatehouseError('request-invalid', { errors: all.slice(0, errorsMax) })
 }
 
-/** How many errors one answer names. */
+/** Maximum number of errors in one response. */
 const errorsMax = 100
 
-/** What is wrong with a value that was not sent: with the file of a command. Defaults are filled in. */
+/** Checks a value that does not come from a request, such as the file of a command. Fills in defaults. */
 export function findSchemaErrors(schema: AnySchema, value: unknown): readonly FieldError[] {
   const validate = new Ajv(sharedOptions).compile(schema)
   return validate(value) ? [] : toFieldErrors(validate.errors ?? [])

@@ -1,3 +1,5 @@
+import { english } from './locales.ts'
+
 /** UTC days, as whole numbers of days since 1970. */
 
 export const dayMs = 86_400_000
@@ -66,9 +68,9 @@ const units = [
 ] as const
 
 /** A duration for people: `24 hours`, `15 minutes`, `7 days`, in the largest unit that divides it. */
-export function spanText(spanMs: number): string {
+export function spanText(spanMs: number, { amount } = english): string {
   // A single day is given in hours, as it need not end at midnight.
   const unit = units.find(({ ms }) => spanMs % ms === 0 && (spanMs > ms || ms < dayMs))
   const count = unit ? spanMs / unit.ms : Math.ceil(spanMs / 1_000)
-  return `${count} ${unit?.name ?? 'second'}${count === 1 ? '' : 's'}`
+  return amount(count, unit?.name ?? 'second')
 }

@@ -39,7 +39,7 @@ export const accountListPages: CreatePages = (options) => [
     post: (context) => changeSeveral(context, options),
     refused: (context, error) => {
       const { form } = context
-      const { state, ...refusal } = formRefusal(error, { role: form('role'), plan: form('plan') })
+      const { state, ...refusal } = formRefusal(context, error, { role: form('role'), plan: form('plan') })
       return confirmSeveral(context, state, refusal)
     },
   },
@@ -55,7 +55,7 @@ async function listAccounts(context: SignedInContext, { clock }: PortalOptions):
     const found = await search.page({ query, cursor, limit: accountsPerPage })
     return context.show((frame) => accountsPage(frame, { ...common, ...found }))
   } catch (error) {
-    const refusal = formRefusal(error, {})
+    const refusal = formRefusal(context, error)
     const message = refusal.state.message ?? Object.values(refusal.state.errors).join(' ')
     const nothing = { items: [], nextCursor: undefined, error: message }
     return context.show((frame) => accountsPage(frame, { ...common, ...nothing }), refusal)
@@ -98,7 +98,7 @@ async function confirmSeveral(
 async function changeSeveral(context: SignedInContext, { roles }: PortalOptions): Promise<PageResult> {
   const { form, actions, viewer } = context
   const list = listOf(form)
-  const changes = changesIn(form, roles)
+  const changes = changesIn(context, roles)
   const accounts = await tickedAccounts(context)
   const refused: { readonly account: Account; readonly why: string }[] = []
   for (const account of accounts) {
@@ -106,7 +106,7 @@ async function changeSeveral(context: SignedInContext, { roles }: PortalOptions)
       if (account.id === viewer.account.id) throw new GatehouseError('own-account')
       if (!isAlready(account, changes)) await actions.accounts.update(account.id, changes)
     } catch (error) {
-      const { state } = formRefusal(error, {})
+      const { state } = formRefusal(context, error)
       // What is wrong with the form is wrong for all of them.
       if (Object.keys(state.errors).length > 0) throw error
       refused.push({ account, why: state.message ?? '' })
@@ -118,7 +118,7 @@ async function changeSeveral(context: SignedInContext, { roles }: PortalOptions)
 }
 
 /** @throws GatehouseError `request-invalid` (fields `role`, `plan`) */
-function changesIn(form: Form, roles: readonly string[]): AccountChanges {
+function changesIn({ form, texts: { accounts } }: SignedInContext, roles: readonly string[]): AccountChanges {
   switch (actionOf(form)) {
     case 'disable':
       return { isDisabled: true }
@@ -126,11 +126,11 @@ function changesIn(form: Form, roles: readonly string[]): AccountChanges {
       return { isDisabled: false }
     case 'role': {
       const role = form('role').trim()
-      assertKnownCase(role, roles)
+      assertKnownCase(role, roles, accounts)
       return { role }
     }
     case 'plan':
-      if (form('plan') === '') throw invalidField('plan', 'Choose a plan.')
+      if (form('plan') === '') throw invalidField('plan', accounts.choosePlan)
       return { plan: planIn({ plan: form('plan') }) }
     default:
       throw new GatehouseError('request-invalid')
@@ -143,7 +143,7 @@ function isAlready(account: Account, changes: AccountChanges): boolean {
 }
 
 function actionOf(form: Form): SeveralAction | undefined {
-  return severalActions.find(({ value }) => value === form('action'))?.value
+  return severalActions.find((action) => action === form('action'))
 }
 
 /** The accounts that still exist. */

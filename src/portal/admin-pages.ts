@@ -71,7 +71,7 @@ function subjectsPages(subjectsOf: PortalOptions['subjectsOf']): readonly Portal
         const isNew = await subjectsBy(context).block(subjectToBlock(context.form))
         return redirectTo('/subjects', isNew ? 'subject-blocked' : 'subject-was-blocked')
       },
-      refused: (context, error) => show(context, formRefusal(error, subjectToBlock(context.form))),
+      refused: (context, error) => show(context, formRefusal(context, error, subjectToBlock(context.form))),
     },
     {
       path: '/subjects/unblock',

@@ -19,6 +19,7 @@ const notices = {
   'second-factor-reset': { kind: 'good', text: 'The second factor is removed.' },
   'second-factor-none': { kind: 'info', text: 'The account has no second factor.' },
   'name-saved': { kind: 'good', text: 'The name has been saved.' },
+  'language-saved': { kind: 'good', text: 'The language has been saved.' },
   'link-sent': { kind: 'good', text: 'A link has been sent. Open it to confirm the e-mail.' },
   'email-verified': { kind: 'good', text: 'The e-mail is verified.' },
   'overlap-ended': { kind: 'good', text: 'The old secret key is revoked.' },

@@ -1,8 +1,10 @@
-import { recordFailure } from '#gateway/gate/outcome.ts'
-import { type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
-import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { recordFailure } from '#gateway/arrival/outcome.ts'
+import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
+import { type FieldError, GatehouseError, invalidField, reworded } from '#platform/errors/gatehouse-error.ts'
 import { linkedProviders } from './oidc/portal-oidc.ts'
-import type { PortalOptions, SignedInContext } from './page-context.ts'
+import type { PageContext, PortalOptions, SignedInContext } from './page-context.ts'
+import { translated } from './texts/messages.ts'
+import type { Texts } from './texts/texts.ts'
 import { type FormState, labelsOf } from './views/frame.ts'
 
 /** A form that was refused, to be shown again. */
@@ -13,30 +15,29 @@ export interface FormRefusal {
 }
 
 /**
- * Turns an error into the state of the form, keeping the submitted values.
- * @param messages texts that override those of some codes
+ * Turns an error into the state of the form, in the viewer's language, keeping the submitted values.
  * @throws every error that is not about the form
  */
 export function formRefusal(
+  { texts, locale }: Pick<PageContext, 'texts' | 'locale'>,
   error: unknown,
-  values: FormState['values'],
-  messages: Readonly<Record<string, string>> = {},
+  values: FormState['values'] = {},
 ): FormRefusal {
   if (!(error instanceof GatehouseError) || !isShownAtForms(error)) throw error
   const { code, status, detail, errors = [], rate } = error
   const seconds = rate && Math.max(1, Math.ceil(rate.retryMs / 1_000))
   const isTaken = code === 'account-exists' && values.email !== undefined
   const fields = isTaken
-    ? { email: 'An account with this e-mail already exists.' }
-    : Object.fromEntries(errors.map(({ field, message }) => [field, asSentence(field, message)]))
-  const retryHint = seconds === undefined ? '' : ` Try again in ${retryText(seconds)}.`
+    ? { email: shownMessage(texts, errorDefinitions['account-exists'].detail) }
+    : Object.fromEntries(errors.map((each) => [each.field, fieldMessage(texts, each)]))
+  const retryHint = seconds === undefined ? '' : ` ${texts.errors.tryAgainIn(retryTime(seconds, locale))}`
   return {
     // A 401 requires a challenge (RFC 9110 15.5.2), and there is none for a form.
     status: status === 401 ? 403 : status,
     state: {
       values,
       errors: fields,
-      message: Object.keys(fields).length > 0 ? undefined : `${messages[code] ?? detail ?? ''}${retryHint}`,
+      message: Object.keys(fields).length > 0 ? undefined : shownMessage(texts, detail ?? '') + retryHint,
     },
     headers: {
       ...(seconds !== undefined && { 'Retry-After': String(seconds) }),
@@ -56,6 +57,16 @@ function isShownAtForms({ code }: GatehouseError): boolean {
 const busyRetryAfterS = 5
 const unknownRetryAfterS = 3_600
 
+/** A title or detail of an error in the viewer's language. */
+export function shownMessage({ errors }: Texts, message: string): string {
+  return translated(errors.messages, message) ?? message
+}
+
+/** What is wrong with a field, as a sentence in the viewer's language. */
+function fieldMessage({ errors }: Texts, { field, message }: FieldError): string {
+  return translated(errors.messages, message) ?? asSentence(field, message)
+}
+
 /** Capitalises the message, but only if it begins with a word; an e-mail is left unchanged. */
 function asSentence(field: string, message: string): string {
   const whole = message.startsWith('is ') ? `this ${field} ${message}` : message
@@ -63,10 +74,15 @@ function asSentence(field: string, message: string): string {
   return `${begun}${/[.!?]$/.test(message) ? '' : '.'}`
 }
 
-function retryText(seconds: number): string {
-  if (seconds < 60) return `${seconds} second${seconds === 1 ? '' : 's'}`
-  const minutes = Math.ceil(seconds / 60)
-  return `${minutes} minute${minutes === 1 ? '' : 's'}`
+/** Such as `in 30 seconds`, `in 1 minute`. */
+function retryTime(seconds: number, { relative }: PageContext['locale']): string {
+  return seconds < 60 ? relative(seconds, 'second') : relative(Math.ceil(seconds / 60), 'minute')
+}
+
+/** An error in the words of one form: for some codes it knows better what has happened. */
+export function inWordsOf(error: unknown, details: Readonly<Partial<Record<ErrorCode, string>>>): unknown {
+  const detail = error instanceof GatehouseError ? details[error.code] : undefined
+  return error instanceof GatehouseError && detail !== undefined ? reworded(error, { detail }) : error
 }
 
 /**
@@ -75,21 +91,19 @@ function retryText(seconds: number): string {
  * @throws GatehouseError `request-invalid` (field `password`) if it is wrong, `too-many-failures` … …
  */
 export async function confirmPassword(
-  { viewer, visitor, form, request }: SignedInContext,
+  { viewer, visitor, form, request, texts }: SignedInContext,
   { signIn, oidc, passkeys }: Pick<PortalOptions, 'signIn' | 'oidc' | 'passkeys'>,
 ): Promise<void> {
   if (passkeys?.isConfirmed(request, viewer)) return
   if (oidc?.sessions.isConfirmed(request, viewer.session)) return
   const linked = oidc ? linkedProviders(oidc, viewer) : []
-  if (oidc && linked.length > 0 && (viewer.account.portal.password === undefined || !oidc.acceptsPasswords)) {
-    const where = labelsOf(linked)
-    throw invalidField('password', `First confirm with ${where} that it is you; it lasts for 5 minutes.`)
-  }
+  if (oidc && linked.length > 0 && (viewer.account.portal.password === undefined || !oidc.acceptsPasswords))
+    throw invalidField('password', texts.errors.firstConfirm(labelsOf(linked, texts.form.or)))
   try {
     await signIn.confirm(viewer, form('password'), visitor)
   } catch (error) {
     if (error instanceof GatehouseError) recordFailure(request.arrival.outcome, error)
-    throw asFieldError(error, 'password', 'The password is wrong.')
+    throw asFieldError(error, 'password', texts.errors.wrongPassword)
   }
 }
 

@@ -52,29 +52,33 @@ export function createFurtherKeyPages(
       path: '/integration/keys/create',
       asksPassword: true,
       post: async (context) => {
-        const input = keyInputOf(context.form, clock())
+        const input = keyInputOf(context, clock())
         const key = await context.actions.secretKeys.create(context.viewer.account.id, input)
         return show(context, { createdKey: { name: input.name, key } })
       },
       refused: (context, error) => {
-        const refusal = formRefusal(error, valuesOf(context.form, keyFields))
+        const refusal = formRefusal(context, error, valuesOf(context.form, keyFields))
         return show(context, { refusedKey: refusal.state }, refusal)
       },
     },
     {
       path: '/integration/keys/certificate',
       asksPassword: true,
-      post: async ({ actions, viewer, form }) => {
-        if (!acceptsCertificates)
-          throw invalidField('certificate', 'This gateway accepts no certificates as keys (keys.accept).')
-        const input = keyInputOf(form, clock())
+      post: async (context) => {
+        const { actions, viewer, form, texts } = context
+        if (!acceptsCertificates) throw invalidField('certificate', texts.furtherKeys.noCertificates)
+        const input = keyInputOf(context, clock())
         await actions.secretKeys.bindCertificate(viewer.account.id, input, form('certificate'))
         return redirectTo('/integration', 'certificate-added')
       },
       refused: (context, error) => {
         const certificate = context.form('certificate')
         const values = valuesOf(context.form, keyFields)
-        const refusal = formRefusal(error, hasPrivateKey(certificate) ? values : { ...values, certificate })
+        const refusal = formRefusal(
+          context,
+          error,
+          hasPrivateKey(certificate) ? values : { ...values, certificate },
+        )
         return show(context, { refusedCertificate: refusal.state }, refusal)
       },
     },
@@ -91,7 +95,11 @@ export function createFurtherKeyPages(
       },
       refused: (context, error) => {
         if (isUnknownKey(error)) return redirectTo('/integration', 'key-replaced')
-        return refuse(context, 'rotate', formRefusal(error, { graceSeconds: context.form('graceSeconds') }))
+        return refuse(
+          context,
+          'rotate',
+          formRefusal(context, error, { graceSeconds: context.form('graceSeconds') }),
+        )
       },
     },
     {
@@ -102,7 +110,7 @@ export function createFurtherKeyPages(
       },
       refused: (context, error) => {
         if (isUnknownKey(error)) return redirectTo('/integration', 'secret-key-gone')
-        return refuse(context, 'rename', formRefusal(error, { to: context.form('to').trim() }))
+        return refuse(context, 'rename', formRefusal(context, error, { to: context.form('to').trim() }))
       },
     },
     {
@@ -134,9 +142,9 @@ function isUnknownKey(error: unknown): boolean {
 }
 
 /** @throws GatehouseError `request-invalid` (fields `lifetimeDays` and `quota`) if they cannot be read */
-function keyInputOf(form: Form, now: number): SecretKeyInput {
+function keyInputOf({ form, texts }: SignedInContext, now: number): SecretKeyInput {
   const days = form('lifetimeDays')
-  if (!/^\d{0,4}$/.test(days)) throw invalidField('lifetimeDays', 'Choose when the key expires.')
+  if (!/^\d{0,4}$/.test(days)) throw invalidField('lifetimeDays', texts.furtherKeys.chooseLifetime)
   const typed = form('quota').trim()
   const quota = parseQuota(typed)
   if (typed !== '' && quota === undefined) throw invalidField('quota', quotaRule)

@@ -1,5 +1,5 @@
 import { OwnerNeeded } from '#accounts/profile.ts'
-import { recordFailure } from '#gateway/gate/outcome.ts'
+import { recordFailure } from '#gateway/arrival/outcome.ts'
 import { needsSecondFactor } from '#identity/second-factor/policy.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { formRefusal } from './form-refusal.ts'
@@ -34,9 +34,10 @@ export const linkPages: CreatePages = ({
       const { linkLifetimeMs } = passwordResets
       return show((frame) => linkRequestedPage(frame, { email, linkLifetimeMs }))
     },
-    refused: ({ form, request, show }, error) => {
+    refused: (context, error) => {
+      const { form, request, show } = context
       if (error instanceof GatehouseError) recordFailure(request.arrival.outcome, error)
-      const refusal = formRefusal(error, { email: form('email').trim() })
+      const refusal = formRefusal(context, error, { email: form('email').trim() })
       return show((frame) => forgottenPage(frame, refusal.state, passwordResets), refusal)
     },
   },
@@ -53,7 +54,7 @@ export const linkPages: CreatePages = ({
       return redirectTo(startPath, 'welcome')
     },
     refused: (context, error) => {
-      const refusal = formRefusal(error, reusableToken(context, error))
+      const refusal = formRefusal(context, error, reusableToken(context, error))
       if (isSpent(error)) return context.show((frame) => passwordLinkPage(frame, refusal.state), refusal)
       return context.show((frame) => setupPage(frame, refusal.state, undefined), refusal)
     },
@@ -66,7 +67,7 @@ export const linkPages: CreatePages = ({
       return show((frame) => setupPage(frame, { ...emptyForm, values: { token } }, expiresAt))
     },
     refused: (context, error) => {
-      const refusal = formRefusal(error, {})
+      const refusal = formRefusal(context, error)
       return context.show((frame) => passwordLinkPage(frame, refusal.state), refusal)
     },
   },
@@ -82,7 +83,7 @@ export const linkPages: CreatePages = ({
     },
     refused: (context, error) => {
       if (error instanceof OwnerNeeded) return askOwner(context, error)
-      const refusal = formRefusal(error, reusableToken(context, error))
+      const refusal = formRefusal(context, error, reusableToken(context, error))
       return context.show((frame) => verifyEmailPage(frame, refusal.state), refusal)
     },
   },
@@ -96,8 +97,8 @@ function askOwner({ form, show, viewer }: PageContext, { account, email }: Owner
 }
 
 /** @throws GatehouseError `request-invalid` if the two new passwords differ */
-export function assertPasswordsMatch({ form }: PageContext): void {
-  if (form('password') !== form('again')) throw invalidField('again', 'The passwords do not match.')
+export function assertPasswordsMatch({ form, texts }: PageContext): void {
+  if (form('password') !== form('again')) throw invalidField('again', texts.links.noMatch)
 }
 
 /** The token to keep in the form; an invalid one is cleared, so that another can be pasted. */

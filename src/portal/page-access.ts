@@ -53,6 +53,7 @@ const accessByPath = {
   '/sessions/end-portal': ['viewer', 'POST'],
   '/profile': ['viewer', 'GET'],
   '/profile/name': ['viewer', 'POST'],
+  '/profile/language': ['viewer', 'POST'],
   '/profile/email': ['viewer', 'POST'],
   '/profile/password': ['viewer', 'POST'],
   '/profile/two-factor': ['viewer', 'GET, POST'],

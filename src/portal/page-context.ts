@@ -29,10 +29,12 @@ import type { PortalRequest } from './portal-request.ts'
 import type { PageResponse } from './portal-response.ts'
 import type { Branding, PortalAssets } from './read-assets.ts'
 import { framePasskeysOf, type PortalPasskeys } from './second-factor/portal-passkeys.ts'
+import { translationOf } from './texts/texts.ts'
+import { languageOf } from './viewer-language.ts'
 import type { PageFrame, ScopedRoute } from './views/frame.ts'
 
 /** One request to the portal, with its visitor and viewer. */
-export interface PageContext {
+export interface PageContext extends Pick<PageFrame, 'language' | 'locale' | 'texts'> {
   readonly request: PortalRequest
   readonly visitor: Visitor
   readonly viewer: Viewer | undefined
@@ -124,6 +126,8 @@ export function createPageContext(
 ): PageContext {
   const { cookie, clock, path, roles, plans, issuers, oidc, passkeys } = options
 
+  const translation = translationOf(languageOf(request, viewer))
+
   /** The CSRF token of the session or, without one, of the form cookie. */
   function csrfToken(): string {
     const token = viewer ? cookie.read(request) : cookie.readFormToken(request)
@@ -138,6 +142,7 @@ export function createPageContext(
       assets,
       nonce: randomBytes(nonceBytes).toString('base64'),
       now: clock(),
+      ...translation,
       csrfToken: csrfToken(),
       viewer: viewer && {
         id: viewer.account.id,
@@ -168,7 +173,7 @@ export function createPageContext(
   }
 
   const { visitor } = request
-  return { request, visitor, viewer, form: formOf(request), file: filesOf(request), show }
+  return { ...translation, request, visitor, viewer, form: formOf(request), file: filesOf(request), show }
 }
 
 export function toSignedInContext(

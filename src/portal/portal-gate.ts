@@ -14,6 +14,7 @@ import {
   type PortalRequest,
 } from './portal-request.ts'
 import { answerContinue, answerRedirect, type PortalResponse } from './portal-response.ts'
+import { languageOf } from './viewer-language.ts'
 
 /**
  * Decides everything that can be decided before a byte of the body is read.
@@ -36,7 +37,7 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
 
   /** Redirects to the sign-in page, and from there back to the page, or to the page with the form. */
   function redirectToSignIn(registered: RegisteredPage, request: PortalRequest): PortalResponse {
-    if (isCrossSiteNavigation(request)) return answerContinue(request.url)
+    if (isCrossSiteNavigation(request)) return answerContinue(request.url, languageOf(request, undefined))
     if (isPost(request) && cookie.read(request) !== undefined) notices.set(request, 'session-over')
     const next = isPost(request) ? resolveFormPagePath(request, registered) : request.url.slice(base.length)
     const query = next.length < 2 ? '' : `?next=${encodeURIComponent(next)}`

@@ -1,6 +1,8 @@
 import type { FileDownload } from '#accounts/audit-log.ts'
+import type { Language } from '#platform/locales.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import type { NoticeName } from './flash-notices.ts'
+import { translationOf } from './texts/texts.ts'
 
 /** What the handler of a page returns; portal.ts makes the HTTP response of it. */
 export type PageResult =
@@ -86,8 +88,9 @@ export function answerRedirect(location: string): PortalResponse {
 }
 
 /** The page of `continueTo`. */
-export function answerContinue(url: string): ContentResponse {
-  const page = html`<!doctype html><html lang="en"><meta charset="utf-8"><title>Continue</title><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">Continue</a>`
+export function answerContinue(url: string, language: Language): ContentResponse {
+  const text = translationOf(language).texts.errors.continue
+  const page = html`<!doctype html><html lang="${language}"><meta charset="utf-8"><title>${text}</title><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">${text}</a>`
   return answerPage({ kind: 'page', html: page, nonce: 'none', hasImages: false, status: 200, headers: {} })
 }
 

@@ -46,6 +46,7 @@ import { secondFactorPages } from './second-factor/second-factor-pages.ts'
 import { sessionsPages } from './sessions-pages.ts'
 import { signInPages } from './sign-in-pages.ts'
 import { usagePages } from './usage-pages.ts'
+import { languageOf } from './viewer-language.ts'
 
 const pageFactories: readonly CreatePages[] = [
   signInPages,
@@ -135,7 +136,7 @@ function toAnswer(
     case 'leave':
       return answerRedirect(response.url)
     case 'continue':
-      return answerContinue(response.url)
+      return answerContinue(response.url, languageOf(request, request.viewer))
     case 'data':
       return answerData(response.data)
     case 'file':

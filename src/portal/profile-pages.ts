@@ -1,3 +1,5 @@
+import { invalidField } from '#platform/errors/gatehouse-error.ts'
+import { isLanguage } from '#platform/locales.ts'
 import type { Form } from './form-body.ts'
 import { asFieldError, type FormRefusal, formRefusal } from './form-refusal.ts'
 import { assertPasswordsMatch } from './link-pages.ts'
@@ -16,7 +18,7 @@ export const profilePages: CreatePages = (options) => [
       return redirectTo('/profile', 'name-saved')
     },
     refused: (context, error) =>
-      showProfile(context, { form: 'name', ...formRefusal(error, namesOf(context.form)) }),
+      showProfile(context, { form: 'name', ...formRefusal(context, error, namesOf(context.form)) }),
   },
   {
     path: '/profile/email',
@@ -26,7 +28,20 @@ export const profilePages: CreatePages = (options) => [
       return redirectTo('/profile', 'link-sent')
     },
     refused: (context, error) =>
-      showProfile(context, { form: 'email', ...formRefusal(error, { email: context.form('email').trim() }) }),
+      showProfile(context, {
+        form: 'email',
+        ...formRefusal(context, error, { email: context.form('email').trim() }),
+      }),
+  },
+  {
+    path: '/profile/language',
+    post: async ({ actions, viewer, form, texts }) => {
+      const language = form('language')
+      if (language !== '' && !isLanguage(language))
+        throw invalidField('language', texts.profile.chooseLanguage)
+      await actions.profile.setLanguage(viewer.account.id, language === '' ? undefined : language)
+      return redirectTo('/profile', 'language-saved')
+    },
   },
   {
     path: '/profile/password',
@@ -38,8 +53,8 @@ export const profilePages: CreatePages = (options) => [
       return redirectTo('/profile', 'password-changed')
     },
     refused: (context, error) => {
-      const fieldError = asFieldError(error, 'current', 'The current password is wrong.')
-      return showProfile(context, { form: 'password', ...formRefusal(fieldError, {}) })
+      const fieldError = asFieldError(error, 'current', context.texts.profile.wrongPassword)
+      return showProfile(context, { form: 'password', ...formRefusal(context, fieldError) })
     },
   },
 ]

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Language } from '#platform/locales.ts'
 import { memoize } from '#platform/memoize.ts'
 import { readProgramFile } from '#platform/package.ts'
 import { assetFiles } from '#platform/pages/asset-files.ts'
@@ -8,6 +8,7 @@ import { type AccentColors, accentStyle } from './branding/accent.ts'
 import { imageKindOf } from './branding/logo.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PortalResponse } from './portal-response.ts'
+import { translationOf } from './texts/texts.ts'
 
 /** `portal.branding` of the config. */
 export interface Branding extends AccentColors {
@@ -23,7 +24,8 @@ export interface Branding extends AccentColors {
 export interface PortalAssets {
   /** URL paths. */
   readonly style: string
-  readonly script: string
+  /** By language, as each begins with its texts. */
+  readonly scripts: Readonly<Record<Language, string>>
   /** undefined = there is none. */
   readonly logo: string | undefined
   /** Finds an asset by its path; undefined if there is none, or not any more. */
@@ -52,11 +54,16 @@ export function readAssets(base: string, branding: Omit<Branding, 'name'>): Port
     assets.set(path, asset)
     return path
   }
+  function addScript(language: Language): string {
+    const texts = `globalThis.gatehouseTexts = ${JSON.stringify(translationOf(language).texts.script)}\n`
+    return add(Buffer.concat([Buffer.from(texts), script]), 'text/javascript; charset=utf-8', 'js')
+  }
+  const script = concatAssets('.js')
   const styles = Buffer.concat([concatAssets('.css'), Buffer.from(accentStyle(branding))])
   const kind = branding.logo && imageKindOf(branding.logo)
   return {
     style: add(styles, 'text/css; charset=utf-8', 'css'),
-    script: add(concatAssets('.js'), 'text/javascript; charset=utf-8', 'js'),
+    scripts: { en: addScript('en'), de: addScript('de') },
     logo: branding.logo && kind && add(branding.logo, kind.type, kind.ending),
     find: (path) => assets.get(path),
   }
@@ -110,12 +117,13 @@ function concatAssets(ending: string): Buffer {
 function createAsset(bytes: Buffer, type: string): PortalAsset {
   // Other images are compressed already.
   const isCompressible = !type.startsWith('image/') || type === 'image/svg+xml'
-  // Compressed on first use, so as not to slow down the start.
-  const compress = memoize((coding: 'br' | 'gzip') =>
-    coding === 'br'
+  // Compressed on first use, so as not to slow down the start. Not imported: an idle gateway does without its 0.6 MiB.
+  const compress = memoize((coding: 'br' | 'gzip') => {
+    const { brotliCompressSync, constants, gzipSync } = process.getBuiltinModule('node:zlib')
+    return coding === 'br'
       ? brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } })
-      : gzipSync(bytes),
-  )
+      : gzipSync(bytes)
+  })
   return {
     type,
     digest: hash('sha256', bytes, 'base64url').slice(0, 16),

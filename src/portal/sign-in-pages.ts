@@ -1,5 +1,5 @@
+import { destinationOf, recordAccount, recordFailure } from '#gateway/arrival/outcome.ts'
 import { isChallenge } from '#gateway/browser/sign-in-return.ts'
-import { destinationOf, recordAccount, recordFailure } from '#gateway/gate/outcome.ts'
 import { signInReturnPath } from '#gateway/routes/route-urls.ts'
 import type { SignIn } from '#identity/passwords/sign-in.ts'
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
@@ -7,7 +7,7 @@ import type { Passkeys } from '#identity/second-factor/passkeys.ts'
 import { SecondFactorNeeded } from '#identity/second-factor/second-factors.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Form } from './form-body.ts'
-import { formRefusal } from './form-refusal.ts'
+import { formRefusal, inWordsOf } from './form-refusal.ts'
 import { signOutAtProvider } from './oidc/portal-oidc.ts'
 import { safeRedirectPath, startPath } from './page-access.ts'
 import type { PageContext, PortalOptions, SignedInContext } from './page-context.ts'
@@ -66,7 +66,7 @@ export const signInPages: CreatePages = (options) => {
     if (pending === '')
       return { kind: 'data', data: passkeys.requestOptions(flowOf('sign-in', context, undefined)) }
     const { account } = (await signIn.findPending(pending)) ?? {}
-    if (!account) throw new GatehouseError('link-invalid', { detail: tooLateText })
+    if (!account) throw new GatehouseError('link-invalid', { detail: context.texts.errors.codeTooLate })
     const flow = flowOf('second-factor', context, account)
     return { kind: 'data', data: passkeys.requestOptions(flow, account) }
   }
@@ -99,7 +99,7 @@ export const signInPages: CreatePages = (options) => {
       path: '/sign-in/passkey',
       bytesMax: passkeyFormBytesMax,
       post: submitPasskey,
-      refused: (context, error) => showRefusedSignIn(context, error, '', passkeyMessages),
+      refused: (context, error) => showRefusedSignIn(context, inWordsOf(error, disabled(context)), ''),
     },
     { path: '/sign-in/passkey/options', post: (context) => createOptions(context, passkeys) },
   ]
@@ -134,7 +134,11 @@ async function refuseSignIn(
   { findPending }: Pending,
 ): Promise<PageResult> {
   const { form, show } = context
-  if (!(error instanceof SecondFactorNeeded)) return showRefusedSignIn(context, error, form('email').trim())
+  if (!(error instanceof SecondFactorNeeded)) {
+    const wrong = { 'credentials-invalid': context.texts.errors.wrongEmailOrPassword }
+    const inWords = inWordsOf(error, { ...disabled(context), ...wrong })
+    return showRefusedSignIn(context, inWords, form('email').trim())
+  }
   const { pending } = error
   const next = safeRedirectPath(form('next'))
   const choice = (await findPending(pending)) ?? noChoice
@@ -153,42 +157,29 @@ async function refuseCode(
   const pending = form('pending')
   const choice = await findPending(pending)
   if (!(error instanceof GatehouseError) || error.code === 'credentials-invalid' || !choice)
-    return showRefusedSignIn(context, tooLate(error), '')
+    return showRefusedSignIn(context, tooLate(error, context), '')
   recordFailure(request.arrival.outcome, error)
-  const refusal = formRefusal(error, {}, signInMessages)
+  const refusal = formRefusal(context, inWordsOf(error, disabled(context)))
   const state = { ...refusal.state, ...choice, next: safeRedirectPath(form('next')), pending }
   return show((frame) => signInCodePage(frame, state), refusal)
 }
 
-function showRefusedSignIn(
-  { form, request, show }: PageContext,
-  error: unknown,
-  email: string,
-  messages = signInMessages,
-): PageResult {
+function showRefusedSignIn(context: PageContext, error: unknown, email: string): PageResult {
+  const { form, request, show } = context
   if (error instanceof GatehouseError) recordFailure(request.arrival.outcome, error)
-  const refusal = formRefusal(error, { email }, messages)
+  const refusal = formRefusal(context, error, { email })
   const state = { ...refusal.state, next: safeRedirectPath(form('next')) }
   return show((frame) => signInPage(frame, state), refusal)
 }
 
-const signInMessages: Readonly<Record<string, string>> = {
-  'credentials-invalid': 'Wrong e-mail or password.',
-  'account-disabled': 'This account is disabled. Ask an administrator.',
+function disabled({ texts }: PageContext) {
+  return { 'account-disabled': texts.errors.disabled } as const
 }
 
-const { 'account-disabled': accountDisabled = '' } = signInMessages
-const passkeyMessages: Readonly<Record<string, string>> = { 'account-disabled': accountDisabled }
-
-const tooLateText = 'The code came too late. Sign in again.'
-
 /** The message about a wrong password would mislead, as it was right. */
-function tooLate(error: unknown): unknown {
+function tooLate(error: unknown, { texts }: PageContext): unknown {
   if (!(error instanceof GatehouseError)) return error
-  return new GatehouseError('link-invalid', {
-    cause: error,
-    detail: tooLateText,
-  })
+  return new GatehouseError('link-invalid', { cause: error, detail: texts.errors.codeTooLate })
 }
 
 /**

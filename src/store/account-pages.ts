@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Account } from './account.ts'
 import type { AccountStore } from './accounts.ts'
 
-/** All accounts, newest first, a page at a time; other requests are handled in between, as SQLite is synchronous. */
+/** Yields all accounts, newest first, in pages; other requests run in between, as SQLite is synchronous. */
 export async function* accountPages(
   store: Pick<AccountStore, 'listAccounts'>,
   limit: number,

@@ -24,7 +24,7 @@ export interface Account {
   readonly apiKey: StoredKey
   /** The name of its plan; undefined = none, so its use is not limited. */
   readonly plan: string | undefined
-  /** The name of the file of `gatehouse apply` that lists it; absent = none has. */
+  /** The name of the `gatehouse apply` state that lists it; absent = none does. */
   readonly managedBy?: string | undefined
   readonly portal: PortalAccess
 }

@@ -21,6 +21,8 @@ export interface PortalAccess {
   readonly emailLink: EmailLink | undefined
   /** The owner's identities at OpenID providers, one at each, the latest last; at most `identitiesMax`. */
   readonly identities: readonly ExternalIdentity[]
+  /** The language that the owner has chosen, such as `de`; absent = none. */
+  readonly language?: string | undefined
   /** When the last challenge was made that a passkey has answered: it and earlier ones are no longer accepted. */
   readonly passkeyChallengeAt?: number | undefined
 }

@@ -31,6 +31,8 @@ export interface PortalStore extends SecondFactorStore {
    * @returns `first` if none was known before; `known` also if there is no such account
    */
   noteSignInNetwork(accountId: string, network: string): Promise<'first' | 'new' | 'known'>
+  /** The language of the portal for this account; undefined = as the browser prefers. */
+  setLanguage(accountId: string, language: string | undefined): Promise<boolean>
   setEmailLink(accountId: string, link: EmailLink, audit?: AuditEntry): Promise<boolean>
   /** Sets the account's e-mail to the link's, verified; the link is redeemed. */
   redeemEmailLink(

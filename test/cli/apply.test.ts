@@ -40,7 +40,7 @@ t.test('a file is shown, applied, and then as it says', async (t) => {
   t.match(done.stdout, /^ada@example\.com +ci +gate_sk_\S+ +-$/m)
   t.match(done.stdout, /^bob@example\.com +default +gate_sk_\S+ +gate_ak_\S+$/m)
   const again = await run('apply', file)
-  t.equal(again.stdout, `Everything is as ${file} says; nothing was changed.\n`)
+  t.equal(again.stdout, `Everything already matches ${file}; nothing was changed.\n`)
   const changed = accounts.replace('100', '200').replace('role: Admin', 'plan: pro')
   t.equal(
     (await runWith(changed, 'apply', '-')).stdout,

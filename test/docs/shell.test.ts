@@ -43,7 +43,7 @@ t.test('the lines of the pages for operators work in their order', async (t) => 
   )
   t.match(await dryRun?.(), '5 changes to make; nothing was changed.')
   t.match(await apply?.(), '5 changes made.')
-  t.match(await prune?.(), 'Everything is as accounts.yaml says')
+  t.match(await prune?.(), 'Everything already matches accounts.yaml')
   const [bash = '', zsh = '', fish = ''] = linesOf('docs/operators/commands.md', 'On a terminal')
   mkdirSync(join(folder, '.config/fish/completions'), { recursive: true })
   t.match(await run(`${bash.replace(/#.*/, '')}; complete -p gatehouse`), 'gatehouse')

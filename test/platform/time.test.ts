@@ -98,8 +98,11 @@ t.test('a span is said in its largest whole unit, and a day in hours', async (t)
     day + 60_000,
     250,
   ]
-  t.strictSame(texts.map(spanText), [
-    ...['1 second', '90 seconds', '1 minute', '15 minutes', '1 hour', '90 minutes', '24 hours'],
-    ...['2 days', '30 days', '1441 minutes', '1 second'],
-  ])
+  t.strictSame(
+    texts.map((span) => spanText(span)),
+    [
+      ...['1 second', '90 seconds', '1 minute', '15 minutes', '1 hour', '90 minutes', '24 hours'],
+      ...['2 days', '30 days', '1441 minutes', '1 second'],
+    ],
+  )
 })

@@ -183,14 +183,13 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     ),
   error: (over) =>
     errorPage(out(over), {
-      ...errorText(new GatehouseError('store-unavailable'), 'nothing'),
+      ...errorText(new GatehouseError('store-unavailable'), 'nothing', out(over).texts),
       requestId: '6f1d2c1e-4f0b-4a52-9a7e-0d6f7f2c9a11',
-      recoveryLink: { href: '/portal/profile', text: 'Try again' },
+      recoveryLink: { href: '/portal/profile', text: out(over).texts.errors.tryAgain },
     }),
   'error-signed-in': (over) =>
     errorPage(samples.adminFrame(over), {
-      title: 'No such account',
-      detail: 'There is no account with this ID or e-mail.',
+      ...errorText(new GatehouseError('account-not-found'), 'read', out(over).texts),
       requestId: '6f1d2c1e-4f0b-4a52-9a7e-0d6f7f2c9a11',
     }),
   'integration-first': (over) =>
@@ -583,7 +582,7 @@ const outcome = {
     route: 'GET /hello',
     status: 200,
     durationMs: 7,
-    scheme: 'the secret key',
+    credential: 'secretKey',
     sendsIdentity: true,
     identity: [
       ['X-User-Id', 'Kx3TbWq9ZrLm2VcA'],

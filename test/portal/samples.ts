@@ -3,6 +3,7 @@ import type { ListedReceiver } from '#accounts/events/receiver-actions.ts'
 import type { KeyQuotaUse, PlanUse } from '#accounts/plan-reports.ts'
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
 import { dayOf } from '#platform/time.ts'
+import { translationOf } from '#portal/texts/texts.ts'
 import type { FormState, PageFrame } from '#portal/views/frame.ts'
 import type { Account } from '#store/account.ts'
 import type { LoggedAuditEntry } from '#store/audit-entry.ts'
@@ -24,9 +25,10 @@ export function frame(over: Partial<PageFrame> = {}): PageFrame {
   return {
     base: '/portal',
     brand: 'Gatehouse',
-    assets: { style: '', script: '', logo: undefined },
+    assets: { style: '', scripts: { en: '', de: '' }, logo: undefined },
     nonce: '',
     now,
+    ...translationOf('en'),
     csrfToken: 'sample',
     viewer: { id: 'Kx3TbWq9ZrLm2VcA', email: 'ada@example.com', name: 'Ada Lovelace', isAdmin: false },
     roles: ['Admin', 'User'],

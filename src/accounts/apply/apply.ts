@@ -12,23 +12,23 @@ import type { Prune } from './prune.ts'
 import { createKeyWriter, type KeyWriterOptions } from './write-keys.ts'
 
 export interface ApplyRequest {
-  /** Changes nothing, and says what would be changed. */
+  /** Changes nothing, and returns what would be changed. */
   readonly isDryRun: boolean
   /** undefined = what the file does not list stays as it is. */
   readonly prune: Prune | undefined
-  /** How many accounts the file may have. */
+  /** Maximum number of accounts in the file. */
   readonly accountsMax: number
-  /** Whether the actor may change their own account; that nobody may disable or demote it holds in any case. */
+  /** Whether the actor may change their own account at all, default true; nobody may disable or demote it. */
   readonly mayChangeOwn?: boolean
   /** Called before the first change. @param makesKeys whether `onKeys` will be called */
   onPlanned?(makesKeys: boolean): Promise<void>
-  /** Called with new keys before they are valid; what it throws undoes their change, and ends the run. */
+  /** Called with new keys before they are valid; if it throws, their change is undone and the run ends. */
   onKeys?(keys: readonly NewKeys[]): Promise<void>
   /** Called after each change. */
   onProgress?(done: number, total: number): void
 }
 
-/** Keys that were made: the two of a new account, or a further secret key. */
+/** Generated keys: the two of a new account, or a further secret key. */
 export interface NewKeys {
   /** E-mail. */
   readonly account: string
@@ -36,7 +36,7 @@ export interface NewKeys {
   /** The name of the secret key. */
   readonly name: string
   readonly secretKey: string
-  /** Only of a new account. */
+  /** Only for a new account. */
   readonly apiKey?: string
 }
 
@@ -44,28 +44,28 @@ export interface ApplyResult {
   readonly isDryRun: boolean
   /** In the order in which they are made. */
   readonly changes: readonly (Change & { readonly isDone: boolean })[]
-  /** How many accounts of the file are as it says. */
+  /** How many accounts of the file needed no change. */
   readonly unchanged: number
   /** Shown now and never again. */
   readonly keys: readonly NewKeys[]
-  /** Why the run has ended before the last change; undefined = it has not. */
+  /** Why the run ended before the last change; undefined = all changes were made. */
   readonly failure: ApplyFailure | undefined
 }
 
 interface ApplyFailure {
   readonly code: ErrorCode
   readonly message: string
-  /** Of the change that failed. */
+  /** The account of the change that failed. */
   readonly account: string
   readonly error: GatehouseError
 }
 
-/** Makes the store as a file says. A run that ends early is repeated: what is done is not done again. */
+/** Brings the store to the state that a file describes. A run that ended early can be repeated: it makes the rest. */
 export interface Apply {
   /**
-   * @param state as the schema of the file says
+   * @param state valid by the schema of the file
    * @throws GatehouseError `request-invalid` with every error, `own-account`, `last-admin`; and what the first change
-   *   throws: nothing is changed then. What later ones throw is the failure of the result, as its keys must be shown.
+   *   throws: nothing is changed then. If a later change throws, the result has a `failure`, as its keys must be shown.
    */
   run(state: DesiredState, request: ApplyRequest): Promise<ApplyResult>
 }
@@ -81,7 +81,7 @@ export function createApply(options: ApplyOptions): Apply {
   const { store, accounts, secretKeys, by, keysMax, clock } = options
   const writer = createKeyWriter(options)
 
-  /** @returns the keys that it made */
+  /** @param onKeys called with the keys that it generates */
   async function make(
     { change, work }: Step,
     onKeys: (keys: readonly NewKeys[]) => Promise<void>,

@@ -3,7 +3,7 @@ import type { SecretKey } from '#store/secret-keys.ts'
 import type { AccountInput } from '../account-input.ts'
 import type { SecretKeyInput } from '../key-input.ts'
 
-/** In the order in which they are made: what gives access comes before what takes it away. */
+/** In the order in which they are made: changes that give access come before those that take it away. */
 export const changeActions = [
   'create-account',
   'update-account',
@@ -23,7 +23,7 @@ export interface FieldChange {
   readonly to: unknown
 }
 
-/** One change, as it is shown: without any key. */
+/** A change as it is shown; it contains no key. */
 export interface Change {
   readonly action: ChangeAction
   /** The e-mail. */
@@ -33,22 +33,22 @@ export interface Change {
   readonly fields: readonly FieldChange[]
 }
 
-/** What is to be done for a change. */
+/** How a change is made. */
 export type Work =
   | { readonly kind: 'create-account'; readonly input: AccountInput }
   | { readonly kind: 'update-account'; readonly id: string; readonly changes: AccountChanges }
   | {
       readonly kind: 'create-key'
-      /** undefined = the account is to be created too. */
+      /** undefined = the account is created in the same run. */
       readonly id: string | undefined
       readonly input: SecretKeyInput
-      /** undefined = the key is made anew. */
+      /** undefined = the key is generated. */
       readonly digest: Uint8Array | undefined
     }
   | { readonly kind: 'replace-key' | 'update-key'; readonly id: string; readonly replacement: Replacement }
   | { readonly kind: 'revoke-key'; readonly id: string; readonly name: string }
 
-/** A key in the place of another, or the same one with other limits. */
+/** A key that replaces another, or the same key with other limits. */
 export interface Replacement {
   readonly before: SecretKey
   readonly input: SecretKeyInput
@@ -58,11 +58,11 @@ export interface Replacement {
 export interface Step {
   readonly change: Change
   readonly work: Work
-  /** Where the file says so, such as `accounts.3`; absent = it says nothing, which is why. */
+  /** The entry in the file, such as `accounts.3`; absent = the file has none, which is the reason for the change. */
   readonly place?: string
 }
 
-/** Whether two values of a field are the same; the order of a list means nothing. */
+/** Whether two values of a field are equal; the order of a list does not matter. */
 export function isSameValue(one: unknown, other: unknown): boolean {
   return JSON.stringify(normalized(one)) === JSON.stringify(normalized(other))
 }

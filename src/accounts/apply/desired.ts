@@ -8,14 +8,14 @@ import { parseCertificateInput } from '../certificate-input.ts'
 import { digestRule, parseDigest } from '../key-import.ts'
 import { findKeyErrors } from '../key-input.ts'
 
-/** What a file says of some accounts. Whatever is absent stays as it is, or gets its default in a new account or key. */
+/** The desired state of some accounts. An absent member stays as it is; in a new account or key it gets its default. */
 export interface DesiredState {
-  /** Accounts that it has listed once are those that it may disable later; default: `defaultStateName`. */
+  /** Pruning disables only accounts that a state of this name has listed before; default: `defaultStateName`. */
   readonly name?: string
   readonly accounts: readonly DesiredAccount[]
 }
 
-/** An account, which its e-mail names. */
+/** An account, identified by its e-mail. */
 export interface DesiredAccount {
   readonly email: string
   readonly firstName?: string
@@ -25,11 +25,11 @@ export interface DesiredAccount {
   readonly disabled?: boolean
   /** null = none. */
   readonly plan?: string | null
-  /** Its further keys; absent = they are not managed. */
+  /** Further keys; absent = they are not managed. */
   readonly keys?: readonly DesiredKey[]
 }
 
-/** A further secret key, named within its account. Without digest and certificate it is made anew where there is none. */
+/** A further secret key, identified by name. Without digest and certificate it is generated if it does not exist yet. */
 export interface DesiredKey {
   readonly name: string
   /** SHA-256 of a key that was made elsewhere. */
@@ -46,10 +46,10 @@ export interface DesiredKey {
 
 export const defaultStateName = 'default'
 
-/** How many accounts one file may have: through the admin API, and on the command line. */
+/** Maximum number of accounts in one file: through the admin API, and on the command line. */
 export const applyMax = { api: 1_000, command: 20_000 } as const
 
-/** How many errors are named at most. */
+/** Maximum number of errors that are reported. */
 const errorsMax = 100
 
 const stateNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
@@ -57,7 +57,7 @@ const stateNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 type Values = Readonly<Record<string, unknown>>
 
 /**
- * Every error that shows without the store. What has another type than it should is left out: the schema finds that.
+ * Finds every error that does not depend on the store. Values of a wrong type are skipped, as the schema reports them.
  * Fields are named by their path, such as `accounts.3.keys.0.digest`.
  */
 export function findStateErrors(
@@ -87,7 +87,7 @@ export function findStateErrors(
   return errors
 }
 
-/** @throws GatehouseError `request-invalid` where there are any */
+/** @throws GatehouseError `request-invalid` if there are any */
 export function throwErrors(errors: readonly FieldError[]): void {
   if (errors.length === 0) return
   const more = errors.length - errorsMax
@@ -99,7 +99,7 @@ export function throwErrors(errors: readonly FieldError[]): void {
 
 type Repetitions = ReturnType<typeof createRepetitions>
 
-/** Finds values that come a second time. */
+/** Finds duplicate values. */
 function createRepetitions() {
   const places = new Map<string, string>()
   return {
@@ -135,7 +135,7 @@ function limitErrors(key: Values): readonly FieldError[] {
     name: typeof name === 'string' ? name : 'x',
     scopes: textListIn(key, 'scopes'),
     addresses: textListIn(key, 'addresses'),
-    // Whether it is over depends on what the account has: see plan-keys.ts.
+    // Whether it may be in the past depends on the stored key: see plan-keys.ts.
     expiresAt: undefined,
   }
   const errors = findKeyErrors(input, 0)
@@ -144,7 +144,7 @@ function limitErrors(key: Values): readonly FieldError[] {
     : errors
 }
 
-/** What a key is found by; neither digest nor errors = it is made anew. */
+/** The digest of a key that was made elsewhere; neither digest nor errors = the key is to be generated. */
 function readCredential({ digest, certificate }: Values): {
   readonly digest?: Uint8Array
   readonly errors: readonly FieldError[]
@@ -176,7 +176,7 @@ function textsOf(account: Values): Partial<AccountInput> {
   )
 }
 
-/** Errors of a part of the file, by their paths in the whole. */
+/** Turns the paths of errors within a part of the file into paths within the file. */
 export function within(place: string, errors: readonly FieldError[]): readonly FieldError[] {
   return errors.map(({ field, message }) => ({ field: `${place}.${field}`, message }))
 }

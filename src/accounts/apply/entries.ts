@@ -2,14 +2,14 @@ import { setImmediate } from 'node:timers/promises'
 import type { Account } from '#store/account.ts'
 import type { DesiredAccount } from './desired.ts'
 
-/** An entry of the file, and the account that it is about. */
+/** An entry of the file, and its account. */
 export interface Entry {
   readonly desired: DesiredAccount
-  /** undefined = it is to be created. */
+  /** undefined = it does not exist yet. */
   readonly account: Account | undefined
 }
 
-/** How much is looked up at a time, with other work in between: SQLite is synchronous. */
+/** Number of look-ups at a time; other work runs in between, as SQLite is synchronous. */
 export const batchSize = 200
 
 export async function inBatches<Item, Result>(

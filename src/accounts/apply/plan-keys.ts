@@ -9,18 +9,18 @@ import { assertValidKey, type SecretKeyInput } from '../key-input.ts'
 import { type Change, fieldChanges, type Step } from './change.ts'
 import { type DesiredKey, within } from './desired.ts'
 
-/** What the store knows that decides about keys. */
+/** What the plan needs to know from the store and the config. */
 export interface KeyContext {
   readonly now: number
-  /** The account that has a digest, by its hexadecimal form. */
+  /** The IDs of accounts by the digests of their keys, in hexadecimal. */
   readonly holders: ReadonlyMap<string, string>
   readonly keysMax: number
 }
 
 /**
- * The steps that give an account its keys.
- * @param account undefined = it is to be created
- * @returns errors by their path within the account
+ * Plans the steps that give an account its keys.
+ * @param account undefined = it is created in the same run
+ * @returns the errors have paths within the account
  */
 export function planKeys(
   email: string,
@@ -39,16 +39,16 @@ export function planKeys(
     }
   })
   const created = steps.filter(({ work }) => work.kind === 'create-key').length
-  // A new account has its default key.
+  // A new account already has its default key.
   const count = account ? account.secretKeys.filter(({ revokedAt }) => revokedAt === undefined).length : 1
   if (created > 0 && count + created > context.keysMax) {
-    const message = `the account would have ${count + created} secret keys, and may have ${context.keysMax} (keys.maxPerAccount): revoke some first`
+    const message = `the account would have ${count + created} secret keys, more than keys.maxPerAccount (${context.keysMax}): revoke some first`
     errors.push({ field: 'keys', message })
   }
   return { steps, errors }
 }
 
-/** The SHA-256 of the key that an entry names; undefined = it names none. */
+/** The SHA-256 of the key in an entry; undefined = the entry has neither digest nor certificate. */
 export function digestIn({ digest, certificate }: DesiredKey): Uint8Array | undefined {
   if (digest !== undefined) return parseDigest(digest)
   return certificate === undefined ? undefined : parseCertificateInput(certificate, 0).digest
@@ -82,7 +82,7 @@ function planKey(
   }
   const limits = fieldChanges(limitsData(before), data)
   if (!isNewKey && limits.length === 0) return undefined
-  // One that exists may be over; a new one, or a new end, may not.
+  // An existing key may have expired; a new key or a new end must be in the future.
   if (isNewKey || limits.some(({ field }) => field === 'expiresAt')) assertValidKey(input, now)
   const replaced = isNewKey && digest ? digest : before.digest
   const digests = { from: shortDigest(before.digest), to: shortDigest(replaced) }
@@ -103,13 +103,14 @@ function assertFree(
   const other = account?.secretKeys.find(
     (key) => key.name !== name && Buffer.compare(key.digest, digest) === 0,
   )
-  if (other) throw invalidField(field, `is the key "${other.name}" of this account already`)
-  if (holder !== undefined && holder !== account?.id) throw invalidField(field, 'is a key of another account')
+  if (other) throw invalidField(field, `is already the key "${other.name}" of this account`)
+  if (holder !== undefined && holder !== account?.id)
+    throw invalidField(field, 'belongs to a key of another account')
 }
 
 const unlimitedInput: Omit<SecretKeyInput, 'name'> = { scopes: [], addresses: [], expiresAt: undefined }
 
-/** What the key is to be: what the file says, else what it is, else not limited. */
+/** The desired key: each limit is that of the file, else that of the stored key, else none. */
 function inputOf(
   { name, scopes, addresses, quota, expiresAt, certificate }: DesiredKey,
   before: SecretKey | undefined,
@@ -117,7 +118,7 @@ function inputOf(
 ): SecretKeyInput {
   const known = before ?? unlimitedInput
   const asked = expiresAt === undefined || expiresAt === null ? undefined : parseTime(expiresAt)
-  // A certificate ends by itself: it keeps its end where the file has none.
+  // A certificate has an end of its own, which applies if the file has none.
   const isKept = expiresAt === undefined || (expiresAt === null && certificate !== undefined)
   const kept = certificate !== undefined && isNewKey ? undefined : known.expiresAt
   const input = {
@@ -135,7 +136,7 @@ function limitsData({ scopes, addresses, quota, expiresAt }: Omit<SecretKeyInput
   return { scopes, addresses, quota: quotaData(quota), expiresAt: timeOrNull(expiresAt) }
 }
 
-/** Enough to tell keys apart. */
+/** Long enough to tell keys apart. */
 function shortDigest(digest: Uint8Array): string {
   return `${Buffer.from(digest).toString('hex', 0, 6)}…`
 }

@@ -18,7 +18,7 @@ export interface PlanStore
 export interface PlanOptions {
   readonly store: PlanStore
   readonly by: Actor
-  /** Whether the actor may change their own account and its keys; nobody may disable or demote it. */
+  /** Whether the actor may change their own account and its keys at all; nobody may disable or demote it. */
   readonly mayChangeOwn: boolean
   /** undefined = what the file does not list stays as it is. */
   readonly prune: Prune | undefined
@@ -27,15 +27,15 @@ export interface PlanOptions {
 }
 
 export interface Plan {
-  /** In the order in which they are to be made. */
+  /** In the order in which they must be made. */
   readonly steps: readonly Step[]
-  /** How many accounts of the file are as it says, with their keys. */
+  /** How many accounts of the file need no change, nor do their keys. */
   readonly unchanged: number
 }
 
 /**
- * What has to be done so that the store is as a file says. Changes nothing.
- * @param state without errors that show without the store
+ * Plans the changes that bring the store to the state that a file describes. Changes nothing itself.
+ * @param state without the errors that `findStateErrors` finds
  * @throws GatehouseError `request-invalid` with every error, `own-account`, `last-admin`
  */
 export async function planChanges(state: DesiredState, options: PlanOptions): Promise<Plan> {
@@ -65,7 +65,7 @@ export async function planChanges(state: DesiredState, options: PlanOptions): Pr
   return { steps: all.toSorted((a, b) => phaseOf(a) - phaseOf(b)), unchanged }
 }
 
-/** What takes the role of an Admin away is done late: the file may name another first. */
+/** An Admin is demoted late, as the file may make somebody else an Admin first. */
 function phaseOf({ change, work }: Step): number {
   const isDemotion =
     work.kind === 'update-account' &&
@@ -112,7 +112,7 @@ function planUpdate(desired: DesiredAccount, account: Account, name: string): re
   ]
 }
 
-/** Which accounts have the digests of the file. */
+/** Looks up which accounts have the digests in the file. */
 async function findHolders(
   accounts: readonly DesiredAccount[],
   store: PlanStore,

@@ -6,22 +6,22 @@ import { defaultKeyName } from '#store/secret-keys.ts'
 import type { Step } from './change.ts'
 import { batchSize, type Entry } from './entries.ts'
 
-/** What the file does not list any more is to go. */
+/** How much may be removed because the file does not list it. */
 export interface Prune {
-  /** How many accounts and keys may go together; undefined = half of the accounts, and half of the keys. */
+  /** Maximum number of accounts and keys together; undefined = half of the accounts, and half of the keys. */
   readonly max: number | undefined
 }
 
 interface Pruned {
   readonly steps: readonly Step[]
-  /** How many there are that could go. */
+  /** How many could be removed. */
   readonly total: number
 }
 
 /**
- * Revokes the further keys of listed accounts that their entries do not list, where these have keys at all, and disables
- * the accounts that a file of this name has listed before. The default key and the API key stay.
- * @throws GatehouseError `request-invalid` (field `pruneMax`) where too much would go
+ * Revokes further keys that the entry of their account does not list, if it has `keys`, and disables accounts that a
+ * file of this name listed before but no longer does. The default key and the API key stay.
+ * @throws GatehouseError `request-invalid` (field `pruneMax`) if too much would be removed
  */
 export async function planPrune(
   entries: readonly Entry[],

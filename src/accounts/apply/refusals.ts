@@ -6,11 +6,10 @@ import type { Actor } from '#store/audit-entry.ts'
 import type { Step } from './change.ts'
 import { batchSize } from './entries.ts'
 
-/** What the actions that make the changes would refuse too: found before anything is changed. */
+/** Finds what the actions that make the changes would refuse, before anything is changed. */
 
 /**
- * @param mayChangeOwn whether the actor may change their own account at all; that nobody may disable or demote it
- * holds in any case
+ * @param mayChangeOwn whether the actor may change their own account at all; nobody may disable or demote it
  * @throws GatehouseError `own-account`
  */
 export function assertNotOwn(steps: readonly Step[], by: Actor, mayChangeOwn: boolean): void {
@@ -20,7 +19,7 @@ export function assertNotOwn(steps: readonly Step[], by: Actor, mayChangeOwn: bo
   if (!mayChangeOwn && !own.every(isMark)) throw new GatehouseError('own-account')
 }
 
-/** Whether a step says only which file lists the account. */
+/** Whether a step only records which file lists the account. */
 function isMark({ change, work }: Step): boolean {
   return work.kind === 'update-account' && change.fields.every(({ field }) => field === 'managedBy')
 }
@@ -31,7 +30,7 @@ function takesAccess({ work }: Step): boolean {
   )
 }
 
-/** @throws GatehouseError `last-admin` where the steps leave nobody who could manage accounts */
+/** @throws GatehouseError `last-admin` if nobody who can manage accounts would be left */
 export async function assertAdminLeft(
   steps: readonly Step[],
   store: Pick<AccountStore, 'listAccounts'>,

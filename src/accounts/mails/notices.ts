@@ -21,7 +21,7 @@ interface NoticesOptions {
   readonly portalUrl: string
 }
 
-/** Limits the mails of one account in each process: a session could otherwise cause any number. */
+/** Limits the mails to one account from each process: otherwise one session could cause any number. */
 const noticeRate: Rate = { limit: 20, perMs: 3_600_000 }
 
 /** What happened, for the subject and the first line of a mail. */

@@ -8,23 +8,26 @@ import { type AdminOperations, operation } from '../operation.ts'
 import { type AdminOperationOptions, newAccount } from './account-operations.ts'
 import { newKey, quotaOrNull } from './key-operations.ts'
 
-/** Largest body: some 1,000 accounts with a few keys each. */
+/** Largest body: about 1,000 accounts with a few keys each. */
 const bodyBytesMax = 1_048_576
 
 const { email, plan } = newAccount.properties
 const { name, certificate } = newKey.properties
 const texts = { type: 'array', items: text } as const
 
-/** No member has a default: what is absent stays as it is. */
+/** Members have no defaults: an absent one stays as it is. */
 export const desiredKey = objectSchema(
   {
     name,
     digest: {
       ...text,
       description:
-        'SHA-256 of a key that was made elsewhere, in hexadecimal or base64; another one replaces the key.',
+        'SHA-256 of a key that was made elsewhere, in hexadecimal or base64; a different one replaces the key.',
     },
-    certificate: { ...certificate, description: 'PEM of a certificate that is the key, in place of digest.' },
+    certificate: {
+      ...certificate,
+      description: 'PEM of a certificate to use as the key, instead of digest.',
+    },
     scopes: { ...texts, description: newKey.properties.scopes.description },
     addresses: { ...texts, description: newKey.properties.addresses.description },
     quota: quotaOrNull,
@@ -35,7 +38,7 @@ export const desiredKey = objectSchema(
 
 export const desiredAccount = objectSchema(
   {
-    email: { ...email, description: 'Names the account.' },
+    email: { ...email, description: 'Identifies the account.' },
     firstName: text,
     lastName: text,
     role: text,
@@ -46,7 +49,7 @@ export const desiredAccount = objectSchema(
       type: 'array',
       items: desiredKey,
       description:
-        'Its further keys. One without digest and certificate is made where there is none of its name. Absent = they are not managed.',
+        'Further keys. A key without digest and certificate is generated if the account has none of that name. Absent = further keys are not managed.',
     },
   },
   ['firstName', 'lastName', 'role', 'isVerified', 'disabled', 'plan', 'keys'],
@@ -57,7 +60,7 @@ export const desiredState = objectSchema(
   {
     name: {
       ...text,
-      description: `Accounts that a state of this name has listed before are those that prune may disable; default ${defaultStateName}.`,
+      description: `prune disables only accounts that a state of this name has listed before; default ${defaultStateName}.`,
     },
     accounts: { type: 'array', items: desiredAccount, description: `At most ${applyMax.api}.` },
   },
@@ -77,7 +80,7 @@ const change = objectSchema(
         to: { description: 'null = none.' },
       }),
     },
-    done: { ...flag, description: 'false in a dry run, and of what was left after a failure.' },
+    done: { ...flag, description: 'false in a dry run, and for changes that a failure prevented.' },
   },
   ['key'],
 )
@@ -85,20 +88,20 @@ const change = objectSchema(
 const newKeys = objectSchema(
   {
     account: text,
-    id: { ...text, description: 'Of the account.' },
-    name: { ...text, description: 'Of the secret key.' },
+    id: { ...text, description: 'ID of the account.' },
+    name: { ...text, description: 'Name of the secret key.' },
     secretKey: text,
-    apiKey: { ...text, description: 'Of a new account.' },
+    apiKey: { ...text, description: 'Only for a new account.' },
   },
   ['apiKey'],
 )
 
 export const applyResult = objectSchema({
   dryRun: flag,
-  complete: { ...flag, description: 'false = a change has failed: see failure, and apply the state again.' },
+  complete: { ...flag, description: 'false = a change failed: see failure, then apply the state again.' },
   changes: { type: 'array', items: change },
-  unchanged: { ...count, description: 'How many accounts were as the state says.' },
-  keys: { type: 'array', items: newKeys, description: 'The keys that were made: shown only once.' },
+  unchanged: { ...count, description: 'How many accounts needed no change.' },
+  keys: { type: 'array', items: newKeys, description: 'The generated keys, shown only once.' },
   failure: {
     ...objectSchema({ code: text, detail: text, account: text }),
     type: ['object', 'null'],
@@ -107,22 +110,23 @@ export const applyResult = objectSchema({
 
 const applyQuery = objectSchema(
   {
-    dryRun: { ...flag, default: false, description: 'Changes nothing; the answer is what would be done.' },
+    dryRun: { ...flag, default: false, description: 'Changes nothing, and returns what would be done.' },
     prune: {
       ...flag,
       default: false,
       description:
-        'Revokes further keys that an account does not list, and disables accounts that the state no longer lists.',
+        'Also revokes further keys that the entry of their account does not list, and disables accounts that the state no longer lists.',
     },
     pruneMax: {
       ...count,
-      description: 'How many keys and accounts may go; default: half of the keys, and half of the accounts.',
+      description:
+        'Maximum number of accounts and keys to prune; default: half of the accounts, and half of the keys.',
     },
   },
   ['dryRun', 'prune', 'pruneMax'],
 )
 
-/** Accounts and keys as a document says. */
+/** Brings accounts and keys to the state that a document describes. */
 export function applyOperations({
   actionsOf,
   mayChangeOwn,
@@ -136,13 +140,13 @@ export function applyOperations({
     '/api/v1/admin/apply': {
       POST: operation({
         id: 'apply',
-        summary: 'Makes accounts and their keys as a document says.',
+        summary: 'Makes accounts and keys match a document.',
         description:
           'What is so already is not changed, so the same document can be sent again. Everything is checked before the first change. A failure after it is told by `complete` and `failure` in an answer of 200, as the answer shows the keys that were made.',
         query: applyQuery,
         body: desiredState,
         bodyBytesMax,
-        responses: { 200: { description: 'What was done, or would be.', schema: applyResult } },
+        responses: { 200: { description: 'What was done, or would be done.', schema: applyResult } },
         problems: ['request-invalid', 'account-exists', 'own-account', 'last-admin'],
         findErrors,
         handler: async (request) => {

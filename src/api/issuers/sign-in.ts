@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { destinationOf } from '#gateway/gate/outcome.ts'
-import { arrivalOf } from '#gateway/server/arrival.ts'
+import { arrivalOf } from '#gateway/arrival/arrival.ts'
+import { destinationOf } from '#gateway/arrival/outcome.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { parseJson } from '#platform/json.ts'
 import { type Parameters, parseParameters } from '../oauth/parameters.ts'

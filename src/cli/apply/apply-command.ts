@@ -15,7 +15,7 @@ import { readStateFile, type StateFile } from './state-file.ts'
 export const applyCommand: Command = {
   name: 'apply',
   operands: ['FILE'],
-  summary: 'Makes accounts and their keys as a file says (YAML or JSON); - is standard input.',
+  summary: 'Makes accounts and keys match a file (YAML or JSON); - is standard input.',
   examples: [
     'gatehouse apply accounts.yaml --dry-run',
     'gatehouse apply accounts.yaml --keys-out new-keys.jsonl',
@@ -25,17 +25,17 @@ export const applyCommand: Command = {
     'dry-run': { type: 'boolean', help: 'Shows what would be changed, and changes nothing.' },
     prune: {
       type: 'boolean',
-      help: 'Revokes further keys that a listed account does not list, and disables accounts that the file has listed before and lists no more.',
+      help: 'Also revokes further keys that the entry of their account does not list, and disables accounts that the file listed before but no longer does.',
     },
     'prune-max': {
       type: 'string',
       value: 'N',
-      help: 'How many accounts and keys may go; default: half of the accounts, and half of the keys.',
+      help: 'Maximum number of accounts and keys to prune; default: half of the accounts, and half of the keys.',
     },
     'keys-out': {
       type: 'string',
       value: 'FILE',
-      help: 'Writes new keys to a new file, as JSON lines, before they are valid; default: they are printed.',
+      help: 'Writes new keys to a new file, as JSON lines, before they are valid; by default they are printed.',
     },
   },
   printsData: true,
@@ -106,14 +106,14 @@ function printResult(
   if (!failure) return
   printToStderr(
     invocation.terminal,
-    `gatehouse: ${failure.account}: ${failure.message}\n  ${done.length} of ${changes.length} changes were made. Apply the file again for the others.${
+    `gatehouse: ${failure.account}: ${failure.message}\n  ${done.length} of ${changes.length} changes were made. Apply the file again to make the others.${
       path === undefined ? '' : ` ${path} may have keys of the change that failed, which are not valid.`
     }`,
   )
 }
 
 function summaryOf({ changes, isDryRun, failure }: ApplyResult, name: string): string {
-  if (changes.length === 0) return `Everything is as ${name} says; nothing was changed.`
+  if (changes.length === 0) return `Everything already matches ${name}; nothing was changed.`
   if (isDryRun) return `${countText(changes.length)} to make; nothing was changed.`
   return failure ? 'Not all changes were made.' : `${countText(changes.length)} made.`
 }

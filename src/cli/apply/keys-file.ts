@@ -2,15 +2,15 @@ import { type FileHandle, open, unlink } from 'node:fs/promises'
 import type { NewKeys } from '#accounts/apply/apply.ts'
 import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
 
-/** A new file for keys, which only its owner can read: JSON lines. */
+/** A new file for keys, as JSON lines, which only its owner can read. */
 export interface KeysFile {
-  /** On disk once it returns. @throws OperatorError */
+  /** Returns once the keys are on disk. @throws OperatorError */
   add(keys: readonly NewKeys[]): Promise<void>
-  /** Leaves no file without keys. */
+  /** Closes the file, and removes it if it has no keys. */
   close(): Promise<void>
 }
 
-/** @throws OperatorError where it exists, or cannot be written */
+/** @throws OperatorError if it exists, or cannot be written */
 export async function openKeysFile(path: string): Promise<KeysFile> {
   const file = await open(path, 'wx', 0o600).catch((cause: unknown) => {
     if (!hasErrorCode(cause, 'EEXIST')) throw cannotWrite(path, cause)

@@ -10,23 +10,23 @@ import { readAtMost } from '#platform/files.ts'
 import type { Terminal } from '../command.ts'
 import { standardStream } from '../import/source.ts'
 
-/** Accounts and their keys, in a file. */
+/** A file that describes accounts and their keys. */
 export interface StateFile {
-  /** How messages name it. */
+  /** Its name in messages. */
   readonly name: string
   readonly state: DesiredState
-  /** Runs work whose errors about the state are to be shown where they stand in the file. */
+  /** Adds file and line to the errors about the state that some work throws. */
   locating<Result>(work: Promise<Result>): Promise<Result>
 }
 
 const pruneHint = 'Nothing was changed. See --prune-max in gatehouse apply --help.'
 
-/** Enough for as many accounts as a file may have. */
+/** Large enough for `applyMax.command` accounts. */
 const fileBytesMax = 8 * 1_048_576
 
 /**
  * Reads YAML, or JSON, which is YAML too.
- * @throws OperatorError with every problem that shows without the store, and its line
+ * @throws OperatorError with every problem that does not depend on the store, and its line
  */
 export async function readStateFile(
   path: string,

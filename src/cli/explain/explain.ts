@@ -1,9 +1,9 @@
 import type { Config } from '#config/config.ts'
+import { destinationOf, type Outcome, principalOf } from '#gateway/arrival/outcome.ts'
 import { undecidable } from '#gateway/decide/decide-server.ts'
 import { chooseScope } from '#gateway/gate/choose-scope.ts'
 import { type Cors, createCors } from '#gateway/gate/cors.ts'
 import { createGate, type DecisionStep, type DecisionTrace } from '#gateway/gate/gate.ts'
-import { destinationOf, type Outcome, principalOf } from '#gateway/gate/outcome.ts'
 import {
   createUpstreamHeadReader,
   findForwardingRoute,

@@ -6,9 +6,9 @@ import {
 } from '#api/admin/admin-admission.ts'
 import { noFeedError } from '#api/revocations.ts'
 import type { Config } from '#config/config.ts'
+import { destinationOf, recordRouteName } from '#gateway/arrival/outcome.ts'
 import { cookieValues } from '#gateway/browser/browser-fields.ts'
 import { createGate, type DecisionTrace, type GateOptions } from '#gateway/gate/gate.ts'
-import { destinationOf, recordRouteName } from '#gateway/gate/outcome.ts'
 import {
   changePasswordPath,
   documentMethods,

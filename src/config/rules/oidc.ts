@@ -37,8 +37,8 @@ function reviewDuplicates(
     if (!before || !review.isValid([...path, option])) continue
     const other = formatPath(before)
     if (value === undefined)
-      review.report([...path, option], `is missing, as in ${other}: only one provider may have no name`)
-    else review.report([...path, option], `is also that of ${other}: it must differ for each provider`)
+      review.report([...path, option], `is missing here and in ${other}: only one provider may have no name`)
+    else review.report([...path, option], `is the same as in ${other}: it must differ for each provider`)
   }
 }
 

@@ -12,7 +12,7 @@ export function reviewSecurityTxt(review: Review): void {
   for (const name of ['encryption', 'policy', 'acknowledgments'] as const)
     reviewUri(review, [section, name], tree[name])
   if (review.isValid([section, 'expires']) && !isDay(tree.expires))
-    review.report([section, 'expires'], 'is not a day of the calendar')
+    review.report([section, 'expires'], 'is not a valid date')
 }
 
 function reviewUri(review: Review, path: Path, text: string | undefined): void {

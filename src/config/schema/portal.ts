@@ -11,6 +11,7 @@ import {
   secret,
   section,
   text,
+  tlsTrust,
 } from './fields.ts'
 import { convert, optional, renamed } from './node.ts'
 
@@ -21,7 +22,7 @@ const provider = item('An OpenID provider.', {
   name: optional(
     text({
       pattern: namePattern,
-      description: 'Part of its callback URL, to tell providers apart; one provider may have none.',
+      description: 'Tells several providers apart, also in their callback URLs; one provider may have none.',
     }),
   ),
   issuer: text({
@@ -48,7 +49,7 @@ const provider = item('An OpenID provider.', {
   label: text({
     pattern: '^[^\\p{Cc}]{1,60}$',
     default: 'single sign-on',
-    description: 'Name of the provider as people know it, for the button and messages; unique.',
+    description: 'Name of the provider that people see on the button and in messages; unique.',
   }),
   passwords: renamed(
     'acceptsPasswords',
@@ -162,9 +163,6 @@ export const mail = optional(
       true,
       'Whether people get a mail about new sign-ins, resets of their keys and password, and a changed e-mail.',
     ),
-    tls: section('TLS to the SMTP server, for starttls and tls.', {
-      verify: flag(true, "Whether the server's certificate is checked."),
-      ca: optional(secret({ description: 'Certificates (PEM) to trust instead of the system ones.' })),
-    }),
+    tls: section('TLS to the SMTP server, for starttls and tls.', tlsTrust('the server')),
   }),
 )

@@ -1,7 +1,7 @@
 /** A member of JSON objects on the way to a field that is looked for. */
 export interface FieldNode {
   readonly members: Map<string, FieldNode>
-  /** The lengths of their names: others are not compared. */
+  /** The lengths of their names; names of other lengths are not compared. */
   readonly lengths: Set<number>
   /** The number of the field that ends here. */
   field: number | undefined
@@ -50,7 +50,7 @@ const mode = {
   skipped: 6,
 } as const
 
-/** A path has no longer names (64 characters, each an escape of six bytes), and longer numbers do not count. */
+/** The longest name that a path can have (64 characters, each an escape of six bytes); longer numbers do not count. */
 const tokenBytesMax = 512
 
 /**
@@ -96,14 +96,14 @@ export class JsonFieldScanner {
     }
   }
 
-  /** @returns where what follows the text begins */
+  /** @returns the index after the string */
   #readText(bytes: Uint8Array, start: number, end: number): number {
     const textEnd = this.#endOfText(bytes, start, end)
     if (textEnd < end) this.#mode = this.#afterText
     return textEnd + 1
   }
 
-  /** In a loop of its own, as most bytes of a body are of texts (hot). @returns the place of its quote; `end` = not here */
+  /** A separate loop, as most bytes of a body belong to strings (hot). @returns the index of the quote; `end` = none */
   #endOfText(bytes: Uint8Array, start: number, end: number): number {
     let isEscaped = this.#isEscaped
     let index = start
@@ -162,7 +162,7 @@ export class JsonFieldScanner {
     }
   }
 
-  /** @returns where what follows the name begins */
+  /** @returns the index after the name */
   #readName(bytes: Uint8Array, start: number, end: number): number {
     const nameEnd = this.#endOfText(bytes, start, end)
     const node = this.#open.at(-1)
@@ -192,7 +192,7 @@ export class JsonFieldScanner {
     }
   }
 
-  /** Also `true`, `false` and `null`, which are no numbers. @returns where what follows begins */
+  /** Reads a number, or skips `true`, `false` and `null`. @returns the index after it */
   #readNumber(bytes: Uint8Array, start: number, end: number): number {
     let index = start
     while (index < end && isOfNumber(bytes[index] ?? 0)) index++

@@ -1,13 +1,7 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { forwardedHostError, hasNameLengths, parseHostName, withoutPort } from '../routes/host-name.ts'
-import type { OwnPaths } from '../routes/own-paths.ts'
-import { pathFaults } from '../routes/path-faults.ts'
-import { mergedPath, readRequestTarget } from '../routes/request-target.ts'
-import type { Arrival } from '../server/arrival.ts'
-import type { Cors, Preflight } from './cors.ts'
-import type { DecisionTrace } from './gate.ts'
+import type { Arrival } from '../arrival/arrival.ts'
 import {
   type Destination,
   ownRouteName,
@@ -15,8 +9,14 @@ import {
   recordDestination,
   recordRouteName,
   recordStatus,
-} from './outcome.ts'
-import type { RequestFields } from './request-fields.ts'
+} from '../arrival/outcome.ts'
+import type { RequestFields } from '../arrival/request-fields.ts'
+import { forwardedHostError, hasNameLengths, parseHostName, withoutPort } from '../routes/host-name.ts'
+import type { OwnPaths } from '../routes/own-paths.ts'
+import { pathFaults } from '../routes/path-faults.ts'
+import { mergedPath, readRequestTarget } from '../routes/request-target.ts'
+import type { Cors, Preflight } from './cors.ts'
+import type { DecisionTrace } from './gate.ts'
 
 /**
  * Who handles a request: the server itself (`OPTIONS *`, or a preflight), the gateway's own endpoints, or the routes.

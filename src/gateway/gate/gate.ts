@@ -6,17 +6,17 @@ import { createLookUpGuard } from '#identity/limits/failures.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
+import { recordDecision, recordRoute } from '../arrival/outcome.ts'
 import type { CheckBasicKey } from '../browser/ambient-credentials.ts'
 import { countedCode } from '../refusals/credential-refusal.ts'
 import type { GatedRoute } from '../routes/route.ts'
-import { type Arrival, credentialsOf } from '../server/arrival.ts'
 import {
   createDecisionEffects,
   type DecisionEffectsOptions,
   type EventualResult,
   type GateResult,
 } from './decision-effects.ts'
-import { recordDecision, recordRoute } from './outcome.ts'
 import type { CheckPossession } from './possession.ts'
 import { type CredentialTakerOptions, createCredentialTaker } from './route-credentials.ts'
 

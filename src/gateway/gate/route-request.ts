@@ -2,16 +2,22 @@ import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
 import { changedHead, type RequestHead } from '#http/exchange/request-head.ts'
 import type { Tracer } from '#ops/tracing/tracer.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import type { Arrival } from '../arrival/arrival.ts'
+import {
+  destinationOf,
+  principalOf,
+  recordReason,
+  recordRouteName,
+  recordUpstream,
+} from '../arrival/outcome.ts'
 import { readMaxForwards, withMaxForwards } from '../forward/hop-by-hop.ts'
-import { type HeadUpstream, isLastOnConnection, type RequestHeadInput } from '../forward/request-head.ts'
 import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
+import { type HeadUpstream, isLastOnConnection, type RequestHeadInput } from '../forward/upstream-head.ts'
 import { ambiguousHostError } from '../routes/host-name.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
-import type { Arrival } from '../server/arrival.ts'
 import type { GateResult } from './decision-effects.ts'
 import type { DecisionTrace } from './gate.ts'
-import { destinationOf, principalOf, recordReason, recordRouteName, recordUpstream } from './outcome.ts'
 
 /** Finds the route of a request, or the error that it is refused with; the log line names the intended route. */
 export function findRoute<Upstream>(

@@ -10,8 +10,8 @@ import { memoizeByObject } from '#platform/memoize.ts'
 import { formOf, type SecretForm } from '#platform/secrets/key-format.ts'
 import { listText } from '#platform/text.ts'
 import type { Rate } from '#store/rates.ts'
+import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
 import { accessTokenPath, refreshTokenPath } from '../routes/own-paths.ts'
-import { type Arrival, credentialsOf } from '../server/arrival.ts'
 
 /**
  * This code is counted: it is a guess at a key, or a key that was reset. Tokens cannot be guessed; one that its issuer

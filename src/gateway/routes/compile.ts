@@ -219,7 +219,7 @@ function schemesOf(auth: Exclude<AuthOption, 'none'>): readonly [SchemeName, ...
       return ['bearer']
     case 'any':
     case 'optional':
-    // Never reached.
+    // Unreachable.
     case 'deny':
       return ['secretKey', 'bearer']
     default:

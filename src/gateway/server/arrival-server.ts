@@ -8,8 +8,8 @@ import type { NameTable } from '#http/h1/name-table.ts'
 import { createSessionOpener, type SessionLimits } from '#http/h2/client-session.ts'
 import { DeadlineSweep } from '#platform/deadline.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { type Arrival, type ArrivalReader, withoutHead } from '../arrival/arrival.ts'
 import { refusePlainHttp, refuseUnreadable, toGatehouseError } from '../refusals/send-problem.ts'
-import { type Arrival, type ArrivalReader, withoutHead } from './arrival.ts'
 import type { Observer } from './observe.ts'
 
 /** All in PEM. */

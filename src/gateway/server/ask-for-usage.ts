@@ -3,14 +3,14 @@ import { changedHead, type RequestBody, type RequestHead } from '#http/exchange/
 import { isNamed } from '#http/h1/raw-headers.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Arrival } from '../arrival/arrival.ts'
+import { principalOf, recordReason } from '../arrival/outcome.ts'
 import { isFixed, mayAskForStream, withUsageAsked } from '../forward/asked-usage.ts'
 import { type HeldBodies, heldBytesMax } from '../forward/held-bodies.ts'
 import type { HeldBody } from '../forward/pending-body.ts'
-import { isLastOnConnection, type RequestHeadInput } from '../forward/request-head.ts'
-import { principalOf, recordReason } from '../gate/outcome.ts'
+import { isLastOnConnection, type RequestHeadInput } from '../forward/upstream-head.ts'
 import { toGatehouseError } from '../refusals/send-problem.ts'
 import type { Route } from '../routes/route.ts'
-import type { Arrival } from './arrival.ts'
 
 /** An admitted request, as it will be sent. */
 export interface SentRequest<Upstream> {

@@ -1,12 +1,12 @@
 import { framingNames, NameTable } from '#http/h1/name-table.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { ownRouteName, recordRouteName, recordStatus } from '../gate/outcome.ts'
+import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
+import { ownRouteName, recordRouteName, recordStatus } from '../arrival/outcome.ts'
 import { answerProblem } from '../refusals/send-problem.ts'
 import { parseHostName } from '../routes/host-name.ts'
 import { pathFaults } from '../routes/path-faults.ts'
 import { readRequestTarget } from '../routes/request-target.ts'
-import { type Arrival, type ArrivalReader, createArrival } from './arrival.ts'
 import {
   type ArrivalServer,
   createArrivalServer,

@@ -1,5 +1,5 @@
 import { foldHeaderName } from '#platform/text.ts'
-import type { ResponseHead } from '../client/response-head.ts'
+import type { ResponseHead } from '../outgoing/response-head.ts'
 import type { ActiveCheckOptions } from './health.ts'
 import type { UpstreamHeaders } from './upstream-headers.ts'
 

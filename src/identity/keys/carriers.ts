@@ -41,13 +41,23 @@ export function createCarriers(accept: readonly string[]): Carriers {
 }
 
 /** How to send a secret key, for each carrier: `in the header SecretKey`. */
-export function describeCarriers({ headers, bearer, basic, certificate }: Carriers): readonly string[] {
+export function describeCarriers(
+  { headers, bearer, basic, certificate }: Carriers,
+  words = englishCarriers,
+): readonly string[] {
   return [
-    ...headers.map((name) => `in the header ${name}`),
-    ...(bearer ? ['as Authorization: Bearer'] : []),
-    ...(basic ? ['as the password of Authorization: Basic'] : []),
-    ...(certificate ? ['as the certificate of the client'] : []),
+    ...headers.map(words.header),
+    ...(bearer ? [words.bearer] : []),
+    ...(basic ? [words.basic] : []),
+    ...(certificate ? [words.certificate] : []),
   ]
+}
+
+export const englishCarriers = {
+  header: (name: string) => `in the header ${name}`,
+  bearer: 'as Authorization: Bearer',
+  basic: 'as the password of Authorization: Basic',
+  certificate: 'as the certificate of the client',
 }
 
 /** The header field to send a secret key in, as the first accepted carrier. */

@@ -38,7 +38,7 @@ export interface RevocationFeed {
    */
   follow(nonce: string, reader: FeedReader): Iterator<string>
   leave(reader: FeedReader): void
-  /** Ends it for every reader. Assertions get their stamps still. */
+  /** Ends the stream of every reader. Assertions still get their positions. */
   close(): void
 }
 

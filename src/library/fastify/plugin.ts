@@ -3,7 +3,7 @@ import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import fastifyPlugin from 'fastify-plugin'
 import { registerEndpoints } from '#api/api.ts'
 import { type AppConfigOptions, loadAppConfig } from '#config/load-app-config.ts'
-import { ownRouteName } from '#gateway/gate/outcome.ts'
+import { ownRouteName } from '#gateway/arrival/outcome.ts'
 import type { StoreHealth } from '#identity/cache/store-connection.ts'
 import { appArrivalOf, readAppArrival, refuse } from './app-arrival.ts'
 import { type AppParts, createAppLog, openAppParts } from './open-app-parts.ts'
@@ -64,7 +64,7 @@ async function registerGatehouse(app: FastifyInstance, options: GatehouseOptions
     log: createAppLog(app.log),
     clock: options.clock ?? Date.now,
   })
-  // Before the server waits for its connections.
+  // Runs before the server waits for its connections to end.
   app.addHook('preClose', async () => parts.api.revocationFeed?.close())
   app.addHook('onClose', parts.close)
   app.decorateRequest('principal', undefined)

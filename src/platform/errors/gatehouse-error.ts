@@ -10,14 +10,14 @@ export interface FieldError {
 interface GatehouseErrorOptions {
   readonly cause?: unknown
   /** Overrides the text of the table; sent to the client. */
-  readonly detail?: string
-  readonly errors?: readonly FieldError[]
+  readonly detail?: string | undefined
+  readonly errors?: readonly FieldError[] | undefined
   /** Methods that the path allows, for Allow. */
-  readonly allow?: readonly string[]
+  readonly allow?: readonly string[] | undefined
   /** The account concerned, for the log; not sent to the client. */
   readonly accountId?: string | undefined
   /** The rate that was exceeded, for Retry-After and RateLimit-*. */
-  readonly rate?: ExceededRate
+  readonly rate?: ExceededRate | undefined
   /** For DPoP-Nonce. */
   readonly nonce?: string | undefined
   /** Whether it is the same for all requests (see sharedError). */
@@ -64,6 +64,15 @@ export class GatehouseError extends Error {
     this.nonce = nonce
     this.isShared = isShared
   }
+}
+
+/** The same error in other words. */
+export function reworded(
+  error: GatehouseError,
+  words: Pick<GatehouseErrorOptions, 'detail' | 'errors'>,
+): GatehouseError {
+  const { code, cause, detail, errors, allow, accountId, rate, nonce } = error
+  return new GatehouseError(code, { cause, detail, errors, allow, accountId, rate, nonce, ...words })
 }
 
 const sharedErrors = new Map<ErrorCode, Map<string | undefined, GatehouseError>>()

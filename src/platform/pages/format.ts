@@ -1,9 +1,10 @@
+import { english, type Locale } from '../locales.ts'
 import { dayMs } from '../time.ts'
 import { type Html, html } from './html.ts'
 
 /** Such as `12,345`. */
-export function formatCount(value: number): string {
-  return Math.round(value).toLocaleString('en-GB')
+export function formatCount(value: number, { tag } = english): string {
+  return Math.round(value).toLocaleString(tag)
 }
 
 /** Such as `0.25` and `1,234`: three digits are enough. */
@@ -12,9 +13,9 @@ export function formatRate(count: number, seconds: number): string {
 }
 
 /** Such as `2.4%`; a dash where the whole is 0. */
-export function formatPercent(part: number, whole: number): string {
+export function formatPercent(part: number, whole: number, { tag } = english): string {
   if (whole === 0) return '–'
-  return (part / whole).toLocaleString('en-GB', { style: 'percent', maximumSignificantDigits: 3 })
+  return (part / whole).toLocaleString(tag, { style: 'percent', maximumSignificantDigits: 3 })
 }
 
 /** Such as `0.42 ms`, `1.3 s`; a dash where nothing was measured. */
@@ -44,34 +45,34 @@ const steps = [
 /** From this age on a date is shown. */
 const relativeMsMax = 31 * dayMs
 
+/** The moment at which a page is made, and its language. */
+export interface PageMoment {
+  /** Milliseconds since 1970. */
+  readonly now: number
+  readonly locale: Locale
+}
+
 /**
  * Such as `3 hours ago`, `in 5 minutes`, `just now`; `11 Oct 2026` from a month on. Past times are rounded towards now,
  * future ones to the nearest unit: otherwise a link valid for 15 minutes would be shown as 14.
  */
-export function relativeTime(at: number, now: number): string {
+export function relativeTime(at: number, { now, locale }: PageMoment): string {
   const difference = at - now
   if (Math.abs(difference) >= relativeMsMax)
-    return new Date(at).toLocaleDateString('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+    return new Date(at).toLocaleDateString(locale.tag, { dateStyle: 'medium', timeZone: 'UTC' })
   const round = difference < 0 ? Math.ceil : Math.round
   // A value that rounds up to the next unit is given in that unit: 1 hour, not 60 minutes.
   const step = steps.find(
     ({ ms, smaller }) => Math.abs(difference) >= ms - (difference < 0 ? 0 : smaller / 2),
   )
-  if (step) return relativeText(round(difference / step.ms), step.unit)
-  return difference > 1_000 ? 'in less than a minute' : 'just now'
-}
-
-/** Such as `3 hours ago`. */
-function relativeText(count: number, unit: string): string {
-  const amount = Math.abs(count)
-  const words = `${amount} ${unit}${amount === 1 ? '' : 's'}`
-  return count < 0 ? `${words} ago` : `in ${words}`
+  if (step) return locale.relative(round(difference / step.ms), step.unit)
+  return difference > 1_000 ? locale.soon : locale.justNow
 }
 
 /** A relative time, with the exact time in UTC as a tooltip. */
-export function time(at: number, now: number): Html {
+export function time(at: number, moment: PageMoment): Html {
   const iso = new Date(at).toISOString()
-  return html`<time datetime="${iso}" title="${formatUtc(at)}">${relativeTime(at, now)}</time>`
+  return html`<time datetime="${iso}" title="${formatUtc(at)}">${relativeTime(at, moment)}</time>`
 }
 
 /** Such as `2026-11-21 14:03:22 UTC`. */

@@ -1,5 +1,6 @@
 // Asks the browser for a passkey before a form with one is sent (WebAuthn).
 ;(() => {
+  const texts = globalThis.gatehouseTexts
   async function ask(event) {
     const form = event.target
     const { credential } = form.elements
@@ -18,9 +19,8 @@
   }
 
   async function answerOf(form, { options, origin }) {
-    if (location.origin !== origin) throw new Error(`Passkeys work only at ${origin}: open the portal there.`)
-    if (!globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON)
-      throw new Error('This browser does not support passkeys. Update it, or use another way.')
+    if (location.origin !== origin) throw new Error(texts.passkeysElsewhere.replace('{origin}', origin))
+    if (!globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON) throw new Error(texts.noPasskeySupport)
     const json = await fetchOptions(form, options)
     const isNew = form.dataset.passkey === 'create'
     const credential = isNew
@@ -42,14 +42,14 @@
     if (body?.code === 'credentials-missing') location.reload()
     const [error] = body?.errors ?? []
     form.elements[error?.field]?.focus()
-    throw new Error(error?.message ?? body?.detail ?? 'The gateway is not responding. Try again.')
+    throw new Error(error?.message ?? body?.detail ?? texts.noResponse)
   }
 
   /** What the browser says is not for people, and tells little on purpose. */
   function textOf({ name, message }) {
     if (name === 'Error') return message
-    if (name === 'InvalidStateError') return 'This device has a passkey for this account already.'
-    return 'No passkey was used: it was cancelled, took too long, or there is none here. Try again.'
+    if (name === 'InvalidStateError') return texts.passkeyExists
+    return texts.noPasskeyUsed
   }
 
   function showError(form, text) {

@@ -1,5 +1,6 @@
 // What needs a script: filling in a link's token, revealing in place, copying, polling. All forms work without it.
 ;(() => {
+  const texts = globalThis.gatehouseTexts
   const shownMs = 60_000
   const refreshMs = 4_000
 
@@ -22,9 +23,9 @@
   async function copy(button) {
     const source = button.closest('.code, .secret').querySelector('code')
     await navigator.clipboard.writeText(source.textContent)
-    button.textContent = 'Copied'
+    button.textContent = texts.copied
     setTimeout(() => {
-      button.textContent = 'Copy'
+      button.textContent = texts.copy
     }, 2_000)
   }
 
@@ -83,7 +84,7 @@
       section.hidden = false
       card.querySelector('[data-replacement]')?.remove()
       show(kind, undefined)
-      announce(box, 'Hidden again.')
+      announce(box, texts.hiddenAgain)
     }
     const timer = setTimeout(hide, shownMs)
     section.hidden = true
@@ -92,7 +93,7 @@
       hide()
       section.querySelector('summary').focus()
     }
-    announce(box, 'Shown for one minute.')
+    announce(box, texts.shownForOneMinute)
     focusCopyButton(box)
   }
 
@@ -129,11 +130,7 @@
       section.open = false
       reveal(section, form.dataset.reveal, body.key)
     } else if (response?.status === 401 && body?.code === 'credentials-missing') location.reload()
-    else
-      showFieldError(
-        form,
-        body?.errors?.[0]?.message ?? body?.detail ?? 'The gateway is not responding. Try again.',
-      )
+    else showFieldError(form, body?.errors?.[0]?.message ?? body?.detail ?? texts.noResponse)
   }
 
   /** Shows an error at a field as the server would: the form holds a template for it. */

@@ -6,7 +6,7 @@
   // The form of exact times, with the name of the zone, such as 2026-11-21 15:03:22 CET.
   const exact = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' })
   const named = new Intl.DateTimeFormat(locale, { timeZoneName: 'short' })
-  const dateOf = (at, timeZone) => at.toLocaleDateString('en-GB', { dateStyle: 'medium', timeZone })
+  const dateOf = (at, timeZone) => at.toLocaleDateString(locale, { dateStyle: 'medium', timeZone })
 
   function show(element) {
     const at = new Date(element.dateTime)

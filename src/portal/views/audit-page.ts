@@ -38,7 +38,7 @@ export function auditPage(frame: PageFrame, view: AuditView): Html {
       entries.length === 0
         ? emptyState({ icon: icon('audit'), title: 'No entries', text: filterText(filter) })
         : table(frame, entries)
-    }</section>${pager({
+    }</section>${pager(frame, {
       isFirstPage,
       nextCursor: before,
       texts: ['Newest', 'Older'],

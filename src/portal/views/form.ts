@@ -127,7 +127,8 @@ export function hasErrors({ errors, message }: FormState): boolean {
 /** Asks for the password again before a sensitive action. */
 export function currentPasswordField(frame: PageFrame, state: FormState, idPrefix: string): Html {
   const { viewer, oidc, passkeys } = frame
-  if (passkeys?.isConfirmed) return html`<p class="hint">You have just confirmed with a passkey.</p>`
+  const texts = frame.texts.form
+  if (passkeys?.isConfirmed) return html`<p class="hint">${texts.confirmedByPasskey}</p>`
   if (oidc?.isConfirmed) return confirmationPart(frame, oidc)
   const error = state.errors.password
   const canConfirm = oidc !== undefined && oidc.linked.length > 0
@@ -135,7 +136,7 @@ export function currentPasswordField(frame: PageFrame, state: FormState, idPrefi
     return html`${error !== undefined && fieldError(`${idPrefix}password-error`, error)}${confirmationPart(frame, oidc)}`
   return html`${usernameField(viewer?.email)}${field(state, {
     name: 'password',
-    label: 'Your password',
+    label: texts.yourPassword,
     type: 'password',
     autocomplete: 'current-password',
     idPrefix,
@@ -143,20 +144,23 @@ export function currentPasswordField(frame: PageFrame, state: FormState, idPrefi
 }
 
 /** Leads to the page that asks for a passkey, and back. */
-export function passkeyConfirmation({ base }: PageFrame, { path }: FramePasskeys, reason = 'Or'): Html {
-  return html`<p class="hint">${reason} <a href="${base}${confirmByPasskeyPath}?next=${encodeURIComponent(path)}">confirm with a passkey</a>.</p>`
+export function passkeyConfirmation(
+  { base, texts: { form } }: PageFrame,
+  { path }: FramePasskeys,
+  text = form.orByPasskey,
+): Html {
+  return html`<p class="hint">${text(`${base}${confirmByPasskeyPath}?next=${encodeURIComponent(path)}`)}</p>`
 }
 
 /** Asks the viewer to authenticate again at a provider, and afterwards says that it was done. */
-function confirmationPart({ base }: PageFrame, oidc: FrameOidc): Html {
+function confirmationPart({ base, texts: { form } }: PageFrame, oidc: FrameOidc): Html {
   const { linked, isConfirmed, hasPassword, path } = oidc
-  if (isConfirmed) return html`<p class="hint">You have just confirmed that it is you.</p>`
-  const reason = hasPassword ? 'Or, instead of the password:' : 'First confirm that it is you:'
+  if (isConfirmed) return html`<p class="hint">${form.confirmed}</p>`
   const links = linked.map(
     (provider, index) =>
-      html`${index > 0 && ' or '}<a href="${base}${confirmPath}${providerQuery(provider, path)}">confirm with ${provider.label}</a>`,
+      html`${index > 0 && form.or}<a href="${base}${confirmPath}${providerQuery(provider, path)}">${form.confirmWith(provider.label)}</a>`,
   )
-  return html`<p class="hint">${reason} ${links}.</p>`
+  return html`<p class="hint">${hasPassword ? form.orAtProvider(links) : form.firstAtProvider(links)}</p>`
 }
 
 /** Lets password managers store and fill in the password of the right account. */

@@ -1,16 +1,23 @@
+import type { Language } from '#platform/locales.ts'
+import type { PageMoment } from '#platform/pages/format.ts'
 import type { NoticeKind } from '#platform/pages/parts.ts'
+import type { Texts } from '../texts/texts.ts'
 
 /** What every page's layout needs. */
-export interface PageFrame {
+export interface PageFrame extends PageMoment {
   /** The path of the portal, such as `/portal`. */
   readonly base: string
   /** The name of the portal. */
   readonly brand: string
-  readonly assets: { readonly style: string; readonly script: string; readonly logo: string | undefined }
+  readonly assets: {
+    readonly style: string
+    readonly scripts: Readonly<Record<Language, string>>
+    readonly logo: string | undefined
+  }
   /** The nonce of this response, for its Content-Security-Policy. */
   readonly nonce: string
-  /** Milliseconds since 1970. */
-  readonly now: number
+  readonly language: Language
+  readonly texts: Texts
   /** The CSRF token for forms. */
   readonly csrfToken: string
   /** The viewer; undefined = nobody is signed in. */
@@ -75,8 +82,8 @@ export interface FrameOidc {
 }
 
 /** Such as `Example ID or Google`. */
-export function labelsOf(providers: readonly FrameProvider[]): string {
-  return providers.map(({ label }) => label).join(' or ')
+export function labelsOf(providers: readonly FrameProvider[], or = ' or '): string {
+  return providers.map(({ label }) => label).join(or)
 }
 
 /** The query of a link that leads to a provider. @param next where to go afterwards; empty = the start of the portal */

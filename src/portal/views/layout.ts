@@ -1,5 +1,6 @@
 import { attributeIf, type Content, type Html, html, rawHtml } from '#platform/pages/html.ts'
 import { faviconUrl, type IconName, icon, notice } from '#platform/pages/parts.ts'
+import type { Texts } from '../texts/texts.ts'
 import { form } from './form.ts'
 import type { PageFrame, PageViewer } from './frame.ts'
 
@@ -17,21 +18,20 @@ interface PageLayout {
 }
 
 interface NavEntry {
-  readonly path: string
-  readonly text: string
+  readonly path: keyof Texts['layout']['sections']
   readonly icon: IconName
 }
 
 const ownSections = [
-  { path: '/integration', text: 'Integration', icon: 'key' },
-  { path: '/usage', text: 'Usage', icon: 'usage' },
-  { path: '/sessions', text: 'Sessions', icon: 'sessions' },
-  { path: '/profile', text: 'Profile', icon: 'profile' },
+  { path: '/integration', icon: 'key' },
+  { path: '/usage', icon: 'usage' },
+  { path: '/sessions', icon: 'sessions' },
+  { path: '/profile', icon: 'profile' },
 ] as const satisfies readonly NavEntry[]
 
 const adminSections = [
-  { path: '/accounts', text: 'Accounts', icon: 'accounts' },
-  { path: '/audit', text: 'Audit', icon: 'audit' },
+  { path: '/accounts', icon: 'accounts' },
+  { path: '/audit', icon: 'audit' },
 ] as const satisfies readonly NavEntry[]
 
 type Section = (typeof ownSections | typeof adminSections)[number]['path']
@@ -73,9 +73,9 @@ ${body}
 }
 
 function htmlDocument(frame: PageFrame, title: string, body: Html): Html {
-  const { assets, nonce, formPagePath } = frame
+  const { assets, nonce, formPagePath, language, texts } = frame
   return html`<!doctype html>
-<html lang="en"${formPagePath !== undefined && html` data-form-page="${formPagePath}"`}>
+<html lang="${language}"${formPagePath !== undefined && html` data-form-page="${formPagePath}"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -84,10 +84,10 @@ function htmlDocument(frame: PageFrame, title: string, body: Html): Html {
 <title>${title} · ${frame.brand}</title>
 <link rel="stylesheet" href="${assets.style}" nonce="${nonce}">
 <link rel="icon" href="${assets.logo ?? rawHtml(faviconUrl)}">
-<script src="${assets.script}" nonce="${nonce}" defer></script>
+<script src="${assets.scripts[language]}" nonce="${nonce}" defer></script>
 </head>
 <body>
-<a class="skip" href="#main">Skip to content</a>
+<a class="skip" href="#main">${texts.layout.skipToContent}</a>
 ${body}
 </body>
 </html>
@@ -101,24 +101,29 @@ function brandLink({ base, brand, assets: { logo } }: PageFrame): Html {
 }
 
 function sidebar(frame: PageFrame, section: Section | undefined): Html {
-  const { viewer, base } = frame
+  const { viewer } = frame
+  const texts = frame.texts.layout
   return html`<header class="side">${brandLink(frame)}
-<nav aria-label="Portal"><ul class="nav">
-${ownSections.map((entry) => navEntry(base, entry, section))}
+<nav aria-label="${texts.navigation}"><ul class="nav">
+${ownSections.map((entry) => navEntry(frame, entry, section))}
 ${
   viewer?.isAdmin === true &&
-  html`<li class="group" aria-hidden="true">Administration</li>${adminSections.map((entry) => navEntry(base, entry, section))}`
+  html`<li class="group" aria-hidden="true">${texts.administration}</li>${adminSections.map((entry) => navEntry(frame, entry, section))}`
 }
 </ul></nav>
 ${viewer && signedInUser(frame, viewer)}
 </header>`
 }
 
-function navEntry(base: string, { path, text, icon: name }: NavEntry, section: Section | undefined): Html {
-  return html`<li><a href="${base}${path}"${attributeIf(path === section, 'aria-current="page"')}>${icon(name)}<span>${text}</span></a></li>`
+function navEntry(
+  { base, texts }: PageFrame,
+  { path, icon: name }: NavEntry,
+  section: Section | undefined,
+): Html {
+  return html`<li><a href="${base}${path}"${attributeIf(path === section, 'aria-current="page"')}>${icon(name)}<span>${texts.layout.sections[path]}</span></a></li>`
 }
 
 function signedInUser(frame: PageFrame, { email, name }: PageViewer): Html {
   return html`<div class="who"><p>${name !== '' && html`<strong>${name}</strong>`}<span class="muted">${email}</span></p>
-${form(frame, { action: '/sign-out', body: html`<button class="small">${icon('leave')}Sign out</button>` })}</div>`
+${form(frame, { action: '/sign-out', body: html`<button class="small">${icon('leave')}${frame.texts.layout.signOut}</button>` })}</div>`
 }

@@ -1,6 +1,7 @@
 import { type Content, type Html, html } from '#platform/pages/html.ts'
 import { keyMarks } from '#platform/secrets/key-format.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
+import type { PageFrame } from './frame.ts'
 
 /** A cell of a table; narrow screens show the label, as they show no headings. */
 export function cell(label: string, content: Html): Html {
@@ -27,40 +28,44 @@ interface CodeOptions {
 
 /** Code under a heading, with a copy button that copies exactly the visible text. */
 export function codeBlock(
+  frame: PageFrame,
   heading: string,
   text: Content,
   { isWrapped = false, isTall = false, isMasked = false, saveAs }: CodeOptions = {},
 ): Html {
-  return html`<div class="code${isWrapped && ' wrapped'}${isTall && ' tall'}${isMasked && ' masked'}"><div class="row"><h3>${heading}</h3>${saveAs !== undefined && saveButton(heading, saveAs)}${copyButton(heading)}</div><pre tabindex="0" role="region" aria-label="${heading}"><code>${text}</code></pre></div>`
+  return html`<div class="code${isWrapped && ' wrapped'}${isTall && ' tall'}${isMasked && ' masked'}"><div class="row"><h3>${heading}</h3>${saveAs !== undefined && saveButton(frame, heading, saveAs)}${copyButton(frame, heading)}</div><pre tabindex="0" role="region" aria-label="${heading}"><code>${text}</code></pre></div>`
 }
 
 /** Copies the code beside it. Hidden until the script enables it, as it does not work without. */
-export function copyButton(label: string): Html {
-  return html`<button type="button" class="small" data-copy hidden aria-label="Copy: ${label}">Copy</button>`
+export function copyButton({ texts: { parts, script } }: PageFrame, label: string): Html {
+  return html`<button type="button" class="small" data-copy hidden aria-label="${parts.copy(label)}">${script.copy}</button>`
 }
 
 /** Saves the code as a file that the browser creates, so that the contents are in no URL of the history. */
-function saveButton(label: string, name: string): Html {
-  return html`<button type="button" class="small" data-save="${name}" hidden aria-label="Save: ${label}">Save</button>`
+function saveButton({ texts: { parts } }: PageFrame, label: string, name: string): Html {
+  return html`<button type="button" class="small" data-save="${name}" hidden aria-label="${parts.saveAs(label)}">${parts.save}</button>`
 }
 
 /**
  * Links from one page of a list to the first and the next one; nothing if there is only one page.
  * @param hrefOf the page that begins at a cursor; undefined = the first
  */
-export function pager({
-  label = 'Pages',
-  isFirstPage,
-  nextCursor,
-  texts: [first, next],
-  hrefOf,
-}: {
-  readonly label?: string
-  readonly isFirstPage: boolean
-  readonly nextCursor: string | undefined
-  readonly texts: readonly [first: string, next: string]
-  hrefOf(cursor: string | undefined): string
-}): Html | undefined {
+export function pager(
+  { texts: { parts } }: PageFrame,
+  {
+    label = parts.pages,
+    isFirstPage,
+    nextCursor,
+    texts: [first, next],
+    hrefOf,
+  }: {
+    readonly label?: string
+    readonly isFirstPage: boolean
+    readonly nextCursor: string | undefined
+    readonly texts: readonly [first: string, next: string]
+    hrefOf(cursor: string | undefined): string
+  },
+): Html | undefined {
   if (isFirstPage && nextCursor === undefined) return undefined
   return html`<nav class="pager" aria-label="${label}">${
     isFirstPage ? html`<span></span>` : html`<a class="button" href="${hrefOf(undefined)}">${first}</a>`

@@ -1,7 +1,8 @@
 import { emailLengthMax, nameLengthMax } from '#accounts/account-input.ts'
 import { time } from '#platform/pages/format.ts'
-import { type Html, html } from '#platform/pages/html.ts'
+import { attributeIf, type Html, html } from '#platform/pages/html.ts'
 import { badge, card } from '#platform/pages/parts.ts'
+import { languages } from '../texts/texts.ts'
 import { button, currentPasswordField, field, form, formMessage, usernameField } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { page } from './layout.ts'
@@ -18,6 +19,7 @@ interface ProfileView {
     readonly role: string
     readonly isVerified: boolean
     readonly createdAt: number
+    readonly portal: { readonly language?: string | undefined }
   }
   /** Whether mail can be sent; if not, an Admin verifies and changes e-mails. */
   readonly canSend: boolean
@@ -29,19 +31,20 @@ interface ProfileView {
 /** One's own name, e-mail and password. */
 export function profilePage(frame: PageFrame, view: ProfileView): Html {
   const { account } = view
+  const texts = frame.texts.profile
   return page(frame, {
-    title: 'Profile',
+    title: texts.title,
     section: '/profile',
     body: html`${card({
-      title: 'Account',
-      body: html`<dl class="facts"><div><dt>ID</dt><dd class="mono">${account.id}</dd></div><div><dt>Role</dt><dd>${account.role}</dd></div>
-<div><dt>E-mail</dt><dd>${account.email}</dd></div><div><dt>Created</dt><dd>${time(account.createdAt, frame.now)}</dd></div></dl>`,
-    })}${nameCard(frame, view)}${emailCard(frame, view)}${passwordCard(frame, view)}${secondFactorCard(frame, view)}`,
+      title: texts.account,
+      body: html`<dl class="facts"><div><dt>${texts.id}</dt><dd class="mono">${account.id}</dd></div><div><dt>${texts.role}</dt><dd>${account.role}</dd></div>
+<div><dt>${texts.email}</dt><dd>${account.email}</dd></div><div><dt>${texts.created}</dt><dd>${time(account.createdAt, frame)}</dd></div></dl>`,
+    })}${nameCard(frame, view)}${emailCard(frame, view)}${languageCard(frame, account)}${passwordCard(frame, view)}${secondFactorCard(frame, view)}`,
   })
 }
 
-export function verifiedBadge(isVerified: boolean): Html {
-  return isVerified ? badge('good', 'Verified') : badge('warn', 'Not verified')
+export function verifiedBadge({ texts: { profile } }: PageFrame, isVerified: boolean): Html {
+  return isVerified ? badge('good', profile.verified) : badge('warn', profile.notVerified)
 }
 
 function stateOf({ refused }: ProfileView, name: ProfileForm): FormState {
@@ -51,29 +54,30 @@ function stateOf({ refused }: ProfileView, name: ProfileForm): FormState {
 function nameCard(frame: PageFrame, view: ProfileView): Html {
   const state = stateOf(view, 'name')
   return card({
-    title: 'Name',
+    title: frame.texts.profile.name,
     body: form(frame, {
       action: '/profile/name',
-      body: html`${formMessage(state, true)}${nameFields(state, view.account)}<div>${button('Save name')}</div>`,
+      body: html`${formMessage(state, true)}${nameFields(frame, state, view.account)}<div>${button(frame.texts.profile.saveName)}</div>`,
     }),
   })
 }
 
 /** First and last name, side by side if there is room. */
 export function nameFields(
+  { texts: { profile } }: PageFrame,
   state: FormState,
   names: { readonly firstName: string; readonly lastName: string },
 ): Html {
   return html`<div class="fields two">${field(state, {
     name: 'firstName',
-    label: 'First name',
+    label: profile.firstName,
     autocomplete: 'given-name',
     isOptional: true,
     lengthMax: nameLengthMax,
     value: names.firstName,
   })}${field(state, {
     name: 'lastName',
-    label: 'Last name',
+    label: profile.lastName,
     autocomplete: 'family-name',
     isOptional: true,
     lengthMax: nameLengthMax,
@@ -83,35 +87,52 @@ export function nameFields(
 
 function emailCard(frame: PageFrame, view: ProfileView): Html {
   const { account, canSend } = view
+  const texts = frame.texts.profile
   const state = stateOf(view, 'email')
   const body = canSend
     ? form(frame, {
         action: '/profile/email',
         body: html`${formMessage(state, true)}${field(state, {
           name: 'email',
-          label: 'E-mail',
+          label: texts.email,
           type: 'email',
           autocomplete: 'email',
           lengthMax: emailLengthMax,
           value: account.email,
-          hint: 'We send a link to this address. The change takes effect when the link is opened.',
-        })}${currentPasswordField(frame, state, 'email-')}<div>${button(account.isVerified ? 'Change e-mail' : 'Send link')}</div>`,
+          hint: texts.emailHint,
+        })}${currentPasswordField(frame, state, 'email-')}<div>${button(account.isVerified ? texts.changeEmail : texts.sendLink)}</div>`,
       })
-    : html`<p class="muted">No mail server is configured: an administrator changes and verifies e-mails.</p>`
-  return card({ title: 'E-mail', aside: verifiedBadge(account.isVerified), body })
+    : html`<p class="muted">${texts.noMail}</p>`
+  return card({ title: texts.email, aside: verifiedBadge(frame, account.isVerified), body })
+}
+
+function languageCard(frame: PageFrame, { portal }: ProfileView['account']): Html {
+  const texts = frame.texts.profile
+  const options = [{ tag: '', name: texts.browserLanguage }, ...languages].map(
+    ({ tag, name }) =>
+      html`<option value="${tag}"${tag !== '' && html` lang="${tag}"`}${attributeIf(tag === (portal.language ?? ''), 'selected')}>${name}</option>`,
+  )
+  return card({
+    title: texts.language,
+    lead: texts.languageLead,
+    body: form(frame, {
+      action: '/profile/language',
+      body: html`<div class="field"><label for="language">${texts.language}</label><select id="language" name="language">${options}</select></div><div>${button(texts.saveLanguage)}</div>`,
+    }),
+  })
 }
 
 function secondFactorCard(
-  { base, oidc, passkeys }: PageFrame,
+  { base, oidc, passkeys, texts: { profile } }: PageFrame,
   { hasSecondFactor }: ProfileView,
 ): Html | undefined {
   // It is bound to the password.
   if (oidc && !oidc.hasPassword) return undefined
   return card({
-    title: 'Two-factor sign-in',
-    lead: `After the password, ${passkeys ? 'a passkey or ' : ''}a code from an app on your phone.${passkeys ? ' A passkey also signs you in without the password.' : ''}`,
-    aside: hasSecondFactor ? badge('good', 'On') : badge('plain', 'Off'),
-    body: html`<a class="button" href="${base}/profile/two-factor">${hasSecondFactor ? 'Manage' : 'Set up'}</a>`,
+    title: profile.secondFactor,
+    lead: passkeys ? profile.secondFactorOrPasskeyLead : profile.secondFactorLead,
+    aside: hasSecondFactor ? badge('good', profile.on) : badge('plain', profile.off),
+    body: html`<a class="button" href="${base}/profile/two-factor">${hasSecondFactor ? profile.manage : profile.setUp}</a>`,
   })
 }
 
@@ -119,18 +140,19 @@ function passwordCard(frame: PageFrame, view: ProfileView): Html | undefined {
   // A person without a password cannot enter the current one: a set-up link sets the first.
   if (frame.oidc && !frame.oidc.hasPassword) return undefined
   const state = stateOf(view, 'password')
+  const texts = frame.texts.profile
   return card({
-    title: 'Password',
-    lead: 'Changing it signs out all other browsers.',
+    title: texts.password,
+    lead: texts.passwordLead,
     body: form(frame, {
       action: '/profile/password',
       body: html`${formMessage(state, true)}${usernameField(view.account.email)}
 ${field(state, {
   name: 'current',
-  label: 'Current password',
+  label: texts.currentPassword,
   type: 'password',
   autocomplete: 'current-password',
-})}${newPasswordFields(state, 'New password')}<div>${button('Change password')}</div>`,
+})}${newPasswordFields(frame, state, texts.newPassword)}<div>${button(texts.changePassword)}</div>`,
     }),
   })
 }

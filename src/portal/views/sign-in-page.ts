@@ -16,18 +16,20 @@ import { passkeyForm } from './passkey-forms.ts'
 
 /** The sign-in page, with a link to set a password. */
 export function signInPage(frame: PageFrame, state: FormState & { readonly next: string }): Html {
-  const { oidc } = frame
+  const { oidc, base } = frame
+  const texts = frame.texts.signIn
+  const { title, lead } = texts
   const links = oidc && providerLinks(frame, oidc, state.next)
   if (oidc?.acceptsPasswords === false) {
     const body = html`<div class="card"><div class="body">${formMessage(state)}${links}</div></div>`
-    return signedOutPage(frame, { title: 'Sign in', lead: 'Manage your keys and sessions.', body })
+    return signedOutPage(frame, { title, lead, body })
   }
   const body = html`<div class="card"><div class="body">${links}${formMessage(state)}${form(frame, {
     action: '/sign-in',
     body: html`<input type="hidden" name="next" value="${state.next}">
 ${field(state, {
   name: 'email',
-  label: 'E-mail',
+  label: texts.email,
   type: 'email',
   autocomplete: 'username',
   hasFocus: (state.values.email ?? '') === '',
@@ -35,15 +37,15 @@ ${field(state, {
 })}
 ${field(state, {
   name: 'password',
-  label: 'Password',
+  label: texts.password,
   type: 'password',
   autocomplete: 'current-password',
   hasFocus: (state.values.email ?? '') !== '',
 })}
-<button class="primary wide">Sign in</button>`,
+<button class="primary wide">${texts.submit}</button>`,
   })}${frame.passkeys && passkeyPart(frame, frame.passkeys, state)}</div></div>
-<p class="after"><a href="${frame.base}/forgot">Forgot your password?</a> First time here? <a href="${frame.base}/setup">Use your set-up link</a>.</p>`
-  return signedOutPage(frame, { title: 'Sign in', lead: 'Manage your keys and sessions.', body })
+<p class="after">${texts.otherWays(`${base}/forgot`, `${base}/setup`)}</p>`
+  return signedOutPage(frame, { title, lead, body })
 }
 
 function passkeyPart(
@@ -56,7 +58,7 @@ function passkeyPart(
     options: '/sign-in/passkey/options',
     state: { ...emptyForm, errors },
     body: html`<input type="hidden" name="next" value="${next}">`,
-    text: 'Sign in with a passkey',
+    text: frame.texts.signIn.withPasskey,
     look: 'wide',
   })
 }
@@ -82,11 +84,12 @@ export function errorPage(
     readonly recoveryLink?: RecoveryLink | undefined
   },
 ): Html {
+  const texts = frame.texts.signIn
   const link = recoveryLink
     ? html`<a class="button" href="${recoveryLink.href}">${recoveryLink.text}</a>`
-    : html`<a href="${frame.base}">Back to the portal</a>`
+    : html`<a href="${frame.base}">${texts.back}</a>`
   const body = html`<div class="card"><div class="body"><p>${link}</p>
-<p class="hint">Request ID <code>${requestId}</code></p></div></div>`
+<p class="hint">${texts.requestId} <code>${requestId}</code></p></div></div>`
   const layout = frame.viewer ? page : signedOutPage
   return layout(frame, { title, ...(detail !== undefined && { lead: detail }), body })
 }
@@ -101,25 +104,24 @@ export function takeOverPage(
   email: string,
 ): Html {
   const { label } = from
+  const texts = frame.texts.signIn.takeOver
   const next = encodeURIComponent(confirmPath + providerQuery(from, ''))
-  const keep =
-    acceptsPasswords &&
-    html`<p><strong>It is yours, and you know its password:</strong> <a href="${frame.base}/sign-in?next=${next}">sign in with it once</a>, then confirm with ${label}. Everything stays as it is.</p>`
-  const body = html`<div class="card"><div class="body"><p>The account <strong>${email}</strong> has been used without ${label} before: by you, or by somebody who entered your address.</p>
+  const keep = acceptsPasswords && html`<p>${texts.keep(`${frame.base}/sign-in?next=${next}`, label)}</p>`
+  const body = html`<div class="card"><div class="body"><p>${texts.usedBefore(html`<strong>${email}</strong>`, label)}</p>
 ${keep}
-<p><strong>${acceptsPasswords ? 'Otherwise take it over:' : 'Take it over:'}</strong> its password, two-factor sign-in, sessions and all keys end. Programs with its keys stop working until they get new ones, which you find in the portal.</p>
+<p><strong>${acceptsPasswords ? texts.otherwise : texts.only}</strong> ${texts.consequences}</p>
 ${form(frame, {
   action: takeOverPath,
-  body: html`<button class="danger wide">Take over the account</button>`,
+  body: html`<button class="danger wide">${texts.submit}</button>`,
 })}</div></div>
-<p class="after"><a href="${frame.base}/sign-in">Back to the sign-in</a></p>`
-  return signedOutPage(frame, { title: 'Is this your account?', body })
+<p class="after"><a href="${frame.base}/sign-in">${texts.back}</a></p>`
+  return signedOutPage(frame, { title: texts.title, body })
 }
 
 /** The links that lead to the providers, on the sign-in page. */
-function providerLinks({ base }: PageFrame, { providers }: FrameOidc, next: string): readonly Html[] {
+function providerLinks({ base, texts }: PageFrame, { providers }: FrameOidc, next: string): readonly Html[] {
   return providers.map(
     (provider) =>
-      html`<a class="button wide" href="${base}${startSignInPath}${providerQuery(provider, next)}">Sign in with ${provider.label}</a>`,
+      html`<a class="button wide" href="${base}${startSignInPath}${providerQuery(provider, next)}">${texts.signIn.withProvider(provider.label)}</a>`,
   )
 }

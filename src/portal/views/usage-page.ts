@@ -70,13 +70,13 @@ function keyQuotasCard(frame: PageFrame, quotas: readonly KeyQuotaUse[]): Html {
 }
 
 function quotaPart(
-  { now }: PageFrame,
+  frame: PageFrame,
   { limit, per, used, resetsAt }: QuotaUse,
   { id, key }: { readonly id: string; readonly key?: string },
 ): Html {
   const text = `${number(used)} of ${number(limit)} requests used ${per === 'day' ? 'today' : 'this month'} (UTC)`
   return html`<p id="${id}">${key !== undefined && html`<code>${key}</code>: `}${text} ${quotaBadge(used / limit)}</p><progress class="quota${quotaMark(used / limit)}" max="${limit}" value="${Math.min(used, limit)}" aria-labelledby="${id}">${text}</progress>
-<p class="muted">Resets ${time(resetsAt, now)} (${per === 'month' && `${monthDay(resetsAt)}, `}00:00 UTC).</p>`
+<p class="muted">Resets ${time(resetsAt, frame)} (${per === 'month' && `${monthDay(resetsAt)}, `}00:00 UTC).</p>`
 }
 
 /** The bar of a quota says by its colour, and in words, that little is left. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Config } from '#config/config.ts'
+import type { Arrival } from '#gateway/arrival/arrival.ts'
 import { createDecideServer } from '#gateway/decide/decide-server.ts'
-import type { Arrival } from '#gateway/server/arrival.ts'
 import type { ArrivalServer, ListenerEvents, ServerOptions } from '#gateway/server/arrival-server.ts'
 import { drainServer } from '#gateway/server/drain.ts'
 import { listenOnAll, urlOf } from '#gateway/server/listen.ts'

@@ -18,6 +18,7 @@ import { withChangedPasskey, withPasskey, withUsedPasskey } from './passkey-chan
 import {
   withEmailLink,
   withIdentity,
+  withLanguage,
   withNetwork,
   withoutIdentities,
   withoutPortalSessions,
@@ -150,6 +151,7 @@ type PortalVerbs = Pick<
   | 'setSetupLink'
   | 'setResetLink'
   | 'noteSignInNetwork'
+  | 'setLanguage'
   | 'setEmailLink'
   | 'redeemEmailLink'
   | 'endPortalSessions'
@@ -183,6 +185,8 @@ export function portalByReplacing(replace: Replace): PortalVerbs {
       if (kind !== 'updated' || !('account' in after)) return 'known'
       return after.account.portal.networks.length === 1 ? 'first' : 'new'
     },
+    setLanguage: async (id, language) =>
+      isUpdated(await replace(id, (account) => withLanguage(account, language))),
     setEmailLink: async (id, link, audit) =>
       isUpdated(await replace(id, (account) => withEmailLink(account, link), audit)),
     redeemEmailLink: async (id, use, audit) => {

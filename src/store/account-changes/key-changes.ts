@@ -13,8 +13,8 @@ import { nextRevision, nextSessionEpoch } from './account-changes.ts'
 /** What each verb for keys turns an account into: see account-changes.ts. */
 
 /**
- * With the digest of the key that is replaced, the key stays and gets other limits: so does the one within an overlap,
- * which has the same name.
+ * If the new key has the digest of the replaced one, the key stays and only its limits change, also for the old key of
+ * the same name during an overlap.
  * @returns undefined if the account's key is not the one to replace
  */
 export function withSecretKey(account: Account, reset: SecretKeyReset): Account | undefined {

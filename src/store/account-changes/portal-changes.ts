@@ -96,6 +96,11 @@ export function withEmailLink(account: Account, emailLink: EmailLink): Account {
   return nextPortal(account, { emailLink })
 }
 
+/** @param language undefined = none is chosen */
+export function withLanguage(account: Account, language: string | undefined): Account {
+  return nextPortal(account, { language })
+}
+
 export function withVerifiedEmail(
   account: Account,
   use: { readonly digest: string; readonly now: number },

@@ -113,14 +113,14 @@ t.test('several OpenID providers are told apart by name, issuer and label', asyn
   for (const name of ['', '-a', 'a/b', 'a b', '..', 'ü', 'x'.repeat(65), 'x'.repeat(10_000)])
     t.match(problems(at('a', { name })), [/^portal\.oidc\.name: /], name)
   t.strictSame(problems([at(undefined), at(undefined, { issuer: 'https://b.example', label: 'B' })]), [
-    'portal.oidc[1].name: is missing, as in portal.oidc[0]: only one provider may have no name',
+    'portal.oidc[1].name: is missing here and in portal.oidc[0]: only one provider may have no name',
   ])
   t.strictSame(
     problems([at('a'), at('b'), at('c', { name: 'a', issuer: 'https://b.example.com', label: 'b' })]),
     [
-      'portal.oidc[2].name: is also that of portal.oidc[0]: it must differ for each provider',
-      'portal.oidc[2].issuer: is also that of portal.oidc[1]: it must differ for each provider',
-      'portal.oidc[2].label: is also that of portal.oidc[1]: it must differ for each provider',
+      'portal.oidc[2].name: is the same as in portal.oidc[0]: it must differ for each provider',
+      'portal.oidc[2].issuer: is the same as in portal.oidc[1]: it must differ for each provider',
+      'portal.oidc[2].label: is the same as in portal.oidc[1]: it must differ for each provider',
     ],
   )
   t.match(problems([at('a'), { name: 'b', issuer: 'http://b.example', scopes: [] }, 'c', {}]), [
@@ -130,7 +130,7 @@ t.test('several OpenID providers are told apart by name, issuer and label', asyn
     /^portal\.oidc\[2\]: must be a map such as \{ issuer: …, clientId: … \}/,
     /^portal\.oidc\[3\]\.issuer: is missing/,
     /^portal\.oidc\[3\]\.clientId: is missing/,
-    /^portal\.oidc\[3\]\.label: is also/,
+    /^portal\.oidc\[3\]\.label: is the same/,
   ])
   t.match(problems('corp'), [
     /^portal\.oidc: must be a map such as \{ issuer: …, clientId: … \}, or a list of such/,

@@ -168,6 +168,20 @@ export function portalPasswordCases(t: Test, newPlace: NewPlace): void {
   runCase(
     t,
     newPlace,
+    'the language of an account is kept until none is chosen',
+    async (t, _place, store) => {
+      const { id } = await createAccount(store)
+      t.equal(await store.setLanguage(id, 'de'), true)
+      t.equal((await store.findAccount(id))?.portal.language, 'de')
+      t.equal(await store.setLanguage(id, undefined), true)
+      t.equal((await store.findAccount(id))?.portal.language, undefined)
+      t.equal(await store.setLanguage('nobody', 'de'), false)
+    },
+  )
+
+  runCase(
+    t,
+    newPlace,
     'an e-mail verification cannot take the e-mail of another account',
     async (t, _place, store) => {
       const { id } = await createAccount(store, { isVerified: false })

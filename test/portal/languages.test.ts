@@ -1,0 +1,75 @@
+import t from 'tap'
+import { languages, translationOf } from '#portal/texts/texts.ts'
+import { languageOf } from '#portal/viewer-language.ts'
+import { states } from './page-states.ts'
+
+/** The states whose pages are not translated yet, by the beginning of their names. */
+const untranslated = Object.keys(states).filter(
+  (name) =>
+    !/^(?:integration|api|sign-in|profile|forgotten|link|setup|verify|second-factor|passkey|sessions|take-over|confirm|accounts|account-(?:new|delete)|subjects|events)/.test(
+      name,
+    ),
+)
+
+/** What is the same in both languages: data of the samples, names, and words that German has taken over. */
+const same = [
+  /@|https?:|^…?gate_|^[\d\s.,:%–·-]*$/,
+  /^[A-Za-z0-9]{16}$|Llanfairpwll|^Example ID$|^[0-9a-f:]+$|^(?:Laptop|node|python-requests 2.32.3)$|Papadopoulou/,
+  /^(?:GET|POST|PUT|PATCH|DELETE)\b|^X-User-|^(?:orders|open)$|^(?:curl|JavaScript|Python|Go|Route|OpenAPI)$/,
+  /^(?:Alan Turing|Edsger Dijkstra|Service|Former|free|pro|old|partner|corp)$|Ünïcode|^auth0\||^email,|\(UTC\)$/,
+  // Errors of the samples, like those below.
+  /^At least one Admin must remain\.$|^email: must be an e-mail/,
+  /^(?:CSV|Import|Gatehouse|Ada Lovelace|Grace Hopper|Portal|ID|Name|Status|Code|Client|Passkeys|English|Deutsch|Admin|User)$/,
+]
+
+/** What a page says: its texts, and the attributes that are shown or read out. Code is not translated. */
+function saidBy(page: string): readonly string[] {
+  const shown = page
+    .replaceAll(/<(code|pre|script|style|time)\b[\s\S]*?<\/\1>/g, '')
+    // What was typed, and what says that it is in English.
+    .replaceAll(/(<textarea[^>]*>)[\s\S]*?<\/textarea>/g, '$1')
+    .replaceAll(/<span lang="en">[\s\S]*?<\/span>/g, '')
+    // The errors of the samples; form-errors.test.ts has those of forms.
+    .replaceAll(/<p class="wrong"[\s\S]*?<\/p>|<div class="notice[\s\S]*?<\/div><\/div>/g, '')
+  const attributes = [...shown.matchAll(/ (?:aria-label|title|placeholder|alt|data-label)="([^"]*)"/g)]
+  const texts = [...shown.matchAll(/>([^<]+)(?=<)/g)]
+  return [...attributes, ...texts]
+    .map(([, text = '']) => text.trim())
+    .filter((text) => /[a-z]{2}/i.test(text))
+}
+
+t.test('every page is in the language of its viewer as a whole', async (t) => {
+  for (const [name, show] of Object.entries(states)) {
+    if (untranslated.includes(name)) continue
+    const [en, de] = (['en', 'de'] as const).map((language) => String(show(translationOf(language))))
+    t.match(de, '<html lang="de"', name)
+    const english = new Set(saidBy(String(en)))
+    const untouched = saidBy(String(de)).filter(
+      (text) => english.has(text) && !same.some((pattern) => pattern.test(text)),
+    )
+    t.strictSame(untouched, [], `${name}: the same in both languages`)
+  }
+})
+
+t.test('the language is what the viewer has chosen, else what the browser prefers', async (t) => {
+  const asked = [
+    [undefined, 'en'],
+    ['*', 'en'],
+    ['de', 'de'],
+    ['de-AT,de;q=0.9,en;q=0.8', 'de'],
+    ['en-GB,de;q=0.9', 'en'],
+    ['fr,de;q=0.5,en;q=0.4', 'de'],
+    ['fr', 'en'],
+    ['de;q=0', 'en'],
+    [';;,,=', 'en'],
+    ['de,'.repeat(5_000), 'de'],
+  ] as const
+  for (const [header, language] of asked) {
+    const headers = header === undefined ? {} : { 'accept-language': header }
+    t.equal(languageOf({ headers }, undefined), language, String(header).slice(0, 40))
+  }
+  t.strictSame(
+    languages.map(({ tag }) => tag),
+    ['en', 'de'],
+  )
+})
