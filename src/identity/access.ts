@@ -17,25 +17,31 @@ export interface RouteRate extends RateLimit {
 
 export type SchemeName = 'secretKey' | 'bearer'
 
-/**
- * Who may call. A protected route has at least one scheme, so an empty list cannot mean "open". `leavesAuthorization`:
- * the Authorization field belongs to the backend, and does not identify the caller.
- */
-export type Access = { readonly leavesAuthorization?: true } & (
-  | { readonly kind: 'public' }
-  | {
-      readonly kind: 'protected'
-      readonly schemes: readonly [SchemeName, ...SchemeName[]]
-      /** Whether a request without credentials is admitted anonymously. */
-      readonly isOptional: boolean
-      /** undefined = any. */
-      readonly roles: ReadonlySet<string> | undefined
-      /** A key or token with scopes needs all of these; undefined = only those without scopes are admitted. */
-      readonly scopes: readonly string[] | undefined
-      readonly verifiedOnly: boolean
-      /** Names of the foreign issuers whose tokens are accepted too; undefined = none. */
-      readonly issuers: ReadonlySet<string> | undefined
-      /** Where clients learn about the issuers (RFC 9728); undefined = there is no such document. */
-      readonly metadataUrl?: string | undefined
-    }
-)
+/** Who may call. */
+export type Access = PublicAccess | ProtectedAccess
+
+interface SharedAccess {
+  /** Whether the Authorization field belongs to the backend, and does not identify the caller. */
+  readonly leavesAuthorization: boolean
+}
+
+interface PublicAccess extends SharedAccess {
+  readonly kind: 'public'
+}
+
+/** At least one scheme, so that an empty list cannot mean "open". */
+export interface ProtectedAccess extends SharedAccess {
+  readonly kind: 'protected'
+  readonly schemes: readonly [SchemeName, ...SchemeName[]]
+  /** Whether a request without credentials is admitted anonymously. */
+  readonly isOptional: boolean
+  /** undefined = any. */
+  readonly roles: ReadonlySet<string> | undefined
+  /** A key or token with scopes needs all of these; undefined = only those without scopes are admitted. */
+  readonly scopes: readonly string[] | undefined
+  readonly verifiedOnly: boolean
+  /** Names of the foreign issuers whose tokens are accepted too; undefined = none. */
+  readonly issuers: ReadonlySet<string> | undefined
+  /** Where clients learn about the issuers (RFC 9728); undefined = there is no such document. */
+  readonly metadataUrl?: string | undefined
+}

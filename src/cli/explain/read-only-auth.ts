@@ -93,7 +93,7 @@ export function readOnlyGateOptions(
     'clientCertificateHeader' | 'cors' | 'dpop' | 'failures' | 'keys' | 'publicOrigin' | 'tokens'
   >,
   clock: Clock,
-): Omit<GateOptions<GatedRoute>, 'findRoute' | 'trace'> {
+): Omit<GateOptions<GatedRoute>, 'findRoute' | 'steps'> {
   return {
     authenticator: {
       decide: (access, credentials) => authenticate(access, credentials, schemes),

@@ -58,7 +58,7 @@ export function createDecideServer(options: DecideServerOptions): ArrivalServer 
 /** A route that may have no upstream here. */
 type DecidedRoute = Route<HeadUpstream | undefined>
 
-interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'trace'> {
+interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'steps'> {
   readonly table: RouteTable<HeadUpstream | undefined>
   readonly writer: DecisionWriter
   readonly checkSecondTargets: CheckSecondTargets

@@ -154,7 +154,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
 
   /** On a public route too, where credentials are not read. */
   function isKeyToDrop(authorization: string, { route }: RequestHeadInput): boolean {
-    const isForwarded = route.forwardsCredentials || route.access.leavesAuthorization === true
+    const isForwarded = route.forwardsCredentials || route.access.leavesAuthorization
     return !isForwarded && rules.isKeyAuthorization(authorization)
   }
 
@@ -185,7 +185,7 @@ function isForwarded(rule: HeaderRule, input: RequestHeadInput): boolean {
       return route.forwardsCredentials
     case 'authorization':
       // For anonymous callers the field is meant for the backend.
-      return route.forwardsCredentials || route.access.leavesAuthorization === true || principal === undefined
+      return route.forwardsCredentials || route.access.leavesAuthorization || principal === undefined
     case 'method-override':
       return route.passesMethodOverride
     case 'forwarding-field':

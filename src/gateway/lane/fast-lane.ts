@@ -161,7 +161,7 @@ function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
   return (
     route.rewrite === undefined &&
     !route.forwardsCredentials &&
-    route.access.leavesAuthorization === undefined &&
+    !route.access.leavesAuthorization &&
     !isLastOnConnection(head, route) &&
     route.browser === undefined &&
     !route.saysCost &&

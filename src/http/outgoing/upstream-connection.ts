@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
+import type { BodyFraming } from '../exchange/request-head.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { ResponseHead } from './response-head.ts'
 
@@ -79,7 +80,7 @@ export interface RequestOptions {
   readonly method: string
   readonly isUpgrade: boolean
   /** `counted`: the length is its Content-Length, which the caller has to match. */
-  readonly body: 'none' | 'counted' | 'chunked'
+  readonly body: BodyFraming
   /** Whether no request may follow on its connection, as its head says. */
   readonly isLast: boolean
   /** Whether it authenticates the connection on which it is sent (see bindsConnection). */
