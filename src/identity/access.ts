@@ -7,11 +7,11 @@ export interface RateLimit {
 
 /** The rate limit of one route. */
 export interface RouteRate extends RateLimit {
-  /** The one of `purposes` that `by` selects, unless the caller decides (hot). */
+  /** `purposes[by]`, unless it depends on the caller; precomputed, as each request reads it. */
   readonly purpose: string
-  /** See Rate. */
+  /** Where the counter of the last caller is (see `Rate` in store/rates.ts). */
   recentPlace: number
-  /** What is counted, by `by`: computed once for each route, not for each request (hot). */
+  /** The purposes under which callers are counted, by `by`; precomputed, as each request reads one. */
   readonly purposes: Readonly<Record<RateLimit['by'], string>>
 }
 

@@ -8,7 +8,7 @@ import { noFeedError } from '#api/revocations.ts'
 import type { Config } from '#config/config.ts'
 import { destinationOf, recordRouteName } from '#gateway/arrival/outcome.ts'
 import { cookieValues } from '#gateway/browser/browser-fields.ts'
-import { createGate, type StepListener, type GateOptions } from '#gateway/gate/gate.ts'
+import { createGate, type GateOptions, type StepListener } from '#gateway/gate/gate.ts'
 import {
   changePasswordPath,
   documentMethods,

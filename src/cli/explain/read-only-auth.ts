@@ -125,7 +125,7 @@ const unlimited: RateLimiter = {
   take: async () => allowed,
   takeInProcess: () => allowed,
   takeInInstance: undefined,
-  instances: () => 1,
+  processes: () => 1,
   beat: () => {},
   close: () => {},
 }

@@ -17,8 +17,8 @@ import type { RouteTable } from '../routes/table.ts'
 import {
   type ArrivalServer,
   createArrivalServer,
-  type ListenerEvents,
   type ServerOptions,
+  type SharedListenerOptions,
 } from '../server/arrival-server.ts'
 import type { Observer } from '../server/observe.ts'
 import type { UsageMeter } from '../server/usage-meter.ts'
@@ -32,7 +32,7 @@ export interface DecideTraffic extends Pick<ArrivalReader, 'trusted'> {
   readonly decide: DecideHandler
 }
 
-interface DecideServerOptions extends ServerOptions, ListenerEvents {
+interface DecideServerOptions extends ServerOptions, SharedListenerOptions {
   /** Read once for each request. */
   traffic(): DecideTraffic
 }

@@ -113,7 +113,7 @@ function cachingLinesOf({ status, caching }: ResponseHeadInput): CachingLines | 
   return caching && status >= 200 ? new CachingLines(caching) : undefined
 }
 
-/** Whether a field of the backend is not forwarded unchanged. */
+/** Whether a field of the backend is left out, as the gateway writes it itself or it is not for the client. */
 function isWithheld(lower: string, value: string, input: ResponseHeadInput): boolean {
   if (lower === 'set-cookie') return input.ownCookies?.isSetBy(value) === true
   return lower === workerAllowed && isOverPortal(value, input)

@@ -126,7 +126,10 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
     return admitCaller(route, arrival, decision, isConfirmed)
   }
 
-  /** Once for each request: where the decision is confirmed later, the same token was proven. */
+  /**
+   * Checks the proof that the decision asks for, then admits the caller. If the decision is confirmed with the store
+   * later, the proof is not checked again: it would count as replayed.
+   */
   function admitProven(
     route: MatchedRoute,
     arrival: Incoming,

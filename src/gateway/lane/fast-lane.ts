@@ -174,7 +174,7 @@ function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
  * The fields of an ordinary head that are not simply forwarded. One object for all heads, valid until the next is read.
  */
 interface OrdinaryFields {
-  /** Empty = there is none, or it is empty. */
+  /** Empty = there is no Host field, or it is empty. */
   host: string
   /** The position of the credential in the text of the head; `credentialEnd` 0 = there is none. */
   credentialStart: number
