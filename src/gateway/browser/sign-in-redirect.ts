@@ -137,7 +137,7 @@ interface VisitCounter {
 interface Visit {
   /** Whether signing in does not help, so that the browser would be redirected for ever. */
   readonly isLoop: boolean
-  /** The Set-Cookie line of the response, ended by CR LF. */
+  /** The Set-Cookie field line of the response. */
   readonly line: string
 }
 

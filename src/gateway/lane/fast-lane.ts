@@ -37,7 +37,7 @@ interface FastLaneOptions {
   readonly table: RouteTable<Upstream | undefined>
   readonly authenticator: Authenticator
   readonly ownCookies: OwnCookies
-  /** Lines that say who is calling, each ended by CR LF. */
+  /** Field lines that say who is calling. */
   writeIdentity(principal: Principal): string
   readonly forwarding: Forwarding
 }

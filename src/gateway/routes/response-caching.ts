@@ -70,7 +70,7 @@ export class CachingLines {
     this.#vary = this.#vary === '' ? name : mergedVary(this.#vary, [name])
   }
 
-  /** The field lines, each ended by CR LF. @param isAuthenticated whether the response is one for this caller only */
+  /** The field lines. @param isAuthenticated whether the response is one for this caller only */
   lines(isAuthenticated: boolean): string {
     const { names, varyLine, privateLines } = this.#caching
     const isPrivate = isAuthenticated && !this.#isStated

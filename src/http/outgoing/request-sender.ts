@@ -57,7 +57,7 @@ export class RequestSender implements DeferredWrite {
     return before === '' ? this.#socket.write(chunk) : this.#writeLarge(before, chunk)
   }
 
-  /** The body is complete. @param trailers field lines, each ended by CR LF; only chunks can carry them */
+  /** The body is complete. @param trailers field lines; only chunks can carry them */
   end(trailers: string): void {
     if (this.#framing !== 'chunked') return
     this.writeNow()
