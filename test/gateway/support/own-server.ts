@@ -32,7 +32,12 @@ export async function startOwnServer(
       end: (...end: readonly [Arrival, boolean]) => void ended.push(end),
       recordUnreadable: () => {},
     },
-    ownPaths: { portalScopes: undefined, isOwnHost: () => false, has: (path: string) => path === ownPath },
+    ownPaths: {
+      portalScopes: undefined,
+      isOwnHost: () => false,
+      has: (path: string) => path === ownPath,
+      methodsOf: () => undefined,
+    },
     api: { routing },
     proxy: { handle: () => {}, handleOrdinary: () => {} },
     names,
