@@ -4,10 +4,10 @@ import t, { type Test } from 'tap'
 import { withUsageAsked } from '#gateway/forward/asked-usage.ts'
 import { heldBytesMax, heldBytesOfCallerMax } from '#gateway/forward/held-bodies.ts'
 import { startBackend } from '../setup/backend.ts'
-import { fastestMs } from '../setup/fastest.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { portOf, until } from '../setup/net.ts'
 import { connectRaw, type RawClient } from '../setup/raw-client.ts'
+import { tooDear } from './support/cost.ts'
 
 async function start(t: Test, target: string, upstream: Readonly<Record<string, unknown>> = {}) {
   const gateway = await startGateway(t, {
@@ -120,13 +120,10 @@ t.test('no body takes more than its length to read', async (t) => {
     ['{"a":', (bytes) => Buffer.from('{"a":'.repeat(bytes / 5))],
     ['without an end', (bytes) => Buffer.from(fill(bytes))],
   ]
+  const dear: string[] = []
   for (const [name, body] of bodies) {
-    const read = async (bytes: number) => {
-      const text = body(bytes)
-      return fastestMs(5, async () => withUsageAsked(text))
-    }
-    const quarter = await read(250_000)
-    const whole = await read(1_000_000)
-    t.ok(whole < 20 && whole < 10 * Math.max(quarter, 0.5), `${name}: ${quarter} and ${whole} ms`)
+    const why = await tooDear(async (bytes) => withUsageAsked(body(bytes)), { length: 1_000_000, maxMs: 25 })
+    if (why !== undefined) dear.push(`${name}: ${why}`)
   }
+  t.strictSame(dear, [])
 })

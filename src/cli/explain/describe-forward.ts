@@ -1,6 +1,6 @@
 import type { Config } from '#config/config.ts'
 import { destinationOf, principalOf } from '#gateway/arrival/outcome.ts'
-import { type SignIn, signInStatus } from '#gateway/browser/sign-in-redirect.ts'
+import { type SignInTarget, signInStatus } from '#gateway/browser/sign-in-redirect.ts'
 import { continuePath } from '#gateway/browser/sign-in-return.ts'
 import { createDecisionWriter } from '#gateway/decide/decision-headers.ts'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
@@ -153,7 +153,7 @@ function describeTrailers({ body }: RequestHead, { passesTrailers }: Route<unkno
 
 /** A refused page visit that is led to the sign-in. @param refusal what a client other than a browser would be told */
 export function describeSignIn(
-  { portalUrl, returnPath }: SignIn,
+  { portalUrl, returnPath }: SignInTarget,
   { code, reason }: { readonly code: ErrorCode; readonly reason: string },
 ): StepResult {
   const location = portalUrl + continuePath

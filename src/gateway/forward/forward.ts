@@ -26,7 +26,7 @@ export function forward<Forwarded extends ForwardedRequest>(
   events: ForwardEvents<Forwarded>,
   target?: Target,
 ): void {
-  new Exchange(forwarded, events).start(target)
+  new ForwardingExchange(forwarded, events).start(target)
 }
 
 /**
@@ -38,11 +38,11 @@ export function forwardSent<Forwarded extends ForwardedRequest>(
   events: ForwardEvents<Forwarded>,
   sent: SentRequest,
 ): UpstreamResponseEvents {
-  return new Exchange(forwarded, events).adopt(sent)
+  return new ForwardingExchange(forwarded, events).adopt(sent)
 }
 
 /** One request and its response. Its methods are the event handlers, so that no closures are created per request. */
-class Exchange<Forwarded extends ForwardedRequest>
+class ForwardingExchange<Forwarded extends ForwardedRequest>
   extends OutgoingRequest<Forwarded>
   implements CallEvents, RequestEvents
 {

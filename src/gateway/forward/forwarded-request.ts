@@ -126,7 +126,7 @@ export interface ForwardEvents<Forwarded extends ForwardedRequest> {
 
 export interface UpgradeResponse {
   readonly reason: string
-  /** Header lines for the client, each ended by CR LF. */
+  /** Header lines for the client. */
   readonly headerLines: string
   readonly upstreamSocket: Socket
   /** What the upstream sent right after its head. */

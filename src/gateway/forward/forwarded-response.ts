@@ -91,7 +91,7 @@ function allowanceLines(allowances: readonly Allowance[] | undefined): string {
   return lines
 }
 
-/** The same, with the cookie of a sticky client, and the renewed access cookie. */
+/** The lines of `forwardedResponseLines`, with the cookie of a sticky client and the renewed access cookie. */
 export function clientResponseLines(
   forwarded: ForwardedRequest,
   received: ResponseHead,

@@ -1,6 +1,6 @@
 import { ownedCopy } from '#http/h1/read-buffers.ts'
 
-/** Once this much has arrived the client counts as fast, and reading pauses until there is a connection. */
+/** How many bytes of a body may wait for a connection to the target; then reading from the client pauses. */
 const pendingBytesMax = 65_536
 
 /** The start of a body that waits for a connection to its target. */

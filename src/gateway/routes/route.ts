@@ -62,7 +62,7 @@ export interface Route<Upstream> extends GatedRoute {
   readonly costField: readonly CostTerm[] | undefined
   /** Whether requests for streams ask for their usage in OpenAI's form. */
   readonly includesUsage: boolean
-  /** Whether responses have either. */
+  /** Whether there is a costHeader or a costField. */
   readonly saysCost: boolean
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number
