@@ -36,7 +36,6 @@ export const importKeysCommand: Command = {
   operands: ['FILE'],
   summary: 'Imports the SHA-256 of keys made elsewhere: CSV or JSON Lines; - is standard input.',
   examples: ['gatehouse keys import digests.csv', 'gunzip -c digests.csv.gz | gatehouse keys import -'],
-  printsData: true,
   run: async (invocation) => {
     const [path = ''] = invocation.operands
     const { terminal } = invocation
