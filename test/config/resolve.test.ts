@@ -13,7 +13,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
       port: 8080,
       requestTimeoutMs: 30_000,
       keepAliveTimeoutMs: 72_000,
-      headersBytesMax: 16_384,
+      headBytesMax: 16_384,
       bodyRateMin: 500,
       http2: true,
       streamsMax: 100,

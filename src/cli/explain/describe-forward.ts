@@ -1,12 +1,12 @@
 import type { Config } from '#config/config.ts'
-import { type SignIn, signInStatus } from '#gateway/browser/sign-in-redirect.ts'
+import { destinationOf, principalOf } from '#gateway/arrival/outcome.ts'
+import { type SignInTarget, signInStatus } from '#gateway/browser/sign-in-redirect.ts'
 import { continuePath } from '#gateway/browser/sign-in-return.ts'
 import { createDecisionWriter } from '#gateway/decide/decision-headers.ts'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
-import type { RequestHeadInput } from '#gateway/forward/request-head.ts'
 import { stickyCookieName } from '#gateway/forward/sticky-cookies.ts'
 import { forwardedPrefix } from '#gateway/forward/stripped-prefix.ts'
-import { destinationOf, principalOf } from '#gateway/gate/outcome.ts'
+import type { RequestHeadInput } from '#gateway/forward/upstream-head.ts'
 import { isWebSocketUpgrade } from '#gateway/gate/route-request.ts'
 import { type Route, upstreamTarget } from '#gateway/routes/route.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
@@ -151,7 +151,7 @@ function describeTrailers({ body }: RequestHead, { passesTrailers }: Route<unkno
 
 /** A refused page visit that is led to the sign-in. @param refusal what a client other than a browser would be told */
 export function describeSignIn(
-  { portalUrl, returnPath }: SignIn,
+  { portalUrl, returnPath }: SignInTarget,
   { code, reason }: { readonly code: ErrorCode; readonly reason: string },
 ): StepResult {
   const location = portalUrl + continuePath

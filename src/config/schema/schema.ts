@@ -1,4 +1,4 @@
-import { everyOrigin } from '#gateway/forward/cors-headers.ts'
+import { everyOrigin } from '#gateway/arrival/cors-headers.ts'
 import { certificateFields } from '#gateway/gate/client-certificate-reader.ts'
 import { parseAddressRange } from '#platform/addresses.ts'
 import { parseOrigin } from '../hosts.ts'

@@ -1,19 +1,19 @@
 import type { Socket } from 'node:net'
-import type { UpstreamFailure } from '#http/client/failure.ts'
-import type { ResponseHead } from '#http/client/response-head.ts'
-import type { UpstreamResponseEvents } from '#http/client/upstream-connection.ts'
 import type { ClientExchange, RequestEvents, ResponseFraming } from '#http/exchange/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage } from '#http/exchange/request-head.ts'
+import type { UpstreamFailure } from '#http/outgoing/failure.ts'
+import type { ResponseHead } from '#http/outgoing/response-head.ts'
+import type { UpstreamResponseEvents } from '#http/outgoing/upstream-connection.ts'
 import type { Call } from '#http/upstream/call.ts'
 import type { BodyProgress } from '#http/upstream/pool/claim.ts'
 import type { CallEvents, SentRequest, Target } from '#http/upstream/target.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { clientFramingOf, responseTrailerLines } from './client-head.ts'
 import { type ResponseCost, responseCostOf } from './cost-field.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
 import { clientResponseLines } from './forwarded-response.ts'
 import { isEventStream, mayLast } from './lasting-response.ts'
 import { OutgoingRequest, PendingBody } from './outgoing-request.ts'
-import { clientFramingOf, responseTrailerLines } from './response-head.ts'
 import { failureError, handshakeFailure } from './upstream-failure.ts'
 
 /**
@@ -25,7 +25,7 @@ export function forward<Forwarded extends ForwardedRequest>(
   events: ForwardEvents<Forwarded>,
   target?: Target,
 ): void {
-  new Exchange(forwarded, events).start(target)
+  new ForwardingExchange(forwarded, events).start(target)
 }
 
 /**
@@ -37,11 +37,11 @@ export function forwardSent<Forwarded extends ForwardedRequest>(
   events: ForwardEvents<Forwarded>,
   sent: SentRequest,
 ): UpstreamResponseEvents {
-  return new Exchange(forwarded, events).adopt(sent)
+  return new ForwardingExchange(forwarded, events).adopt(sent)
 }
 
 /** One request and its response. Its methods are the event handlers, so that no closures are created per request. */
-class Exchange<Forwarded extends ForwardedRequest>
+class ForwardingExchange<Forwarded extends ForwardedRequest>
   extends OutgoingRequest<Forwarded>
   implements CallEvents, RequestEvents
 {

@@ -106,7 +106,7 @@ export function secondTargetLines(
   return `Destination: ${sentOrigin}${basePath}${destination.path}\r\n${lines}`
 }
 
-/** Once this much has arrived the client counts as fast, and reading pauses until there is a connection. */
+/** How many bytes of a body may wait for a connection to the target; then reading from the client pauses. */
 const pendingBytesMax = 65_536
 
 /** The start of a body that waits for a connection to its target. */

@@ -1,16 +1,22 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import type { Tracer } from '#ops/tracing/tracer.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import type { Arrival } from '../arrival/arrival.ts'
+import {
+  destinationOf,
+  principalOf,
+  recordReason,
+  recordRouteName,
+  recordUpstream,
+} from '../arrival/outcome.ts'
 import { readMaxForwards, withMaxForwards } from '../forward/hop-by-hop.ts'
-import { type HeadUpstream, isLastOnConnection, type RequestHeadInput } from '../forward/request-head.ts'
 import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
+import { type HeadUpstream, isLastOnConnection, type RequestHeadInput } from '../forward/upstream-head.ts'
 import { ambiguousHostError } from '../routes/host-name.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
-import type { Arrival } from '../server/arrival.ts'
 import type { GateResult } from './decision-effects.ts'
-import type { DecisionTrace } from './gate.ts'
-import { destinationOf, principalOf, recordReason, recordRouteName, recordUpstream } from './outcome.ts'
+import type { StepListener } from './gate.ts'
 
 /** Finds the route of a request, or the error that it is refused with; the log line names the intended route. */
 export function findRoute<Upstream>(
@@ -60,7 +66,7 @@ export interface UpstreamHeadOptions {
   /** undefined = traceparent is forwarded unchanged. */
   readonly tracer: Tracer | undefined
   /** undefined in the gateway. */
-  readonly trace?: DecisionTrace | undefined
+  readonly steps?: StepListener | undefined
 }
 
 /**
@@ -73,12 +79,12 @@ type ReadUpstreamHead = (
   arrival: Arrival<unknown>,
 ) => RequestHeadInput | undefined
 
-export function createUpstreamHeadReader({ tracer, trace }: UpstreamHeadOptions): ReadUpstreamHead {
+export function createUpstreamHeadReader({ tracer, steps }: UpstreamHeadOptions): ReadUpstreamHead {
   return function readUpstreamHead(route, { head, outcome, fields, client, requestId }) {
     const { body, minorVersion } = head
     if (body.kind === 'counted' && body.length > route.bodyBytesMax)
       throw new GatehouseError('body-too-large')
-    trace?.passed('limits')
+    steps?.passed('limits')
     const maxForwards = readMaxForwards(head)
     if (maxForwards === 0) return undefined
     const spans = tracer?.startTrace(head.rawHeaders)

@@ -60,7 +60,7 @@ export interface Route<Upstream> extends GatedRoute {
   readonly costHeader: string | undefined
   /** The numbers in the bodies of responses that say it; undefined = none. */
   readonly costField: readonly CostTerm[] | undefined
-  /** Whether responses have either. */
+  /** Whether there is a costHeader or a costField. */
   readonly saysCost: boolean
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number

@@ -5,21 +5,7 @@ import { monotonicClock } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize, memoizeByObject } from '#platform/memoize.ts'
-import type { RenewAccessCookie } from '../browser/cookie-renewal.ts'
-import type { RedirectToSignIn } from '../browser/sign-in-redirect.ts'
-import { createBodyCost } from '../forward/body-cost.ts'
-import { createCostField } from '../forward/cost-field.ts'
-import { forward } from '../forward/forward.ts'
-import type { ForwardEvents, ForwardedRequest, SecondTargets } from '../forward/forwarded-request.ts'
-import type { OwnCookies } from '../forward/own-cookies.ts'
-import type { RequestWriter } from '../forward/request-head.ts'
-import type { StickyCookies } from '../forward/sticky-cookies.ts'
-import { createAdmission } from '../gate/admission.ts'
-import { answerOptions } from '../gate/choose-scope.ts'
-import type { GateResult } from '../gate/decision-effects.ts'
-import { createDecisionEffects } from '../gate/decision-effects.ts'
-import { createGate, type GateOptions } from '../gate/gate.ts'
-import type { OpenCalls } from '../gate/open-calls.ts'
+import type { Arrival } from '../arrival/arrival.ts'
 import {
   destinationOf,
   principalOf,
@@ -27,7 +13,22 @@ import {
   recordReason,
   recordSent,
   recordStatus,
-} from '../gate/outcome.ts'
+} from '../arrival/outcome.ts'
+import type { RenewAccessCookie } from '../browser/cookie-renewal.ts'
+import type { RedirectToSignIn } from '../browser/sign-in-redirect.ts'
+import { createBodyCost } from '../forward/body-cost.ts'
+import { createCostField } from '../forward/cost-field.ts'
+import { forward } from '../forward/forward.ts'
+import type { ForwardEvents, ForwardedRequest, SecondTargets } from '../forward/forwarded-request.ts'
+import type { OwnCookies } from '../forward/own-cookies.ts'
+import type { StickyCookies } from '../forward/sticky-cookies.ts'
+import type { RequestWriter } from '../forward/upstream-head.ts'
+import { createAdmission } from '../gate/admission.ts'
+import { answerOptions } from '../gate/choose-scope.ts'
+import type { GateResult } from '../gate/decision-effects.ts'
+import { createDecisionEffects } from '../gate/decision-effects.ts'
+import { createGate, type GateOptions } from '../gate/gate.ts'
+import type { OpenCalls } from '../gate/open-calls.ts'
 import {
   createUpstreamHeadReader,
   findForwardingRoute,
@@ -43,7 +44,6 @@ import { answerErrorPage, answerProblem, brokenBodyError } from '../refusals/sen
 import { type Route, standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { WorkerScopes } from '../routes/worker-scopes.ts'
-import type { Arrival } from './arrival.ts'
 import type { UsageMeter } from './usage-meter.ts'
 import type { UpgradeHandler, WebSockets } from './web-sockets.ts'
 

@@ -13,7 +13,7 @@ import { createTypeFilter, isEventWanted } from '#accounts/events/event-types.ts
 import { createReceiverActions, type ReceiverActions } from '#accounts/events/receiver-actions.ts'
 import { createReminderReceiver, openReminders } from '#accounts/events/reminders.ts'
 import type { Config } from '#config/config.ts'
-import { openPoster } from '#http/client/post-message.ts'
+import { openPoster } from '#http/outgoing/post-message.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import { lazyMailer } from './account-services.ts'
