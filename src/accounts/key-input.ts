@@ -81,6 +81,17 @@ export function quotaText({ limit, per }: Quota): string {
   return `${limit}/${per}`
 }
 
+/** What the audit log has of a key that was created or changed. */
+export function keyDetails({ name, scopes, addresses, quota, expiresAt }: SecretKeyInput) {
+  return {
+    name,
+    scopes: scopes.join(' '),
+    ...(addresses.length > 0 && { addresses: addresses.join(' ') }),
+    ...(quota && { quota: quotaText(quota) }),
+    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+  }
+}
+
 function isDistinct(texts: readonly string[]): boolean {
   return new Set(texts).size === texts.length
 }

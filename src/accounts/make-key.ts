@@ -4,11 +4,14 @@ import { randomText } from '#platform/secrets/key-format.ts'
 import { createKey, digestOf, type KeyKind } from '#platform/secrets/keys.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { Account } from '#store/account.ts'
+import type { AuditEntry } from '#store/audit-entry.ts'
 import type { ImportedKey } from '#store/imported-keys.ts'
+import type { KeyStore, SecretKeyAdded } from '#store/keys.ts'
 import type { StoredKey } from '#store/secret-keys.ts'
 import { defaultKeyName, defaultKeyOf, type SecretKey, unlimited } from '#store/secret-keys.ts'
 import { isStoreFailure } from '#store/store-failure.ts'
-import type { SecretKeyInput } from './key-input.ts'
+import type { AuditEntryFactory } from './audit-entry-factory.ts'
+import { keyDetails, type SecretKeyInput } from './key-input.ts'
 
 export interface KeyOptions {
   readonly sealer: Sealer
@@ -80,6 +83,37 @@ export function unsealKey(kind: KeyKind, account: Account, sealer: Sealer): stri
 /** What a key of an account is sealed for. */
 export function purposeOf(kind: KeyKind, accountId: string): string {
   return `${kind}:${accountId}`
+}
+
+/**
+ * Stores a further key of an account, and says so in the audit log.
+ * @param made `key`: the new one, which nobody has yet; undefined = it was made elsewhere. `details`: of the audit
+ *   entry, beside the limits of the key
+ * @throws UnconfirmedKeys
+ */
+export function addSecretKey(
+  { store, entry, keysMax }: AddSecretKeyOptions,
+  account: Account,
+  {
+    key,
+    stored: secretKey,
+    details,
+  }: {
+    readonly key?: string | undefined
+    readonly stored: SecretKey
+    readonly details?: AuditEntry['details'] | undefined
+  },
+): Promise<SecretKeyAdded> {
+  const auditEntry = entry('secret-key-created', account, { ...keyDetails(secretKey), ...details })
+  const adding = store.addSecretKey(account.id, { secretKey, keysMax }, auditEntry)
+  return key === undefined ? adding : withUnconfirmedKeys(key, adding)
+}
+
+export interface AddSecretKeyOptions {
+  readonly store: Pick<KeyStore, 'addSecretKey'>
+  readonly entry: AuditEntryFactory
+  /** How many secret keys an account may have, the default one included. */
+  readonly keysMax: number
 }
 
 /**

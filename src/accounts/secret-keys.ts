@@ -9,17 +9,23 @@ import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } f
 import type { SessionStore } from '#store/sessions.ts'
 import { endSessionsOfKey } from './account-sessions.ts'
 import type { Accounts } from './accounts.ts'
-import type { AuditEntryFactory } from './audit-entry-factory.ts'
 import { type CertificateInput, endingWith, parseCertificateInput } from './certificate-input.ts'
 import {
   assertValidGrace,
   assertValidKey,
   findKeyErrors,
   graceEnd,
-  quotaText,
   type SecretKeyInput,
 } from './key-input.ts'
-import { createKeyId, importedKey, type KeyOptions, makeSecretKey, withUnconfirmedKeys } from './make-key.ts'
+import {
+  type AddSecretKeyOptions,
+  addSecretKey,
+  createKeyId,
+  importedKey,
+  type KeyOptions,
+  makeSecretKey,
+  withUnconfirmedKeys,
+} from './make-key.ts'
 
 /** A secret key, without the key. Times are milliseconds since 1970. */
 export interface SecretKeyStatus
@@ -88,12 +94,9 @@ export interface BoundCertificate {
   readonly input: SecretKeyInput
 }
 
-interface SecretKeysOptions extends KeyOptions {
+interface SecretKeysOptions extends KeyOptions, AddSecretKeyOptions {
   readonly store: KeyStore & Pick<SessionStore, 'listSessions' | 'endSession'>
   readonly accounts: Accounts
-  readonly entry: AuditEntryFactory
-  /** How many secret keys an account may have, the default one included. */
-  readonly keysMax: number
 }
 
 export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
@@ -112,13 +115,9 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
   async function create(id: string, input: SecretKeyInput): Promise<string> {
     assertValidKey(input, clock())
     const account = await accounts.find(id)
-    const { key, stored } = makeSecretKey(account.id, input, options)
-    const { name, scopes, quota } = input
-    const details = { name, scopes: scopes.join(' '), ...(quota && { quota: quotaText(quota) }) }
-    const auditEntry = entry('secret-key-created', account, details)
-    const adding = store.addSecretKey(account.id, { secretKey: stored, keysMax }, auditEntry)
-    assertAdded(await withUnconfirmedKeys(key, adding), name)
-    return key
+    const made = makeSecretKey(account.id, input, options)
+    assertAdded(await addSecretKey(options, account, made), input.name)
+    return made.key
   }
 
   async function bindCertificate(id: string, asked: SecretKeyInput, pem: string): Promise<BoundCertificate> {
@@ -128,11 +127,9 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     const input = endingWith(certificate, asked, now)
     const account = await accounts.find(id)
     const { digest } = certificate
-    const { name, scopes } = input
-    const details = { name, scopes: scopes.join(' '), certificate: Buffer.from(digest).toString('hex') }
-    const secretKey = importedKey({ digest, input }, createKeyId(), now)
-    const auditEntry = entry('secret-key-created', account, details)
-    assertAdded(await store.addSecretKey(account.id, { secretKey, keysMax }, auditEntry), name)
+    const stored = importedKey({ digest, input }, createKeyId(), now)
+    const details = { certificate: Buffer.from(digest).toString('hex') }
+    assertAdded(await addSecretKey(options, account, { stored, details }), input.name)
     return { certificate, input }
   }
 

@@ -5,7 +5,8 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { destinationOf, ownRouteName, recordRouteName } from '#gateway/gate/outcome.ts'
+import { arrivalOf } from '#gateway/arrival/arrival.ts'
+import { destinationOf, ownRouteName, recordRouteName } from '#gateway/arrival/outcome.ts'
 import { createProblem, sendProblem } from '#gateway/refusals/send-problem.ts'
 import {
   documentMethods,
@@ -14,7 +15,6 @@ import {
   type PublicPath,
   securityTxtPath,
 } from '#gateway/routes/own-paths.ts'
-import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { Keyring } from '#identity/tokens/keyring.ts'
 import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -38,7 +38,7 @@ import {
 import { type OAuthOptions, registerOAuth } from './oauth/oauth.ts'
 import { createApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
-import { type OwnEndpoint, registerOperations, registerOwnRoute } from './operation.ts'
+import { isOwnApp, type OwnEndpoint, registerOperations, registerOwnRoute } from './operation.ts'
 import { registerPortal } from './register-portal.ts'
 import { registerSignInReturn, type SignInReturnOptions } from './register-sign-in-return.ts'
 import { applyReplyKeepAlive, jsonLine } from './reply.ts'
@@ -96,6 +96,7 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     exposeHeadRoutes: false,
     return503OnClosing: false,
   })
+  app.decorate(isOwnApp, true)
   await registerEndpoints(app, options)
   await app.ready()
   return app

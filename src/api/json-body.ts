@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { sendProblem } from '#gateway/refusals/send-problem.ts'
-import { arrivalOf } from '#gateway/server/arrival.ts'
 import { startDeadline } from '#platform/deadline.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { duplicateMember, isRecord } from '#platform/json.ts'

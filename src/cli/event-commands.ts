@@ -1,10 +1,8 @@
 import type { Receiver } from '#accounts/events/deliver-round.ts'
-import { reportReceivers, retryReceiver, sendTestEvent } from '#accounts/events/receiver-report.ts'
-import type { Config } from '#config/config.ts'
-import { loadConfig } from '#config/load.ts'
+import { reportReceivers } from '#accounts/events/receiver-report.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import { createReceiver, receiverName } from '#runtime/assembly/events.ts'
-import type { Command } from './command.ts'
+import { configuredReceivers } from '#runtime/assembly/events.ts'
+import type { Command, Invocation } from './command.ts'
 import { type Operator, withOperator } from './operator.ts'
 import { printData, printList } from './print.ts'
 
@@ -14,13 +12,11 @@ const receiverOption = {
 
 const list: Command = {
   name: 'events list',
-  operands: [],
   summary: 'Lists the receivers of events, what waits for each, and why.',
   examples: ['gatehouse events list'],
-  printsData: true,
   run: async (invocation) => {
     const reports = await withOperator(invocation.config, ({ config, store }) =>
-      withReceivers(config, undefined, (receivers) => reportReceivers(store, receivers)),
+      reportReceivers(store, configuredReceivers(config, Date.now)),
     )
     printList(invocation, reports, {
       columns: {
@@ -39,20 +35,14 @@ const list: Command = {
 
 const retry: Command = {
   name: 'events retry',
-  operands: [],
   summary: 'Retries the events that wait for a receiver, or for all, at once.',
   examples: ['gatehouse events retry'],
   options: receiverOption,
-  printsData: true,
   run: async (invocation) => {
-    const retried = await withOperator(invocation.config, ({ config, store }: Operator) =>
-      withReceivers(config, invocation.text('receiver'), async (receivers) => {
-        const done = await Promise.all(
-          receivers.map(async (one) => ((await retryReceiver(store, one)) ? [one.name] : [])),
-        )
-        return done.flat()
-      }),
+    const outcomes = await forChosen(invocation, async ({ receivers }, { id, name }) =>
+      (await receivers.retry(id)) === 'retried' ? [name] : [],
     )
+    const retried = outcomes.flat()
     printData(
       invocation,
       { retried },
@@ -65,16 +55,12 @@ const retry: Command = {
 
 const test: Command = {
   name: 'events test',
-  operands: [],
   summary: 'Sends a test event to a receiver, or all, and prints the results.',
   examples: ['gatehouse events test'],
   options: receiverOption,
-  printsData: true,
   run: async (invocation) => {
-    const { config } = loadConfig(invocation.config)
-    const results = await withReceivers(config, invocation.text('receiver'), (receivers) =>
-      Promise.all(receivers.map(async (one) => ({ receiver: one.name, error: await sendTestEvent(one) }))),
-    )
+    const outcomes = await forChosen(invocation, ({ receivers }, { id }) => receivers.test(id))
+    const results = outcomes.filter((outcome) => outcome !== undefined)
     printList(invocation, results, {
       columns: { RECEIVER: ({ receiver }) => receiver, RESULT: ({ error }) => error ?? 'accepted' },
       whenEmpty: 'There are no receivers: see events in the config.',
@@ -85,21 +71,21 @@ const test: Command = {
   },
 }
 
-/** @param url as in the config or the list; undefined = all receivers @throws OperatorError for an unknown one */
-async function withReceivers<Result>(
-  { events, publicOrigin }: Config,
-  url: string | undefined,
-  work: (receivers: readonly Receiver[]) => Promise<Result>,
-): Promise<Result> {
-  const chosen = events.filter((one) => url === undefined || one.url === url || receiverName(one) === url)
-  if (url !== undefined && chosen.length === 0)
-    throw new OperatorError(`no receiver has the URL ${url}`, { hint: 'See: gatehouse events list' })
-  const receivers = chosen.map((one) => createReceiver(one, publicOrigin, Date.now))
-  try {
-    return await work(receivers)
-  } finally {
-    for (const { close } of receivers) close()
-  }
+/** Does the work for the receiver that `--receiver` chooses, or for all. @throws OperatorError for an unknown one */
+function forChosen<Result>(
+  { config: input, text }: Invocation,
+  work: (operator: Operator, receiver: Receiver) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const url = text('receiver')
+  return withOperator(input, (operator) => {
+    const { config } = operator
+    const chosen = configuredReceivers(config, Date.now).filter(
+      ({ name }, index) => url === undefined || url === name || url === config.events[index]?.url,
+    )
+    if (url !== undefined && chosen.length === 0)
+      throw new OperatorError(`no receiver has the URL ${url}`, { hint: 'See: gatehouse events list' })
+    return Promise.all(chosen.map((one) => work(operator, one)))
+  })
 }
 
 export const eventCommands: readonly Command[] = [list, retry, test]

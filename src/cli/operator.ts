@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os'
 import type { AccountActions } from '#accounts/account-actions.ts'
 import { type AuditEntryFactory, createAuditEntryFactory } from '#accounts/audit-entry-factory.ts'
+import type { ReceiverActions } from '#accounts/events/receiver-actions.ts'
 import { UnconfirmedKeys } from '#accounts/make-key.ts'
 import { createQuotaReader } from '#accounts/plan-reports.ts'
 import type { Config } from '#config/config.ts'
@@ -12,6 +13,7 @@ import { createPasswords, type Passwords } from '#platform/secrets/passwords.ts'
 import { createSealer, deriveKeys } from '#platform/secrets/sealing.ts'
 import { createSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { createConfiguredActions, createConfiguredSubjects } from '#runtime/assembly/account-services.ts'
+import { createConfiguredReceivers } from '#runtime/assembly/events.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import { createLocalRates } from '#store/local-rates.ts'
 import { openStore } from '#store/open.ts'
@@ -23,6 +25,7 @@ export interface Operator extends AccountActions {
   readonly store: Store
   readonly signingKeys: SigningKeys
   readonly subjects: BlockedSubjects
+  readonly receivers: ReceiverActions
   readonly passwords: Passwords
   /** Creates the audit entry of an action. */
   readonly auditEntry: AuditEntryFactory
@@ -61,6 +64,7 @@ export async function withOperator<Result>(
       config,
       store,
       subjects: createConfiguredSubjects({ config, store, clock })(actor),
+      receivers: createConfiguredReceivers({ config, store, clock })(actor),
       passwords: createPasswords({ pepper: deriveKeys(sealingKeys, 'password') }),
       auditEntry: createAuditEntryFactory(actor, clock),
       signingKeys: createSigningKeys({ store, sealer, algorithm: config.tokens.algorithm, clock }),

@@ -14,14 +14,13 @@ export function createSchemaAjv(keepsSource = false): Ajv {
     useDefaults: true,
     strict: true,
     allowUnionTypes: true,
-    verbose: true,
     // The types guarantee a valid schema, and a single validation gains nothing from optimized code.
     meta: false,
     validateSchema: false,
     code: { optimize: keepsSource, source: keepsSource, esm: true },
   })
   // Markers without a check of their own; `secret` selects the message if a secret is written inline.
-  ajv.addVocabulary(['secret', 'optional'])
+  ajv.addVocabulary(['secret', 'isPublic', 'optional'])
   ajv.addKeyword(boundsKeyword('duration', { ref: isDurationWithin, code: _`isDurationWithin` }))
   ajv.addKeyword(boundsKeyword('size', { ref: isSizeWithin, code: _`isSizeWithin` }))
   return ajv

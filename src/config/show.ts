@@ -14,33 +14,34 @@ export interface EffectiveOption {
 
 /** Every option with its effective value, and its source; secrets are shown as `[secret]`. */
 export function showConfig({ tree, sourceOf }: ConfigReadResult): EffectiveOption[] {
-  return leaves(tree, []).map(({ path, value }) => ({
+  return optionLeaves(tree).map(({ path, value, isSecret }) => ({
     path: formatPath(path),
-    value,
+    value: isSecret ? secretPlaceholder : value,
     source: formatSource(sourceOf(path)),
   }))
 }
 
-interface Leaf {
+/** An option without options below it. */
+export interface OptionLeaf {
   readonly path: Path
   readonly value: unknown
+  /** Whether it refers to a secret, or looks like one that was written as text. */
+  readonly isSecret: boolean
 }
 
-function leaves(value: unknown, path: Path): Leaf[] {
-  if (holdsSecret(value, path)) return [{ path, value: secretPlaceholder }]
+/** Every option with a value: a reference to a secret is one, and so is a list of texts or numbers. */
+export function optionLeaves(value: unknown, path: Path = []): readonly OptionLeaf[] {
+  if (holdsSecret(value, path)) return [{ path, value, isSecret: true }]
   if (isRecord(value) && Object.keys(value).length > 0) {
-    return Object.entries(value).flatMap(([name, member]) => leaves(member, [...path, name]))
+    return Object.entries(value).flatMap(([name, member]) => optionLeaves(member, [...path, name]))
   }
   if (Array.isArray(value) && value.some((member) => typeof member === 'object')) {
-    return value.flatMap((member, index) => leaves(member, [...path, index]))
+    return value.flatMap((member, index) => optionLeaves(member, [...path, index]))
   }
-  return [{ path, value }]
+  return [{ path, value, isSecret: false }]
 }
 
-/**
- * Whether a value is a reference to a secret, or looks like a secret that was written as text; for an option that
- * accepts either, the value decides.
- */
+/** For an option that accepts either a reference or a text, the value decides. */
 function holdsSecret(value: unknown, path: Path): boolean {
   const schema = schemaAt(path)
   const acceptsSecret = schema?.secret === true || schema?.anyOf?.some(({ secret }) => secret) === true

@@ -1,4 +1,4 @@
-import { readTargetAddress } from '#http/client/target-address.ts'
+import { readTargetAddress } from '#http/outgoing/target-address.ts'
 import { hasEveryIPv4, isLoopback, parseAddressRange } from '#platform/addresses.ts'
 import { isCredentialField } from '#platform/secrets/hide-secrets.ts'
 import { validityProblem } from './certificate.ts'
@@ -21,6 +21,7 @@ import {
   findSimilarRoles,
   findSimilarScopes,
   findTakenAuthorization,
+  findUnaskedBodies,
   findUncountedCosts,
   findUnheardHsts,
 } from './warnings/routes.ts'
@@ -76,6 +77,7 @@ export function findWarnings(
     ...findSimilarScopes(tree),
     ...findTakenAuthorization(tree),
     ...findUncountedCosts(tree),
+    ...(config ? findUnaskedBodies(config) : []),
     ...findUnheardHsts(tree),
     ...findInsecureFileModes(tree, resolvePath),
     ...findNarrowUpstreams(tree),

@@ -2,6 +2,8 @@
 export interface Locale {
   /** A BCP 47 tag, for `Intl`. */
   readonly tag: string
+  /** Before the last of several alternatives. */
+  readonly or: string
   readonly justNow: string
   /** Used for times within the next minute. */
   readonly soon: string
@@ -15,6 +17,7 @@ export type TimeUnit = 'day' | 'hour' | 'minute' | 'second'
 
 export const english: Locale = {
   tag: 'en-GB',
+  or: 'or',
   justNow: 'just now',
   soon: 'in less than a minute',
   relative: (count, unit) => {
@@ -34,6 +37,7 @@ const germanUnits = {
 
 export const german: Locale = {
   tag: 'de-DE',
+  or: 'oder',
   justNow: 'gerade eben',
   soon: 'in weniger als einer Minute',
   relative: (count, unit) => {

@@ -1,3 +1,5 @@
+import { english } from './locales.ts'
+
 /**
  * A copy of a text to keep: a slice of a head would keep the whole head in memory, with the credentials in it. Any text
  * is allowed, as e-mail addresses and names, unlike heads, need not be Latin-1.
@@ -24,9 +26,9 @@ export function listChange(before: readonly string[], after: readonly string[]) 
 }
 
 /** `a`, `a or b`, `a, b or c`; empty if there are none. */
-export function listText(texts: readonly string[]): string {
+export function listText(texts: readonly string[], { or } = english): string {
   const last = texts.at(-1) ?? ''
-  return texts.length < 2 ? last : `${texts.slice(0, -1).join(', ')} or ${last}`
+  return texts.length < 2 ? last : `${texts.slice(0, -1).join(', ')} ${or} ${last}`
 }
 
 /** A text as a single word of a POSIX shell: quoted if the shell would interpret it. */

@@ -98,7 +98,7 @@ async function confirmSeveral(
 async function changeSeveral(context: SignedInContext, { roles }: PortalOptions): Promise<PageResult> {
   const { form, actions, viewer } = context
   const list = listOf(form)
-  const changes = changesIn(form, roles)
+  const changes = changesIn(context, roles)
   const accounts = await tickedAccounts(context)
   const refused: { readonly account: Account; readonly why: string }[] = []
   for (const account of accounts) {
@@ -118,7 +118,7 @@ async function changeSeveral(context: SignedInContext, { roles }: PortalOptions)
 }
 
 /** @throws GatehouseError `request-invalid` (fields `role`, `plan`) */
-function changesIn(form: Form, roles: readonly string[]): AccountChanges {
+function changesIn({ form, texts: { accounts } }: SignedInContext, roles: readonly string[]): AccountChanges {
   switch (actionOf(form)) {
     case 'disable':
       return { isDisabled: true }
@@ -126,11 +126,11 @@ function changesIn(form: Form, roles: readonly string[]): AccountChanges {
       return { isDisabled: false }
     case 'role': {
       const role = form('role').trim()
-      assertKnownCase(role, roles)
+      assertKnownCase(role, roles, accounts)
       return { role }
     }
     case 'plan':
-      if (form('plan') === '') throw invalidField('plan', 'Choose a plan.')
+      if (form('plan') === '') throw invalidField('plan', accounts.choosePlan)
       return { plan: planIn({ plan: form('plan') }) }
     default:
       throw new GatehouseError('request-invalid')
@@ -143,7 +143,7 @@ function isAlready(account: Account, changes: AccountChanges): boolean {
 }
 
 function actionOf(form: Form): SeveralAction | undefined {
-  return severalActions.find(({ value }) => value === form('action'))?.value
+  return severalActions.find((action) => action === form('action'))
 }
 
 /** The accounts that still exist. */

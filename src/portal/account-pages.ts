@@ -14,6 +14,7 @@ import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { CreatePages, PortalPage } from './portal-page.ts'
 import { type PageResult, redirectTo } from './portal-response.ts'
 import { endPortalSession, endSession, readSessionsPage } from './sessions-pages.ts'
+import type { Texts } from './texts/texts.ts'
 import { type AccountView, accountPage, type OneTimeSecrets } from './views/account-page.ts'
 import { deleteAccountPage } from './views/accounts-page.ts'
 
@@ -115,7 +116,7 @@ async function updateAccount(
   roles: readonly string[],
 ): Promise<PageResult> {
   const values = profileOf(context.form)
-  if (values.role !== account.role) assertKnownCase(values.role, roles)
+  if (values.role !== account.role) assertKnownCase(values.role, roles, context.texts.accounts)
   const plan = planIn(values, account.plan)
   const { plan: _, ...others } = values
   // An account keeps a plan that is no longer in the config until it is given another.
@@ -153,7 +154,7 @@ async function deleteAccount(context: SignedInContext, account: Account): Promis
   const confirmation = form('confirmation').trim()
   try {
     if (confirmation.toLowerCase() !== account.email.toLowerCase()) {
-      throw invalidField('confirmation', 'Does not match the account e-mail.')
+      throw invalidField('confirmation', context.texts.accounts.delete.differs)
     }
     await actions.accounts.remove(account.id)
   } catch (error) {
@@ -220,10 +221,14 @@ export function showNewAccount(
  * Rejects a role that differs only in case from one that routes name: it would silently match none of them.
  * @throws GatehouseError `request-invalid`
  */
-export function assertKnownCase(role: string, known: readonly string[]): void {
+export function assertKnownCase(
+  role: string,
+  known: readonly string[],
+  texts: Pick<Texts['accounts'], 'wrongCase'>,
+): void {
   const similar = similarRole(role, known)
   if (similar === undefined) return
-  throw invalidField('role', `Did you mean ${similar}? Roles are case-sensitive.`)
+  throw invalidField('role', texts.wrongCase(similar))
 }
 
 /** The plan that a form gives to an account: undefined = none. A form without the field changes nothing. */

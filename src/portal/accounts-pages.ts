@@ -8,7 +8,7 @@ import {
   readImportFile,
 } from '#accounts/import.ts'
 import { tryCreateSetupLink } from '#accounts/setup-links.ts'
-import { recordReason } from '#gateway/gate/outcome.ts'
+import { recordReason } from '#gateway/arrival/outcome.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { assertKnownCase, planIn, profileOf, showNewAccount } from './account-pages.ts'
@@ -40,9 +40,9 @@ export const accountsPages: CreatePages = (options) => [
 ]
 
 async function createAccount(context: SignedInContext, { roles, oidc }: PortalOptions): Promise<PageResult> {
-  const { actions, form, request } = context
+  const { actions, form, request, texts } = context
   const input = profileOf(form)
-  assertKnownCase(input.role, roles)
+  assertKnownCase(input.role, roles, texts.accounts)
   const { account, secretKey, apiKey } = await actions.accounts.create({
     ...input,
     isVerified: form('isVerified') === 'true',
@@ -76,22 +76,20 @@ async function mailed(mailing: Promise<void>, { arrival }: PortalRequest): Promi
   }
 }
 
-/** Created lazily, as formatting the first number with words of a language costs 8 MB of memory. */
-const tooManyText = () =>
-  `The portal imports at most ${count(importMax.portal)} accounts at a time. Split the file, or use gatehouse accounts import FILE (up to ${count(importMax.command)}).`
-
 async function importAccounts(context: SignedInContext): Promise<PageResult> {
   const { actions } = context
+  const texts = context.texts.accountImport
   const bytes = uploadedBytes(context)
   // Checked before parsing, which takes time; one line may be the header row.
   if (hasMoreLines(bytes.toString('latin1'), importMax.portal + 1)) {
-    return refuseImport(context, { message: tooManyText() })
+    return refuseImport(context, { message: texts.tooMany(importMax.portal, importMax.command) })
   }
   const file = readImportFile(bytes)
   const { accounts, badLines } = file
   const nothing = accounts.length === 0 && badLines.length === 0
-  if (nothing) return refuseImport(context, { message: 'Choose a file or paste its contents.' })
-  if (accounts.length > importMax.portal) return refuseImport(context, { message: tooManyText() })
+  if (nothing) return refuseImport(context, { message: texts.nothing })
+  if (accounts.length > importMax.portal)
+    return refuseImport(context, { message: texts.tooMany(importMax.portal, importMax.command) })
   const bad = await findBadLines(file, actions.accounts)
   if (bad.length > 0) return refuseLines(context, file, bad)
   try {
@@ -152,8 +150,4 @@ function refuseImport(
   const shown = badLines.map((bad) => ({ ...bad, message: lineMessage(context.texts, bad.message) }))
   const view = { state, badLines: shown, imported: undefined, isRepeated }
   return context.show((frame) => importPage(frame, view), { status: 400, headers: {} })
-}
-
-function count(accounts: number): string {
-  return accounts.toLocaleString('en')
 }

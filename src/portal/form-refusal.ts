@@ -1,4 +1,4 @@
-import { recordFailure } from '#gateway/gate/outcome.ts'
+import { recordFailure } from '#gateway/arrival/outcome.ts'
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { type FieldError, GatehouseError, invalidField, reworded } from '#platform/errors/gatehouse-error.ts'
 import { linkedProviders } from './oidc/portal-oidc.ts'
@@ -100,7 +100,7 @@ export function inWordsOf(error: unknown, details: Readonly<Partial<Record<Error
 /**
  * Checks the password that the form asks for again, unless the viewer has just authenticated again at the
  * provider, or with a passkey.
- * @throws GatehouseError `request-invalid` (field `password`) if it is wrong, `too-many-failures` … …
+ * @throws GatehouseError `request-invalid` (field `password`) if it is wrong, `too-many-failures`
  */
 export async function confirmPassword(
   { viewer, visitor, form, request, texts }: SignedInContext,

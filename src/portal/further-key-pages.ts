@@ -52,7 +52,7 @@ export function createFurtherKeyPages(
       path: '/integration/keys/create',
       asksPassword: true,
       post: async (context) => {
-        const input = keyInputOf(context.form, clock())
+        const input = keyInputOf(context, clock())
         const key = await context.actions.secretKeys.create(context.viewer.account.id, input)
         return show(context, { createdKey: { name: input.name, key } })
       },
@@ -64,10 +64,10 @@ export function createFurtherKeyPages(
     {
       path: '/integration/keys/certificate',
       asksPassword: true,
-      post: async ({ actions, viewer, form }) => {
-        if (!acceptsCertificates)
-          throw invalidField('certificate', 'This gateway accepts no certificates as keys (keys.accept).')
-        const input = keyInputOf(form, clock())
+      post: async (context) => {
+        const { actions, viewer, form, texts } = context
+        if (!acceptsCertificates) throw invalidField('certificate', texts.furtherKeys.noCertificates)
+        const input = keyInputOf(context, clock())
         await actions.secretKeys.bindCertificate(viewer.account.id, input, form('certificate'))
         return redirectTo('/integration', 'certificate-added')
       },
@@ -142,9 +142,9 @@ function isUnknownKey(error: unknown): boolean {
 }
 
 /** @throws GatehouseError `request-invalid` (fields `lifetimeDays` and `quota`) if they cannot be read */
-function keyInputOf(form: Form, now: number): SecretKeyInput {
+function keyInputOf({ form, texts }: SignedInContext, now: number): SecretKeyInput {
   const days = form('lifetimeDays')
-  if (!/^\d{0,4}$/.test(days)) throw invalidField('lifetimeDays', 'Choose when the key expires.')
+  if (!/^\d{0,4}$/.test(days)) throw invalidField('lifetimeDays', texts.furtherKeys.chooseLifetime)
   const typed = form('quota').trim()
   const quota = parseQuota(typed)
   if (typed !== '' && quota === undefined) throw invalidField('quota', quotaRule)

@@ -19,8 +19,7 @@ export const integrationPages: CreatePages = (options) => {
   async function reveal(context: SignedInContext, kind: KeyKind): Promise<PageResult> {
     const { actions, viewer, request } = context
     const key = await actions.keys.reveal(viewer.account.id, kind)
-    if (key === undefined)
-      throw invalidField('password', 'This key cannot be revealed. Reset it to get a new one.')
+    if (key === undefined) throw invalidField('password', context.texts.keys.notRevealable)
     return acceptsHtml(request) ? show(context, { shown: { kind, key } }) : { kind: 'data', data: { key } }
   }
 
@@ -125,11 +124,11 @@ function createShowIntegration({
 }
 
 /** The current state of an overlap, polled by the script of the page. */
-async function overlapOf({ actions, viewer, locale }: SignedInContext, now: number) {
+async function overlapOf({ actions, viewer, locale, texts }: SignedInContext, now: number) {
   const { previousSecretKey: previous, secretKey } = await actions.keys.status(viewer.account.id)
-  if (!previous) return { isOver: true, text: 'The old secret key has expired: only the new one works.' }
+  if (!previous) return { isOver: true, text: texts.keys.overlapOver }
   const overlap = { ...previous, since: secretKey.createdAt }
-  return { isOver: false, isUsed: isInUse(overlap), text: usageText(overlap, { now, locale }) }
+  return { isOver: false, isUsed: isInUse(overlap), text: usageText(overlap, { now, locale, texts }) }
 }
 
 interface ReplacedKey {
@@ -143,12 +142,13 @@ interface ReplacedKey {
  * @throws GatehouseError `request-invalid` (field `graceSeconds`)
  */
 export async function replaceKey(
-  { actions, form }: SignedInContext,
+  context: SignedInContext,
   id: string,
   kind: KeyKind,
 ): Promise<ReplacedKey | undefined> {
+  const { actions, form } = context
   const createdAt = Number(form('replaces'))
-  const graceSeconds = kind === 'apiKey' ? 0 : graceSecondsOf(form)
+  const graceSeconds = kind === 'apiKey' ? 0 : graceSecondsOf(context)
   const key =
     kind === 'apiKey'
       ? await actions.keys.replaceApiKey(id, createdAt)
@@ -157,9 +157,8 @@ export async function replaceKey(
 }
 
 /** @throws GatehouseError `request-invalid` (field `graceSeconds`) if nothing was chosen */
-function graceSecondsOf(form: SignedInContext['form']): number {
+function graceSecondsOf({ form, texts }: SignedInContext): number {
   const text = form('graceSeconds')
-  if (!/^\d{1,9}$/.test(text))
-    throw invalidField('graceSeconds', 'Choose how long the old secret key keeps working.')
+  if (!/^\d{1,9}$/.test(text)) throw invalidField('graceSeconds', texts.keys.chooseGrace)
   return Number(text)
 }

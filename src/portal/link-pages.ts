@@ -1,5 +1,5 @@
 import { OwnerNeeded } from '#accounts/profile.ts'
-import { recordFailure } from '#gateway/gate/outcome.ts'
+import { recordFailure } from '#gateway/arrival/outcome.ts'
 import { needsSecondFactor } from '#identity/second-factor/policy.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { formRefusal } from './form-refusal.ts'
@@ -97,8 +97,8 @@ function askOwner({ form, show, viewer }: PageContext, { account, email }: Owner
 }
 
 /** @throws GatehouseError `request-invalid` if the two new passwords differ */
-export function assertPasswordsMatch({ form }: PageContext): void {
-  if (form('password') !== form('again')) throw invalidField('again', 'The passwords do not match.')
+export function assertPasswordsMatch({ form, texts }: PageContext): void {
+  if (form('password') !== form('again')) throw invalidField('again', texts.links.noMatch)
 }
 
 /** The token to keep in the form; an invalid one is cleared, so that another can be pasted. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Arrival, EndpointConnection } from '#gateway/server/arrival.ts'
+import type { Arrival, EndpointConnection } from '#gateway/arrival/arrival.ts'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import type { Visitor } from '#store/sessions.ts'
 

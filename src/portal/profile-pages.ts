@@ -35,9 +35,10 @@ export const profilePages: CreatePages = (options) => [
   },
   {
     path: '/profile/language',
-    post: async ({ actions, viewer, form }) => {
+    post: async ({ actions, viewer, form, texts }) => {
       const language = form('language')
-      if (language !== '' && !isLanguage(language)) throw invalidField('language', 'Choose a language.')
+      if (language !== '' && !isLanguage(language))
+        throw invalidField('language', texts.profile.chooseLanguage)
       await actions.profile.setLanguage(viewer.account.id, language === '' ? undefined : language)
       return redirectTo('/profile', 'language-saved')
     },
@@ -52,7 +53,7 @@ export const profilePages: CreatePages = (options) => [
       return redirectTo('/profile', 'password-changed')
     },
     refused: (context, error) => {
-      const fieldError = asFieldError(error, 'current', 'The current password is wrong.')
+      const fieldError = asFieldError(error, 'current', context.texts.profile.wrongPassword)
       return showProfile(context, { form: 'password', ...formRefusal(context, fieldError) })
     },
   },

@@ -1,5 +1,5 @@
+import { destinationOf, recordAccount, recordFailure } from '#gateway/arrival/outcome.ts'
 import { isChallenge } from '#gateway/browser/sign-in-return.ts'
-import { destinationOf, recordAccount, recordFailure } from '#gateway/gate/outcome.ts'
 import { signInReturnPath } from '#gateway/routes/route-urls.ts'
 import type { SignIn } from '#identity/passwords/sign-in.ts'
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'

@@ -8,6 +8,7 @@ import { hideKnownSecrets, type KnownSecret, longestSpelling } from '#platform/s
 import type { Account } from '#store/account.ts'
 import { callGateway, callTimeoutMs, type GatewayResponse } from './call-gateway.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
+import type { Texts } from './texts/texts.ts'
 import {
   requestText,
   type TryItOutcome,
@@ -99,33 +100,29 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: porta
     asked: TryItRequest,
     context: SignedInContext,
   ): Promise<TryItOutcome> {
+    const texts = context.texts.tryIt
     const request = requestTo(route, asked)
-    if (!request)
-      return { kind: 'failed', reason: `Begin the path below ${route.path} with / or ?, as it is in a URL.` }
+    if (!request) return { kind: 'failed', reason: texts.badPath(route.path) }
     const keys = readKeys(context)
-    if (!keys) {
-      return {
-        kind: 'failed',
-        reason: 'Your keys are not stored, so the portal cannot use them: use the code examples above.',
-      }
-    }
+    if (!keys) return { kind: 'failed', reason: texts.keysNotStored }
+    const { placeholders } = texts
     try {
       const isToken = route.auth === 'bearer'
       // The answer may repeat the request, and keys must not be shown unless revealed.
       const secrets: KnownSecret[] = [
-        { text: keys.secretKey, placeholder: '[your secret]' },
-        { text: keys.apiKey, placeholder: '[your API key]' },
+        { text: keys.secretKey, placeholder: placeholders.secretKey },
+        { text: keys.apiKey, placeholder: placeholders.apiKey },
       ]
       const field = keyField(carriers, keys.secretKey)
       const response = isToken
         ? await callWithToken(request, keys, (text) =>
-            secrets.push({ text, placeholder: '[your access token]' }),
+            secrets.push({ text, placeholder: placeholders.accessToken }),
           )
         : await send(request, route.auth === 'none' ? {} : Object.fromEntries([field]))
       // In the form in which it is sent, with the key in base64, which may be encoded once more.
       const sent = field[1].slice(field[1].indexOf(' ') + 1)
-      if (sent !== keys.secretKey) secrets.push({ text: sent, placeholder: '[your secret]' })
-      const hide = (text: string) => hideTokens(hideKnownSecrets(text, secrets))
+      if (sent !== keys.secretKey) secrets.push({ text: sent, placeholder: placeholders.secretKey })
+      const hide = (text: string) => hideTokens(hideKnownSecrets(text, secrets), placeholders.accessToken)
       const value = parseJson(response.body)
       const body = response.isTruncated
         ? withoutEnd(response.body, secrets)
@@ -138,7 +135,7 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: porta
           status: response.status,
           contentType: hide(response.contentType),
           durationMs: Math.round(response.durationMs),
-          scheme: schemeText(route),
+          credential: credentialFor(route),
           sendsIdentity: route.auth !== 'none',
           identity: echoedIdentity(value, names)?.map(([name, value]) => [name, hide(value)] as const),
           body: shownBody.slice(0, shownBodyLengthMax),
@@ -146,14 +143,14 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: porta
         },
       }
     } catch (error) {
-      return { kind: 'failed', reason: failureReason(error) }
+      return { kind: 'failed', reason: failureReason(error, texts) }
     }
   }
 }
 
-function schemeText({ auth }: CallableRoute): string {
-  if (auth === 'none') return 'no credential'
-  return auth === 'bearer' ? 'an access token' : 'the secret key'
+function credentialFor({ auth }: CallableRoute): 'none' | 'accessToken' | 'secretKey' {
+  if (auth === 'none') return 'none'
+  return auth === 'bearer' ? 'accessToken' : 'secretKey'
 }
 
 /** A request as it is sent, but for its headers. */
@@ -164,11 +161,9 @@ interface RouteRequest {
   readonly body: string
 }
 
-function failureReason(error: unknown): string {
+function failureReason(error: unknown, { late, unreachable }: Texts['tryIt']): string {
   const isLate = error instanceof DOMException && error.name === 'TimeoutError'
-  return isLate
-    ? `No response within ${callTimeoutMs / 1_000} seconds. Use the code examples above for slower routes.`
-    : 'The portal could not connect to the gateway listener.'
+  return isLate ? late(callTimeoutMs / 1_000) : unreachable
 }
 
 interface Keys {
@@ -197,11 +192,11 @@ function echoedIdentity(
 }
 
 /** Other JWTs are credentials too, such as an assertion that the backend shows. */
-function hideTokens(text: string): string {
+function hideTokens(text: string, placeholder: string): string {
   return text.replaceAll(/[\w.-]+/g, (word) => {
     const start = word.indexOf('eyJ')
     const isToken = start !== -1 && /^[\w-]+\.[\w-]+\.[\w-]+/.test(word.slice(start))
-    return isToken ? `${word.slice(0, start)}[your access token]` : word
+    return isToken ? `${word.slice(0, start)}${placeholder}` : word
   })
 }
 

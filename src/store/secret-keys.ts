@@ -86,14 +86,18 @@ function isRevocationSet(key: SecretKey): key is SecretKey & { readonly revokedA
   return key.revokedAt !== undefined
 }
 
-/** A secret key as plain JSON, without default values; bytes are base64url. */
-export interface SecretKeyRecord {
-  readonly id?: string
-  readonly name?: string
+/** What is stored of a key, as plain JSON; bytes are base64url. */
+export interface StoredKeyRecord {
   readonly digest: string
   readonly sealed?: string | undefined
   readonly createdAt: number
   readonly lastFour?: string | undefined
+}
+
+/** A secret key as plain JSON, without default values. */
+export interface SecretKeyRecord extends StoredKeyRecord {
+  readonly id?: string
+  readonly name?: string
   readonly scopes?: readonly string[]
   readonly addresses?: readonly string[]
   readonly quota?: KeyQuota | undefined
@@ -102,16 +106,26 @@ export interface SecretKeyRecord {
   readonly isImported?: true
 }
 
+export function storedKeyRecord({ digest, sealed, createdAt, lastFour }: StoredKey): StoredKeyRecord {
+  return { digest: encode(digest), sealed: sealed && encode(sealed), createdAt, lastFour }
+}
+
+/** @param record from `storedKeyRecord` */
+export function parseStoredKeyRecord({ digest, sealed, createdAt, lastFour }: StoredKeyRecord): StoredKey {
+  return {
+    digest: decode(digest),
+    sealed: sealed === undefined ? undefined : decode(sealed),
+    createdAt,
+    ...(lastFour !== undefined && { lastFour }),
+  }
+}
+
 export function secretKeyRecord(key: SecretKey): SecretKeyRecord {
-  const { id, name, digest, sealed, scopes, addresses, isImported } = key
-  const { createdAt, lastFour, quota, expiresAt, revokedAt } = key
+  const { id, name, scopes, addresses, quota, expiresAt, revokedAt, isImported } = key
   return {
     ...(id !== '' && { id }),
     ...(name !== defaultKeyName && { name }),
-    digest: encode(digest),
-    sealed: sealed && encode(sealed),
-    createdAt,
-    lastFour,
+    ...storedKeyRecord(key),
     ...(scopes.length > 0 && { scopes }),
     ...(addresses.length > 0 && { addresses }),
     quota,
@@ -123,15 +137,11 @@ export function secretKeyRecord(key: SecretKey): SecretKeyRecord {
 
 /** @param record from `secretKeyRecord` */
 export function parseSecretKeyRecord(record: SecretKeyRecord): SecretKey {
-  const { id = '', name = defaultKeyName, digest, sealed, createdAt, lastFour, quota } = record
-  const { expiresAt, revokedAt } = record
+  const { id = '', name = defaultKeyName, quota, expiresAt, revokedAt } = record
   return {
     id,
     name,
-    digest: decode(digest),
-    sealed: sealed === undefined ? undefined : decode(sealed),
-    createdAt,
-    ...(lastFour !== undefined && { lastFour }),
+    ...parseStoredKeyRecord(record),
     scopes: record.scopes ?? unlimited,
     addresses: record.addresses ?? unlimited,
     ...(quota !== undefined && { quota }),

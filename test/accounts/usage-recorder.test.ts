@@ -4,7 +4,7 @@ import { openUsageRecorder, pendingMax, type UsageAmount, type UsageLoss } from 
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { dayOf, startOfDay } from '#platform/time.ts'
 import { type UsageBatch, usageBatchMax } from '#store/usage.ts'
-import { createRandom } from '../http/client/random.ts'
+import { createRandom } from '../http/outgoing/random.ts'
 
 const today = dayOf(Date.UTC(2026, 10, 23))
 const ada = { accountId: 'ada', key: 'default' }

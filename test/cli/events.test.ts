@@ -54,6 +54,18 @@ t.test('commands list receivers, have what waits tried again, and send an event 
   isDead = false
   t.match(await gatehouse('retry', '--receiver', name), { status: 0, stdout: /tried again/ })
   await until('all arrive', () => receiver.accepted.length === 5 || undefined, 8_000)
+  const { stdout: audit } = await run(t, ['audit', 'list', '--json', '--config', gateway.configFile])
+  const ofReceivers = JSON.parse(audit).filter(({ action }: { action: string }) => action.startsWith('event'))
+  t.match(
+    ofReceivers,
+    [
+      { action: 'events-retried', channel: 'cli', details: { receiver: name } },
+      { action: 'event-tested', details: { receiver: /./ } },
+      { action: 'event-tested', details: { receiver: /./ } },
+      { action: 'event-tested', channel: 'cli', details: { receiver: name } },
+    ],
+    'the audit log says who did it',
+  )
   const unknown = await gatehouse('retry', '--receiver', 'http://127.0.0.1:1/')
   t.match(unknown, { status: 1, stderr: /no receiver has the URL/ })
 })

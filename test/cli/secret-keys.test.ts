@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import { makeCertificate } from '../setup/certificates.ts'
 import { startGateway, storeDrivers } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { run } from './run.ts'
@@ -110,6 +113,30 @@ for (const driver of storeDrivers) {
     ])
   })
 }
+
+t.test('the audit log has the same limits of a new key, however it was created', async (t) => {
+  const { folder, run, runWith } = createWorkspace(t)
+  await run('accounts', 'create', '--email', 'ada@example.com')
+  const expiresAt = new Date(Math.floor(Date.now() / 1_000 + 86_400) * 1_000).toISOString()
+  const limits = ['--scopes', 'orders:read', '--from', '10.0.0.0/8', '--quota', '1000/day']
+  const create = (name: string, ...more: readonly string[]) =>
+    run('keys', 'create', 'ada@example.com', '--name', name, '--expires', '1d', ...limits, ...more)
+  t.match(await create('by-command'), { status: 0 })
+  const pem = join(folder, 'ada.pem')
+  writeFileSync(pem, makeCertificate(t, 'DNS:ada').cert)
+  t.match(await create('certificate', '--certificate', pem), { status: 0 })
+  const quota = { limit: 1_000, per: 'day' }
+  const key = { name: 'by-file', scopes: ['orders:read'], addresses: ['10.0.0.0/8'], quota, expiresAt }
+  const state = JSON.stringify({ accounts: [{ email: 'ada@example.com', keys: [key] }] })
+  t.match(await runWith([state], 'apply', '-'), { status: 0 })
+  const audit = await run('audit', 'list', '--action', 'secret-key-created', '--json')
+  const same = { scopes: 'orders:read', addresses: '10.0.0.0/8', quota: '1000/day', expiresAt: /^20.*Z$/ }
+  t.match(audit.json(), [
+    { details: { name: 'by-file', ...same, expiresAt } },
+    { details: { name: 'certificate', ...same, certificate: /^[0-9a-f]{64}$/ } },
+    { details: { name: 'by-command', ...same } },
+  ])
+})
 
 t.test('values of keys create and keys revoke that are wrong are refused by the option', async (t) => {
   const { run } = createWorkspace(t)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { LoadedConfig } from '#config/load.ts'
-import { answerOf, startHeadBackend } from '../http/client/backends.ts'
+import { answerOf, startHeadBackend } from '../http/outgoing/backends.ts'
 import { startBoth } from '../setup/both.ts'
 import { makeCertificate } from '../setup/certificates.ts'
 import { until } from '../setup/net.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
-import { createRandom } from '../http/client/random.ts'
+import { createRandom } from '../http/outgoing/random.ts'
 import { startBoth } from '../setup/both.ts'
 import { connectRaw, RawClient, type RawResponse } from '../setup/raw-client.ts'
 import { reloadWith, taken } from './support/reload.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findImportError, readImportFile, repeatedEmail } from '#accounts/import.ts'
+import { findBadLines, readImportFile } from '#accounts/import.ts'
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { formRefusal, lineMessage } from '#portal/form-refusal.ts'
@@ -125,6 +125,7 @@ t.test('every bad line of an import file is explained in German', async (t) => {
     'email,role\n"ada"x@example.com,User\n',
     'role,plan\n',
     'email,,role\n',
+    'email\nada@example.com\nada@example.com\n',
     'email,role,email\n',
     'email,role\nada@example.com\n',
     '{"email": "ada@example.com"\n',
@@ -140,15 +141,9 @@ t.test('every bad line of an import file is explained in German', async (t) => {
   ]
   const lines = bytes.flatMap((file) => readImportFile(file).badLines.map(({ message }) => message))
   t.ok(lines.length >= files.length)
-  const ada = {
-    email: 'ada@example.com',
-    firstName: '',
-    lastName: '',
-    role: 'User',
-    isVerified: false,
-    plan: 'gold',
-  }
-  lines.push(repeatedEmail(ada, 3), findImportError(ada, new Set([ada.email]), ['basic']) ?? '')
+  const accounts = { findTaken: async (emails: readonly string[]) => [...emails], planNames: ['basic'] }
+  const taken = await findBadLines(readImportFile(Buffer.from('email,plan\nada@example.com,gold')), accounts)
+  lines.push(...taken.map(({ message }) => message))
   for (const line of lines) {
     t.equal(lineMessage(english.texts, line), line)
     const inGerman = lineMessage(german.texts, line)

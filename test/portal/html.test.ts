@@ -2,6 +2,7 @@ import t from 'tap'
 import { english } from '#platform/locales.ts'
 import { relativeTime, time } from '#platform/pages/format.ts'
 import { attributeIf, html } from '#platform/pages/html.ts'
+import { translationOf } from '#portal/texts/texts.ts'
 import { clientName } from '#portal/views/sessions-page.ts'
 import { createSnippets } from '#portal/views/snippets.ts'
 import { usualCarriers } from '../setup/carriers.ts'
@@ -52,7 +53,8 @@ t.test('a known browser is named, any other User-Agent shown as is', async (t) =
     'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1':
       'Safari 19 on iOS',
   }
-  for (const [userAgent, name] of Object.entries(names)) t.equal(clientName(userAgent), name)
+  for (const [userAgent, name] of Object.entries(names))
+    t.equal(clientName(userAgent, translationOf('en').texts.sessions), name)
 })
 
 t.test('a path is quoted for the shell where needed', async (t) => {

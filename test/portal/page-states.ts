@@ -582,7 +582,7 @@ const outcome = {
     route: 'GET /hello',
     status: 200,
     durationMs: 7,
-    scheme: 'the secret key',
+    credential: 'secretKey',
     sendsIdentity: true,
     identity: [
       ['X-User-Id', 'Kx3TbWq9ZrLm2VcA'],

@@ -84,6 +84,25 @@ t.test('nor this', { skip: true }, async (t) => t.fail())`,
   t.strictSame(plain(results.c), { passed: 1, failures: [], skips })
 })
 
+t.test('what the tests of a file held is collected before the process ends', async (t) => {
+  const helper = join(import.meta.dirname, '../setup/collect-garbage.ts')
+  const results = await runAll(t, {
+    'a.test.ts': `${head}
+t.test('one', async (t) => {
+  const held = { large: true }
+  globalThis.held = new WeakRef(held)
+  await t.test('within', async (t) => t.ok(held))
+})`,
+    'b.test.ts': `${head}
+import { collectGarbage } from '${helper}'
+t.test('one', async (t) => {
+  await collectGarbage()
+  t.equal(globalThis.held.deref(), undefined)
+})`,
+  })
+  t.strictSame(plain(results.b), good(1), detailOf(results.b))
+})
+
 t.test('what a file tears down, and what it says of every test, ends with it', async (t) => {
   const marker = join(t.testdirName, 'torn-down')
   const results = await runAll(t, {

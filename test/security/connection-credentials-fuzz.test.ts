@@ -1,7 +1,7 @@
 import t from 'tap'
 import { headOf, startProxy } from '../gateway/forward/proxies.ts'
-import { createRandom, type Random } from '../http/client/random.ts'
 import { ask, connectHttp2 } from '../http/h2/ask.ts'
+import { createRandom, type Random } from '../http/outgoing/random.ts'
 import { connectRaw, type RawClient } from '../setup/raw-client.ts'
 import { nobody, startNtlmBackend } from './support/ntlm-backend.ts'
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { createRandom, cutAtRandom, type Random } from '../http/client/random.ts'
+import { createRandom, cutAtRandom, type Random } from '../http/outgoing/random.ts'
 import { startBoth } from '../setup/both.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { headOf, startProxy } from '../gateway/forward/proxies.ts'
-import { answerOf, startHeadBackend } from '../http/client/backends.ts'
+import { answerOf, startHeadBackend } from '../http/outgoing/backends.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 
 /** A backend that, like uvicorn, closes the connection where the request line is not ASCII. */

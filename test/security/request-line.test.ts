@@ -3,7 +3,7 @@ import { connectProxy, headOf } from '../gateway/forward/proxies.ts'
 import { accessTokenPath, ask, jwksPath } from '../gateway/support/ask.ts'
 import { readMetrics } from '../gateway/support/metrics.ts'
 import { assertProblem } from '../gateway/support/problem.ts'
-import { answerOf, startHeadBackend } from '../http/client/backends.ts'
+import { answerOf, startHeadBackend } from '../http/outgoing/backends.ts'
 import { startBoth } from '../setup/both.ts'
 import { connectRaw } from '../setup/raw-client.ts'
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { headOf, startProxy } from '../gateway/forward/proxies.ts'
-import { answerOf } from '../http/client/backends.ts'
+import { answerOf } from '../http/outgoing/backends.ts'
 import { startRawBackend } from '../setup/backend.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'

@@ -1,4 +1,4 @@
-import { createFieldReader } from '#gateway/gate/request-fields.ts'
+import { createFieldReader } from '#gateway/arrival/request-fields.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 
 /** Where secret keys come if the config says nothing. */

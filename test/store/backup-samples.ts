@@ -11,6 +11,7 @@ import {
   createAccount,
   day,
   hour,
+  newKey,
   newSecretKey,
   newSigningKey,
   now,
@@ -76,6 +77,7 @@ export async function fill(store: Store): Promise<Filled> {
       }),
       newSecretKey({ name: 'shown once', sealed: undefined }),
     ],
+    apiKey: newKey({ lastFour: 'aB12' }),
     plan: 'free',
     managedBy: 'team-a',
     portal: {

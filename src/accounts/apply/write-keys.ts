@@ -1,26 +1,30 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
-import type { KeyStore, SecretKeyAdded } from '#store/keys.ts'
+import type { KeyStore } from '#store/keys.ts'
 import type { SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
-import { timeOrNull } from '../account-data.ts'
 import { endSessionsOfKey } from '../account-sessions.ts'
 import type { AuditEntryFactory } from '../audit-entry-factory.ts'
-import { quotaText, type SecretKeyInput } from '../key-input.ts'
-import { createKeyId, importedKey, type KeyOptions, makeSecretKey, withUnconfirmedKeys } from '../make-key.ts'
+import { keyDetails, type SecretKeyInput } from '../key-input.ts'
+import {
+  type AddSecretKeyOptions,
+  addSecretKey,
+  createKeyId,
+  importedKey,
+  type KeyOptions,
+  makeSecretKey,
+} from '../make-key.ts'
 import type { Replacement } from './change.ts'
 
-export interface KeyWriterOptions extends KeyOptions {
+export interface KeyWriterOptions extends KeyOptions, AddSecretKeyOptions {
   readonly store: KeyStore & Pick<SessionStore, 'listSessions' | 'endSession'>
-  readonly entry: AuditEntryFactory
-  readonly keysMax: number
 }
 
 const changedMeanwhile = 'was changed meanwhile: apply the file again'
 
 /** All methods throw GatehouseError `request-invalid` if the keys have changed since the plan was made. */
 export function createKeyWriter(options: KeyWriterOptions) {
-  const { store, entry, keysMax, clock } = options
+  const { store, entry, clock } = options
 
   /**
    * @param onMade called with a new key before it is valid
@@ -32,18 +36,17 @@ export function createKeyWriter(options: KeyWriterOptions) {
     { input, digest }: { readonly input: SecretKeyInput; readonly digest: Uint8Array | undefined },
     onMade: (key: string) => Promise<void>,
   ): Promise<string | undefined> {
-    const made = digest ? undefined : makeSecretKey(account.id, input, options)
-    if (made) await onMade(made.key)
-    const secretKey = made?.stored ?? elsewhere(input, digest)
-    const details = { ...detailsOf(input), ...(digest && { isImported: true }) }
-    const auditEntry = entry('secret-key-created', account, details)
-    const adding = store.addSecretKey(account.id, { secretKey, keysMax }, auditEntry)
-    const outcome: SecretKeyAdded = await (made ? withUnconfirmedKeys(made.key, adding) : adding)
+    const made = digest
+      ? { key: undefined, stored: elsewhere(input, digest) }
+      : makeSecretKey(account.id, input, options)
+    if (made.key !== undefined) await onMade(made.key)
+    const details = digest && { isImported: true }
+    const outcome = await addSecretKey(options, account, { ...made, details })
     if (outcome !== 'added') throw invalidField('keys', `"${input.name}" ${changedMeanwhile}`)
-    return made?.key
+    return made.key
   }
 
-  function elsewhere(input: SecretKeyInput, digest: Uint8Array = new Uint8Array()): SecretKey {
+  function elsewhere(input: SecretKeyInput, digest: Uint8Array): SecretKey {
     return importedKey({ digest, input }, createKeyId(), clock())
   }
 
@@ -66,7 +69,7 @@ export function createKeyWriter(options: KeyWriterOptions) {
     await reset(account, {
       before,
       secretKey,
-      auditEntry: entry('secret-key-updated', account, detailsOf(input)),
+      auditEntry: entry('secret-key-updated', account, keyDetails(input)),
     })
   }
 
@@ -94,16 +97,6 @@ export function createKeyWriter(options: KeyWriterOptions) {
 /** The new quota keeps the ID of the previous one, so that what was used of it still counts. */
 function keptQuota({ quota: before, id }: SecretKey, { quota }: SecretKeyInput): Pick<SecretKey, 'quota'> {
   return quota ? { quota: { id: before?.id ?? id, limit: quota.limit, per: quota.per } } : {}
-}
-
-function detailsOf({ name, scopes, addresses, quota, expiresAt }: SecretKeyInput) {
-  return {
-    name,
-    scopes: scopes.join(' '),
-    ...(addresses.length > 0 && { addresses: addresses.join(' ') }),
-    ...(quota && { quota: quotaText(quota) }),
-    ...(expiresAt !== undefined && { expiresAt: timeOrNull(expiresAt) ?? '' }),
-  }
 }
 
 /** Whether a key may do less than before; a shorter lifetime ends its tokens by itself. */

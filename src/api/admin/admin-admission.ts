@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
+import { type Arrival, arrivalOf, credentialsOf, type EndpointConnection } from '#gateway/arrival/arrival.ts'
+import { ownRouteName, principalOf, recordDecision } from '#gateway/arrival/outcome.ts'
 import { type CheckBasicKey, createBasicKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
-import { ownRouteName, principalOf, recordDecision } from '#gateway/gate/outcome.ts'
 import { isAdminPath, revocationsPath } from '#gateway/routes/own-paths.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
-import { type Arrival, arrivalOf, credentialsOf, type EndpointConnection } from '#gateway/server/arrival.ts'
 import { authorize } from '#identity/authorize.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { adminRole } from '#store/account.ts'
@@ -16,6 +16,7 @@ export const adminRoute = {
   name: ownRouteName,
   access: {
     kind: 'protected',
+    leavesAuthorization: false,
     schemes: ['secretKey', 'bearer'],
     isOptional: false,
     roles: new Set([adminRole]),

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance } from 'fastify'
+import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { createProblem } from '#gateway/refusals/send-problem.ts'
 import { frontUrl, type IssuerEndpoint, issuerPath, methodsOfEndpoint } from '#gateway/routes/issuer-paths.ts'
-import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
 import { createRedirectUriCheck } from '#identity/issuers/redirect-uris.ts'
 import { createSignInEndpointLookup } from '#identity/issuers/sign-in-endpoints.ts'
@@ -15,7 +15,7 @@ import { jsonLine } from '../reply.ts'
 import { translateError } from '../validate-with-schemas.ts'
 import type { IssuerFront } from './issuer-front.ts'
 import { createRegistration } from './registration.ts'
-import { createSignIn } from './sign-in.ts'
+import { createIssuerSignIn } from './sign-in.ts'
 import { answerErrorPage } from './sign-in-pages.ts'
 import { createTokenRelay, type TokenRelayOptions } from './token-relay.ts'
 
@@ -67,8 +67,8 @@ export function registerIssuerFronts(scope: FastifyInstance, options: IssuerFron
       const { headers } = createProblem(arrivalOf(request.raw), refusal)
       return answerErrorPage(reply.headers(headers), refusal, arrivalOf(request.raw).requestId)
     })
-    registerEach(forPeople, fronts, 'authorize', (front) => createSignIn(front).authorize)
-    registerEach(forPeople, fronts, 'callback', (front) => createSignIn(front).callback)
+    registerEach(forPeople, fronts, 'authorize', (front) => createIssuerSignIn(front).authorize)
+    registerEach(forPeople, fronts, 'callback', (front) => createIssuerSignIn(front).callback)
   })
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { destinationOf } from '#gateway/gate/outcome.ts'
-import { arrivalOf } from '#gateway/server/arrival.ts'
+import { arrivalOf } from '#gateway/arrival/arrival.ts'
+import { destinationOf } from '#gateway/arrival/outcome.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { parseJson } from '#platform/json.ts'
 import { type Parameters, parseParameters } from '../oauth/parameters.ts'
@@ -25,7 +25,7 @@ interface ReturnAddress {
 const stateLengthMax = 2_048
 
 /** How people get to the issuer, and back to their program (RFC 6749 4.1.1, 4.1.2). */
-export function createSignIn(
+export function createIssuerSignIn(
   front: IssuerFront,
 ): Readonly<Record<'authorize' | 'callback', OwnEndpoint['handler']>> {
   const { clientId, mayReturnTo } = front

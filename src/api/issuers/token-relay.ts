@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { arrivalOf } from '#gateway/server/arrival.ts'
+import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { fetchJson } from '#identity/issuers/fetch-json.ts'
 import { countFailure, createLookUpGuard } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
+import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
 import { createOriginRule, type OriginRuleOptions } from '#gateway/browser/ambient-credentials.ts'
 import { createBrowserFieldReader } from '#gateway/browser/browser-fields.ts'
-import { arrivalOf, visitorOf } from '#gateway/server/arrival.ts'
 import { isNamed } from '#http/h1/raw-headers.ts'
 import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
 import type { KeyPairOwner } from '#identity/tokens/session-start.ts'

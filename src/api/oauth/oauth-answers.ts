@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance } from 'fastify'
+import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { createProblem } from '#gateway/refusals/send-problem.ts'
-import { arrivalOf } from '#gateway/server/arrival.ts'
 import { applyReplyKeepAlive } from '../reply.ts'
 import { translateError } from '../validate-with-schemas.ts'
 import { type OAuthErrorName, toOAuthProblem } from './oauth-error.ts'

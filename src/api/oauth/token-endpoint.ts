@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { visitorOf } from '#gateway/server/arrival.ts'
+import { visitorOf } from '#gateway/arrival/arrival.ts'
 import type { Proofs } from '#identity/possession/proofs.ts'
 import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
 import { payloadOf, tokenMaxAgeS } from '#identity/tokens/jwt.ts'

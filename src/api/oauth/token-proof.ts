@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
+import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { proofOrRefusal, provenRequest, useProof } from '#gateway/gate/possession.ts'
-import { arrivalOf } from '#gateway/server/arrival.ts'
 import type { Proofs } from '#identity/possession/proofs.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 

@@ -15,8 +15,7 @@ import { readStateFile, type StateFile } from './state-file.ts'
 export const applyCommand: Command = {
   name: 'apply',
   operands: ['FILE'],
-  summary:
-    'Creates, changes and revokes accounts and keys to match a file (YAML or JSON); - is standard input.',
+  summary: 'Makes accounts and keys match a file (YAML or JSON); - is standard input.',
   examples: [
     'gatehouse apply accounts.yaml --dry-run',
     'gatehouse apply accounts.yaml --keys-out new-keys.jsonl',
@@ -39,7 +38,6 @@ export const applyCommand: Command = {
       help: 'Writes new keys to a new file, as JSON lines, before they are valid; by default they are printed.',
     },
   },
-  printsData: true,
   run: async (invocation) => {
     const prune = readPrune(invocation)
     const [path = ''] = invocation.operands

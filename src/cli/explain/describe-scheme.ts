@@ -1,4 +1,4 @@
-import { credentialsOf } from '#gateway/server/arrival.ts'
+import { credentialsOf } from '#gateway/arrival/arrival.ts'
 import type { Access, SchemeName } from '#identity/access.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import { accessCookieCarrier, type Carrier, createCarriers, proofCarrier } from '#identity/keys/carriers.ts'
@@ -14,7 +14,7 @@ export function describeScheme(
   const credentials = credentialsOf(arrival)
   const { hasAuthorization } = arrival.fields
   const { browser, reason } = arrival.outcome
-  const { leavesAuthorization = false } = access
+  const { leavesAuthorization } = access
   const left = leavesAuthorization
     ? { detail: "; Authorization is the backend's", facts: { leavesAuthorization } }
     : unread

@@ -1,5 +1,5 @@
+import { unmatchedRouteName } from '#gateway/arrival/outcome.ts'
 import { type FindSignIn, signInStatus } from '#gateway/browser/sign-in-redirect.ts'
-import { unmatchedRouteName } from '#gateway/gate/outcome.ts'
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'

@@ -1,4 +1,4 @@
-import { everyOrigin } from '#gateway/forward/cors-headers.ts'
+import { everyOrigin } from '#gateway/arrival/cors-headers.ts'
 import { isWildcard } from '#gateway/routes/host-lookup.ts'
 import { parseOrigin } from '../hosts.ts'
 import type { Path } from '../problem.ts'

@@ -173,6 +173,15 @@ export const secret = (doc: Doc): Field<SecretReference, string> =>
     (reference, lookup) => lookup.secret(reference),
   )
 
+/** A certificate or public key (PEM), which is looked up as a secret is, but which anybody may read. */
+export const publicPem = (doc: Doc): Field<SecretReference, string> => ({ ...secret(doc), isPublic: true })
+
+/** Whom the TLS of a connection trusts. @param whose such as "the server" */
+export const tlsTrust = (whose: string) => ({
+  verify: flag(true, `Whether ${whose}'s certificate is checked.`),
+  ca: optional(publicPem({ description: 'Certificates (PEM) to trust instead of the system ones.' })),
+})
+
 /** A field with a default is optional, too. */
 function isOptional(field: SchemaNode): boolean {
   return 'optional' in field || field.default !== undefined

@@ -8,6 +8,7 @@ import {
   item,
   list,
   port,
+  publicPem,
   secret,
   section,
   size,
@@ -30,12 +31,12 @@ export const listen = section('The listener for clients.', {
   ),
   tls: optional(
     item('Serves HTTPS instead of HTTP; a reload reads the files again.', {
-      cert: secret({
+      cert: publicPem({
         description: 'Certificate (PEM), followed by any intermediate certificates.',
       }),
       key: secret({ description: 'Its private key (PEM), not encrypted.' }),
       clientCa: optional(
-        secret({
+        publicPem({
           description:
             'CA certificates (PEM) for the certificates of clients, which are then asked for one, but need none; for tokens that are bound to a certificate, and for certificates as keys. Absent = clients are not asked.',
         }),
@@ -92,7 +93,7 @@ export const decide = optional(
 
 export const limits = section('Bounds on what clients send.', {
   headers: renamed(
-    'headersBytesMax',
+    'headBytesMax',
     size({
       min: '1KiB',
       max: '1MiB',

@@ -40,6 +40,8 @@ export interface SchemaNode {
   readonly additionalProperties?: boolean
   readonly anyOf?: readonly SchemaNode[]
   readonly secret?: boolean
+  /** Of a `secret`: anybody may read it. */
+  readonly isPublic?: boolean
   readonly duration?: { readonly min: string; readonly max: string }
   readonly size?: { readonly min: string; readonly max: string; readonly alternative?: string }
   readonly [conversion]?: (value: never, lookup: SecretLookup) => unknown

@@ -11,6 +11,7 @@ import {
   secret,
   section,
   text,
+  tlsTrust,
 } from './fields.ts'
 import { convert, optional, renamed } from './node.ts'
 
@@ -162,9 +163,6 @@ export const mail = optional(
       true,
       'Whether people get a mail about new sign-ins, resets of their keys and password, and a changed e-mail.',
     ),
-    tls: section('TLS to the SMTP server, for starttls and tls.', {
-      verify: flag(true, "Whether the server's certificate is checked."),
-      ca: optional(secret({ description: 'Certificates (PEM) to trust instead of the system ones.' })),
-    }),
+    tls: section('TLS to the SMTP server, for starttls and tls.', tlsTrust('the server')),
   }),
 )

@@ -1,4 +1,4 @@
-import { everyOrigin } from '#gateway/forward/cors-headers.ts'
+import { everyOrigin } from '#gateway/arrival/cors-headers.ts'
 import { certificateFields } from '#gateway/gate/client-certificate-reader.ts'
 import { parseAddressRange } from '#platform/addresses.ts'
 import { parseOrigin } from '../hosts.ts'
@@ -197,7 +197,7 @@ export function publishedSchema(): object {
 }
 
 function publish(node: SchemaNode & { readonly optional?: boolean }): SchemaNode {
-  const { duration, size, secret: _, optional: __, ...plain } = node
+  const { duration, size, secret: _, isPublic: __, optional: ___, ...plain } = node
   return {
     ...plain,
     ...(duration && { pattern: durationPattern }),

@@ -6,13 +6,13 @@ import {
   duration,
   either,
   exactly,
-  flag,
   integer,
   item,
   list,
   secret,
   section,
   text,
+  tlsTrust,
 } from './fields.ts'
 import { convert, convertResolved, optional, type ResolvedOf, renamed } from './node.ts'
 
@@ -43,10 +43,10 @@ const redis = item('Exactly one of url, sentinel and cluster.', {
   username: optional(text({ description: 'ACL user.' })),
   password: optional(secret({ description: 'Password of the ACL user, or of the default user.' })),
   tls: optional(
-    item('TLS to the servers of sentinel and cluster, or settings for the TLS of a rediss:// URL.', {
-      verify: flag(true, "Whether the server's certificate is checked."),
-      ca: optional(secret({ description: 'Certificates (PEM) to trust instead of the system ones.' })),
-    }),
+    item(
+      'TLS to the servers of sentinel and cluster, or settings for the TLS of a rediss:// URL.',
+      tlsTrust('the server'),
+    ),
   ),
   replicas: either(
     exactly('auto'),

@@ -12,6 +12,7 @@ import {
   item,
   list,
   nothing,
+  publicPem,
   secret,
   section,
   text,
@@ -25,7 +26,7 @@ const signingKey = item('A signing key from a file.', {
     secret({ description: 'Private key (PEM), or the secret of HS256; needed with use: sign.' }),
   ),
   public: optional(
-    secret({
+    publicPem({
       description: 'Public key (PEM); enough with use: verify. With `private`, it must belong to that key.',
     }),
   ),

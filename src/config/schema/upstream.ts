@@ -3,15 +3,16 @@ import {
   choice,
   duration,
   either,
-  flag,
   headerNamePattern,
   integer,
   item,
   list,
   named,
+  publicPem,
   secret,
   section,
   text,
+  tlsTrust,
 } from './fields.ts'
 import { convert, convertResolved, optional, renamed } from './node.ts'
 import { health } from './upstream-health.ts'
@@ -156,8 +157,7 @@ export const upstream = convertResolved(
       description: "Which Host header the backend sees: the client's or the target's own.",
     }),
     tls: section('TLS to https:// targets, also for their health checks.', {
-      verify: flag(true, "Whether the backend's certificate is checked."),
-      ca: optional(secret({ description: 'Certificates (PEM) to trust instead of the system ones.' })),
+      ...tlsTrust('the backend'),
       serverName: optional(
         text({
           description:
@@ -165,7 +165,7 @@ export const upstream = convertResolved(
         }),
       ),
       cert: optional(
-        secret({
+        publicPem({
           description:
             'Client certificate (PEM) that the gateway presents, with its chain; needs `key`. A reload reads both again.',
         }),

@@ -1,10 +1,10 @@
 import { type Credentials, noCredentials } from '#identity/credentials.ts'
 import { type Carrier, certificateCarrier } from '#identity/keys/carriers.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import type { Client } from '../forward/client.ts'
-import { recordReason } from '../gate/outcome.ts'
+import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
+import type { Client } from '../arrival/client.ts'
+import { recordReason } from '../arrival/outcome.ts'
 import type { BrowserAccess } from '../routes/route.ts'
-import { type Arrival, credentialsOf } from '../server/arrival.ts'
 import { type BrowserFields, createBrowserFieldReader, isUnsafeRequest } from './browser-fields.ts'
 
 /** Takes the access cookie as the credential of a request that has no other, on a route that allows it. */

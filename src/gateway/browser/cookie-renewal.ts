@@ -3,7 +3,7 @@ import type { Directory } from '#identity/principal.ts'
 import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import { cookieAttributes } from '#platform/cookie-attributes.ts'
-import { type Arrival, credentialsOf } from '../server/arrival.ts'
+import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
 import { createOwnSiteCheck } from './ambient-credentials.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { type ClientExchange, isExtendedConnect } from '#http/exchange/client-exchange.ts'
 import { changedHead, type RequestHead } from '#http/exchange/request-head.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { RequestFields } from '../gate/request-fields.ts'
+import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
+import type { RequestFields } from '../arrival/request-fields.ts'
 import { toGatehouseError } from '../refusals/send-problem.ts'
-import { type Arrival, type ArrivalReader, createArrival } from '../server/arrival.ts'
 import {
   asksFor403,
   createAliasCheck,

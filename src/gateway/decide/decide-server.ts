@@ -2,23 +2,23 @@ import { framingNames, NameTable } from '#http/h1/name-table.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import type { Tracer } from '#ops/tracing/tracer.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import type { ArrivalReader } from '../arrival/arrival.ts'
+import { principalOf, recordStatus, recordTrace } from '../arrival/outcome.ts'
 import type { RedirectToSignIn } from '../browser/sign-in-redirect.ts'
-import type { HeadUpstream } from '../forward/request-head.ts'
+import type { HeadUpstream } from '../forward/upstream-head.ts'
 import { createAdmission } from '../gate/admission.ts'
 import { chooseScope, type Scope, type ScopeOptions } from '../gate/choose-scope.ts'
 import { createGate, type GateOptions } from '../gate/gate.ts'
-import { principalOf, recordStatus, recordTrace } from '../gate/outcome.ts'
 import { findRoute } from '../gate/route-request.ts'
 import type { CheckSecondTargets } from '../gate/second-targets.ts'
 import { answerProblem } from '../refusals/send-problem.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
-import type { ArrivalReader } from '../server/arrival.ts'
 import {
   type ArrivalServer,
   createArrivalServer,
-  type ListenerEvents,
   type ServerOptions,
+  type SharedListenerOptions,
 } from '../server/arrival-server.ts'
 import type { Observer } from '../server/observe.ts'
 import type { UsageMeter } from '../server/usage-meter.ts'
@@ -32,7 +32,7 @@ export interface DecideTraffic extends Pick<ArrivalReader, 'trusted'> {
   readonly decide: DecideHandler
 }
 
-interface DecideServerOptions extends ServerOptions, ListenerEvents {
+interface DecideServerOptions extends ServerOptions, SharedListenerOptions {
   /** Read once for each request. */
   traffic(): DecideTraffic
 }
@@ -58,7 +58,7 @@ export function createDecideServer(options: DecideServerOptions): ArrivalServer 
 /** A route that may have no upstream here. */
 type DecidedRoute = Route<HeadUpstream | undefined>
 
-interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'trace'> {
+interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'steps'> {
   readonly table: RouteTable<HeadUpstream | undefined>
   readonly writer: DecisionWriter
   readonly checkSecondTargets: CheckSecondTargets

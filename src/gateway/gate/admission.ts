@@ -1,10 +1,10 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Arrival } from '../arrival/arrival.ts'
 import type { SecondTargets } from '../forward/forwarded-request.ts'
-import type { HeadUpstream } from '../forward/request-head.ts'
+import type { HeadUpstream } from '../forward/upstream-head.ts'
 import { toGatehouseError } from '../refusals/send-problem.ts'
 import type { Route } from '../routes/route.ts'
-import type { Arrival } from '../server/arrival.ts'
 import type { Gate } from './gate.ts'
 import type { CheckSecondTargets, SecondTargetResult } from './second-targets.ts'
 

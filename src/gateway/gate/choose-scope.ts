@@ -1,13 +1,7 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { forwardedHostError, hasNameLengths, parseHostName, withoutPort } from '../routes/host-name.ts'
-import type { OwnPaths } from '../routes/own-paths.ts'
-import { pathFaults } from '../routes/path-faults.ts'
-import { mergedPath, readRequestTarget } from '../routes/request-target.ts'
-import type { Arrival } from '../server/arrival.ts'
-import type { Cors, Preflight } from './cors.ts'
-import type { DecisionTrace } from './gate.ts'
+import type { Arrival } from '../arrival/arrival.ts'
 import {
   type Destination,
   ownRouteName,
@@ -15,8 +9,14 @@ import {
   recordDestination,
   recordRouteName,
   recordStatus,
-} from './outcome.ts'
-import type { RequestFields } from './request-fields.ts'
+} from '../arrival/outcome.ts'
+import type { RequestFields } from '../arrival/request-fields.ts'
+import { forwardedHostError, hasNameLengths, parseHostName, withoutPort } from '../routes/host-name.ts'
+import type { OwnPaths } from '../routes/own-paths.ts'
+import { pathFaults } from '../routes/path-faults.ts'
+import { mergedPath, readRequestTarget } from '../routes/request-target.ts'
+import type { Cors, Preflight } from './cors.ts'
+import type { StepListener } from './gate.ts'
 
 /**
  * Who handles a request: the server itself (`OPTIONS *`, or a preflight), the gateway's own endpoints, or the routes.
@@ -37,7 +37,7 @@ export interface ScopeOptions {
 export function chooseScope(
   arrival: Arrival<unknown>,
   { cors, ownPaths }: ScopeOptions,
-  trace?: DecisionTrace,
+  steps?: StepListener,
 ): Scope {
   const { head, fields, outcome } = arrival
   // CONNECT need not name a path, and is never accepted.
@@ -53,12 +53,12 @@ export function chooseScope(
   if (isServerWideOptions(head)) {
     parseHostName(fields)
     recordRouteName(outcome, ownRouteName)
-    trace?.passed('request')
+    steps?.passed('request')
     return 'server'
   }
   const destination = parseDestination(head.target, fields)
   recordDestination(outcome, destination)
-  trace?.passed('request')
+  steps?.passed('request')
   const { path } = destination.target
   const { hostName } = destination
   const preflight = outcome.corsHeaders && cors?.preflight(head, destination, outcome.corsHeaders)
@@ -66,7 +66,7 @@ export function chooseScope(
     recordRouteName(outcome, preflight.route)
     return preflight
   }
-  trace?.passed('cors')
+  steps?.passed('cors')
   if (cors && !cors.appliesTo(path, hostName)) recordCorsHeaders(outcome, undefined)
   // A service worker on the portal's origin could read and forge all of its pages, whichever backend serves the script.
   if (fields.uncommon.isWorkerScript && ownPaths.portalScopes?.isReachedFrom(path))

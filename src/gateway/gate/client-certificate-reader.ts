@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { type ClientCertificate, describeCertificate } from '#http/exchange/client-certificate.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Arrival } from '../server/arrival.ts'
+import type { Arrival } from '../arrival/arrival.ts'
 
 /** In which field trusted proxies say which certificate their client has; `none` = they do not. */
 export const certificateFields = ['none', 'Client-Cert', 'X-Forwarded-Client-Cert'] as const

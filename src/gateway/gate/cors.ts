@@ -3,13 +3,13 @@ import { isToken } from '#http/h1/characters.ts'
 import { onlyValueOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { type CorsHeaders, createCorsHeaders, everyOrigin } from '../forward/cors-headers.ts'
+import type { Arrival } from '../arrival/arrival.ts'
+import { type CorsHeaders, createCorsHeaders, everyOrigin } from '../arrival/cors-headers.ts'
+import { type Destination, ownRouteName, recordStatus, unmatchedRouteName } from '../arrival/outcome.ts'
 import { ambiguousHostError } from '../routes/host-name.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import { standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
-import type { Arrival } from '../server/arrival.ts'
-import { type Destination, ownRouteName, recordStatus, unmatchedRouteName } from './outcome.ts'
 
 type CorsRequest = Pick<RequestHead, 'method' | 'rawHeaders'>
 

@@ -12,10 +12,10 @@ import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
 import type { Rate } from '#store/rates.ts'
+import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
+import { recordAllowances } from '../arrival/outcome.ts'
 import { createCredentialRefusal } from '../refusals/credential-refusal.ts'
 import type { GatedRoute } from '../routes/route.ts'
-import { type Arrival, credentialsOf } from '../server/arrival.ts'
-import { recordAllowances } from './outcome.ts'
 
 export interface DecisionEffectsOptions {
   readonly limiter: RateLimiter

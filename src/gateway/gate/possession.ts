@@ -1,10 +1,10 @@
 import type { AllowedDecision } from '#identity/decision.ts'
 import type { Proofs, ProofVerdict, ProvenRequest, ReadProof } from '#identity/possession/proofs.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
+import { recordReason } from '../arrival/outcome.ts'
 import { parseRequestTarget } from '../routes/request-target.ts'
-import { type Arrival, credentialsOf } from '../server/arrival.ts'
 import type { ReadClientCertificate } from './client-certificate-reader.ts'
-import { recordReason } from './outcome.ts'
 
 /**
  * Whether the sender of a request proves what its token asks for. To be called once for each request with such a token,

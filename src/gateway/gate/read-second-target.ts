@@ -1,5 +1,5 @@
 import { encodeHighBytes } from '#http/h1/request-line.ts'
-import type { Client } from '../forward/client.ts'
+import type { Client } from '../arrival/client.ts'
 import type { SecondTargetForm } from '../forward/header-rules.ts'
 import { hostOf, isBelow } from '../forward/stripped-prefix.ts'
 import { mergedPath, type RequestTarget, readRequestTarget } from '../routes/request-target.ts'

@@ -9,11 +9,11 @@ import {
 } from '#identity/credentials.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import type { Arrival } from '../arrival/arrival.ts'
+import { recordCredentials } from '../arrival/outcome.ts'
 import type { ReadAccessCookie } from '../browser/ambient-credentials.ts'
 import type { GatedRoute } from '../routes/route.ts'
-import type { Arrival } from '../server/arrival.ts'
 import type { ReadClientCertificate } from './client-certificate-reader.ts'
-import { recordCredentials } from './outcome.ts'
 
 /** The credentials of a request on a route whose Authorization field belongs to the backend. */
 interface KeyHeaders {

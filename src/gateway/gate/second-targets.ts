@@ -1,17 +1,23 @@
 import { changedHead } from '#http/exchange/request-head.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { foldHeaderName } from '#platform/text.ts'
+import type { Arrival } from '../arrival/arrival.ts'
+import {
+  createOutcome,
+  destinationOf,
+  principalOf,
+  recordDestination,
+  recordReason,
+} from '../arrival/outcome.ts'
 import type { SecondTargets } from '../forward/forwarded-request.ts'
 import { type SecondTargetField, secondTargetFields } from '../forward/header-rules.ts'
-import type { HeadUpstream } from '../forward/request-head.ts'
 import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
+import type { HeadUpstream } from '../forward/upstream-head.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
 import { type Route, upstreamTarget } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
-import type { Arrival } from '../server/arrival.ts'
 import { createGate, type GateOptions } from './gate.ts'
-import { createOutcome, destinationOf, principalOf, recordDestination, recordReason } from './outcome.ts'
 import { bucketHosts, readSecondTarget, type SecondTarget } from './read-second-target.ts'
 import { findRoute } from './route-request.ts'
 

@@ -14,11 +14,11 @@ import type { Principal } from '#identity/principal.ts'
 import type { AddressSet } from '#platform/addresses.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { copyString } from '#platform/text.ts'
+import type { Destination } from '../arrival/outcome.ts'
 import { requestMark } from '../forward/header-rules.ts'
 import { framingLine, isUsualConnection } from '../forward/hop-by-hop.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
-import { isLastOnConnection } from '../forward/request-head.ts'
-import type { Destination } from '../gate/outcome.ts'
+import { isLastOnConnection } from '../forward/upstream-head.ts'
 import { hasUpstream } from '../gate/route-request.ts'
 import { parseHost } from '../routes/host-name.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
@@ -37,7 +37,7 @@ interface FastLaneOptions {
   readonly table: RouteTable<Upstream | undefined>
   readonly authenticator: Authenticator
   readonly ownCookies: OwnCookies
-  /** Lines that say who is calling, each ended by CR LF. */
+  /** Field lines that say who is calling. */
   writeIdentity(principal: Principal): string
   readonly forwarding: Forwarding
 }
@@ -104,7 +104,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     return true
   }
 
-  /** In the order of gateway/forward/request-head.ts: identity last, so that no client field can follow it. */
+  /** In the order of gateway/forward/upstream-head.ts: identity last, so that no client field can follow it. */
   function writeLines(request: LaneRequest, decision: AllowedDecision, kept: string): string {
     const { head, client, requestId } = request
     return (
@@ -161,7 +161,7 @@ function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
   return (
     route.rewrite === undefined &&
     !route.forwardsCredentials &&
-    route.access.leavesAuthorization === undefined &&
+    !route.access.leavesAuthorization &&
     !isLastOnConnection(head, route) &&
     route.browser === undefined &&
     !route.saysCost &&
@@ -174,7 +174,7 @@ function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
  * The fields of an ordinary head that are not simply forwarded. One object for all heads, valid until the next is read.
  */
 interface OrdinaryFields {
-  /** Empty = there is none, or it is empty. */
+  /** Empty = there is no Host field, or it is empty. */
   host: string
   /** The position of the credential in the text of the head; `credentialEnd` 0 = there is none. */
   credentialStart: number
@@ -188,7 +188,7 @@ interface OrdinaryFields {
 /**
  * Reads the lines of a head that are not simply forwarded, and drops what no backend gets: hop-by-hop fields,
  * credentials, all spellings of identity headers, and fields of trusted proxies.
- * @returns undefined if the names of its fields alone do not decide (see gateway/forward/request-head.ts)
+ * @returns undefined if the names of its fields alone do not decide (see gateway/forward/upstream-head.ts)
  */
 export function createOrdinaryHeadReader({
   carriers,

@@ -6,9 +6,8 @@ import { type Credential, type Credentials, noCredentials } from '#identity/cred
 import type { Decision } from '#identity/decision.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import type { Allowance } from '#platform/allowance.ts'
-import type { Client } from '../forward/client.ts'
-import type { ForwardEvents, ForwardedRequest, ForwardTerms } from '../forward/forwarded-request.ts'
-import { OutgoingRequest } from '../forward/outgoing-request.ts'
+import { type Arrival, createRequestId } from '../arrival/arrival.ts'
+import type { Client } from '../arrival/client.ts'
 import {
   createOutcome,
   type Destination,
@@ -18,10 +17,11 @@ import {
   recordDecision,
   recordDestination,
   recordRoute,
-} from '../gate/outcome.ts'
-import { noUncommonFields, type RequestFields, type UncommonFields } from '../gate/request-fields.ts'
+} from '../arrival/outcome.ts'
+import { noUncommonFields, type RequestFields, type UncommonFields } from '../arrival/request-fields.ts'
+import type { ForwardEvents, ForwardedRequest, ForwardTerms } from '../forward/forwarded-request.ts'
+import { OutgoingRequest } from '../forward/outgoing-request.ts'
 import type { Route } from '../routes/route.ts'
-import { type Arrival, createRequestId } from '../server/arrival.ts'
 
 /** Terms and events that all requests of a config are forwarded with. */
 export interface Forwarding {
@@ -177,6 +177,10 @@ export abstract class LaneArrival
   }
 
   get bodyCost(): undefined {
+    return undefined
+  }
+
+  get heldBody(): undefined {
     return undefined
   }
 }

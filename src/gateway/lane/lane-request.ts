@@ -1,12 +1,12 @@
-import type { UpstreamFailure } from '#http/client/failure.ts'
-import type { ResponseHead } from '#http/client/response-head.ts'
-import type { UpstreamConnection, UpstreamResponseEvents } from '#http/client/upstream-connection.ts'
 import type { RequestEvents, ResponseFraming } from '#http/exchange/client-exchange.ts'
+import type { UpstreamFailure } from '#http/outgoing/failure.ts'
+import type { ResponseHead } from '#http/outgoing/response-head.ts'
+import type { UpstreamConnection, UpstreamResponseEvents } from '#http/outgoing/upstream-connection.ts'
 import type { Target } from '#http/upstream/target.ts'
 import { monotonicClock } from '#platform/clock.ts'
+import { recordAnswered, recordSent, recordStatus, recordUpstream } from '../arrival/outcome.ts'
 import { forward, forwardSent } from '../forward/forward.ts'
 import { forwardedResponseLines } from '../forward/forwarded-response.ts'
-import { recordAnswered, recordSent, recordStatus, recordUpstream } from '../gate/outcome.ts'
 import { LaneArrival } from './lane-arrival.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Access, SchemeName } from '#identity/access.ts'
+import type { Access, ProtectedAccess, SchemeName } from '#identity/access.ts'
 import type { Credential, Credentials } from '#identity/credentials.ts'
 import type { Refusal } from '#identity/decision.ts'
 import { type Carriers, describeCarriers } from '#identity/keys/carriers.ts'
@@ -10,8 +10,8 @@ import { memoizeByObject } from '#platform/memoize.ts'
 import { formOf, type SecretForm } from '#platform/secrets/key-format.ts'
 import { listText } from '#platform/text.ts'
 import type { Rate } from '#store/rates.ts'
+import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
 import { accessTokenPath, refreshTokenPath } from '../routes/own-paths.ts'
-import { type Arrival, credentialsOf } from '../server/arrival.ts'
 
 /**
  * This code is counted: it is a guess at a key, or a key that was reset. Tokens cannot be guessed; one that its issuer
@@ -49,8 +49,6 @@ async function orError(
 ): Promise<GatehouseError> {
   return (await excess) ?? error
 }
-
-type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
 
 /** What a route accepts: keys, tokens, or both. */
 type Taken = SchemeName | 'both'

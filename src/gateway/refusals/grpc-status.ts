@@ -2,7 +2,7 @@ import type { RequestHead } from '#http/exchange/request-head.ts'
 import { valuesOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { Arrival } from '../server/arrival.ts'
+import type { Arrival } from '../arrival/arrival.ts'
 
 /** gRPC's status codes (https://grpc.github.io/grpc/core/md_doc_statuscodes.html) for those of HTTP. */
 const statusCodes: Readonly<Record<number, number>> = {

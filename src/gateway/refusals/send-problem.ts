@@ -5,8 +5,8 @@ import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '#http/exchange
 import { createCarriers, proofCarrier } from '#identity/keys/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { STATUS_CODES } from '#platform/http.ts'
-import { recordFailure, recordStatus } from '../gate/outcome.ts'
-import { type Arrival, arrivalOf, createRequestId, credentialsOf } from '../server/arrival.ts'
+import { type Arrival, arrivalOf, createRequestId, credentialsOf } from '../arrival/arrival.ts'
+import { recordFailure, recordStatus } from '../arrival/outcome.ts'
 import { type ChallengeContext, challenges, isRegistryPath } from './challenges.ts'
 import { renderErrorPage } from './error-page.ts'
 import { endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-status.ts'
@@ -101,7 +101,7 @@ function formatRawProblem(error: GatehouseError, requestId: string): string {
 /**
  * Answers with an error page, for a person in a browser.
  * @param portalPath undefined = the portal is disabled
- * @param extraLines more field lines, each ended by CR LF
+ * @param extraLines more field lines
  */
 export function answerErrorPage(
   arrival: Arrival,

@@ -3,8 +3,8 @@ import type { Trace } from '#ops/tracing/tracer.ts'
 import { memoize, memoizeBounded } from '#platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.ts'
 import { copyString } from '#platform/text.ts'
-import { clientClosedRequest, type Outcome, principalOf } from '../gate/outcome.ts'
-import type { Arrival } from './arrival.ts'
+import type { Arrival } from '../arrival/arrival.ts'
+import { clientClosedRequest, type Outcome, principalOf } from '../arrival/outcome.ts'
 
 /**
  * The members of a request's line in the access log, each followed by a comma.

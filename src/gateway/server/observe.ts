@@ -4,10 +4,10 @@ import { monotonicClock } from '#platform/clock.ts'
 import { registeredMethods } from '#platform/http.ts'
 import type { Log } from '#platform/log/log.ts'
 import { memoize, memoizeLast } from '#platform/memoize.ts'
-import { clientClosedRequest, unmatchedRouteName } from '../gate/outcome.ts'
+import type { Arrival } from '../arrival/arrival.ts'
+import { clientClosedRequest, unmatchedRouteName } from '../arrival/outcome.ts'
 import type { UnreadableRefusal } from '../refusals/send-problem.ts'
 import { createAccessLineWriter } from './access-line.ts'
-import type { Arrival } from './arrival.ts'
 import type { RecordTrace } from './trace-recorder.ts'
 
 export interface Observer {

@@ -1,17 +1,17 @@
 import { framingNames, NameTable } from '#http/h1/name-table.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { ownRouteName, recordRouteName, recordStatus } from '../gate/outcome.ts'
+import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
+import { ownRouteName, recordRouteName, recordStatus } from '../arrival/outcome.ts'
 import { answerProblem } from '../refusals/send-problem.ts'
 import { parseHostName } from '../routes/host-name.ts'
 import { pathFaults } from '../routes/path-faults.ts'
 import { readRequestTarget } from '../routes/request-target.ts'
-import { type Arrival, type ArrivalReader, createArrival } from './arrival.ts'
 import {
   type ArrivalServer,
   createArrivalServer,
-  type ListenerEvents,
   type ServerOptions,
+  type SharedListenerOptions,
 } from './arrival-server.ts'
 import type { Observer } from './observe.ts'
 
@@ -22,7 +22,7 @@ export interface RedirectTraffic extends ArrivalReader {
   readonly publicOrigin: string
 }
 
-interface RedirectServerOptions extends ServerOptions, ListenerEvents {
+interface RedirectServerOptions extends ServerOptions, SharedListenerOptions {
   /** Read once for each request. */
   traffic(): RedirectTraffic
 }

@@ -4,10 +4,10 @@ import type { Exporter, Span } from '#ops/tracing/exporter.ts'
 import type { Trace, Tracer } from '#ops/tracing/tracer.ts'
 import { withoutBrackets } from '#platform/addresses.ts'
 import { registeredMethods } from '#platform/http.ts'
-import { recordTrace, type SentTo } from '../gate/outcome.ts'
+import type { Arrival } from '../arrival/arrival.ts'
+import { recordTrace, type SentTo } from '../arrival/outcome.ts'
 import { type Route, upstreamTarget } from '../routes/route.ts'
 import { loggedPath, pathForLog } from './access-line.ts'
-import type { Arrival } from './arrival.ts'
 
 /** Finds the place of a finished request in its trace, and sends its spans if it is sampled. */
 export type RecordTrace = (arrival: Arrival, now: number) => void

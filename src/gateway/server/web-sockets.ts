@@ -9,10 +9,10 @@ import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import type { Log } from '#platform/log/log.ts'
 import { digestOf } from '#platform/secrets/keys.ts'
 import type { Change } from '#store/changes.ts'
+import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
+import { principalOf, recordStatus } from '../arrival/outcome.ts'
 import type { UpgradeResponse } from '../forward/forwarded-request.ts'
 import { openTunnel, type Tunnel } from '../forward/tunnel.ts'
-import { principalOf, recordStatus } from '../gate/outcome.ts'
-import { type Arrival, credentialsOf } from './arrival.ts'
 import { forgetHead } from './arrival-server.ts'
 
 /** All open WebSockets, and the event streams that are followed in the same way. */

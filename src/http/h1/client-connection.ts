@@ -12,7 +12,7 @@ import {
   type RequestHead,
   type Unreadable,
 } from '../exchange/request-head.ts'
-import type { ConnectionOptions } from './connection-events.ts'
+import type { ConnectionOptions } from './connection-options.ts'
 import { watchHalfClosed } from './half-closed.ts'
 import { PrefaceReader } from './preface.ts'
 import { RequestReader, type RequestReaderEvents } from './request-reader.ts'

@@ -4,7 +4,7 @@ import { unmappedAddress } from '#platform/addresses.ts'
 import type { DeadlineSweep } from '#platform/deadline.ts'
 import type { ClientExchange, OpenConnection } from '../exchange/client-exchange.ts'
 import { ClientConnection } from './client-connection.ts'
-import type { ConnectionLimits, ConnectionOptions } from './connection-events.ts'
+import type { ConnectionLimits, ConnectionOptions } from './connection-options.ts'
 import { keepAliveOf } from './response-writer.ts'
 
 /** The options that may change while it listens. */

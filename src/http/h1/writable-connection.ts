@@ -3,7 +3,7 @@ import { unmappedAddress } from '#platform/addresses.ts'
 import { type ClientCertificate, clientCertificateOf } from '../exchange/client-certificate.ts'
 import type { HttpVersion, RequestEvents } from '../exchange/client-exchange.ts'
 import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
-import type { ConnectionOptions } from './connection-events.ts'
+import type { ConnectionOptions } from './connection-options.ts'
 import { hasWrittenAll } from './read-buffers.ts'
 import { ResponseWriter } from './response-writer.ts'
 import * as timeouts from './slow-clients.ts'
@@ -77,7 +77,7 @@ export abstract class WritableConnection<Connection> {
 
   /**
    * Sends a 1xx.
-   * @param lines field lines, each ended by CR LF
+   * @param lines field lines
    * @returns false if more should wait for onClientDrain
    */
   writeInformation(status: number, reason: string, lines: string): boolean {
@@ -109,7 +109,7 @@ export abstract class WritableConnection<Connection> {
     else this.socket.destroy()
   }
 
-  /** @param lines field lines, each ended by CR LF */
+  /** @param lines field lines */
   protected writeUpgrade(reason: string, lines: string): void {
     this.writer.writeUpgrade(reason, lines)
     if (this.head) this.head = withoutTexts(this.head)

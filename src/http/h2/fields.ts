@@ -47,7 +47,7 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09
 }
 
-/** Whether the fields may follow a body. A server's are checked like those of its head (http/client/h2). */
+/** Whether the fields may follow a body. A server's are checked like those of its head (http/outgoing/h2). */
 export function areTrailers(fields: readonly string[], isServer: boolean): boolean {
   for (const [name, value] of fieldsIn(fields))
     if (name.startsWith(':') || (isServer && !isField(name, value))) return false
@@ -71,7 +71,7 @@ interface LineOptions {
   readonly isLeftOut?: (name: string) => boolean
 }
 
-/** @param lines field lines, each ended by CR LF */
+/** @param lines field lines */
 export function headWriter(status: number, lines: string, options?: LineOptions): FieldWriter {
   return (encoder) => {
     encoder.add(':status', String(status))

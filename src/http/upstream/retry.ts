@@ -1,5 +1,5 @@
-import type { FailureReason } from '../client/failure.ts'
-import type { RequestOptions } from '../client/upstream-connection.ts'
+import type { FailureReason } from '../outgoing/failure.ts'
+import type { RequestOptions } from '../outgoing/upstream-connection.ts'
 
 /** Safe methods, which may be retried (RFC 9110 9.2.1, 9.2.2; QUERY: RFC 10008). */
 const retryableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY'])

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { errorMessage } from '#platform/errors/operator-error.ts'
-import { readTargetAddress, type TargetAddress } from '../client/target-address.ts'
+import { readTargetAddress, type TargetAddress } from '../outgoing/target-address.ts'
 import { followHost } from './followed-host.ts'
 import { createTargetOpener, type OpenTarget, type TargetOpenerOptions } from './open-target.ts'
 import type { Target } from './target.ts'

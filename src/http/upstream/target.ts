@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
-import type { TargetAddress } from '../client/target-address.ts'
+import type { TargetAddress } from '../outgoing/target-address.ts'
 import type {
   RequestOptions,
   UpstreamConnection,
   UpstreamResponseEvents,
-} from '../client/upstream-connection.ts'
+} from '../outgoing/upstream-connection.ts'
 import type { TargetHealth } from './health.ts'
 import type { PoolUser } from './pool/claim.ts'
 import type { Pool } from './pool/pool.ts'

@@ -1,5 +1,5 @@
 import type { TlsVerification } from '#platform/certificate-authorities.ts'
-import type { UpstreamProtocol } from '../client/dial.ts'
+import type { UpstreamProtocol } from '../outgoing/dial.ts'
 import type { Balancing } from './balancer.ts'
 import type { HealthOptions } from './health.ts'
 import type { UpstreamHeaders } from './upstream-headers.ts'

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { FastifyReply } from 'fastify'
-import { createProblem, malformedError, toGatehouseError } from '#gateway/refusals/send-problem.ts'
 import {
   type Arrival,
   type ArrivalReader,
@@ -10,7 +9,8 @@ import {
   attachedArrivalOf,
   createArrival,
   type EndpointConnection,
-} from '#gateway/server/arrival.ts'
+} from '#gateway/arrival/arrival.ts'
+import { createProblem, malformedError, toGatehouseError } from '#gateway/refusals/send-problem.ts'
 import { type ClientCertificate, clientCertificateOf } from '#http/exchange/client-certificate.ts'
 import { MalformedMessage, type RequestHead } from '#http/exchange/request-head.ts'
 import { readRequestFraming } from '#http/h1/request-framing.ts'

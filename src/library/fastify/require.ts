@@ -1,7 +1,7 @@
 import type { onRequestHookHandler } from 'fastify'
 import { resolveAppRoute } from '#config/load-app-config.ts'
+import { principalOf, recordRouteName } from '#gateway/arrival/outcome.ts'
 import { createGate } from '#gateway/gate/gate.ts'
-import { principalOf, recordRouteName } from '#gateway/gate/outcome.ts'
 import { compileAccess, compileRate } from '#gateway/routes/compile.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import type { Principal } from '#identity/principal.ts'

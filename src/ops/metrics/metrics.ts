@@ -41,13 +41,7 @@ export type Metrics = ReturnType<typeof openMetrics>
 
 /** Every instrument of the gateway. Labels take values from closed sets: never a path, key, user or client address. */
 export function openMetrics({ version }: { readonly version: string }) {
-  const registry = new Registry()
-  collectDefaultMetrics({
-    register: registry,
-    eventLoopMonitoringPrecision: sampleIntervalMs,
-    eventLoopUtilizationTimeout: sampleIntervalMs,
-  })
-  for (const name of [...misnamed, ...sampled]) registry.removeSingleMetric(name)
+  const registry = Registry.merge([ofProcess()])
   const close = collectEventLoopLag(registry)
   const traffic = createTrafficInstruments(registry)
 
@@ -77,6 +71,24 @@ export function openMetrics({ version }: { readonly version: string }) {
     /** Stops the sampling. */
     close,
   }
+}
+
+let processRegistry: Registry | undefined
+
+/**
+ * The instruments of prom-client for the process itself, once for all gateways in it: what observes collections of
+ * garbage and samples the event loop can never be stopped, and would hold every gateway that was ever opened.
+ */
+function ofProcess(): Registry {
+  if (processRegistry) return processRegistry
+  processRegistry = new Registry()
+  collectDefaultMetrics({
+    register: processRegistry,
+    eventLoopMonitoringPrecision: sampleIntervalMs,
+    eventLoopUtilizationTimeout: sampleIntervalMs,
+  })
+  for (const name of [...misnamed, ...sampled]) processRegistry.removeSingleMetric(name)
+  return processRegistry
 }
 
 function pack(registry: Registry, metrics: readonly { readonly name: string }[]): Promise<PackedSnapshot> {

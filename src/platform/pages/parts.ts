@@ -2,7 +2,7 @@ import { attributeIf, type Content, type Html, html, rawHtml } from './html.ts'
 
 /** A section of a page with its own heading. */
 export function card(content: {
-  readonly title: string
+  readonly title: Content
   readonly lead?: Content
   readonly aside?: Content
   readonly body: Content

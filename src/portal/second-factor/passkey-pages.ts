@@ -54,7 +54,8 @@ function ownPasskeyPages(
       // The challenge stands for password and second factor, so that nothing is left on a device that is not added.
       post: async (context) => {
         const { account } = context.viewer
-        if (account.portal.password === undefined) throw invalidField('password', 'First set a password.')
+        if (account.portal.password === undefined)
+          throw invalidField('password', context.texts.passkeys.passwordFirst)
         await assertSecondFactor(context)
         return { kind: 'data', data: passkeys.creationOptions(account, flowOf('add', context, account)) }
       },
@@ -87,7 +88,7 @@ function ownPasskeyPages(
         const { account } = viewer
         const id = form('id')
         if (needsSecondFactor(withoutFactor(account), requireSecondFactor) && isLastFactor(account, id))
-          throw invalidField('id', lastFactor)
+          throw invalidField('id', context.texts.passkeys.lastFactor)
         await assertSecondFactor(context)
         const isRemoved = await passkeys.remove(account, id, visitor)
         return redirectTo('/profile/two-factor', isRemoved ? 'passkey-removed' : 'passkey-gone')
@@ -96,9 +97,6 @@ function ownPasskeyPages(
     },
   ]
 }
-
-const lastFactor =
-  'This gateway requires two-factor sign-in, and this is your last passkey: first add another, or an authenticator app.'
 
 function withoutFactor(account: Account): Account {
   return { ...account, portal: { ...account.portal, secondFactor: undefined } }
@@ -154,11 +152,10 @@ export function flowOf(
 /** @throws GatehouseError `request-invalid` (field `credential`) if there is none */
 export function givenIn(
   purpose: PasskeyFlow['purpose'],
-  context: Pick<PageContext, 'form' | 'visitor'>,
+  context: Pick<PageContext, 'form' | 'texts' | 'visitor'>,
   account: Pick<Account, 'id'> | undefined,
 ): PasskeyGiven {
   const credential = context.form('credential')
-  if (credential === '')
-    throw invalidField('credential', 'Passkeys need JavaScript, and a browser that supports them.')
+  if (credential === '') throw invalidField('credential', context.texts.passkeys.needBrowser)
   return { credential, flow: flowOf(purpose, context, account), visitor: context.visitor }
 }

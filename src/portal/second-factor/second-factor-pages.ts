@@ -27,7 +27,7 @@ export const secondFactorPages: CreatePages = (options) => {
         const { viewer, form } = context
         // The form has the code of the new app, and so none of what is there already.
         if (passkeysOf(viewer.account.portal).length > 0 && proofIn(context).code !== byPasskey)
-          throw invalidField('password', 'First confirm with a passkey; it lasts for 5 minutes.')
+          throw invalidField('password', context.texts.secondFactor.passkeyFirst)
         const given = { ...proofIn(context), code: form('code'), secret: form('secret') }
         return showCodes(context, await factors.enable(viewer.account, given))
       },

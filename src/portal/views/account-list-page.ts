@@ -5,7 +5,7 @@ import { attributeIf, type Html, html } from '#platform/pages/html.ts'
 import { badge, emptyState, icon, staticNotice } from '#platform/pages/parts.ts'
 import { dayOf, formatDay } from '#platform/time.ts'
 import type { ListedAccount } from '#store/account-filter.ts'
-import { plural, stateBadge } from './accounts-page.ts'
+import { stateBadge } from './accounts-page.ts'
 import { form } from './form.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './layout.ts'
@@ -30,18 +30,23 @@ export interface AccountListView {
 /** All accounts, with a search, filters, pages, and what can be done to several at once. */
 export function accountsPage(frame: PageFrame, view: AccountListView): Html {
   const { base, issuers } = frame
+  const texts = frame.texts.accountList
+  const title = frame.texts.layout.sections['/accounts']
   const { items, error, fields } = view
   return page(frame, {
-    title: 'Accounts',
+    title,
     section: '/accounts',
-    lead: countText(view),
-    actions: html`${issuers.length > 0 && html`<a class="button" href="${base}/subjects">Blocked users</a>`}<a class="button" href="${base}/accounts/export${searchOf(fields)}" download>${icon('download')}CSV</a><a class="button" href="${base}/accounts/import">${icon('upload')}Import</a><a class="button primary" href="${base}/accounts/new">${icon('plus')}New account</a>`,
+    lead: countText(frame, view),
+    actions: html`${issuers.length > 0 && html`<a class="button" href="${base}/subjects">${texts.blockedUsers}</a>`}<a class="button" href="${base}/accounts/export${searchOf(fields)}" download>${icon('download')}CSV</a><a class="button" href="${base}/accounts/import">${icon('upload')}${texts.import}</a><a class="button primary" href="${base}/accounts/new">${icon('plus')}${frame.texts.accounts.new.title}</a>`,
     body: html`${searchForm(frame, fields)}
 ${error !== undefined && staticNotice('bad', error)}
-<section class="card" aria-label="Accounts">${items.length === 0 ? noAccounts(frame, view) : listForm(frame, view)}</section>
+<section class="card" aria-label="${title}">${items.length === 0 ? noAccounts(frame, view) : listForm(frame, view)}</section>
 ${pager(frame, {
   ...view,
-  texts: ['First page', isCutShort(view) ? 'Continue the search' : 'Next page'],
+  texts: [
+    frame.texts.accounts.firstPage,
+    isCutShort(view) ? texts.continueSearch : frame.texts.accounts.nextPage,
+  ],
   hrefOf: (cursor) => `${base}/accounts${searchOf(fields, cursor)}`,
 })}`,
   })
@@ -59,10 +64,13 @@ function isCutShort({ fields, items, nextCursor }: AccountListView): boolean {
 /** How many are shown, and how many can be changed at once. */
 export const accountsPerPage = 25
 
-function countText({ fields, count, items, nextCursor, isFirstPage }: AccountListView): string {
-  const all = plural(count, 'account')
-  if (!isNarrowed(fields)) return `${all}.`
-  return isFirstPage && nextCursor === undefined ? `${items.length} of ${all}.` : `Matches among ${all}.`
+function countText(
+  { texts: { accountList } }: PageFrame,
+  { fields, count, items, nextCursor, isFirstPage }: AccountListView,
+): string {
+  if (!isNarrowed(fields)) return accountList.all(count)
+  const isWhole = isFirstPage && nextCursor === undefined
+  return isWhole ? accountList.found(items.length, count) : accountList.foundMore(count)
 }
 
 /** The query string of a list with these fields. */
@@ -78,14 +86,17 @@ interface Choice {
 
 /** In days: used within them, or not for so long. */
 export const activityChoices = [
-  { value: '7', text: 'Active in 7 days', days: 7, isActive: true },
-  { value: '30', text: 'Active in 30 days', days: 30, isActive: true },
-  { value: 'not-30', text: 'Idle for 30 days', days: 30, isActive: false },
-  { value: 'not-90', text: 'Idle for 90 days', days: 90, isActive: false },
-  { value: 'not-365', text: 'Idle for a year', days: 365, isActive: false },
+  { value: '7', days: 7, isActive: true },
+  { value: '30', days: 30, isActive: true },
+  { value: 'not-30', days: 30, isActive: false },
+  { value: 'not-90', days: 90, isActive: false },
+  { value: 'not-365', days: 365, isActive: false },
 ] as const
 
-function searchForm({ base, roles, plans }: PageFrame, fields: ListFields): Html {
+function searchForm(
+  { base, roles, plans, texts: { accounts, accountList: texts } }: PageFrame,
+  fields: ListFields,
+): Html {
   const named = (names: readonly string[], name: 'role' | 'plan') =>
     [...new Set([...names, ...(fields[name] === '' || fields[name] === noPlan ? [] : [fields[name]])])].map(
       (value) => ({ value, text: value }),
@@ -96,65 +107,68 @@ function searchForm({ base, roles, plans }: PageFrame, fields: ListFields): Html
         html`<option value="${value}"${attributeIf(value === fields[name], 'selected')}>${text}</option>`,
     )}</select></div>`
   return html`<form class="search" method="get" action="${base}/accounts" role="search">
-<div class="whole"><label class="visually-hidden" for="q">Search accounts</label><input id="q" name="q" type="search" value="${fields.q}" placeholder="Part of an e-mail or name, or an ID" maxlength="${queryLengthMax}" autocomplete="off"></div>
-${select('role', 'Role', 'Any role', named(roles, 'role'))}${
+<div class="whole"><label class="visually-hidden" for="q">${texts.search}</label><input id="q" name="q" type="search" value="${fields.q}" placeholder="${texts.searchHint}" maxlength="${queryLengthMax}" autocomplete="off"></div>
+${select('role', accounts.role, texts.anyRole, named(roles, 'role'))}${
   (plans.length > 0 || fields.plan !== '') &&
-  select('plan', 'Plan', 'Any plan', [{ value: noPlan, text: 'No plan' }, ...named(plans, 'plan')])
-}${select('disabled', 'State', 'Any state', [
-  { value: 'false', text: 'Enabled' },
-  { value: 'true', text: 'Disabled' },
-])}${select('active', 'Last active', 'Any activity', activityChoices)}${select(
-  'sort',
-  'Order',
-  fields.q === '' ? 'Newest first' : 'Best matches first',
-  [
-    ...(fields.q === '' ? [] : [{ value: 'newest', text: 'Newest first' }]),
-    { value: 'oldest', text: 'Oldest first' },
-    { value: 'email', text: 'By e-mail' },
-  ],
-)}
-<button>${icon('search')}Search</button>${isNarrowed(fields) && html`<a class="button" href="${base}/accounts">Clear</a>`}</form>`
+  select('plan', accounts.plan, texts.anyPlan, [
+    { value: noPlan, text: texts.noPlan },
+    ...named(plans, 'plan'),
+  ])
+}${select('disabled', accounts.state, texts.anyState, [
+  { value: 'false', text: texts.enabled },
+  { value: 'true', text: accounts.disabled },
+])}${select(
+  'active',
+  texts.lastActive,
+  texts.anyActivity,
+  activityChoices.map(({ value }) => ({ value, text: texts.activities[value] })),
+)}${select('sort', texts.order, fields.q === '' ? texts.newestFirst : texts.bestFirst, [
+  ...(fields.q === '' ? [] : [{ value: 'newest', text: texts.newestFirst }]),
+  { value: 'oldest', text: texts.oldestFirst },
+  { value: 'email', text: texts.byEmail },
+])}
+<button>${icon('search')}${texts.submit}</button>${isNarrowed(fields) && html`<a class="button" href="${base}/accounts">${texts.clear}</a>`}</form>`
 }
 
 /** What can be done to several accounts at once. */
-export const severalActions = [
-  { value: 'disable', text: 'Disable' },
-  { value: 'enable', text: 'Enable' },
-  { value: 'role', text: 'Change the role' },
-  { value: 'plan', text: 'Change the plan' },
-] as const
+export const severalActions = ['disable', 'enable', 'role', 'plan'] as const
 
-export type SeveralAction = (typeof severalActions)[number]['value']
+export type SeveralAction = (typeof severalActions)[number]
 
 /** The table is a form: what is ticked can be changed together. */
 function listForm(frame: PageFrame, { items, fields }: AccountListView): Html {
   const { plans } = frame
+  const texts = frame.texts.accountList
   const hasPlans = plans.length > 0 || items.some(({ plan }) => plan !== undefined)
-  const actions = severalActions.filter(({ value }) => value !== 'plan' || hasPlans)
+  const actions = severalActions.filter((action) => action !== 'plan' || hasPlans)
   return form(frame, {
     action: '/accounts/several',
     class: 'list',
     body: html`<input type="hidden" name="list" value="${searchOf(fields)}">
 <table class="accounts">${headings(frame, fields, hasPlans)}
 <tbody>${items.map((account, index) => row(frame, account, { index, hasPlans }))}</tbody></table>
-<footer><label class="check" data-tick-all hidden><input type="checkbox">All on this page</label><label for="action">With the ticked accounts</label><select id="action" name="action">${actions.map(
-      ({ value, text }) => html`<option value="${value}">${text}</option>`,
-    )}</select><button>Continue…</button></footer>`,
+<footer><label class="check" data-tick-all hidden><input type="checkbox">${texts.tickAll}</label><label for="action">${texts.withTicked}</label><select id="action" name="action">${actions.map(
+      (action) => html`<option value="${action}">${frame.texts.severalAccounts[action].action}</option>`,
+    )}</select><button>${texts.continue}</button></footer>`,
   })
 }
 
-function headings({ base }: PageFrame, fields: ListFields, hasPlans: boolean): Html {
+function headings(
+  { base, texts: { accounts, accountList } }: PageFrame,
+  fields: ListFields,
+  hasPlans: boolean,
+): Html {
   const sorted = (text: string, sort: string, direction: 'ascending' | 'descending' | undefined) =>
     html`<th scope="col"${direction !== undefined && html` aria-sort="${direction}"`}><a href="${base}/accounts${searchOf({ ...fields, sort })}">${text}</a></th>`
   const isByTime = fields.sort === 'newest' || (fields.sort === '' && fields.q === '')
   const byTime = isByTime ? 'descending' : fields.sort === 'oldest' ? 'ascending' : undefined
   const newest = fields.q === '' ? '' : 'newest'
-  return html`<thead><tr><th class="tick" scope="col"><span class="visually-hidden">Ticked</span></th>${sorted(
-    'Account',
+  return html`<thead><tr><th class="tick" scope="col"><span class="visually-hidden">${accountList.ticked}</span></th>${sorted(
+    accounts.account,
     'email',
     fields.sort === 'email' ? 'ascending' : undefined,
-  )}<th scope="col">Role</th>${hasPlans && html`<th scope="col">Plan</th>`}<th scope="col">State</th><th scope="col">Last active</th>${sorted(
-    'Created',
+  )}<th scope="col">${accounts.role}</th>${hasPlans && html`<th scope="col">${accounts.plan}</th>`}<th scope="col">${accounts.state}</th><th scope="col">${accountList.lastActive}</th>${sorted(
+    accountList.created,
     isByTime ? 'oldest' : newest,
     byTime,
   )}</tr></thead>`
@@ -168,42 +182,43 @@ function row(
   const { id, email, role, plan, createdAt, lastActiveDay } = account
   const name = fullName(account)
   const { base, viewer } = frame
+  const { accounts, accountList } = frame.texts
   const isOwn = id === viewer?.id
   // Admins cannot disable or demote themselves.
   const tick = isOwn
     ? html``
-    : html`<input type="checkbox" name="id${index}" value="${id}" aria-label="Tick ${email}">`
-  return html`<tr><td class="tick">${tick}</td><td><div><a class="name" href="${base}/accounts/${id}">${email}</a>${isOwn && html` ${badge('plain', 'You')}`}${name !== '' && html`<span class="sub">${name}</span>`}</div></td>
-${cell('Role', html`${role}`)}${hasPlans && cell('Plan', plan === undefined ? none : html`${plan}`)}${cell('State', stateBadge(frame, account))}${cell('Last active', activity(lastActiveDay, frame.now))}${cell('Created', time(createdAt, frame))}</tr>`
+    : html`<input type="checkbox" name="id${index}" value="${id}" aria-label="${accountList.tick(email)}">`
+  return html`<tr><td class="tick">${tick}</td><td><div><a class="name" href="${base}/accounts/${id}">${email}</a>${isOwn && html` ${badge('plain', accounts.you)}`}${name !== '' && html`<span class="sub">${name}</span>`}</div></td>
+${cell(accounts.role, html`${role}`)}${hasPlans && cell(accounts.plan, plan === undefined ? none : html`${plan}`)}${cell(accounts.state, stateBadge(frame, account))}${cell(accountList.lastActive, activity(frame, lastActiveDay))}${cell(accountList.created, time(createdAt, frame))}</tr>`
 }
 
 const none = html`<span class="muted">–</span>`
 
 /** Only the day is known. */
-function activity(day: number | undefined, now: number): Html {
-  if (day === undefined) return html`<span class="muted">Never</span>`
-  const ago = dayOf(now) - day
-  const text = ago <= 0 ? 'Today' : ago === 1 ? 'Yesterday' : ago <= 30 ? `${ago} days ago` : formatDay(day)
-  return html`<span class="day" title="${formatDay(day)} (UTC)">${text}</span>`
+function activity(frame: PageFrame, day: number | undefined): Html {
+  if (day === undefined) return html`<span class="muted">${frame.texts.accountList.never}</span>`
+  return html`<span class="day" title="${formatDay(day)} (UTC)">${dayText(frame, day)}</span>`
 }
 
-function noAccounts({ base }: PageFrame, { fields, nextCursor }: AccountListView): Html {
+function dayText({ now, locale, texts: { accountList } }: PageFrame, day: number): string {
+  const ago = dayOf(now) - day
+  if (ago <= 0) return accountList.today
+  if (ago === 1) return accountList.yesterday
+  return ago <= 30 ? locale.relative(-ago, 'day') : formatDay(day)
+}
+
+function noAccounts(
+  { base, texts: { accountList } }: PageFrame,
+  { fields, nextCursor }: AccountListView,
+): Html {
   if (!isNarrowed(fields) && nextCursor === undefined) {
-    return emptyState({
-      icon: icon('accounts'),
-      title: 'No accounts yet',
-      text: 'Create one, or import a file.',
-    })
+    return emptyState({ icon: icon('accounts'), ...accountList.none })
   }
   return nextCursor !== undefined
-    ? emptyState({
-        icon: icon('search'),
-        title: 'No matches yet',
-        text: 'There are too many accounts to search at once. Continue where this page ended.',
-      })
+    ? emptyState({ icon: icon('search'), ...accountList.noneYet })
     : emptyState({
         icon: icon('search'),
-        title: 'No matches',
-        text: html`No account has all of this. <a href="${base}/accounts">Show all accounts</a>`,
+        title: accountList.noMatches.title,
+        text: accountList.noMatches.text(`${base}/accounts`),
       })
 }

@@ -8,7 +8,7 @@ import { badge, card, icon, staticNotice } from '#platform/pages/parts.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
 import type { PortalSession } from '#store/portal.ts'
-import { planField, roleField, stateBadge } from './accounts-page.ts'
+import { backToAccounts, planField, roleField, stateBadge } from './accounts-page.ts'
 import { actionRow, currentPasswordField, factRow, field, foldedForm, form, formMessage } from './form.ts'
 import { emptyForm, type FormState, labelsOf, type PageFrame } from './frame.ts'
 import { accountFurtherKeysCard } from './further-keys.ts'
@@ -51,12 +51,13 @@ export function accountPage(frame: PageFrame, view: AccountView): Html {
   const { account, oneTimeSecrets, problem, sessions, portalSessions } = view
   const basePath = `/accounts/${account.id}`
   const isOwn = account.id === frame.viewer?.id
+  const { accounts, account: texts } = frame.texts
   return page(frame, {
     title: account.email,
     section: '/accounts',
-    breadcrumb: { href: '/accounts', text: 'Accounts' },
+    breadcrumb: backToAccounts(frame),
     lead: fullName(account) || undefined,
-    actions: html`${isOwn && badge('plain', 'You')}${stateBadge(frame, account)}<a class="button small" href="${frame.base}/accounts/${account.id}/usage">${icon('usage')}Usage</a><a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}Audit</a>`,
+    actions: html`${isOwn && badge('plain', accounts.you)}${stateBadge(frame, account)}<a class="button small" href="${frame.base}/accounts/${account.id}/usage">${icon('usage')}${texts.usage}</a><a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}${texts.audit}</a>`,
     body: html`${problem !== undefined && html`<div role="alert">${staticNotice('bad', problem)}</div>`}${oneTimeSecrets && oneTimeSecretsPart(frame, oneTimeSecrets)}
 ${detailsCard(frame, view)}${accessCard(frame, account, { isOwn })}${keysCard(frame, view)}${accountFurtherKeysCard(frame, view.furtherKeys, account.id)}
 ${sessionsCard(frame, sessions, basePath)}${portalSessionsCard(frame, portalSessions, { current: undefined, basePath })}
@@ -65,30 +66,25 @@ ${!isOwn && dangerCard(frame, account)}`,
 }
 
 function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): Html {
+  const { account, keys } = frame.texts
+  const texts = account.oneTime
   switch (oneTimeSecrets.kind) {
     case 'created':
       return html`<div role="status">${card({
-        title: 'Account created',
-        lead:
-          typeof oneTimeSecrets.link === 'object'
-            ? 'Send the link to the owner. Save these keys: they are not shown again.'
-            : 'Save these keys: they are not shown again.',
-        body: html`${newLinkPart(frame, oneTimeSecrets.link)}${keyPart(frame, 'Secret key', oneTimeSecrets.secretKey)}${keyPart(frame, 'API key', oneTimeSecrets.apiKey)}`,
+        title: texts.created,
+        lead: typeof oneTimeSecrets.link === 'object' ? texts.saveKeysAndLink : texts.saveKeys,
+        body: html`${newLinkPart(frame, oneTimeSecrets.link)}${keyPart(frame, keys.secretKey.title, oneTimeSecrets.secretKey)}${keyPart(frame, keys.apiKey.title, oneTimeSecrets.apiKey)}`,
       })}</div>`
     case 'key':
       return html`<div role="status">${card({
-        title: 'Key reset',
-        lead: 'Save this key and give it to the owner: it is not shown again.',
-        body: keyPart(
-          frame,
-          oneTimeSecrets.name === 'secretKey' ? 'Secret key' : 'API key',
-          oneTimeSecrets.key,
-        ),
+        title: texts.keyReset,
+        lead: texts.saveKey,
+        body: keyPart(frame, keys[oneTimeSecrets.name].title, oneTimeSecrets.key),
       })}</div>`
     case 'link':
       return html`<div role="status">${card({
-        title: 'Set-up link created',
-        lead: 'Send it to the account owner. It is not shown again.',
+        title: texts.linkCreated,
+        lead: texts.sendLink,
         body: linkPart(frame, oneTimeSecrets.link),
       })}</div>`
     default:
@@ -98,35 +94,36 @@ function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): H
 
 function newLinkPart(frame: PageFrame, link: SetupLink | 'mailed' | undefined): Html | undefined {
   if (frame.oidc?.acceptsPasswords === false) return undefined
-  if (link === 'mailed') return staticNotice('good', 'A set-up link is on its way to the owner.')
+  const { linkMailed, noLink } = frame.texts.account.oneTime
+  if (link === 'mailed') return staticNotice('good', linkMailed)
   return link ? linkPart(frame, link) : staticNotice('warn', noLink)
 }
-
-const noLink = 'The set-up link could not be created. Create one under Access below.'
 
 function keyPart(frame: PageFrame, name: string, key: string): Html {
   return html`<div class="field"><h3>${name}</h3><div class="secret"><code>${key}</code>${copyButton(frame, name)}</div></div>`
 }
 
 function linkPart(frame: PageFrame, { url, expiresAt }: SetupLink): Html {
-  return html`<div class="field">${codeBlock(frame, 'Set-up link', url, { isWrapped: true })}<p class="hint">Single use; expires ${time(expiresAt, frame)}. Anyone who has it can set the password.</p></div>`
+  const texts = frame.texts.account.oneTime
+  return html`<div class="field">${codeBlock(frame, texts.link, url, { isWrapped: true })}<p class="hint">${texts.linkHint(time(expiresAt, frame))}</p></div>`
 }
 
 function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountView): Html {
+  const { accounts, account: texts } = frame.texts
   return card({
-    title: 'Details',
+    title: texts.details,
     aside: html`<code class="muted">${account.id}</code>`,
     body: form(frame, {
       action: `/accounts/${account.id}/update`,
       body: html`${formMessage(state)}${field(state, {
         name: 'email',
-        label: 'E-mail',
+        label: accounts.email,
         type: 'email',
         autocomplete: 'off',
         lengthMax: emailLengthMax,
         value: account.email,
       })}${nameFields(frame, state, account)}${roleField(frame, state, account.role)}${planField(frame, state, account.plan)}${ownPasswordField(frame, account, { state, idPrefix: 'details' })}
-<p class="hint">Changing the role revokes access tokens issued with the old role.</p><div><button>Save details</button></div>`,
+<p class="hint">${texts.roleChange}</p><div><button>${texts.saveDetails}</button></div>`,
     }),
   })
 }
@@ -134,34 +131,32 @@ function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountVi
 /** Admins cannot disable or delete their own account, so it is not offered. */
 function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly isOwn: boolean }): Html {
   const { id, isVerified, isDisabled } = account
+  const texts = frame.texts.account
   return card({
-    title: 'Access',
+    title: texts.access,
     body: html`${
       isDisabled
-        ? factRow('Set-up link', 'Set-up links do not work for disabled accounts. Enable the account first.')
+        ? factRow(texts.setupLink, texts.noSetupLink)
         : frame.oidc?.acceptsPasswords === false
-          ? factRow(
-              'No password',
-              `People sign in with ${labelsOf(frame.oidc.providers, frame.texts.form.or)}.`,
-            )
+          ? factRow(texts.noPassword, texts.signInWith(labelsOf(frame.oidc.providers, frame.texts.form.or)))
           : isOwn
-            ? factRow('Your password', html`Change it on your <a href="${frame.base}/profile">profile</a>.`)
+            ? factRow(texts.ownPassword, texts.ownPasswordHint(`${frame.base}/profile`))
             : setupLinkRows(frame, id)
     }${!isOwn && linkRow(frame, account)}${secondFactorRow(frame, account, isOwn)}${actionRow(frame, {
       path: `/accounts/${id}/${isVerified ? 'unverify' : 'verify'}`,
-      text: isVerified ? 'The e-mail is verified' : 'The e-mail is not verified',
-      hint: 'Some routes require a verified account.',
-      button: isVerified ? 'Mark as not verified' : 'Mark as verified',
+      text: isVerified ? texts.emailVerified : texts.emailNotVerified,
+      hint: texts.verifiedHint,
+      button: isVerified ? texts.unverify : texts.verify,
       asked: ownPasswordField(frame, account, { idPrefix: 'verify' }),
     })}${
       isOwn
-        ? factRow('This is your own account', 'Another Admin can change its role, disable or delete it.')
+        ? factRow(texts.own, texts.ownHint)
         : isDisabled
           ? actionRow(frame, {
               path: `/accounts/${id}/enable`,
-              text: 'The account is disabled',
-              hint: 'Its keys are rejected.',
-              button: 'Enable',
+              text: texts.isDisabled,
+              hint: texts.isDisabledHint,
+              button: texts.enable,
             })
           : disableRow(frame, id)
     }`,
@@ -171,23 +166,24 @@ function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly is
 /** The owner's identities at OpenID providers. */
 function linkRow(frame: PageFrame, { id, portal: { identities } }: Account): Html | undefined {
   if (identities.length === 0) return undefined
+  const texts = frame.texts.account
   const known = identities.map(({ issuer, subject }) => `${issuer}: ${subject}`).join('; ')
   return actionRow(frame, {
     path: `/accounts/${id}/unlink`,
-    text: identities.length === 1 ? 'Linked with a sign-in service' : 'Linked with sign-in services',
-    hint: `${known}. Unlinking ends the portal sessions.`,
-    button: 'Unlink',
+    text: texts.linked(identities.length),
+    hint: texts.linkedHint(known),
+    button: texts.unlink,
   })
 }
 
 function disableRow(frame: PageFrame, id: string): Html {
-  return html`<div class="act-row"><div><p>The account is enabled</p><p class="hint">Its keys stop working and its sessions end.</p></div>${confirmationForm(
+  const texts = frame.texts.account
+  return html`<div class="act-row"><div><p>${texts.isEnabled}</p><p class="hint">${texts.isEnabledHint}</p></div>${confirmationForm(
     frame,
     {
       action: `/accounts/${id}/disable`,
-      text: 'Disable',
-      consequence:
-        'Its keys stop working and its sessions end. Enabling it again restores the keys, not the sessions.',
+      text: texts.disable,
+      consequence: texts.disableConsequence,
     },
   )}</div>`
 }
@@ -204,18 +200,19 @@ function ownPasswordField(
 function keysCard(frame: PageFrame, { account, keys }: AccountView): Html {
   const { secretKey, previousSecretKey: previous, apiKey } = keys
   const { id } = account
+  const { account: texts, keys: ofKeys } = frame.texts
   return card({
-    title: 'Keys',
-    body: html`<dl class="facts">${keyFacts(frame, 'Secret key', secretKey)}${keyFacts(frame, 'API key', apiKey)}</dl>
+    title: texts.keys,
+    body: html`<dl class="facts">${keyFacts(frame, texts.secretKeyCreated, secretKey)}${keyFacts(frame, texts.apiKeyCreated, apiKey)}</dl>
 ${previous && overlapPart(frame, { ...previous, since: secretKey.createdAt }, { endPath: `/accounts/${id}/end-overlap` })}
 <div class="acts-list">${foldedForm(frame, {
-      summary: 'Reset the secret key…',
+      summary: ofKeys.secretKey.resetSummary,
       action: `/accounts/${id}/reset-secret`,
-      body: html`${replacesField(secretKey.createdAt)}${overlapField(emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">Reset the secret key</button></div>`,
+      body: html`${replacesField(secretKey.createdAt)}${overlapField(frame, emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">${ofKeys.secretKey.reset}</button></div>`,
     })}${foldedForm(frame, {
-      summary: 'Reset the API key…',
+      summary: ofKeys.apiKey.resetSummary,
       action: `/accounts/${id}/reset-api-key`,
-      body: html`${replacesField(apiKey.createdAt)}<p class="muted">The old key stops working immediately.</p>${ownPasswordField(frame, account, { idPrefix: 'api' })}<div><button class="danger primary">Reset the API key</button></div>`,
+      body: html`${replacesField(apiKey.createdAt)}<p class="muted">${texts.resetApiKeyHint}</p>${ownPasswordField(frame, account, { idPrefix: 'api' })}<div><button class="danger primary">${ofKeys.apiKey.reset}</button></div>`,
     })}</div>`,
   })
 }
@@ -225,19 +222,20 @@ function replacesField(createdAt: number): Html {
   return html`<input type="hidden" name="replaces" value="${createdAt}">`
 }
 
-function keyFacts(frame: PageFrame, name: string, { createdAt, lastUse }: KeyStatus): Html {
-  return html`<div><dt>${name} created</dt><dd>${time(createdAt, frame)}</dd></div><div><dt>Last used</dt><dd>${
+function keyFacts(frame: PageFrame, created: string, { createdAt, lastUse }: KeyStatus): Html {
+  const { account, keys: texts } = frame.texts
+  return html`<div><dt>${created}</dt><dd>${time(createdAt, frame)}</dd></div><div><dt>${texts.lastUsed}</dt><dd>${
     lastUse
-      ? html`${time(lastUse.at, frame)} from ${lastUse.address}`
-      : html`<span class="muted">Never</span>`
+      ? account.lastUse(time(lastUse.at, frame), lastUse.address)
+      : html`<span class="muted">${texts.never}</span>`
   }</dd></div>`
 }
 
-function dangerCard({ base }: PageFrame, { id }: Account): Html {
+function dangerCard({ base, texts: { account: texts } }: PageFrame, { id }: Account): Html {
   return card({
-    title: 'Delete',
-    lead: 'Revokes its keys, tokens and sessions immediately. This cannot be undone.',
-    aside: html`<a class="button danger" href="${base}/accounts/${id}/delete">Delete account…</a>`,
+    title: texts.delete,
+    lead: texts.deleteLead,
+    aside: html`<a class="button danger" href="${base}/accounts/${id}/delete">${texts.deleteAccount}</a>`,
     body: '',
   })
 }

@@ -8,35 +8,37 @@ import { page } from './layout.ts'
 import { nameFields, verifiedBadge } from './profile-page.ts'
 
 export function stateBadge(frame: PageFrame, { isDisabled, isVerified }: Account): Html {
-  return isDisabled ? badge('bad', 'Disabled') : verifiedBadge(frame, isVerified)
+  return isDisabled ? badge('bad', frame.texts.accounts.disabled) : verifiedBadge(frame, isVerified)
 }
 
-const breadcrumb = { href: '/accounts', text: 'Accounts' }
+/** Leads back to the list. @param query of the list */
+export function backToAccounts({ texts }: PageFrame, query = '') {
+  return { href: `/accounts${query}`, text: texts.layout.sections['/accounts'] }
+}
 
 /** The form for a new account. */
 export function newAccountPage(frame: PageFrame, state: FormState = emptyForm): Html {
+  const { accounts } = frame.texts
+  const texts = accounts.new
   const body = form(frame, {
     action: '/accounts/new',
     body: html`${formMessage(state)}${field(state, {
       name: 'email',
-      label: 'E-mail',
+      label: accounts.email,
       type: 'email',
       autocomplete: 'off',
       lengthMax: emailLengthMax,
       hasFocus: true,
     })}${nameFields(frame, state, { firstName: '', lastName: '' })}${roleField(frame, state, defaultRole)}${planField(frame, state, undefined)}
-<label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>Mark the e-mail as verified</label>
-${mailLinkField(frame, state, 'Send the owner a set-up link by e-mail')}
-<div class="row"><button class="primary">Create account</button><a class="button" href="${frame.base}/accounts">Cancel</a></div>`,
+<label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>${texts.isVerified}</label>
+${mailLinkField(frame, state, texts.mailsLink)}
+<div class="row"><button class="primary">${texts.submit}</button><a class="button" href="${frame.base}/accounts">${accounts.cancel}</a></div>`,
   })
   return page(frame, {
-    title: 'New account',
+    title: texts.title,
     section: '/accounts',
-    breadcrumb,
-    lead:
-      frame.oidc?.acceptsPasswords === false
-        ? 'Keys are created with the account. The next page shows them.'
-        : 'Keys are created with the account. The next page shows them and a set-up link for the owner.',
+    breadcrumb: backToAccounts(frame),
+    lead: frame.oidc?.acceptsPasswords === false ? texts.lead : texts.leadWithLink,
     body: html`<section class="card"><div class="body">${body}</div></section>`,
   })
 }
@@ -51,22 +53,22 @@ export function mailLinkField(
   return html`<label class="check"><input type="checkbox" name="mailsLink" value="true"${values.mailsLink === 'true' && html` checked`}>${text}</label>`
 }
 
-export function roleField({ roles }: PageFrame, state: FormState, value: string): Html {
+export function roleField({ roles, texts: { accounts } }: PageFrame, state: FormState, value: string): Html {
   return field(state, {
     name: 'role',
-    label: 'Role',
+    label: accounts.role,
     value,
     lengthMax: roleLengthMax,
     autocomplete: 'off',
     isExact: true,
     choices: roles,
-    hint: `Roles are case-sensitive. Known roles: ${roles.join(', ')}.`,
+    hint: accounts.roleHint(roles.join(', ')),
   })
 }
 
 /** Shown if there are plans to choose from, or the account has one. */
 export function planField(
-  { plans }: PageFrame,
+  { plans, texts: { accounts } }: PageFrame,
   { values, errors }: FormState,
   current: string | undefined,
 ): Html | undefined {
@@ -76,33 +78,31 @@ export function planField(
   const option = (value: string, text: string) =>
     html`<option value="${value}"${attributeIf(value === chosen, 'selected')}>${text}</option>`
   const error = errors.plan
-  return html`<div class="field"><label for="plan">Plan</label>
-<p class="hint" id="plan-hint">How much the account may use.</p>
-<select id="plan" name="plan" aria-describedby="plan-hint${error !== undefined && ' plan-error'}"${attributeIf(error !== undefined, 'aria-invalid="true"')}>${option(noPlan, 'None: not limited')}${plans.map((plan) => option(plan, plan))}${isUnknown && option(current, `${current} (not in the config: not limited)`)}</select>
+  return html`<div class="field"><label for="plan">${accounts.plan}</label>
+<p class="hint" id="plan-hint">${accounts.planHint}</p>
+<select id="plan" name="plan" aria-describedby="plan-hint${error !== undefined && ' plan-error'}"${attributeIf(error !== undefined, 'aria-invalid="true"')}>${option(noPlan, accounts.noPlan)}${plans.map((plan) => option(plan, plan))}${isUnknown && option(current, accounts.unknownPlan(current))}</select>
 ${error !== undefined && fieldError('plan-error', error)}</div>`
-}
-
-export function plural(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** Confirms the deletion of an account: its e-mail must be typed. */
 export function deleteAccountPage(frame: PageFrame, account: Account, state: FormState = emptyForm): Html {
   const { id, email } = account
+  const { accounts } = frame.texts
+  const texts = accounts.delete
   return page(frame, {
-    title: 'Delete this account?',
+    title: texts.title,
     section: '/accounts',
     breadcrumb: { href: `/accounts/${id}`, text: email },
-    lead: html`<strong>${email}</strong> loses its keys, tokens and sessions immediately. This cannot be undone.`,
+    lead: texts.lead(email),
     body: html`<section class="card"><div class="body">${form(frame, {
       action: `/accounts/${id}/delete`,
       body: html`${formMessage(state)}${field(state, {
         name: 'confirmation',
-        label: 'Type the account e-mail to confirm',
+        label: texts.confirmation,
         autocomplete: 'off',
         isExact: true,
         hasFocus: true,
-      })}<div class="row"><button class="danger primary">Delete account</button><a class="button" href="${frame.base}/accounts/${id}">Cancel</a></div>`,
+      })}<div class="row"><button class="danger primary">${texts.submit}</button><a class="button" href="${frame.base}/accounts/${id}">${accounts.cancel}</a></div>`,
     })}</div></section>`,
   })
 }

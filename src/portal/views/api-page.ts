@@ -25,62 +25,52 @@ interface ApiView {
 
 /** What can be called, and how. */
 export function apiPage(frame: PageFrame, view: ApiView): Html {
+  const { api: texts, integration } = frame.texts
   return page(frame, {
-    title: 'API reference',
+    title: texts.title,
     section: '/integration',
-    breadcrumb: { href: '/integration', text: 'Integration' },
-    lead: 'What you can call with your keys.',
+    breadcrumb: { href: '/integration', text: integration.title },
+    lead: texts.lead,
     actions: html`<a class="button" href="${view.documentPath}" download="openapi.json">${icon('download')}OpenAPI</a>`,
-    body: html`${routesCard(frame, view)}${clientCard(frame, view)}${view.groups ? view.groups.map((group) => groupCard(frame, group)) : staticNotice('warn', 'The description of the endpoints cannot be read now. Load the page again.')}`,
+    body: html`${routesCard(frame, view)}${clientCard(frame, view)}${view.groups ? view.groups.map((group) => groupCard(frame, group)) : staticNotice('warn', texts.unreadable)}`,
   })
 }
 
-const credentials: Readonly<Record<ApiRoute['auth'], string>> = {
-  secretKey: 'Secret key',
-  bearer: 'Access token',
-  any: 'Secret key or access token',
-  optional: 'Secret key, access token or none',
-  none: 'None',
-  deny: 'None is accepted',
-}
-
-function routesCard({ base }: PageFrame, { routes }: ApiView): Html {
-  const titles = ['Route', 'Request', 'Credential', 'Scopes', 'Limit']
+function routesCard(frame: PageFrame, { routes }: ApiView): Html {
+  const texts = frame.texts.api
+  const { route, request, credential, scopes, limit } = texts.columns
   return card({
-    title: 'Routes',
-    lead: html`Every path below is included. <a href="${base}/integration#try-it">Try them</a>.`,
+    title: texts.routes,
+    lead: texts.routesLead(`${frame.base}/integration#try-it`),
     isFlush: true,
     body:
       routes.length === 0
-        ? emptyState({
-            icon: icon('key'),
-            title: 'No routes',
-            text: 'Your account cannot call any route of this gateway. Ask an administrator.',
-          })
-        : html`<table>${titleRow(titles)}<tbody>${routes.map(routeRow)}</tbody></table>`,
+        ? emptyState({ icon: icon('key'), title: texts.noRoutes, text: texts.noRoutesText })
+        : html`<table>${titleRow([route, request, credential, scopes, limit])}<tbody>${routes.map((each) => routeRow(frame, each))}</tbody></table>`,
   })
 }
 
 /** A key without scopes passes everywhere; one with scopes only where the route names scopes. */
-function routeRow({ name, path, host = '', methods, auth, scopes, rateLimit }: ApiRoute): Html {
-  const counted =
-    rateLimit && { account: 'of your account', key: 'of each key', ip: 'of each address' }[rateLimit.by]
-  const keys =
-    auth === 'none'
-      ? html`None`
-      : scopes === undefined
-        ? html`Keys without scopes only`
-        : html`<code>${scopes.join(' ')}</code>`
-  return html`<tr>${cell('Route', html`${name}`)}${cell(
-    'Request',
-    html`<code>${methods?.join(', ') ?? 'Any method'} ${host}${path}</code>`,
-  )}${cell('Credential', html`${credentials[auth]}`)}${cell('Scopes', keys)}${cell(
-    'Limit',
-    rateLimit ? html`${limitText(rateLimit)} ${counted}` : html`None`,
+function routeRow(
+  { texts: { api } }: PageFrame,
+  { name, path, host = '', methods, auth, scopes, rateLimit }: ApiRoute,
+): Html {
+  const { columns } = api
+  const scoped = scopes === undefined ? html`${api.unscopedOnly}` : html`<code>${scopes.join(' ')}</code>`
+  return html`<tr>${cell(columns.route, html`${name}`)}${cell(
+    columns.request,
+    html`<code>${methods?.join(', ') ?? api.anyMethod} ${host}${path}</code>`,
+  )}${cell(columns.credential, html`${api.credentials[auth]}`)}${cell(
+    columns.scopes,
+    auth === 'none' ? html`${api.noScopes}` : scoped,
+  )}${cell(
+    columns.limit,
+    html`${rateLimit ? api.limitBy[rateLimit.by](limitText(rateLimit)) : api.noLimit}`,
   )}</tr>`
 }
 
 function clientCard(frame: PageFrame, { publicOrigin, carriers }: ApiView): Html {
+  const texts = frame.texts.api
   const takesField = carriers.headers.includes('SecretKey')
   const code = `import { env } from "node:process"
 import { createClient } from "@gatehouse-proxy/gateway/client"
@@ -92,41 +82,40 @@ const client = createClient({
 })
 const response = await client.fetch("/")`
   return card({
-    title: 'Client library',
-    lead: takesField
-      ? 'Gets access tokens with both keys, keeps and refreshes them. With the secret key alone it sends that.'
-      : 'Gets access tokens with both keys, keeps and refreshes them.',
+    title: texts.clientLibrary,
+    lead: takesField ? texts.clientLeadWithSecretKey : texts.clientLead,
     body: html`${codeBlock(frame, 'JavaScript', code)}`,
   })
 }
 
 function groupCard(frame: PageFrame, { name, description, operations }: ApiGroup): Html {
   return card({
-    title: name,
-    lead: description,
+    title: html`<span lang="en">${name}</span>`,
+    lead: documentText(description),
     body: html`${operations.map((operation) => operationPart(frame, operation))}`,
   })
 }
 
 function operationPart(frame: PageFrame, operation: ApiOperation): Html {
   const { method, path, summary, description, isForAnyone, parameters, body, responses } = operation
-  return html`<details><summary><code>${method} ${path}</code></summary><div class="stack"><p>${withCode(summary)}</p>${
-    description !== '' && html`<p class="muted">${withCode(description)}</p>`
-  }<p>${isForAnyone ? badge('plain', 'No credential') : badge('plain', 'Your key or access token')}</p>${
+  const texts = frame.texts.api
+  return html`<details><summary><code>${method} ${path}</code></summary><div class="stack"><p>${documentText(summary)}</p>${
+    description !== '' && html`<p class="muted">${documentText(description)}</p>`
+  }<p>${badge('plain', isForAnyone ? texts.isForAnyone : texts.isForKeys)}</p>${
     parameters.length > 0 &&
-    html`<h3>Parameters</h3><dl class="facts">${parameters.map(
+    html`<h3>${texts.parameters}</h3><dl class="facts">${parameters.map(
       (each) =>
-        html`<div><dt><code>${each.name}</code></dt><dd>${each.in}${each.isRequired && ', required'}${each.description !== '' && html`: ${withCode(each.description)}`}</dd></div>`,
+        html`<div><dt><code>${each.name}</code></dt><dd>${texts.parameter(each.in, each.isRequired)}${each.description !== '' && html`: ${documentText(each.description)}`}</dd></div>`,
     )}</dl>`
-  }${body && (body.example === undefined ? html`<p>Body: <code>${body.type}</code></p>` : codeBlock(frame, `Body, ${body.type}`, body.example, { isWrapped: true }))}<h3>Responses</h3><dl class="facts">${responses.map(
-    ({ status, description: text }) => html`<div><dt>${status}</dt><dd>${withCode(text)}</dd></div>`,
+  }${body && (body.example === undefined ? html`<p>${texts.bodyType}<code>${body.type}</code></p>` : codeBlock(frame, texts.body(body.type), body.example, { isWrapped: true }))}<h3>${texts.responses}</h3><dl class="facts">${responses.map(
+    ({ status, description: text }) => html`<div><dt>${status}</dt><dd>${documentText(text)}</dd></div>`,
   )}</dl>${responses.map(
     ({ status, example }) =>
       example !== undefined && codeBlock(frame, `${method} ${path}: ${status}`, example, { isWrapped: true }),
   )}</div></details>`
 }
 
-/** Text in which code stands between backticks. */
-function withCode(text: string): Html {
-  return html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`
+/** A text of the document, which is in English; code stands between backticks. */
+function documentText(text: string): Html {
+  return html`<span lang="en">${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}</span>`
 }

@@ -13,59 +13,63 @@ export interface EventsView {
   readonly tested?: { readonly receiver: string; readonly error: string | null } | undefined
 }
 
-const titles = ['Receiver', 'State', 'Pending', 'Dropped', 'Delivered']
-
 /** The receivers of events, and whether they get them. */
 export function eventsPage(frame: PageFrame, { receivers, tested }: EventsView): Html {
+  const texts = frame.texts.events
+  const titles = [texts.receiver, texts.state, texts.pending, texts.dropped, texts.delivered]
   return page(frame, {
-    title: 'Events',
+    title: texts.title,
     section: '/audit',
-    breadcrumb: { href: '/audit', text: 'Audit' },
-    lead: 'Programs that are told what changes, and whether they accept it.',
-    body: html`${tested && testNotice(tested)}${card({
-      title: 'Receivers',
-      lead: 'An event that is not accepted is tried again with growing pauses, and dropped after three days.',
+    breadcrumb: { href: '/audit', text: frame.texts.layout.sections['/audit'] },
+    lead: texts.lead,
+    body: html`${tested && testNotice(frame, tested)}${card({
+      title: texts.receivers,
+      lead: texts.receiversLead,
       isFlush: true,
       body:
         receivers.length === 0
-          ? emptyState({
-              icon: icon('events'),
-              title: 'No receivers',
-              text: html`Name one under <code>events</code> in the config of the gateway.`,
-            })
-          : html`<table>${titleRow(titles)}${receivers.map((one) => receiverRows(frame, one))}</table>`,
+          ? emptyState({ icon: icon('events'), title: texts.none, text: texts.noneHint })
+          : html`<table>${titleRow(titles)}${receivers.map((one) => receiverRows(frame, one, titles.length))}</table>`,
     })}`,
   })
 }
 
-function testNotice({ receiver, error }: NonNullable<EventsView['tested']>): Html {
+function testNotice(
+  { texts: { events } }: PageFrame,
+  { receiver, error }: NonNullable<EventsView['tested']>,
+): Html {
   return error === null
-    ? notice('good', `${receiver} has accepted a test event.`, true)
-    : notice('bad', `${receiver} has not accepted the test event: ${error}`, true)
+    ? notice('good', events.accepted(receiver), true)
+    : notice('bad', events.notAccepted(receiver, error), true)
 }
 
-function receiverRows(frame: PageFrame, receiver: ListedReceiver): Html {
-  const never = html`<span class="muted">Never</span>`
-  const { pending, hasMorePending, deliveredAt } = receiver
+function receiverRows(frame: PageFrame, receiver: ListedReceiver, columns: number): Html {
+  const { locale } = frame
+  const texts = frame.texts.events
+  const never = html`<span class="muted">${texts.never}</span>`
+  const { hasMorePending, deliveredAt } = receiver
+  const pending = formatCount(receiver.pending, locale)
   return html`<tbody><tr>${[
-    cell('Receiver', html`<span class="name">${receiver.receiver}</span>`),
-    cell('State', stateOf(receiver, frame)),
-    cell('Pending', html`${hasMorePending && 'More than '}${formatCount(pending)}`),
-    cell('Dropped', html`${formatCount(receiver.dropped)}`),
-    cell('Delivered', deliveredAt === null ? never : time(Date.parse(deliveredAt), frame)),
-  ]}</tr><tr class="acts"><td colspan="${titles.length}"><div class="acts-list">${[
-    actForm(frame, receiver, { action: '/events/test', text: 'Send a test event' }),
-    receiver.state === 'failing' && actForm(frame, receiver, { action: '/events/retry', text: 'Retry now' }),
+    cell(texts.receiver, html`<span class="name">${receiver.receiver}</span>`),
+    cell(texts.state, stateOf(receiver, frame)),
+    cell(texts.pending, html`${hasMorePending ? texts.moreThan(pending) : pending}`),
+    cell(texts.dropped, html`${formatCount(receiver.dropped, locale)}`),
+    cell(texts.delivered, deliveredAt === null ? never : time(Date.parse(deliveredAt), frame)),
+  ]}</tr><tr class="acts"><td colspan="${columns}"><div class="acts-list">${[
+    actForm(frame, receiver, { action: '/events/test', text: texts.test }),
+    receiver.state === 'failing' && actForm(frame, receiver, { action: '/events/retry', text: texts.retry }),
   ]}</div></td></tr></tbody>`
 }
 
 function stateOf({ state, failedAt, reason, nextAt }: ListedReceiver, frame: PageFrame): Html {
-  if (state === 'new') return html`${badge('plain', 'New')}<span class="sub">Nothing was sent yet.</span>`
+  const texts = frame.texts.events
+  if (state === 'new') return html`${badge('plain', texts.new)}<span class="sub">${texts.nothingSent}</span>`
   const failed =
     failedAt !== null &&
-    html`<span class="sub">Last failure ${time(Date.parse(failedAt), frame)}${reason !== null && `: ${reason}`}</span>`
-  const next = nextAt !== null && html`<span class="sub">Next try ${time(Date.parse(nextAt), frame)}</span>`
-  return html`${state === 'ok' ? badge('good', 'Working') : badge('bad', 'Failing')}${failed}${next}`
+    html`<span class="sub">${texts.lastFailure(time(Date.parse(failedAt), frame))}${reason !== null && `: ${reason}`}</span>`
+  const next =
+    nextAt !== null && html`<span class="sub">${texts.nextTry(time(Date.parse(nextAt), frame))}</span>`
+  return html`${state === 'ok' ? badge('good', texts.working) : badge('bad', texts.failing)}${failed}${next}`
 }
 
 function actForm(

@@ -2,117 +2,118 @@ import { certificatePemLengthMax } from '#accounts/certificate-input.ts'
 import { keyNameLengthMax } from '#accounts/key-input.ts'
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
 import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
-import { currentPasswordField, field, fieldError, foldedForm, formMessage, textArea } from './form.ts'
+import { button, currentPasswordField, field, fieldError, foldedForm, formMessage, textArea } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
-import { graces } from './key-card.ts'
-
-/** When a key ends. */
-export const graceChoices = [
-  { value: '0', text: 'Now' },
-  ...graces.map(({ seconds, text }) => ({ value: String(seconds), text: `In ${text}` })),
-]
+import { graceChoices } from './key-card.ts'
 
 export function rotateForm(frame: PageFrame, { name, createdAt }: SecretKeyStatus, state: FormState): Html {
+  const texts = frame.texts.furtherKeys
   return foldedForm(frame, {
-    summary: html`Rotate…<span class="visually-hidden"> key ${name}</span>`,
+    summary: summaryOf(frame, texts.rotateSummary, name),
     state,
     action: '/integration/keys/rotate',
-    body: html`<p class="muted">Creates a new key with the same name, limits and lifetime.</p>${formMessage(state, true)}
+    body: html`<p class="muted">${texts.rotateLead}</p>${formMessage(state, true)}
 <input type="hidden" name="name" value="${name}"><input type="hidden" name="replaces" value="${createdAt}">
 ${selectField({
   id: `rotate-${name}-grace`,
   name: 'graceSeconds',
-  label: 'The old key ends',
-  choices: graceChoices,
+  label: texts.oldEnds,
+  choices: endChoices(frame),
   chosen: state.values.graceSeconds ?? '86400',
   error: state.errors.graceSeconds,
 })}
-${currentPasswordField(frame, state, `rotate-${name}-`)}<div><button class="primary">Rotate</button></div>`,
+${currentPasswordField(frame, state, `rotate-${name}-`)}<div>${button(texts.rotate, 'primary')}</div>`,
   })
 }
 
 export function renameForm(frame: PageFrame, { name }: SecretKeyStatus, state: FormState): Html {
+  const texts = frame.texts.furtherKeys
   return foldedForm(frame, {
-    summary: html`Rename…<span class="visually-hidden"> key ${name}</span>`,
+    summary: summaryOf(frame, texts.renameSummary, name),
     state,
     action: '/integration/keys/rename',
     body: html`${formMessage(state, true)}<input type="hidden" name="name" value="${name}">${field(state, {
       name: 'to',
-      label: 'New name',
-      hint: 'The key itself stays the same. What it has used so far stays under the old name.',
+      label: texts.newName,
+      hint: texts.newNameHint,
       value: name,
       lengthMax: keyNameLengthMax,
       idPrefix: `rename-${name}-`,
       isExact: true,
       autocomplete: 'off',
-    })}<div><button class="primary">Rename</button></div>`,
+    })}<div>${button(texts.rename, 'primary')}</div>`,
   })
 }
 
 /** @param basePath path of the form, below the portal */
 export function revokeForm(frame: PageFrame, { name, createdAt }: SecretKeyStatus, basePath: string): Html {
+  const texts = frame.texts.furtherKeys
   return foldedForm(frame, {
-    summary: html`Revoke…<span class="visually-hidden"> key ${name}</span>`,
+    summary: summaryOf(frame, texts.revokeSummary, name),
     isDanger: true,
     action: `${basePath}/revoke`,
-    body: html`<p>Programs that use this key, and its access tokens, are refused from then on.</p>
+    body: html`<p>${texts.revokeLead}</p>
 <input type="hidden" name="name" value="${name}"><input type="hidden" name="createdAt" value="${createdAt}">${selectField(
       {
         id: `revoke-${name}-${createdAt}`,
         name: 'graceSeconds',
-        label: 'When',
-        choices: graceChoices,
+        label: texts.when,
+        choices: endChoices(frame),
         chosen: '0',
       },
     )}
-<div><button class="danger primary">Revoke</button></div>`,
+<div>${button(texts.revoke, 'danger primary')}</div>`,
   })
+}
+
+/** Each key has the same forms: the name tells them apart where the table cannot be seen. */
+function summaryOf({ texts: { furtherKeys } }: PageFrame, text: string, name: string): Html {
+  return html`${text}<span class="visually-hidden">${furtherKeys.ofKey(name)}</span>`
+}
+
+/** When a key ends. */
+function endChoices({ texts: { furtherKeys } }: PageFrame): readonly Choice[] {
+  return graceChoices.map((seconds) => ({ value: String(seconds), text: furtherKeys.endChoices[seconds] }))
 }
 
 /** How many scopes are explained. */
 const explainedMax = 20
 
 /** What each scope opens. */
-function scopesHint({ scopedRoutes }: PageFrame): Html {
+function scopesHint({ scopedRoutes, texts: { furtherKeys } }: PageFrame): Html {
   const scopes = [...new Set(scopedRoutes.flatMap((route) => route.scopes))].sort().slice(0, explainedMax)
   const explained = scopes.map((scope) => {
     const routes = scopedRoutes.filter((route) => route.scopes.includes(scope)).map(({ text }) => text)
-    return html` <code>${scope}</code> is for ${routes.join('; ')}.`
+    return furtherKeys.scopeIsFor(scope, routes.join('; '))
   })
-  return html`What it may do, separated by spaces; empty = all that you may.${explained}`
+  return html`${furtherKeys.scopesHint}${explained}`
 }
 
-const lifetimeChoices = [
-  { value: '', text: 'Never' },
-  { value: '30', text: 'In 30 days' },
-  { value: '90', text: 'In 90 days' },
-  { value: '365', text: 'In a year' },
-] as const
-
 export function createForm(frame: PageFrame, state: FormState): Html {
+  const texts = frame.texts.furtherKeys
   return foldedForm(frame, {
-    summary: 'Create a key…',
+    summary: texts.createSummary,
     state,
     action: '/integration/keys/create',
-    body: newKeyFields(frame, state, { idPrefix: 'new-key-', lifetimes: lifetimeChoices, chosen: '90' }),
+    body: newKeyFields(frame, state, { idPrefix: 'new-key-', noLifetime: texts.neverExpires, chosen: '90' }),
   })
 }
 
 export function certificateForm(frame: PageFrame, state: FormState): Html {
   const idPrefix = 'certificate-'
-  const [never, ...others] = lifetimeChoices
+  const texts = frame.texts.furtherKeys
   return foldedForm(frame, {
-    summary: 'Use a certificate…',
+    summary: texts.certificateSummary,
     state,
     action: '/integration/keys/certificate',
     body: newKeyFields(frame, state, {
       idPrefix,
-      lifetimes: [{ ...never, text: 'With the certificate' }, ...others],
+      noLifetime: texts.withCertificate,
       chosen: '',
       first: textArea(state, {
         name: 'certificate',
-        label: 'Certificate',
-        hint: 'As PEM, without the private key, or its SHA-256 in hexadecimal. The program that has the key sends no other credential.',
+        label: texts.certificate,
+        hint: texts.certificateHint,
         lengthMax: certificatePemLengthMax,
         idPrefix,
       }),
@@ -122,7 +123,8 @@ export function certificateForm(frame: PageFrame, state: FormState): Html {
 
 interface NewKeyFields {
   readonly idPrefix: string
-  readonly lifetimes: readonly { readonly value: string; readonly text: string }[]
+  /** What it means if no lifetime is chosen. */
+  readonly noLifetime: string
   readonly chosen: string
   /** Before the others. */
   readonly first?: Html
@@ -131,33 +133,36 @@ interface NewKeyFields {
 function newKeyFields(
   frame: PageFrame,
   state: FormState,
-  { idPrefix, lifetimes, chosen, first }: NewKeyFields,
+  { idPrefix, noLifetime, chosen, first }: NewKeyFields,
 ): Html {
+  const texts = frame.texts.furtherKeys
   const text = (name: string, label: string, hint: Content) =>
     field(state, { name, label, hint, idPrefix, isOptional: true, isExact: true, autocomplete: 'off' })
+  const lifetimes = Object.entries(texts.lifetimes).map(([value, text]) => ({ value, text }))
   return html`${formMessage(state, true)}${first}${field(state, {
     name: 'name',
-    label: 'Name',
-    hint: 'Letters, digits, . _ and -, such as ci or backup.',
+    label: texts.name,
+    hint: texts.nameHint,
     lengthMax: keyNameLengthMax,
     idPrefix,
     isExact: true,
     autocomplete: 'off',
-  })}${text('scopes', 'Scopes', scopesHint(frame))}${text(
-    'addresses',
-    'Addresses',
-    'Where it may come from, such as 203.0.113.7 or 10.0.0.0/8; empty = anywhere.',
-  )}${text('quota', 'Quota', 'Requests per day or month (UTC), such as 1000/day; empty = as many as you may send.')}${selectField(
+  })}${text('scopes', texts.scopes, scopesHint(frame))}${text('addresses', texts.addresses, texts.addressesHint)}${text('quota', texts.quota, texts.quotaHint)}${selectField(
     {
       id: `${idPrefix}lifetimeDays`,
       name: 'lifetimeDays',
-      label: 'Expires',
-      choices: lifetimes,
+      label: texts.lifetime,
+      choices: [{ value: '', text: noLifetime }, ...lifetimes],
       chosen: state.values.lifetimeDays ?? chosen,
       error: state.errors.lifetimeDays ?? state.errors.expiresAt,
     },
   )}
-${currentPasswordField(frame, state, idPrefix)}<div><button class="primary">Create</button></div>`
+${currentPasswordField(frame, state, idPrefix)}<div>${button(texts.create, 'primary')}</div>`
+}
+
+interface Choice {
+  readonly value: string
+  readonly text: string
 }
 
 function selectField({
@@ -171,7 +176,7 @@ function selectField({
   readonly id: string
   readonly name: string
   readonly label: string
-  readonly choices: readonly { readonly value: string; readonly text: string }[]
+  readonly choices: readonly Choice[]
   readonly chosen: string
   readonly error?: string | undefined
 }): Html {

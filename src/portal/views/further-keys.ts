@@ -1,18 +1,11 @@
 import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
-import { time } from '#platform/pages/format.ts'
+import { formatCount, time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { badge, card, emptyState, icon, notice, staticNotice } from '#platform/pages/parts.ts'
 import { listText } from '#platform/text.ts'
-import { dayMs } from '#platform/time.ts'
-import { emptyForm, type FormState, type PageFrame, type ScopedRoute } from './frame.ts'
-import {
-  certificateForm,
-  createForm,
-  graceChoices,
-  renameForm,
-  revokeForm,
-  rotateForm,
-} from './further-key-forms.ts'
+import { dayMs, spanText } from '#platform/time.ts'
+import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { certificateForm, createForm, renameForm, revokeForm, rotateForm } from './further-key-forms.ts'
 import { cell, copyButton, titleRow } from './parts.ts'
 
 interface FurtherKeysView {
@@ -43,18 +36,15 @@ export interface RefusedKeyForm {
 /** The secret keys other than the default one: each for one program, limited to what it needs. */
 export function furtherKeysCard(frame: PageFrame, view: FurtherKeysView): Html {
   const { keys, created, state, certificate, refused } = view
+  const texts = frame.texts.furtherKeys
   return card({
-    title: 'Further keys',
-    lead: 'A key for each program, limited to what it needs. Revoking one affects no other.',
+    title: texts.title,
+    lead: texts.lead,
     id: 'further-keys',
     isFlush: true,
     body: html`${created && createdPart(frame, created)}${expiryNotice(frame, keys)}${
       keys.length === 0
-        ? emptyState({
-            icon: icon('key'),
-            title: 'No further keys',
-            text: 'The secret key above is your only one.',
-          })
+        ? emptyState({ icon: icon('key'), title: texts.none, text: texts.onlyDefault })
         : keyTable(frame, keys, (key) => ownActs(frame, key, refused))
     }<footer>${createForm(frame, state)}${certificate && certificateForm(frame, certificate)}</footer>`,
   })
@@ -67,9 +57,10 @@ export function accountFurtherKeysCard(
   accountId: string,
 ): Html | undefined {
   if (keys.length === 0) return undefined
+  const { title, othersLead: lead } = frame.texts.furtherKeys
   return card({
-    title: 'Further keys',
-    lead: 'A key for each program. Revoking one affects no other.',
+    title,
+    lead,
     id: 'further-keys',
     isFlush: true,
     body: keyTable(frame, keys, (key) => revokeForm(frame, key, `/accounts/${accountId}/keys`)),
@@ -77,12 +68,10 @@ export function accountFurtherKeysCard(
 }
 
 function createdPart(frame: PageFrame, { name, key, graceSeconds }: CreatedKey): Html {
-  const choice = graceChoices.find(({ value }) => value === String(graceSeconds))?.text.toLowerCase()
-  const made =
-    graceSeconds === undefined
-      ? `The key “${name}” is created.`
-      : `The key “${name}” is rotated; the old one ends ${choice ?? `in ${graceSeconds} seconds`}.`
-  return html`<div class="inset">${notice('good', `${made} Copy it now: it is not shown again.`, true)}<div class="secret"><code>${key}</code>${copyButton(frame, `the key ${name}`)}</div></div>`
+  const texts = frame.texts.furtherKeys
+  const span = graceSeconds ? spanText(graceSeconds * 1_000, frame.locale) : undefined
+  const text = graceSeconds === undefined ? texts.created(name) : texts.rotated(name, span)
+  return html`<div class="inset">${notice('good', text, true)}<div class="secret"><code>${key}</code>${copyButton(frame, texts.keyName(name))}</div></div>`
 }
 
 /** How long before its end a key is marked. */
@@ -95,13 +84,12 @@ function isEndNear({ state, revokedAt, expiresAt }: SecretKeyStatus, now: number
 function expiryNotice(frame: PageFrame, keys: readonly SecretKeyStatus[]): Html | undefined {
   const ending = keys.filter((key) => isEndNear(key, frame.now))
   if (ending.length === 0) return undefined
+  const texts = frame.texts.furtherKeys
   const lines = ending.map(
-    ({ name, expiresAt = frame.now }) => html`<p>“${name}” expires ${time(expiresAt, frame)}.</p>`,
+    ({ name, expiresAt = frame.now }) => html`<p>${texts.expires(name, time(expiresAt, frame))}</p>`,
   )
-  return html`<div class="inset">${staticNotice('warn', html`${lines}<p>Rotate a key to get a new one for as long again, while the old one still works.</p>`)}</div>`
+  return html`<div class="inset">${staticNotice('warn', html`${lines}<p>${texts.rotateInTime}</p>`)}</div>`
 }
-
-const titles = ['Name', 'May use', 'Created', 'Last used', 'Expires']
 
 /** @param acts what can be done to a key */
 function keyTable(
@@ -109,6 +97,8 @@ function keyTable(
   keys: readonly SecretKeyStatus[],
   acts: (key: SecretKeyStatus) => Html,
 ): Html {
+  const { name, mayUse, created, lastUsed, expires } = frame.texts.furtherKeys.columns
+  const titles = [name, mayUse, created, lastUsed, expires]
   return html`<table>${titleRow(titles)}${keys.map(
     (key) =>
       // Below the facts, as wide as the table, as the forms need the room.
@@ -128,48 +118,51 @@ function ownActs(frame: PageFrame, key: SecretKeyStatus, refused: RefusedKeyForm
 
 function keyRow(frame: PageFrame, key: SecretKeyStatus): Html {
   const { name, createdAt, lastUse, isImported } = key
+  const texts = frame.texts.furtherKeys
+  const { columns } = texts
   const used = lastUse
     ? html`${time(lastUse.at, frame)} <code class="sub">${lastUse.address}</code>`
-    : html`<span class="muted">Never</span>`
+    : html`<span class="muted">${texts.neverUsed}</span>`
   return html`<tr>${[
     cell(
-      'Name',
-      html`<code>${name}</code> ${isImported && badge('plain', 'Made elsewhere')}${key.lastFour !== undefined && html`<code class="sub">…${key.lastFour}</code>`}`,
+      columns.name,
+      html`<code>${name}</code> ${isImported && badge('plain', texts.madeElsewhere)}${key.lastFour !== undefined && html`<code class="sub">…${key.lastFour}</code>`}`,
     ),
-    cell('May use', accessOf(frame, key)),
-    cell('Created', time(createdAt, frame)),
-    cell('Last used', used),
-    cell('Expires', endOf(key, frame)),
+    cell(columns.mayUse, accessOf(frame, key)),
+    cell(columns.created, time(createdAt, frame)),
+    cell(columns.lastUsed, used),
+    cell(columns.expires, endOf(key, frame)),
   ]}</tr>`
 }
 
 /** How many routes are named. */
 const namedRoutesMax = 5
 
-function accessOf({ scopedRoutes }: PageFrame, { scopes, addresses, quota }: SecretKeyStatus): Html {
-  const what = scopes.length === 0 ? 'All that the account may' : openedBy(scopedRoutes, scopes)
-  const from = addresses.length > 0 && html`<span class="sub">only from ${listText(addresses)}</span>`
+function accessOf(frame: PageFrame, { scopes, addresses, quota }: SecretKeyStatus): Html {
+  const { texts, locale } = frame
+  const { mayAll, onlyFrom, quotaOf } = texts.furtherKeys
+  const what = scopes.length === 0 ? mayAll : openedBy(frame, scopes)
+  const from = addresses.length > 0 && html`<span class="sub">${onlyFrom(listText(addresses, locale))}</span>`
   const often =
-    quota && html`<span class="sub">${quota.limit.toLocaleString('en-GB')} requests a ${quota.per}</span>`
+    quota &&
+    html`<span class="sub">${quotaOf(formatCount(quota.limit, locale), quota.per, quota.limit)}</span>`
   return html`${what}${from}${often}`
 }
 
 /** The routes that a key with scopes may call, as far as its account may. */
-function openedBy(routes: readonly ScopedRoute[], scopes: readonly string[]): Html {
-  const opened = routes.filter((route) => route.scopes.every((scope) => scopes.includes(scope)))
+function openedBy({ scopedRoutes, texts: { furtherKeys } }: PageFrame, scopes: readonly string[]): Html {
+  const opened = scopedRoutes.filter((route) => route.scopes.every((scope) => scopes.includes(scope)))
   const named = opened.slice(0, namedRoutesMax).map(({ text }) => html`<code class="route">${text}</code>`)
-  const more = opened.length - named.length
   const which =
-    opened.length === 0
-      ? 'Nothing: no route asks for these scopes only'
-      : html`Only ${named}${more > 0 && html` and ${more} more`}`
-  return html`${which}<span class="sub">${scopes.length === 1 ? 'scope' : 'scopes'} ${scopes.join(', ')}</span>`
+    opened.length === 0 ? furtherKeys.mayNothing : furtherKeys.mayOnly(named, opened.length - named.length)
+  return html`${which}<span class="sub">${furtherKeys.scopesOf(scopes)}</span>`
 }
 
 function endOf(key: SecretKeyStatus, frame: PageFrame): Html {
   const { state, expiresAt, revokedAt } = key
-  if (state === 'expired') return html`${badge('bad', 'Expired')} ${time(expiresAt ?? frame.now, frame)}`
-  if (revokedAt !== undefined) return html`${badge('warn', 'Ends')} ${time(revokedAt, frame)}`
-  if (expiresAt === undefined) return html`<span class="muted">Never</span>`
-  return html`${isEndNear(key, frame.now) && html`${badge('warn', 'Expires soon')} `}${time(expiresAt, frame)}`
+  const { expired, ends, neverExpires, expiresSoon } = frame.texts.furtherKeys
+  if (state === 'expired') return html`${badge('bad', expired)} ${time(expiresAt ?? frame.now, frame)}`
+  if (revokedAt !== undefined) return html`${badge('warn', ends)} ${time(revokedAt, frame)}`
+  if (expiresAt === undefined) return html`<span class="muted">${neverExpires}</span>`
+  return html`${isEndNear(key, frame.now) && html`${badge('warn', expiresSoon)} `}${time(expiresAt, frame)}`
 }

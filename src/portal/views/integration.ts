@@ -36,11 +36,12 @@ export interface IntegrationView {
 
 /** The main page: the two keys and how to use them. */
 export function integrationPage(frame: PageFrame, view: IntegrationView): Html {
+  const texts = frame.texts.integration
   return page(frame, {
-    title: 'Integration',
+    title: texts.title,
     section: '/integration',
-    lead: 'Your keys, and how to use them.',
-    actions: html`<a class="button" href="${frame.base}/api">API reference</a>`,
+    lead: texts.lead,
+    actions: html`<a class="button" href="${frame.base}/api">${texts.apiReference}</a>`,
     body: html`${keyCardOf(frame, view, 'secretKey')}${keyCardOf(frame, view, 'apiKey')}${furtherKeysOf(frame, view)}${snippetsCard(frame, view)}${tryItCard(frame, view.tryIt)}`,
   })
 }
@@ -83,6 +84,7 @@ function keyCardOf(
 }
 
 function snippetsCard(frame: PageFrame, { accountId, keys, snippets, shown }: IntegrationView): Html {
+  const texts = frame.texts.integration
   const keyText = (kind: KeyKind) =>
     html`<span data-key-text="${kind}">${shown?.kind === kind ? shown.key : maskKey(kind, accountId, keys[kind].lastFour)}</span>`
   const environment = html`export GATEHOUSE_SECRET_KEY='${keyText('secretKey')}'
@@ -90,14 +92,14 @@ export GATEHOUSE_API_KEY='${keyText('apiKey')}'`
   const tabs = createSnippets(snippets).map(
     ({ language, withSecret, withToken }, index) =>
       html`<input type="radio" name="language" id="tab-${index}"${attributeIf(index === 0, 'checked')}><label for="tab-${index}">${language}</label>
-<div class="tab">${codeBlock(frame, `${language}, with the secret key`, withSecret)}${codeBlock(frame, `${language}, with an access token`, withToken)}</div>`,
+<div class="tab">${codeBlock(frame, texts.withSecretKey(language), withSecret)}${codeBlock(frame, texts.withAccessToken(language), withToken)}</div>`,
   )
   return card({
-    title: 'Code examples',
-    lead: 'Set your keys as environment variables. Reveal both keys above to copy them from here.',
+    title: texts.codeExamples,
+    lead: texts.codeExamplesLead,
     aside: badge('plain', snippets.baseUrl),
     id: 'code-examples',
-    body: html`${codeBlock(frame, 'Environment', environment, { isMasked: true })}
-<fieldset class="tabs"><legend class="visually-hidden">Language</legend>${tabs}</fieldset>`,
+    body: html`${codeBlock(frame, texts.environment, environment, { isMasked: true })}
+<fieldset class="tabs"><legend class="visually-hidden">${texts.language}</legend>${tabs}</fieldset>`,
   })
 }

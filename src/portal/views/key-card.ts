@@ -1,10 +1,11 @@
 import type { KeyStatus } from '#accounts/account-keys.ts'
 import { type Carriers, describeCarriers } from '#identity/keys/carriers.ts'
 import { type PageMoment, relativeTime, time } from '#platform/pages/format.ts'
-import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
+import { attributeIf, type Html, html } from '#platform/pages/html.ts'
 import { card, notice, staticNotice } from '#platform/pages/parts.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import { listText } from '#platform/text.ts'
+import { spanText } from '#platform/time.ts'
 import type { KeyUse } from '#store/keys.ts'
 import { button, currentPasswordField, fieldError, foldedForm, form, formMessage, hasErrors } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
@@ -30,127 +31,97 @@ interface KeyCardView {
   readonly overlap?: Html | undefined
 }
 
-interface KeyLabels {
-  readonly title: string
-  readonly lead: (carriers: Carriers) => Content
-  readonly path: string
-  readonly noun: string
-  readonly resetLead: string
-}
+const keyPaths = {
+  secretKey: '/integration/secret-key',
+  apiKey: '/integration/api-key',
+} as const satisfies Readonly<Record<KeyKind, string>>
 
-const keyLabels: Readonly<Record<KeyKind, KeyLabels>> = {
-  secretKey: {
-    title: 'Secret key',
-    lead: (carriers) =>
-      html`Send it ${listText(describeCarriers(carriers))} with each request. Keep it on servers. Documents of the interface also call it API secret or <code>SecretKey</code>.`,
-    path: '/integration/secret-key',
-    noun: 'secret key',
-    resetLead: 'Creates a new secret key. Choose how long the old one keeps working while you switch.',
-  },
-  apiKey: {
-    title: 'API key',
-    lead: () => 'Exchange it, with your secret key, for access tokens.',
-    path: '/integration/api-key',
-    noun: 'API key',
-    resetLead:
-      'Creates a new key. The old one stops working immediately; access tokens and sessions stay valid.',
-  },
-}
-
-/** How long a key may go on working. */
-export const graces = [
-  { seconds: 3_600, text: '1 hour' },
-  { seconds: 86_400, text: '24 hours' },
-  { seconds: 604_800, text: '7 days' },
-] as const
-const overlapChoices = [{ seconds: 0, text: 'Revoke now' }, ...graces]
+/** How long an old key may go on working, in seconds. */
+export const graceChoices = [0, 3_600, 86_400, 604_800] as const
 
 /** A card about one key: its facts and its actions. */
 export function keyCard(frame: PageFrame, view: KeyCardView): Html {
   const { kind, carriers, status, overlap, shown } = view
-  const { title, lead, noun } = keyLabels[kind]
+  const texts = frame.texts.keys
   return card({
-    title,
-    lead: lead(carriers),
+    title: texts[kind].title,
+    lead:
+      kind === 'apiKey'
+        ? texts.apiKeyLead
+        : texts.secretKeyLead(listText(describeCarriers(carriers, texts.carriers), frame.locale)),
     id: kind,
-    body: html`${shown?.replacement && html`<div data-replacement>${notice('good', replacementText(noun, shown.replacement), true)}</div>`}${keyValue(frame, view)}
+    body: html`${shown?.replacement && html`<div data-replacement>${notice('good', replacementText(frame, kind, shown.replacement), true)}</div>`}${keyValue(frame, view)}
 ${keyFacts(status, frame)}
 ${overlap}
 <div class="acts-list">${status.isRevealable && revealSection(frame, view)}${resetSection(frame, view)}</div>`,
   })
 }
 
-function replacementText(noun: string, { graceSeconds }: NonNullable<ShownKey['replacement']>): string {
-  const chosen = overlapChoices.find(({ seconds }) => seconds === graceSeconds)?.text
-  const old = graceSeconds === 0 ? 'is revoked' : `keeps working for ${chosen ?? `${graceSeconds} seconds`}`
-  return `New ${noun}. Copy it now; the old one ${old}.`
+function replacementText(
+  { texts: { keys }, locale }: PageFrame,
+  kind: KeyKind,
+  { graceSeconds }: NonNullable<ShownKey['replacement']>,
+): string {
+  return keys[kind].replaced(graceSeconds === 0 ? undefined : spanText(graceSeconds * 1_000, locale))
 }
 
 /** The script hides a key that came with the page after a minute, like one that it has revealed itself. */
 function keyValue(frame: PageFrame, { kind, accountId, shown, status }: KeyCardView): Html {
-  const { noun } = keyLabels[kind]
+  const { keys } = frame.texts
+  const texts = keys[kind]
   const masked = maskKey(kind, accountId, status.lastFour)
   return html`<div><div class="secret${shown === undefined && ' masked'}" data-key="${kind}" data-masked="${masked}"><code>${
     shown?.key ?? masked
-  }</code><div class="row">${copyButton(frame, `the ${noun}`)}<button type="button" class="small" data-hide hidden aria-label="Hide: the ${noun}">Hide</button></div></div>
-<p class="hint" role="status" data-message>${shown !== undefined && shownHint(noun, status)}</p></div>`
-}
-
-function shownHint(noun: string, { isRevealable }: KeyStatus): string {
-  return isRevealable
-    ? `Shown on this page only. Store the ${noun} where your programs read it.`
-    : `Copy the ${noun} now: it is not stored and cannot be shown again.`
+  }</code><div class="row">${copyButton(frame, texts.name)}<button type="button" class="small" data-hide hidden aria-label="${texts.hideName}">${keys.hide}</button></div></div>
+<p class="hint" role="status" data-message>${shown !== undefined && (status.isRevealable ? texts.shownHere : texts.shownOnce)}</p></div>`
 }
 
 function keyFacts({ createdAt, lastUse }: KeyStatus, frame: PageFrame): Html {
-  return html`<dl class="facts"><div><dt>Created</dt><dd>${time(createdAt, frame)}</dd></div>${
+  const texts = frame.texts.keys
+  return html`<dl class="facts"><div><dt>${texts.created}</dt><dd>${time(createdAt, frame)}</dd></div>${
     lastUse
-      ? html`<div><dt>Last used</dt><dd>${time(lastUse.at, frame)}</dd></div>
-<div><dt>Address</dt><dd>${lastUse.address}</dd></div><div><dt>Used for</dt><dd>${describeScheme(lastUse)}</dd></div>`
-      : html`<div><dt>Last used</dt><dd class="muted">Never</dd></div>`
+      ? html`<div><dt>${texts.lastUsed}</dt><dd>${time(lastUse.at, frame)}</dd></div>
+<div><dt>${texts.address}</dt><dd>${lastUse.address}</dd></div><div><dt>${texts.usedFor}</dt><dd>${lastUse.scheme === 'secretKey' ? texts.apiRequest : texts.accessToken}</dd></div>`
+      : html`<div><dt>${texts.lastUsed}</dt><dd class="muted">${texts.never}</dd></div>`
   }</dl>`
 }
 
-function describeScheme({ scheme }: KeyUse): string {
-  return scheme === 'secretKey' ? 'API request' : 'Access token'
-}
-
 function revealSection(frame: PageFrame, { kind, reveal, shown }: KeyCardView): Html {
-  const { noun, path } = keyLabels[kind]
-  return html`<details class="act" data-reveal-section${attributeIf(shown !== undefined, 'hidden')}${attributeIf(hasErrors(reveal), 'open')}><summary>Reveal the ${noun}</summary>${form(
+  const { keys } = frame.texts
+  return html`<details class="act" data-reveal-section${attributeIf(shown !== undefined, 'hidden')}${attributeIf(hasErrors(reveal), 'open')}><summary>${keys[kind].reveal}</summary>${form(
     frame,
     {
-      action: `${path}/reveal`,
+      action: `${keyPaths[kind]}/reveal`,
       data: ['reveal', kind],
-      body: html`${formMessage(reveal, true)}${currentPasswordField(frame, reveal, `${kind}-reveal-`)}<div>${button('Reveal', 'primary')}</div>
+      body: html`${formMessage(reveal, true)}${currentPasswordField(frame, reveal, `${kind}-reveal-`)}<div>${button(keys.reveal, 'primary')}</div>
 <template>${fieldError(`${kind}-reveal-password-error`, '')}</template>`,
     },
   )}</details>`
 }
 
 function resetSection(frame: PageFrame, { kind, reset, status }: KeyCardView): Html {
-  const { noun, path, resetLead } = keyLabels[kind]
+  const texts = frame.texts.keys[kind]
   return foldedForm(frame, {
-    summary: `Reset the ${noun}…`,
+    summary: texts.resetSummary,
     state: reset,
-    action: `${path}/reset`,
-    body: html`<p class="muted">${resetLead}</p>${formMessage(reset, true)}
+    action: `${keyPaths[kind]}/reset`,
+    body: html`<p class="muted">${texts.resetLead}</p>${formMessage(reset, true)}
 <input type="hidden" name="replaces" value="${status.createdAt}">
-${kind === 'secretKey' && overlapField(reset)}
-${currentPasswordField(frame, reset, `${kind}-reset-`)}<div>${button(`Reset the ${noun}`, 'danger primary')}</div>`,
+${kind === 'secretKey' && overlapField(frame, reset)}
+${currentPasswordField(frame, reset, `${kind}-reset-`)}<div>${button(texts.reset, 'danger primary')}</div>`,
   })
 }
 
 /** The choice of how long the old secret key keeps working. */
-export function overlapField({ values, errors }: FormState): Html {
+export function overlapField({ texts: { keys }, locale }: PageFrame, { values, errors }: FormState): Html {
   const chosen = values.graceSeconds ?? '86400'
   const error = errors.graceSeconds
-  return html`<fieldset class="field"${error !== undefined && html` aria-describedby="graceSeconds-error"`}><legend>Keep the old secret key for</legend>
-<div class="choices">${overlapChoices.map(
-    ({ seconds, text }) =>
-      html`<label><input type="radio" name="graceSeconds" value="${seconds}"${attributeIf(chosen === String(seconds), 'checked')}>${text}</label>`,
+  return html`<fieldset class="field"${error !== undefined && html` aria-describedby="graceSeconds-error"`}><legend>${keys.keepOld}</legend>
+<div class="choices">${graceChoices.map(
+    (seconds) =>
+      html`<label><input type="radio" name="graceSeconds" value="${seconds}"${attributeIf(chosen === String(seconds), 'checked')}>${seconds === 0 ? keys.revokeNow : spanText(seconds * 1_000, locale)}</label>`,
   )}</div>
-<p class="hint">“Revoke now” also revokes the sessions and access tokens created with it.</p>
+<p class="hint">${keys.revokeNowHint}</p>
 ${error !== undefined && fieldError('graceSeconds-error', error)}</fieldset>`
 }
 
@@ -171,10 +142,10 @@ export function overlapPart(
   overlap: OverlapView,
   { endPath, usagePath }: { readonly endPath: string; readonly usagePath?: string },
 ): Html {
-  const { base } = frame
+  const { base, texts } = frame
   return html`<div${usagePath !== undefined && html` data-live="${base}${usagePath}"`}>${staticNotice(
     'warn',
-    html`<p><strong>Two secret keys are valid.</strong> The old one expires ${time(overlap.validUntil, frame)}.</p>
+    html`<p>${texts.keys.twoValid(time(overlap.validUntil, frame))}</p>
 <p aria-live="polite" data-usage>${usageText(overlap, frame)}</p>
 ${endForms(frame, endPath, isInUse(overlap))}`,
   )}</div>`
@@ -184,11 +155,12 @@ ${endForms(frame, endPath, isInUse(overlap))}`,
  * Revokes at once if nothing uses the secret, otherwise after a confirmation; the script switches when that changes.
  */
 function endForms(frame: PageFrame, action: string, isUsed: boolean): Html {
-  const atOnce = form(frame, { action, class: 'inline', body: button('Revoke now', 'small danger') })
+  const texts = frame.texts.keys
+  const atOnce = form(frame, { action, class: 'inline', body: button(texts.revokeNow, 'small danger') })
   const confirmed = foldedForm(frame, {
-    summary: 'Revoke now…',
+    summary: texts.confirmRevokeNow,
     action,
-    body: html`<p>Clients that still use the old secret key will be rejected.</p><div>${button('Revoke now', 'danger primary')}</div>`,
+    body: html`<p>${texts.stillUsedRefused}</p><div>${button(texts.revokeNow, 'danger primary')}</div>`,
   })
   return html`<div data-end="unused"${attributeIf(isUsed, 'hidden')}>${atOnce}</div>
 <div class="acts-list" data-end="used"${attributeIf(!isUsed, 'hidden')}>${confirmed}</div>`
@@ -200,10 +172,10 @@ export function isInUse({ lastUse, since }: OverlapView): boolean {
 }
 
 /** A sentence on whether the old secret key is still used. */
-export function usageText(overlap: OverlapView, frame: PageMoment): string {
+export function usageText(overlap: OverlapView, moment: PageMoment & Pick<PageFrame, 'texts'>): string {
   const { lastUse } = overlap
-  if (!lastUse) return 'Not used: safe to revoke.'
-  const use = `${relativeTime(lastUse.at, frame)} from ${lastUse.address}`
-  if (!isInUse(overlap)) return `Not used since the reset: safe to revoke. Last use before that: ${use}.`
-  return `Still in use: last used ${use}.`
+  const texts = moment.texts.keys
+  if (!lastUse) return texts.unused
+  const use = texts.use(relativeTime(lastUse.at, moment), lastUse.address)
+  return isInUse(overlap) ? texts.inUse(use) : texts.unusedSince(use)
 }

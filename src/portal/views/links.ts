@@ -13,24 +13,27 @@ export function forgottenPage(
   state: FormState,
   { canSend, linkLifetimeMs }: { readonly canSend: boolean; readonly linkLifetimeMs: number },
 ): Html {
+  const { base } = frame
+  const texts = frame.texts.links
+  const { forgotten } = texts
   const body = canSend
     ? html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
         action: '/forgot',
         body: html`${field(state, {
           name: 'email',
-          label: 'E-mail',
+          label: frame.texts.signIn.email,
           type: 'email',
           autocomplete: 'username',
           hasFocus: true,
           lengthMax: emailLengthMax,
-          hint: `We send a link to this address. It works once, for ${spanText(linkLifetimeMs)}.`,
+          hint: forgotten.emailHint(spanText(linkLifetimeMs, frame.locale)),
         })}
-<button class="primary wide">Send link</button>`,
+<button class="primary wide">${forgotten.submit}</button>`,
       })}</div></div>
-<p class="after">A new password signs out every browser. Your keys stay as they are. <a href="${frame.base}/sign-in">Sign in</a></p>`
-    : html`<div class="card"><div class="body"><p>This gateway sends no e-mail. Ask an administrator for a set-up link to choose a new password.</p></div></div>
-<p class="after">Got a link? <a href="${frame.base}/setup">Use it</a>, or <a href="${frame.base}/sign-in">sign in</a>.</p>`
-  return signedOutPage(frame, { title: 'Forgot your password?', body })
+<p class="after">${forgotten.after} <a href="${base}/sign-in">${texts.signIn}</a></p>`
+    : html`<div class="card"><div class="body"><p>${forgotten.noMail}</p></div></div>
+<p class="after">${forgotten.hasLink(`${base}/setup`, `${base}/sign-in`)}</p>`
+  return signedOutPage(frame, { title: forgotten.title, body })
 }
 
 /** The same for every e-mail. */
@@ -38,10 +41,12 @@ export function linkRequestedPage(
   frame: PageFrame,
   { email, linkLifetimeMs }: { readonly email: string; readonly linkLifetimeMs: number },
 ): Html {
-  const body = html`<div class="card"><div class="body"><p>If <strong>${email}</strong> has an account, a link to choose a new password is on its way. It works once, for ${spanText(linkLifetimeMs)}.</p>
-<p class="hint">No e-mail? Check your spam folder and the address, or ask an administrator for a set-up link.</p></div></div>
-<p class="after"><a href="${frame.base}/forgot">Another address</a> · <a href="${frame.base}/sign-in">Sign in</a></p>`
-  return signedOutPage(frame, { title: 'Check your e-mail', body })
+  const { links } = frame.texts
+  const { title, sent, noEmail, anotherAddress } = links.requested
+  const body = html`<div class="card"><div class="body"><p>${sent(html`<strong>${email}</strong>`, spanText(linkLifetimeMs, frame.locale))}</p>
+<p class="hint">${noEmail}</p></div></div>
+<p class="after"><a href="${frame.base}/forgot">${anotherAddress}</a> · <a href="${frame.base}/sign-in">${links.signIn}</a></p>`
+  return signedOutPage(frame, { title, body })
 }
 
 /**
@@ -49,27 +54,30 @@ export function linkRequestedPage(
  * it is pasted. So people learn whether the link works before they type anything else.
  */
 export function passwordLinkPage(frame: PageFrame, state: FormState): Html {
+  const { base } = frame
+  const { title, continue: next, after } = frame.texts.links.password
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
     action: '/setup/check',
     data: ['fill-from-fragment', 'submit'],
-    body: html`${tokenField(state, 'Set-up link')}
-<button class="primary wide">Continue</button>`,
+    body: html`${tokenField(frame, state)}
+<button class="primary wide">${next}</button>`,
   })}</div></div>
-<p class="after">Links work once, and for a limited time. <a href="${frame.base}/forgot">Get another link</a>, or <a href="${frame.base}/sign-in">sign in</a>.</p>`
-  return signedOutPage(frame, { title: 'Choose a password', body })
+<p class="after">${after(`${base}/forgot`, `${base}/sign-in`)}</p>`
+  return signedOutPage(frame, { title, body })
 }
 
 /** The page to choose a password with a valid link. @param expiresAt undefined = unknown */
 export function setupPage(frame: PageFrame, state: FormState, expiresAt: number | undefined): Html {
+  const { setup, password, signIn } = frame.texts.links
   const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
     action: '/setup',
-    body: html`${tokenField(state, 'Set-up link')}
+    body: html`${tokenField(frame, state)}
 ${usernameField(undefined)}
-${newPasswordFields(state, 'Password')}
-<button class="primary wide">Set password</button>`,
+${newPasswordFields(frame, state, setup.password)}
+<button class="primary wide">${setup.submit}</button>`,
   })}</div></div>
-<p class="after">${expiresAt !== undefined && html`The link expires ${time(expiresAt, frame)}. `}Setting a password signs out all other browsers; keys stay as they are. <a href="${frame.base}/sign-in">Sign in</a></p>`
-  return signedOutPage(frame, { title: 'Choose a password', lead: 'Use it to sign in from now on.', body })
+<p class="after">${expiresAt !== undefined && html`${setup.expires(time(expiresAt, frame))} `}${setup.after} <a href="${frame.base}/sign-in">${signIn}</a></p>`
+  return signedOutPage(frame, { title: password.title, lead: setup.lead, body })
 }
 
 /** Who may use a link that verifies an e-mail. */
@@ -87,31 +95,32 @@ interface LinkOwner {
  * @param owner who has to sign in first; undefined = nobody has tried yet
  */
 export function verifyEmailPage(frame: PageFrame, state: FormState, owner?: LinkOwner): Html {
+  const { verify } = frame.texts.links
   const body = html`<div class="card"><div class="body">${owner && ownerNote(frame, owner)}${formMessage(state)}${form(
     frame,
     {
       action: '/verify',
       data: ['fill-from-fragment', ''],
-      body: html`${tokenField(state, 'Link from the e-mail')}
-<button class="primary wide">Confirm e-mail</button>`,
+      body: html`${tokenField(frame, state, verify.token)}
+<button class="primary wide">${verify.submit}</button>`,
     },
   )}</div></div>
-<p class="after">The link works only while you are signed in to the account that asked for it.</p>`
-  return signedOutPage(frame, { title: 'Confirm your e-mail', body })
+<p class="after">${verify.after}</p>`
+  return signedOutPage(frame, { title: verify.title, body })
 }
 
-function ownerNote({ base }: PageFrame, { account, email, viewer }: LinkOwner): Html {
-  const signIn = html`<a href="${base}/sign-in?next=%2Fverify">Sign in to it</a>`
+function ownerNote({ base, texts }: PageFrame, { account, email, viewer }: LinkOwner): Html {
+  const { verify } = texts.links
   const how =
     viewer === undefined
-      ? html`${signIn}, then open the link in the e-mail again.`
-      : html`You are signed in to <strong>${viewer}</strong>: sign out, sign in to that account, then open the link in the e-mail again.`
-  return html`<div role="alert"><p>This link makes <strong>${email}</strong> the e-mail of the account <strong>${account}</strong>. ${how}</p>
-<p>Is that not your account? Then leave it: nothing has changed.</p></div>`
+      ? verify.signInFirst(`${base}/sign-in?next=%2Fverify`)
+      : verify.signOutFirst(html`<strong>${viewer}</strong>`)
+  return html`<div role="alert"><p>${verify.owner(html`<strong>${email}</strong>`, html`<strong>${account}</strong>`)} ${how}</p>
+<p>${verify.notYours}</p></div>`
 }
 
 /** Hidden once it is filled in, as otherwise a screenshot would be enough to use the link. */
-function tokenField(state: FormState, label: string): Html {
+function tokenField({ texts: { links } }: PageFrame, state: FormState, label = links.token): Html {
   const { token = '' } = state.values
   if (token !== '') return html`<input type="hidden" name="token" value="${token}">`
   return field(state, {
@@ -119,23 +128,23 @@ function tokenField(state: FormState, label: string): Html {
     label,
     autocomplete: 'off',
     isExact: true,
-    hint: 'The whole link, or the part after the #.',
+    hint: links.tokenHint,
   })
 }
 
 /** A new password, typed twice, with its rules. */
-export function newPasswordFields(state: FormState, label: string): Html {
+export function newPasswordFields({ texts: { links } }: PageFrame, state: FormState, label: string): Html {
   return html`${field(state, {
     name: 'password',
     label,
     type: 'password',
     autocomplete: 'new-password',
     lengthMin: passwordLength.charactersMin,
-    hint: `At least ${passwordLength.charactersMin} characters. A few words you can remember are best; common passwords are refused.`,
+    hint: links.newPasswordHint(passwordLength.charactersMin),
   })}
 ${field(state, {
   name: 'again',
-  label: `${label}, again`,
+  label: links.again(label),
   type: 'password',
   autocomplete: 'new-password',
 })}`
@@ -143,19 +152,19 @@ ${field(state, {
 
 /** For Admins: a set-up link for the owner of an account, shown or mailed. */
 export function setupLinkRows(frame: PageFrame, id: string): Html {
-  const hint = 'Lets the owner set a portal password.'
+  const texts = frame.texts.links.forOwner
   return html`${actionRow(frame, {
     path: `/accounts/${id}/set-up-link`,
-    text: 'Set-up link',
-    hint,
-    button: 'Create link',
+    text: texts.title,
+    hint: texts.hint,
+    button: texts.create,
   })}${
     frame.canMailLinks &&
     actionRow(frame, {
       path: `/accounts/${id}/mail-set-up-link`,
-      text: 'Set-up link by e-mail',
-      hint: `${hint} It goes to the e-mail of the account.`,
-      button: 'Mail link',
+      text: texts.byMail,
+      hint: texts.byMailHint,
+      button: texts.mail,
     })
   }`
 }

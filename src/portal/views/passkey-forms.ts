@@ -35,7 +35,7 @@ export function passkeyForm(
     data: ['passkey', isNew ? 'create' : 'get'],
     body: html`${formMessage(state, true)}${body}<input type="hidden" name="credential" value="">
 ${error !== undefined && html`<div role="alert">${fieldError(`${action.slice(1)}-error`, error)}</div>`}<p class="wrong" role="alert" data-passkey-error hidden></p>
-<noscript><p class="hint">Passkeys need JavaScript.</p></noscript>
+<noscript><p class="hint">${frame.texts.passkeys.needScript}</p></noscript>
 <div><button class="${look}" data-options="${frame.base}${options}" data-origin="${origin}">${icon('key')}${text}</button></div>`,
   })
 }
@@ -57,24 +57,23 @@ export function passkeysCard(
 ): Html | undefined {
   if (!frame.passkeys) return undefined
   const passkeys = factor?.passkeys ?? []
+  const texts = frame.texts.passkeys
   const list =
     passkeys.length === 0
       ? emptyState({
           icon: icon('key'),
-          title: 'No passkeys',
-          text: 'Add one to sign in with your fingerprint, face, PIN or a security key.',
+          title: texts.none,
+          text: texts.noneText,
         })
       : passkeyTable(frame, passkeys, factor, refused)
   return card({
-    title: 'Passkeys',
-    lead: 'A passkey is your second factor, and one that verifies you signs you in without a password.',
+    title: texts.title,
+    lead: texts.lead,
     id: 'passkeys',
     isFlush: true,
     body: html`${list}<footer>${addForm(frame, frame.passkeys, factor, refused?.form === 'add' ? refused.state : undefined)}</footer>`,
   })
 }
-
-const titles = ['Name', 'Added', 'Last used']
 
 function passkeyTable(
   frame: PageFrame,
@@ -82,29 +81,32 @@ function passkeyTable(
   factor: SecondFactor | undefined,
   refused: RefusedPasskeyForm | undefined,
 ): Html {
+  const texts = frame.texts.passkeys
+  const titles = [texts.name, texts.added, texts.lastUsed]
   const stateOf = (name: PasskeyFormName, { id }: Passkey) =>
     refused?.form === name && refused.id === id ? refused.state : emptyForm
   return html`<table>${titleRow(titles)}${passkeys.map((passkey) => {
     const { name, createdAt, usedAt } = passkey
-    const used = usedAt === undefined ? html`<span class="muted">Never</span>` : time(usedAt, frame)
-    return html`<tbody><tr>${cell('Name', html`${name}`)}${cell('Added', time(createdAt, frame))}${cell('Last used', used)}</tr>
+    const used = usedAt === undefined ? html`<span class="muted">${texts.never}</span>` : time(usedAt, frame)
+    return html`<tbody><tr>${cell(texts.name, html`${name}`)}${cell(texts.added, time(createdAt, frame))}${cell(texts.lastUsed, used)}</tr>
 <tr class="acts"><td colspan="${titles.length}"><div class="acts-list">${renameForm(frame, passkey, stateOf('rename', passkey))}${removeForm(frame, passkey, factor, stateOf('remove', passkey))}</div></td></tr></tbody>`
   })}</table>`
 }
 
 function renameForm(frame: PageFrame, { id, name }: Passkey, state: FormState): Html {
+  const texts = frame.texts.passkeys
   return foldedForm(frame, {
-    summary: html`Rename…<span class="visually-hidden"> passkey ${name}</span>`,
+    summary: html`${texts.rename}…<span class="visually-hidden"> ${texts.ofPasskey(name)}</span>`,
     state,
     action: '/profile/two-factor/passkeys/rename',
     body: html`${formMessage(state, true)}<input type="hidden" name="id" value="${id}">${field(state, {
       name: 'to',
-      label: 'New name',
+      label: texts.newName,
       value: name,
       lengthMax: passkeyNameLengthMax,
       idPrefix: `rename-${id}-`,
       autocomplete: 'off',
-    })}<div><button class="primary">Rename</button></div>`,
+    })}<div><button class="primary">${texts.rename}</button></div>`,
   })
 }
 
@@ -115,14 +117,15 @@ function removeForm(
   state: FormState,
 ): Html {
   const error = state.errors.id
+  const texts = frame.texts.passkeys
   const isLast = factor?.passkeys?.length === 1 && factor.sealed === undefined
   return foldedForm(frame, {
-    summary: html`Remove…<span class="visually-hidden"> passkey ${name}</span>`,
+    summary: html`${texts.remove}…<span class="visually-hidden"> ${texts.ofPasskey(name)}</span>`,
     isDanger: true,
     state,
     action: '/profile/two-factor/passkeys/remove',
-    body: html`${formMessage(state, true)}${error !== undefined && html`<div role="alert">${fieldError(`remove-${id}-error`, error)}</div>`}<p>It no longer signs you in. Delete it on your device too.${isLast && ' It is your last second factor: after that, your password alone signs you in.'}</p>
-<input type="hidden" name="id" value="${id}">${proofFields(frame, state, { idPrefix: `remove-${id}-`, factor })}<div><button class="danger primary">Remove</button></div>`,
+    body: html`${formMessage(state, true)}${error !== undefined && html`<div role="alert">${fieldError(`remove-${id}-error`, error)}</div>`}<p>${isLast ? texts.removeLastHint : texts.removeHint}</p>
+<input type="hidden" name="id" value="${id}">${proofFields(frame, state, { idPrefix: `remove-${id}-`, factor })}<div><button class="danger primary">${texts.remove}</button></div>`,
   })
 }
 
@@ -133,10 +136,10 @@ function addForm(
   state: FormState | undefined,
 ): Html {
   const count = factor?.passkeys?.length ?? 0
-  if (count >= passkeysMax)
-    return html`<p class="muted">You have ${count} passkeys, as many as an account may have: remove one to add another.</p>`
+  const texts = frame.texts.passkeys
+  if (count >= passkeysMax) return html`<p class="muted">${texts.tooMany(count)}</p>`
   const shown = state ?? emptyForm
-  return html`<details class="act"${attributeIf(state !== undefined, 'open')}><summary>Add a passkey…</summary>${passkeyForm(
+  return html`<details class="act"${attributeIf(state !== undefined, 'open')}><summary>${texts.addSummary}</summary>${passkeyForm(
     frame,
     passkeys,
     {
@@ -146,14 +149,14 @@ function addForm(
       state: shown,
       body: html`${field(shown, {
         name: 'name',
-        label: 'Name',
-        hint: 'To tell it from others, such as the device that keeps it.',
-        value: `Passkey ${count + 1}`,
+        label: texts.name,
+        hint: texts.nameHint,
+        value: texts.nameFor(count + 1),
         lengthMax: passkeyNameLengthMax,
         idPrefix: 'passkey-',
         autocomplete: 'off',
       })}${proofFields(frame, shown, { idPrefix: 'passkey-', factor })}`,
-      text: 'Add passkey',
+      text: texts.add,
       look: 'primary',
     },
   )}</details>`
@@ -162,19 +165,20 @@ function addForm(
 /** Asks for a passkey instead of password and code. */
 export function confirmByPasskeyPage(frame: PageFrame, state: FormState & { readonly next: string }): Html {
   const { passkeys } = frame
+  const texts = frame.texts.passkeys.confirm
   return page(frame, {
-    title: 'Confirm that it is you',
+    title: texts.title,
     body:
       passkeys &&
       card({
-        title: 'Use a passkey',
-        lead: 'For 5 minutes, you are then not asked for your password or a code.',
+        title: texts.use,
+        lead: texts.lead,
         body: passkeyForm(frame, passkeys, {
           action: confirmByPasskeyPath,
           options: `${confirmByPasskeyPath}/options`,
           state,
           body: html`<input type="hidden" name="next" value="${state.next}">`,
-          text: 'Confirm with a passkey',
+          text: texts.submit,
           look: 'primary',
         }),
       }),

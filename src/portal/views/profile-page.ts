@@ -152,7 +152,7 @@ ${field(state, {
   label: texts.currentPassword,
   type: 'password',
   autocomplete: 'current-password',
-})}${newPasswordFields(state, texts.newPassword)}<div>${button(texts.changePassword)}</div>`,
+})}${newPasswordFields(frame, state, texts.newPassword)}<div>${button(texts.changePassword)}</div>`,
     }),
   })
 }

@@ -12,7 +12,8 @@ interface ProofOptions {
 /** Asks for password and second factor before one is changed; a passkey that was just used is both. */
 export function proofFields(frame: PageFrame, state: FormState, { idPrefix, factor }: ProofOptions): Html {
   const isAsked = factor !== undefined && frame.passkeys?.isConfirmed !== true
-  const label = factor?.sealed === undefined ? 'Recovery code' : 'Code from the app, or a recovery code'
+  const { proof } = frame.texts.secondFactor
+  const label = factor?.sealed === undefined ? proof.recoveryCode : proof.code
   return html`${isAsked && codeField(state, { idPrefix, label })}${currentPasswordField(frame, state, idPrefix)}`
 }
 

@@ -39,44 +39,41 @@ interface SecondFactorView {
   readonly refusedPasskey?: RefusedPasskeyForm | undefined
 }
 
-const title = 'Two-factor sign-in'
-
 /** The second factor of one's own account. */
 export function secondFactorPage(frame: PageFrame, view: SecondFactorView): Html {
   const { factor, proposed, codes, isRequired } = view
+  const texts = frame.texts.secondFactor
   return page(frame, {
-    title,
+    title: texts.title,
     section: '/profile',
-    body: html`${isRequired && !factor && notice('warn', 'Set up two-factor sign-in to continue: this gateway requires it.')}${codes && codesCard(frame, codes)}${factor && statusCard(factor)}${proposed && enableCard(frame, view, proposed)}${passkeysCard(frame, factor, view.refusedPasskey)}${factor && changeCards(frame, view, factor)}`,
+    body: html`${isRequired && !factor && notice('warn', texts.required)}${codes && codesCard(frame, codes)}${factor && statusCard(frame, factor)}${proposed && enableCard(frame, view, proposed)}${passkeysCard(frame, factor, view.refusedPasskey)}${factor && changeCards(frame, view, factor)}`,
   })
 }
 
 function codesCard(frame: PageFrame, codes: readonly string[]): Html {
+  const { secondFactor } = frame.texts
+  const title = secondFactor.recoveryCodes
   return card({
-    title: 'Recovery codes',
-    lead: 'Save these codes now: they are not shown again. Each one signs you in once without app or passkey.',
-    body: codeBlock(frame, 'Recovery codes', codes.join('\n')),
+    title,
+    lead: secondFactor.recoveryCodesLead,
+    body: codeBlock(frame, title, codes.join('\n')),
   })
 }
 
 function enableCard(frame: PageFrame, view: SecondFactorView, { secret, uri }: NewSecondFactor): Html {
   const state = stateOf(view, 'enable')
+  const texts = frame.texts.secondFactor.setUp
   return card({
-    title: 'Set up an authenticator app',
-    lead: factorLead(view),
-    body: html`<div class="enrol">${qrCode(uri, 'QR code for the authenticator app')}<p>Scan the picture with the app, or type this key into it: <code class="mono">${secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code></p></div>${form(
+    title: texts.title,
+    lead: view.factor ? texts.leadWithCodes : texts.lead,
+    body: html`<div class="enrol">${qrCode(uri, texts.qrCode)}<p>${texts.scan} <code class="mono">${secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code></p></div>${form(
       frame,
       {
         action: '/profile/two-factor',
-        body: html`${formMessage(state, true)}<input type="hidden" name="secret" value="${secret}">${codeField(state, { idPrefix: 'enable-', label: 'Code from the app' })}${enableProof(frame, view, state)}<div>${button('Turn on')}</div>`,
+        body: html`${formMessage(state, true)}<input type="hidden" name="secret" value="${secret}">${codeField(state, { idPrefix: 'enable-', label: texts.code })}${enableProof(frame, view, state)}<div>${button(texts.submit)}</div>`,
       },
     )}`,
   })
-}
-
-function factorLead({ factor }: SecondFactorView): string {
-  const lead = 'After your password, signing in then asks for a code that the app shows.'
-  return factor ? `${lead} It brings new recovery codes: your earlier ones stop working.` : lead
 }
 
 /** Whoever has passkeys confirms with one: a code would be asked for twice. */
@@ -87,29 +84,27 @@ function enableProof(frame: PageFrame, { factor }: SecondFactorView, state: Form
   return html`${error !== undefined && fieldError('enable-password-error', error)}${passkeyConfirmation(frame, passkeys, frame.texts.form.firstByPasskey)}`
 }
 
-function statusCard({ enabledAt, recoveryDigests }: SecondFactor): Html {
+function statusCard(
+  { texts: { secondFactor } }: PageFrame,
+  { enabledAt, recoveryDigests }: SecondFactor,
+): Html {
   return card({
-    title: 'Two-factor sign-in is on',
-    body: html`<dl class="facts"><div><dt>Since</dt><dd>${exactTime(enabledAt)}</dd></div><div><dt>Recovery codes left</dt><dd>${recoveryDigests.length} of ${recoveryCodesCount}</dd></div></dl>`,
+    title: secondFactor.isOn,
+    body: html`<dl class="facts"><div><dt>${secondFactor.since}</dt><dd>${exactTime(enabledAt)}</dd></div><div><dt>${secondFactor.recoveryCodesLeft}</dt><dd>${secondFactor.countOf(recoveryDigests.length, recoveryCodesCount)}</dd></div></dl>`,
   })
 }
 
 function changeCards(frame: PageFrame, view: SecondFactorView, factor: SecondFactor): Html {
   const hasPasskeys = (factor.passkeys ?? []).length > 0
+  const { newCodes, turnOff, removeApp } = frame.texts.secondFactor
   return html`${proofForm(frame, view, factor, {
     name: 'recovery-codes',
-    title: 'New recovery codes',
-    lead: 'Your earlier codes stop working.',
-    button: 'Replace recovery codes',
+    ...newCodes,
   })}${
     factor.sealed !== undefined &&
     proofForm(frame, view, factor, {
       name: 'disable',
-      title: hasPasskeys ? 'Remove the app' : 'Turn off',
-      lead: hasPasskeys
-        ? 'After that, signing in with your password asks for a passkey or a recovery code.'
-        : 'After that, your password alone signs you in.',
-      button: hasPasskeys ? 'Remove authenticator app' : 'Turn off two-factor sign-in',
+      ...(hasPasskeys ? removeApp : turnOff),
     })
   }`
 }
@@ -118,14 +113,14 @@ interface ProofForm {
   readonly name: Exclude<SecondFactorForm, 'enable'>
   readonly title: string
   readonly lead: string
-  readonly button: string
+  readonly submit: string
 }
 
 function proofForm(
   frame: PageFrame,
   view: SecondFactorView,
   factor: SecondFactor,
-  { name, title, lead, button: text }: ProofForm,
+  { name, title, lead, submit }: ProofForm,
 ): Html {
   const state = stateOf(view, name)
   return card({
@@ -133,7 +128,7 @@ function proofForm(
     lead,
     body: form(frame, {
       action: `/profile/two-factor/${name}`,
-      body: html`${formMessage(state, true)}${proofFields(frame, state, { idPrefix: `${name}-`, factor })}<div>${button(text)}</div>`,
+      body: html`${formMessage(state, true)}${proofFields(frame, state, { idPrefix: `${name}-`, factor })}<div>${button(submit)}</div>`,
     }),
   })
 }
@@ -147,20 +142,17 @@ export function secondFactorRow(frame: PageFrame, { id, portal }: Account, isOwn
   const { secondFactor } = portal
   if (secondFactor === undefined) return undefined
   const { sealed, passkeys = [] } = secondFactor
+  const { title, ofAccount: texts } = frame.texts.secondFactor
   const means = [
-    ...(sealed === undefined ? [] : ['an authenticator app']),
-    ...(passkeys.length === 0 ? [] : [passkeys.length === 1 ? 'a passkey' : `${passkeys.length} passkeys`]),
+    ...(sealed === undefined ? [] : [texts.app]),
+    ...(passkeys.length === 0 ? [] : [texts.passkeys(passkeys.length)]),
   ]
-  if (isOwn)
-    return factRow(
-      'Two-factor sign-in',
-      html`On: see your <a href="${frame.base}/profile/two-factor">profile</a>.`,
-    )
+  if (isOwn) return factRow(title, texts.own(`${frame.base}/profile/two-factor`))
   return actionRow(frame, {
     path: `/accounts/${id}/reset-second-factor`,
-    text: `Two-factor sign-in is on: ${means.join(' and ')}`,
-    hint: 'If the owner has lost them and the recovery codes, remove all. The password alone then signs them in.',
-    button: 'Remove',
+    text: texts.isOn(means),
+    hint: texts.hint,
+    button: texts.remove,
   })
 }
 
@@ -170,7 +162,8 @@ export function signInCodePage(
   state: FormState & SecondFactorChoice & { readonly next: string; readonly pending: string },
 ): Html {
   const { hasApp, hasPasskeys } = state
-  const { passkeys } = frame
+  const { passkeys, base } = frame
+  const texts = frame.texts.secondFactor.signIn
   const hidden = html`<input type="hidden" name="next" value="${state.next}"><input type="hidden" name="pending" value="${state.pending}">`
   const passkeyPart =
     passkeys &&
@@ -180,7 +173,7 @@ export function signInCodePage(
       options: '/sign-in/passkey/options',
       state: { ...state, message: undefined },
       body: hidden,
-      text: 'Use a passkey',
+      text: texts.usePasskey,
       look: 'primary wide',
     })
   const body = html`<div class="card"><div class="body">${formMessage(state)}${passkeyPart}${form(frame, {
@@ -188,20 +181,18 @@ export function signInCodePage(
     body: html`${hidden}
 ${field(state, {
   name: 'code',
-  label: hasApp ? 'Code' : 'Recovery code',
-  hint: hasApp
-    ? 'The six digits that your authenticator app shows, or one of your recovery codes.'
-    : 'One of the codes that you saved when you added your first passkey. Each works once.',
+  label: hasApp ? texts.code : frame.texts.secondFactor.proof.recoveryCode,
+  hint: hasApp ? texts.codeHint : texts.recoveryCodeHint,
   autocomplete: 'one-time-code',
   isExact: true,
   hasFocus: !passkeyPart,
   lengthMax: 20,
   value: '',
 })}
-<button class="${passkeyPart ? '' : 'primary '}wide">Sign in</button>`,
+<button class="${passkeyPart ? '' : 'primary '}wide">${texts.submit}</button>`,
   })}</div></div>
-<p class="after">Lost ${hasPasskeys ? 'your passkeys' : 'your app'} and your recovery codes? An administrator can reset them. <a href="${frame.base}/sign-in">Start again</a></p>`
-  return signedOutPage(frame, { title: hasPasskeys ? 'Confirm that it is you' : 'Enter the code', body })
+<p class="after">${(hasPasskeys ? texts.lostPasskeys : texts.lostApp)(`${base}/sign-in`)}</p>`
+  return signedOutPage(frame, { title: hasPasskeys ? texts.titleWithPasskeys : texts.title, body })
 }
 
 /** A QR code as a picture, dark on light in both colour schemes, as cameras need it. */

@@ -4,6 +4,7 @@ import { badge, card, emptyState, icon } from '#platform/pages/parts.ts'
 import type { PortalSession } from '#store/portal.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import type { Session } from '#store/sessions.ts'
+import type { Texts } from '../texts/texts.ts'
 import { foldedForm, form } from './form.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './layout.ts'
@@ -26,10 +27,11 @@ export interface SessionsList {
 
 /** The sessions of this account: token sessions of clients, portal sessions of browsers. */
 export function sessionsPage(frame: PageFrame, { sessions, portalSessions, current }: SessionsView): Html {
+  const { title, lead } = frame.texts.sessions
   return page(frame, {
-    title: 'Sessions',
+    title,
     section: '/sessions',
-    lead: 'Everything signed in to your account. End any session you do not recognise.',
+    lead,
     body: html`${portalSessionsCard(frame, portalSessions, { current, basePath: '/sessions' })}${sessionsCard(frame, sessions, '/sessions')}`,
   })
 }
@@ -37,32 +39,34 @@ export function sessionsPage(frame: PageFrame, { sessions, portalSessions, curre
 /** @param basePath path of the page, below the portal; its forms are below that path */
 export function sessionsCard(frame: PageFrame, sessions: SessionsList, basePath: string): Html {
   const hasBrowsers = sessions.items.some(({ keyId }) => portalEpochIn(keyId) !== undefined)
-  const ofClients = 'Every client must get a new access token with both keys.'
+  const texts = frame.texts.sessions
+  const { tokens } = texts
   const endAll = confirmationForm(frame, {
     action: `${basePath}/end-all`,
-    text: 'End all',
-    consequence: hasBrowsers ? `${ofClients} Browsers must sign in again.` : ofClients,
+    text: texts.endAll,
+    consequence: hasBrowsers ? tokens.endAllClientsAndBrowsers : tokens.endAllClients,
   })
   const content = card({
-    title: 'Token sessions',
-    lead: 'Started with both keys, extended by refresh tokens. Ending one revokes its access tokens immediately.',
+    title: tokens.title,
+    lead: tokens.lead,
     isFlush: true,
     body:
       sessions.items.length === 0
         ? emptyState({
             icon: icon('sessions'),
-            title: sessions.isFirstPage ? 'No active token sessions' : 'No more token sessions',
-            text: 'Sessions appear here when a client gets an access token.',
+            title: sessions.isFirstPage ? tokens.none : tokens.noMore,
+            text: tokens.noneText,
           })
         : html`${sessionTable(
+            texts,
             sessions.items.map((session) => sessionRow(frame, session, basePath)),
-            'Last refresh',
+            tokens.lastRefresh,
           )}<footer>${endAll}</footer>`,
   })
   return html`${content}${pager(frame, {
-    label: 'Pages of sessions',
+    label: tokens.pages,
     ...sessions,
-    texts: ['Newest', 'Older'],
+    texts: [tokens.newest, tokens.older],
     hrefOf: (cursor) =>
       `${frame.base}${basePath}${cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`}`,
   })}`
@@ -74,27 +78,28 @@ export function portalSessionsCard(
   { current, basePath }: { readonly current: string | undefined; readonly basePath: string },
 ): Html {
   const isOwn = current !== undefined
+  const texts = frame.texts.sessions
+  const { portal } = texts
   const endAll = confirmationForm(frame, {
     action: isOwn ? '/sign-out-everywhere' : `${basePath}/end-all-portal`,
-    text: isOwn ? 'Sign out everywhere' : 'End all',
-    consequence: isOwn
-      ? 'Every browser, including this one, must sign in again. Token sessions are not affected.'
-      : 'Every browser must sign in again. Token sessions are not affected.',
+    text: isOwn ? portal.signOutEverywhere : texts.endAll,
+    consequence: isOwn ? portal.endAllOwn : portal.endAll,
   })
   return card({
-    title: 'Portal sessions',
-    lead: 'Browsers signed in to the portal.',
+    title: portal.title,
+    lead: portal.lead,
     isFlush: true,
     body:
       sessions.length === 0
         ? emptyState({
             icon: icon('sessions'),
-            title: 'No active portal sessions',
-            text: 'No browser is signed in.',
+            title: portal.none,
+            text: portal.noneText,
           })
         : html`${sessionTable(
+            texts,
             sessions.map((session) => portalSessionRow(frame, session, { current, basePath })),
-            'Last seen',
+            portal.lastSeen,
           )}<footer>${endAll}</footer>`,
   })
 }
@@ -116,19 +121,23 @@ export function confirmationForm(
   })
 }
 
-function sessionTable(rows: readonly Html[], seen: string): Html {
-  return html`<table><thead><tr><th scope="col">Client</th><th scope="col">Address</th><th scope="col">Started</th><th scope="col">${seen}</th><th scope="col">Expires</th><td></td></tr></thead><tbody>${rows}</tbody></table>`
+function sessionTable(texts: Texts['sessions'], rows: readonly Html[], seen: string): Html {
+  return html`<table><thead><tr><th scope="col">${texts.client}</th><th scope="col">${texts.address}</th><th scope="col">${texts.started}</th><th scope="col">${seen}</th><th scope="col">${texts.expires}</th><td></td></tr></thead><tbody>${rows}</tbody></table>`
 }
 
 function sessionRow(frame: PageFrame, session: Session, basePath: string): Html {
+  const texts = frame.texts.sessions
   const { id, userAgent, address, createdAt, rotatedAt, expiresAt, generation } = session
-  const refreshed = generation > 1 ? time(rotatedAt, frame) : html`<span class="muted">Never</span>`
-  return html`<tr><td data-label="Client"><div>${clientName(userAgent)}<code class="sub">${id}</code></div></td>${[
-    cell('Address', address === '' ? html`<span class="muted">Unknown</span>` : html`${address}`),
-    cell('Started', time(createdAt, frame)),
-    cell('Last refresh', refreshed),
-    cell('Expires', time(expiresAt, frame)),
-  ]}${endCell(frame, { action: `${basePath}/end`, id, text: 'End' })}</tr>`
+  const refreshed = generation > 1 ? time(rotatedAt, frame) : html`<span class="muted">${texts.never}</span>`
+  return html`<tr><td data-label="${texts.client}"><div>${clientName(userAgent, texts)}<code class="sub">${id}</code></div></td>${[
+    cell(
+      texts.address,
+      address === '' ? html`<span class="muted">${texts.unknown}</span>` : html`${address}`,
+    ),
+    cell(texts.started, time(createdAt, frame)),
+    cell(texts.tokens.lastRefresh, refreshed),
+    cell(texts.expires, time(expiresAt, frame)),
+  ]}${endCell(frame, { action: `${basePath}/end`, id, text: texts.end })}</tr>`
 }
 
 function portalSessionRow(
@@ -138,12 +147,13 @@ function portalSessionRow(
 ): Html {
   const { id, userAgent, address, createdAt, seenAt, expiresAt } = session
   const isThis = id === current
-  return html`<tr><td data-label="Client"><div>${clientName(userAgent)} ${isThis && badge('good', 'This browser')}</div></td>${[
-    cell('Address', html`${address}`),
-    cell('Started', time(createdAt, frame)),
-    cell('Last seen', time(seenAt, frame)),
-    cell('Expires', time(expiresAt, frame)),
-  ]}${endCell(frame, isThis ? { action: '/sign-out', id, text: 'Sign out' } : { action: `${basePath}/end-portal`, id, text: 'End' })}</tr>`
+  const texts = frame.texts.sessions
+  return html`<tr><td data-label="${texts.client}"><div>${clientName(userAgent, texts)} ${isThis && badge('good', texts.portal.thisBrowser)}</div></td>${[
+    cell(texts.address, html`${address}`),
+    cell(texts.started, time(createdAt, frame)),
+    cell(texts.portal.lastSeen, time(seenAt, frame)),
+    cell(texts.expires, time(expiresAt, frame)),
+  ]}${endCell(frame, isThis ? { action: '/sign-out', id, text: texts.portal.signOut } : { action: `${basePath}/end-portal`, id, text: texts.end })}</tr>`
 }
 
 function endCell(
@@ -153,7 +163,7 @@ function endCell(
   return html`<td class="acts">${form(frame, {
     action,
     class: 'inline',
-    body: html`<input type="hidden" name="session" value="${id}"><button class="small danger">${text}<span class="visually-hidden"> session ${id}</span></button>`,
+    body: html`<input type="hidden" name="session" value="${id}"><button class="small danger">${text}<span class="visually-hidden"> ${frame.texts.sessions.ofSession(id)}</span></button>`,
   })}</td>`
 }
 
@@ -179,8 +189,11 @@ const systems: readonly (readonly [RegExp, string])[] = [
  * A User-Agent in readable form: `Firefox 140 on Windows`, `curl 8.7.1`. The client sets it itself, so it is a hint,
  * never a proof.
  */
-export function clientName(userAgent: string): string {
-  if (userAgent === '') return 'Unknown client'
+export function clientName(
+  userAgent: string,
+  { unknownClient, browserOn }: Pick<Texts['sessions'], 'unknownClient' | 'browserOn'>,
+): string {
+  if (userAgent === '') return unknownClient
   const [browser, version] =
     browsers.flatMap(([pattern, name]) => {
       const found = pattern.exec(userAgent)
@@ -188,7 +201,7 @@ export function clientName(userAgent: string): string {
     })[0] ?? []
   if (browser === undefined) return firstProduct(userAgent)
   const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1]
-  return system === undefined ? `${browser} ${version}` : `${browser} ${version} on ${system}`
+  return system === undefined ? `${browser} ${version}` : browserOn(`${browser} ${version}`, system)
 }
 
 /** The first product in a User-Agent (RFC 9110 10.1.5). */

@@ -2,10 +2,11 @@ import { subjectLengthMax } from '#identity/issuers/subjects.ts'
 import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { emptyState, icon } from '#platform/pages/parts.ts'
+import { backToAccounts } from './accounts-page.ts'
 import { button, field, form, formMessage } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 import { page } from './layout.ts'
-import { pager } from './parts.ts'
+import { cell, pager } from './parts.ts'
 
 export interface SubjectsView {
   readonly items: readonly BlockedItem[]
@@ -25,16 +26,17 @@ interface BlockedItem {
 /** Blocked users of foreign issuers, and the form to block one. */
 export function subjectsPage(frame: PageFrame, view: SubjectsView): Html {
   const { items, state } = view
+  const texts = frame.texts.subjects
   return page(frame, {
-    title: 'Blocked users',
+    title: texts.title,
     section: '/accounts',
-    breadcrumb: { href: '/accounts', text: 'Accounts' },
-    lead: 'Users of other issuers whose tokens are refused on every route.',
-    body: html`<section class="card" aria-label="Block a user"><div class="body">${blockForm(frame, state)}</div></section>
-<section class="card" aria-label="Blocked users">${items.length === 0 ? nobody() : table(frame, items)}</section>
+    breadcrumb: backToAccounts(frame),
+    lead: texts.lead,
+    body: html`<section class="card" aria-label="${texts.block}"><div class="body">${blockForm(frame, state)}</div></section>
+<section class="card" aria-label="${texts.title}">${items.length === 0 ? nobody(frame) : table(frame, items)}</section>
 ${pager(frame, {
   ...view,
-  texts: ['First page', 'Next page'],
+  texts: [frame.texts.accounts.firstPage, frame.texts.accounts.nextPage],
   hrefOf: (cursor) =>
     `${frame.base}/subjects${cursor === undefined ? '' : `?cursor=${encodeURIComponent(cursor)}`}`,
 })}`,
@@ -43,45 +45,44 @@ ${pager(frame, {
 
 function blockForm(frame: PageFrame, state: FormState): Html {
   const { issuers } = frame
+  const texts = frame.texts.subjects
   return form(frame, {
     action: '/subjects/block',
     body: html`${formMessage(state, true)}${field(state, {
       name: 'issuer',
-      label: 'Issuer',
-      hint: `Its name in the config${issuers.length > 0 ? `: ${issuers.join(', ')}` : ''}.`,
+      label: texts.issuer,
+      hint: issuers.length > 0 ? texts.issuerHint(issuers.join(', ')) : texts.noIssuerHint,
       ...(issuers.length === 1 && issuers[0] !== undefined && { value: issuers[0] }),
       choices: issuers,
       autocomplete: 'off',
       isExact: true,
     })}${field(state, {
       name: 'subject',
-      label: 'Subject',
-      hint: 'The sub claim of their tokens. Logs and headers show it after the name of the issuer, percent-encoded.',
+      label: texts.subject,
+      hint: texts.subjectHint,
       lengthMax: subjectLengthMax,
       autocomplete: 'off',
       isExact: true,
-    })}<p class="hint">All of the user’s tokens are refused, later ones too, and open WebSockets are closed.</p><div>${button('Block', 'danger primary')}</div>`,
+    })}<p class="hint">${texts.consequence}</p><div>${button(texts.submit, 'danger primary')}</div>`,
   })
 }
 
 function table(frame: PageFrame, items: readonly BlockedItem[]): Html {
-  return html`<table><thead><tr><th scope="col">User</th><th scope="col">Issuer</th><th scope="col">Blocked</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
+  const texts = frame.texts.subjects
+  return html`<table><thead><tr><th scope="col">${texts.user}</th><th scope="col">${texts.issuer}</th><th scope="col">${texts.blocked}</th><th scope="col"><span class="visually-hidden">${texts.action}</span></th></tr></thead>
 <tbody>${items.map((item) => row(frame, item))}</tbody></table>`
 }
 
 function row(frame: PageFrame, { issuer, subject, blockedAt }: BlockedItem): Html {
+  const texts = frame.texts.subjects
   const unblock = form(frame, {
     action: '/subjects/unblock',
     class: 'inline',
-    body: html`<input type="hidden" name="issuer" value="${issuer}"><input type="hidden" name="subject" value="${subject}"><button class="small">Unblock<span class="visually-hidden"> ${subject} of ${issuer}</span></button>`,
+    body: html`<input type="hidden" name="issuer" value="${issuer}"><input type="hidden" name="subject" value="${subject}"><button class="small">${texts.unblock(subject, issuer)}</button>`,
   })
-  return html`<tr><td><div><span class="name">${subject}</span></div></td><td data-label="Issuer"><div>${issuer}</div></td><td data-label="Blocked"><div>${time(Date.parse(blockedAt), frame)}</div></td><td class="acts">${unblock}</td></tr>`
+  return html`<tr><td><div><span class="name">${subject}</span></div></td>${cell(texts.issuer, html`${issuer}`)}${cell(texts.blocked, time(Date.parse(blockedAt), frame))}<td class="acts">${unblock}</td></tr>`
 }
 
-function nobody(): Html {
-  return emptyState({
-    icon: icon('accounts'),
-    title: 'Nobody is blocked',
-    text: 'Users of other issuers have no account here. Block one to refuse their tokens before the issuer does.',
-  })
+function nobody({ texts }: PageFrame): Html {
+  return emptyState({ icon: icon('accounts'), ...texts.subjects.nobody })
 }

@@ -40,7 +40,7 @@ interface TryItResponse {
   readonly status: number
   /** For the request to the route only. */
   readonly durationMs: number
-  readonly scheme: string
+  readonly credential: 'none' | 'accessToken' | 'secretKey'
   /** Whether the route sends identity headers to its backend at all. */
   readonly sendsIdentity: boolean
   /** The identity headers that the backend echoes; undefined = it does not echo its request headers. */
@@ -60,33 +60,34 @@ export interface TryItView {
 
 /** Calls the gateway as its clients do, and shows the result. */
 export function tryItCard(frame: PageFrame, { routes, chosen, request, outcome }: TryItView): Html {
+  const texts = frame.texts.tryIt
   const body =
     routes.length === 0
-      ? html`<p class="muted">Your account cannot call any route.</p>`
+      ? html`<p class="muted">${texts.noRoutes}</p>`
       : html`${form(frame, {
           action: '/integration/try#try-it',
           class: 'search',
-          body: html`<div class="grow"><label class="visually-hidden" for="route">Route</label><select id="route" name="route">${routes.map(
+          body: html`<div class="grow"><label class="visually-hidden" for="route">${texts.route}</label><select id="route" name="route">${routes.map(
             (route) =>
               html`<option value="${route.name}"${attributeIf(route.name === chosen, 'selected')}>${requestText(route)}</option>`,
-          )}</select></div><button class="primary" data-busy="Sending…">Send request</button>${requestPart(request)}`,
+          )}</select></div><button class="primary" data-busy="${texts.sending}">${texts.send}</button>${requestPart(frame, request)}`,
         })}${outcome && outcomePart(frame, outcome)}`
   return card({
-    title: 'Try it',
-    lead: 'Calls the gateway with your keys and shows the identity the backend received.',
+    title: texts.title,
+    lead: texts.lead,
     id: 'try-it',
     body,
   })
 }
 
 /** No field is called `method`: a script would get it in place of the form's own. */
-function requestPart({ method, rest, body }: TryItRequest): Html {
+function requestPart({ texts: { tryIt } }: PageFrame, { method, rest, body }: TryItRequest): Html {
   const isOpen = method !== '' || rest !== '' || body !== ''
-  return html`<details class="whole"${attributeIf(isOpen, 'open')}><summary>Method, path and body</summary><div class="stack"><div class="field"><label for="try-method">Method</label><select id="try-method" name="tryMethod"><option value="">As above</option>${triedMethods.map(
+  return html`<details class="whole"${attributeIf(isOpen, 'open')}><summary>${tryIt.more}</summary><div class="stack"><div class="field"><label for="try-method">${tryIt.method}</label><select id="try-method" name="tryMethod"><option value="">${tryIt.asAbove}</option>${triedMethods.map(
     (each) => html`<option${attributeIf(each === method, 'selected')}>${each}</option>`,
   )}</select></div>
-<div class="field"><label for="try-rest">Rest of the path</label><p class="hint" id="try-rest-hint">Such as /42?limit=10.</p><input id="try-rest" name="rest" value="${rest}" maxlength="2000" autocapitalize="none" spellcheck="false" autocomplete="off" aria-describedby="try-rest-hint"></div>
-<div class="field"><label for="try-body">Body</label><p class="hint" id="try-body-hint">JSON; a GET has none.</p><textarea id="try-body" name="body" rows="6" spellcheck="false" aria-describedby="try-body-hint">
+<div class="field"><label for="try-rest">${tryIt.rest}</label><p class="hint" id="try-rest-hint">${tryIt.restHint}</p><input id="try-rest" name="rest" value="${rest}" maxlength="2000" autocapitalize="none" spellcheck="false" autocomplete="off" aria-describedby="try-rest-hint"></div>
+<div class="field"><label for="try-body">${tryIt.body}</label><p class="hint" id="try-body-hint">${tryIt.bodyHint}</p><textarea id="try-body" name="body" rows="6" spellcheck="false" aria-describedby="try-body-hint">
 ${body}</textarea></div></div></details>`
 }
 
@@ -97,26 +98,24 @@ function outcomePart(frame: PageFrame, outcome: TryItOutcome): Html {
 }
 
 function responsePart(frame: PageFrame, response: TryItResponse): Html {
-  const { status, durationMs, route, scheme, contentType, body, isTruncated } = response
-  return html`<div class="stack"><p class="row">${badge(kindOf(status), String(status))}<span class="muted">${route} · with ${scheme} · ${durationMs} ms</span></p>
-${identityPart(response)}
-${body === '' ? html`<p class="muted">The response has no body.</p>` : codeBlock(frame, `Response, ${contentType}${isTruncated ? ' (truncated)' : ''}`, body, { isWrapped: true })}</div>`
+  const { status, durationMs, route, credential, contentType, body, isTruncated } = response
+  const texts = frame.texts.tryIt
+  return html`<div class="stack"><p class="row">${badge(kindOf(status), String(status))}<span class="muted">${texts.sent(route, credential, durationMs)}</span></p>
+${identityPart(frame, response)}
+${body === '' ? html`<p class="muted">${texts.noBody}</p>` : codeBlock(frame, texts.response(contentType, isTruncated), body, { isWrapped: true })}</div>`
 }
 
-function identityPart({ status, identity, sendsIdentity }: TryItResponse): Html | undefined {
+function identityPart(
+  { texts: { tryIt } }: PageFrame,
+  { status, identity, sendsIdentity }: TryItResponse,
+): Html | undefined {
   if (identity === undefined) {
-    const text = 'The backend does not echo request headers; this is its response.'
-    return status < 400 ? staticNotice('info', text) : undefined
+    return status < 400 ? staticNotice('info', tryIt.noEcho) : undefined
   }
   if (identity.length === 0) {
-    return staticNotice(
-      'info',
-      sendsIdentity
-        ? 'The echoed headers contain no identity.'
-        : 'No identity was sent: the route has auth: none.',
-    )
+    return staticNotice('info', sendsIdentity ? tryIt.noneEchoed : tryIt.noneSent)
   }
-  return html`<div class="field"><h3>The backend received</h3><dl class="facts">${identity.map(
+  return html`<div class="field"><h3>${tryIt.received}</h3><dl class="facts">${identity.map(
     ([name, value]) => html`<div><dt>${name}</dt><dd class="mono">${value}</dd></div>`,
   )}</dl></div>`
 }

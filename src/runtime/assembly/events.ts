@@ -4,7 +4,6 @@ import { createAuditEntryFactory } from '#accounts/audit-entry-factory.ts'
 import {
   cloudEventMediaType,
   cloudEventText,
-  type EventMessage,
   signatureHeaders,
   signingKeyOf,
 } from '#accounts/events/cloud-event.ts'
@@ -14,7 +13,7 @@ import { createTypeFilter, isEventWanted } from '#accounts/events/event-types.ts
 import { createReceiverActions, type ReceiverActions } from '#accounts/events/receiver-actions.ts'
 import { createReminderReceiver, openReminders } from '#accounts/events/reminders.ts'
 import type { Config } from '#config/config.ts'
-import { openPoster } from '#http/client/post-message.ts'
+import { openPoster } from '#http/outgoing/post-message.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import { lazyMailer } from './account-services.ts'
@@ -32,17 +31,17 @@ export interface PostedReceiver extends Receiver {
 }
 
 /** How a receiver is called where people see it: without a query, which may have secrets. */
-export function receiverName({ url }: Pick<ReceiverConfig, 'url'>): string {
+function receiverName({ url }: Pick<ReceiverConfig, 'url'>): string {
   const { origin, pathname } = new URL(url)
   return origin + pathname
 }
 
 /** Its ID in the store. */
-export function receiverId({ url }: Pick<ReceiverConfig, 'url'>): string {
+function receiverId({ url }: Pick<ReceiverConfig, 'url'>): string {
   return hash('sha256', url, 'base64url').slice(0, 22)
 }
 
-export function createReceiver(config: ReceiverConfig, source: string, clock: Clock): PostedReceiver {
+function createReceiver(config: ReceiverConfig, source: string, clock: Clock): PostedReceiver {
   const { url, secret, types, allowLocal } = config
   const key = signingKeyOf(secret)
   const { post, close } = openPoster({
@@ -63,23 +62,31 @@ export function createReceiver(config: ReceiverConfig, source: string, clock: Cl
   }
 }
 
-/** The receivers of events, for Admins in the portal; a connection lives for one test only. */
+/** The receivers of events, for tests and reports: a connection lives for one event only. */
+export function configuredReceivers(
+  { events, publicOrigin }: Pick<Config, 'events' | 'publicOrigin'>,
+  clock: Clock,
+): readonly Receiver[] {
+  return events.map((one) => ({
+    id: receiverId(one),
+    name: receiverName(one),
+    wants: createTypeFilter(one.types),
+    deliver: async (message) => {
+      const { deliver, close } = createReceiver(one, publicOrigin, clock)
+      await deliver(message).finally(close)
+    },
+  }))
+}
+
+/** What Admins in the portal, and operators, can do with the receivers. */
 export function createConfiguredReceivers({
-  config: { events, publicOrigin },
+  config,
   store,
   clock,
 }: Pick<ConfigParts, 'store' | 'clock'> & {
   readonly config: Pick<Config, 'events' | 'publicOrigin'>
 }): (by: Actor) => ReceiverActions {
-  const receivers = events.map((one) => ({
-    id: receiverId(one),
-    name: receiverName(one),
-    wants: createTypeFilter(one.types),
-    deliver: async (message: EventMessage) => {
-      const { deliver, close } = createReceiver(one, publicOrigin, clock)
-      await deliver(message).finally(close)
-    },
-  }))
+  const receivers = configuredReceivers(config, clock)
   return (by) => createReceiverActions({ store, receivers, entry: createAuditEntryFactory(by, clock) })
 }
 

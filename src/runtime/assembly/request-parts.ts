@@ -1,5 +1,6 @@
 import type { TokenCookie } from '#api/token-cookies.ts'
 import type { Config } from '#config/config.ts'
+import type { Arrival } from '#gateway/arrival/arrival.ts'
 import {
   type CheckBasicKey,
   createAccessCookieReader,
@@ -17,15 +18,14 @@ import { createReturnKeys, type ReturnKeys, returnCookieNames } from '#gateway/b
 import { createHeaderRules } from '#gateway/forward/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies, type OwnCookies } from '#gateway/forward/own-cookies.ts'
-import { createRequestWriter, type RequestWriter } from '#gateway/forward/request-head.ts'
 import { createStickyCookies, stickyCookieName } from '#gateway/forward/sticky-cookies.ts'
+import { createRequestWriter, type RequestWriter } from '#gateway/forward/upstream-head.ts'
 import { createClientCertificateReader } from '#gateway/gate/client-certificate-reader.ts'
 import type { GateOptions } from '#gateway/gate/gate.ts'
 import { type CheckPossession, createPossessionCheck } from '#gateway/gate/possession.ts'
 import { createKeyHeaderReader, type ReadKeyHeaders } from '#gateway/gate/route-credentials.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { signInHostsOf } from '#gateway/routes/route-urls.ts'
-import type { Arrival } from '#gateway/server/arrival.ts'
 import { createLru } from '#identity/cache/lru.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
 import { type CountAgainstQuotas, createPlans } from '#identity/limits/plans.ts'
@@ -216,7 +216,7 @@ interface GatePartsOptions extends ConfigParts {
 /** The parts of the gate that the gateway and apps have in common. */
 export function createGateParts(
   options: GatePartsOptions,
-): Omit<GateOptions<GatedRoute, Arrival<unknown>>, 'findRoute' | 'trace' | 'readAccessCookie'> {
+): Omit<GateOptions<GatedRoute, Arrival<unknown>>, 'findRoute' | 'steps' | 'readAccessCookie'> {
   const { config, callerAuth, limiter, metrics, keyUses } = options
   return {
     authenticator: callerAuth.authenticator,

@@ -1,6 +1,13 @@
 import type { Account } from '../account.ts'
 import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
-import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../secret-keys.ts'
+import {
+  parseSecretKeyRecord,
+  parseStoredKeyRecord,
+  type SecretKeyRecord,
+  type StoredKeyRecord,
+  secretKeyRecord,
+  storedKeyRecord,
+} from '../secret-keys.ts'
 
 /**
  * The type of a field: numbers are integers, `bytes` are base64url, `object` is JSON, and with `?` it may be null, or
@@ -155,32 +162,25 @@ function isOf(type: FieldType, value: unknown): boolean {
 
 export function accountRecord(account: Account): RecordOf<'account'> {
   const { apiKey, secretKeys, plan = null, managedBy = null, ...rest } = account
-  const sealed = apiKey.sealed && Buffer.from(apiKey.sealed).toString('base64url')
   return {
     kind: 'account',
     ...rest,
     plan,
     managedBy,
     secretKeys: secretKeys.map(secretKeyRecord),
-    apiKey: { digest: Buffer.from(apiKey.digest).toString('base64url'), sealed, createdAt: apiKey.createdAt },
+    apiKey: storedKeyRecord(apiKey),
   }
 }
 
 /** @throws if the record was not made by `accountRecord` */
 export function accountOf({ kind: _, managedBy, ...record }: RecordOf<'account'>): Account {
-  // The casts are sound for what accountRecord has written; of what is needed, anything else throws.
-  const secretKeys = (record.secretKeys as readonly SecretKeyRecord[]).map(parseSecretKeyRecord)
-  const { digest, sealed, createdAt } = record.apiKey as SecretKeyRecord
   return {
     ...record,
     plan: record.plan ?? undefined,
     ...(typeof managedBy === 'string' && { managedBy }),
-    secretKeys,
-    apiKey: {
-      digest: Buffer.from(digest, 'base64url'),
-      sealed: sealed === undefined ? undefined : Buffer.from(sealed, 'base64url'),
-      createdAt,
-    },
+    // The casts are sound for what accountRecord has written; of what is needed, anything else throws.
+    secretKeys: (record.secretKeys as readonly SecretKeyRecord[]).map(parseSecretKeyRecord),
+    apiKey: parseStoredKeyRecord(record.apiKey as StoredKeyRecord),
     portal: portalAccessOf(record.portal as PortalRecord),
   }
 }

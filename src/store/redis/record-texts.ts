@@ -1,14 +1,16 @@
 import { type Account, emailKey } from '../account.ts'
 import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
 import { termsOf } from '../search.ts'
-import type { StoredKey } from '../secret-keys.ts'
 import {
   defaultKeyName,
   defaultKeyOf,
   parseSecretKeyRecord,
+  parseStoredKeyRecord,
   type SecretKey,
   type SecretKeyRecord,
+  type StoredKeyRecord,
   secretKeyRecord,
+  storedKeyRecord,
 } from '../secret-keys.ts'
 import type { NewSession, Session } from '../sessions.ts'
 import type { StoredSigningKey } from '../signing-keys.ts'
@@ -35,7 +37,7 @@ export function accountText({ secretKeys, ...account }: Account): string {
     secretKey: current ? secretKeyRecord(current) : { digest: '', createdAt: 0 },
     previousSecretKey: previous && { ...secretKeyRecord(previous), validUntil: previous.revokedAt },
     furtherKeys: secretKeys.filter((key) => !isDefault(key)).map(secretKeyRecord),
-    apiKey: encodeKey(account.apiKey),
+    apiKey: storedKeyRecord(account.apiKey),
   })
 }
 
@@ -52,19 +54,12 @@ export function parseAccount(text: string): Account {
   return {
     ...account,
     secretKeys: records.filter((record) => record !== undefined).map(parseSecretKeyRecord),
-    apiKey: decodeKey(written.apiKey),
+    apiKey: parseStoredKeyRecord(written.apiKey),
     portal: portalAccessOf(written.portal),
     // An account written before role epochs were introduced is in its first epoch.
     roleEpoch: written.roleEpoch ?? 1,
     plan: written.plan,
   }
-}
-
-interface KeyRecord {
-  readonly digest: string
-  readonly sealed?: string
-  readonly createdAt: number
-  readonly lastFour?: string
 }
 
 interface AccountRecord extends Omit<Account, 'secretKeys' | 'apiKey' | 'portal' | 'roleEpoch' | 'plan'> {
@@ -77,19 +72,11 @@ interface AccountRecord extends Omit<Account, 'secretKeys' | 'apiKey' | 'portal'
   /** Earlier versions write no more than the digest and the end. */
   readonly previousSecretKey?: Omit<SecretKeyRecord, 'createdAt'> & { readonly validUntil: number }
   readonly furtherKeys?: readonly SecretKeyRecord[]
-  readonly apiKey: KeyRecord
+  readonly apiKey: StoredKeyRecord
 }
 
 function isDefault({ name }: SecretKey): boolean {
   return name === defaultKeyName
-}
-
-function encodeKey({ digest, sealed, ...others }: StoredKey): object {
-  return { digest: encode(digest), sealed: encode(sealed), ...others }
-}
-
-function decodeKey({ digest, sealed, ...others }: KeyRecord): StoredKey {
-  return { digest: decode(digest), sealed: sealed === undefined ? undefined : decode(sealed), ...others }
 }
 
 /** As a JSON list: name, value, name, value. */

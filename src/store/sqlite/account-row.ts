@@ -3,32 +3,34 @@ import { type Account, emailKey } from '../account.ts'
 import { parsePortalAccess } from '../portal-access.ts'
 import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../secret-keys.ts'
 
-/** The columns of the accounts table. */
-export const accountColumns = [
-  'id',
-  'email',
-  'email_key',
-  'first_name',
-  'last_name',
-  'role',
-  'is_verified',
-  'is_disabled',
-  'created_at',
-  'revision',
-  'session_epoch',
-  'secret_keys',
-  'api_digest',
-  'api_sealed',
-  'api_created_at',
-  'portal',
-  'role_epoch',
-  'plan',
-  'api_last_four',
-  'managed_by',
-] as const
+/** The columns of the accounts table, with what each holds of an account. */
+const columns = {
+  id: ({ id }) => id,
+  email: ({ email }) => email,
+  email_key: ({ email }) => emailKey(email),
+  first_name: ({ firstName }) => firstName,
+  last_name: ({ lastName }) => lastName,
+  role: ({ role }) => role,
+  is_verified: ({ isVerified }) => Number(isVerified),
+  is_disabled: ({ isDisabled }) => Number(isDisabled),
+  created_at: ({ createdAt }) => createdAt,
+  revision: ({ revision }) => revision,
+  session_epoch: ({ sessionEpoch }) => sessionEpoch,
+  secret_keys: ({ secretKeys }) => JSON.stringify(secretKeys.map(secretKeyRecord)),
+  api_digest: ({ apiKey }) => apiKey.digest,
+  api_sealed: ({ apiKey }) => apiKey.sealed ?? null,
+  api_created_at: ({ apiKey }) => apiKey.createdAt,
+  portal: ({ portal }) => JSON.stringify(portal),
+  role_epoch: ({ roleEpoch }) => roleEpoch,
+  plan: ({ plan }) => plan ?? null,
+  api_last_four: ({ apiKey }) => apiKey.lastFour ?? null,
+  managed_by: ({ managedBy }) => managedBy ?? null,
+} as const satisfies Readonly<Record<string, (account: Account) => SQLInputValue>>
+
+export const accountColumns: readonly string[] = Object.keys(columns)
 
 /** The columns in indexes of the table. */
-export const indexedColumns: ReadonlySet<(typeof accountColumns)[number]> = new Set([
+const indexed = [
   'id',
   'email_key',
   'first_name',
@@ -37,49 +39,18 @@ export const indexedColumns: ReadonlySet<(typeof accountColumns)[number]> = new 
   'is_disabled',
   'created_at',
   'plan',
-])
+] as const satisfies readonly (keyof typeof columns)[]
+
+export const indexedColumns: ReadonlySet<string> = new Set(indexed)
 
 /** Whether two states of an account are the same in these columns, as they are after most changes. */
 export function hasSameIndexes(one: Account, other: Account): boolean {
-  return (
-    one.id === other.id &&
-    one.email === other.email &&
-    one.firstName === other.firstName &&
-    one.lastName === other.lastName &&
-    one.plan === other.plan &&
-    one.role === other.role &&
-    one.isDisabled === other.isDisabled &&
-    one.createdAt === other.createdAt
-  )
+  return indexed.every((column) => columns[column](one) === columns[column](other))
 }
 
 /** A row as it is bound to a statement, by the names of its columns. */
-type Row = Readonly<Record<(typeof accountColumns)[number], SQLInputValue>>
-
-export function toRow(account: Account): Row {
-  const { apiKey } = account
-  return {
-    id: account.id,
-    email: account.email,
-    email_key: emailKey(account.email),
-    first_name: account.firstName,
-    last_name: account.lastName,
-    role: account.role,
-    is_verified: Number(account.isVerified),
-    is_disabled: Number(account.isDisabled),
-    created_at: account.createdAt,
-    revision: account.revision,
-    session_epoch: account.sessionEpoch,
-    secret_keys: JSON.stringify(account.secretKeys.map(secretKeyRecord)),
-    api_digest: apiKey.digest,
-    api_sealed: apiKey.sealed ?? null,
-    api_created_at: apiKey.createdAt,
-    portal: JSON.stringify(account.portal),
-    role_epoch: account.roleEpoch,
-    plan: account.plan ?? null,
-    api_last_four: apiKey.lastFour ?? null,
-    managed_by: account.managedBy ?? null,
-  }
+export function toRow(account: Account): Record<string, SQLInputValue> {
+  return Object.fromEntries(Object.entries(columns).map(([column, read]) => [column, read(account)]))
 }
 
 export function toAccount(row: Record<string, unknown>): Account {
@@ -97,8 +68,8 @@ export function toAccount(row: Record<string, unknown>): Account {
     roleEpoch: Number(row.role_epoch),
     secretKeys: secretKeyRecords(row).map(parseSecretKeyRecord),
     apiKey: {
-      digest: bytesOf(row.api_digest) ?? new Uint8Array(),
-      sealed: bytesOf(row.api_sealed),
+      digest: bytesOf(row.api_digest),
+      sealed: row.api_sealed === null ? undefined : bytesOf(row.api_sealed),
       createdAt: Number(row.api_created_at),
       ...(typeof row.api_last_four === 'string' && { lastFour: row.api_last_four }),
     },
@@ -114,6 +85,8 @@ export function secretKeyRecords({ secret_keys: text }: Record<string, unknown>)
   return JSON.parse(String(text)) as readonly SecretKeyRecord[]
 }
 
-function bytesOf(value: unknown): Uint8Array | undefined {
-  return value instanceof Uint8Array ? value : undefined
+/** @throws TypeError unless it is a BLOB: an empty digest or seal in its place would hide that the row is damaged */
+export function bytesOf(value: unknown): Uint8Array {
+  if (value instanceof Uint8Array) return value
+  throw new TypeError(`a BLOB is ${value === null ? 'null' : `a ${typeof value}`}`)
 }

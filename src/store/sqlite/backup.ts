@@ -14,7 +14,7 @@ import {
   type StoreRecord,
 } from '../backup/records.ts'
 import { changesMax } from '../changes.ts'
-import { toAccount } from './account-row.ts'
+import { bytesOf, toAccount } from './account-row.ts'
 import type { Accounts } from './accounts.ts'
 import type { Database, LongWrite } from './database.ts'
 
@@ -185,7 +185,7 @@ function toRow({ kind, ...record }: AnyRecord<TableKind>): Record<string, SQLInp
 }
 
 function fromColumn(type: FieldType, value: unknown): unknown {
-  if (type === 'bytes') return value instanceof Uint8Array ? Buffer.from(value).toString('base64url') : ''
+  if (type === 'bytes') return Buffer.from(bytesOf(value)).toString('base64url')
   return type === 'object' ? JSON.parse(String(value)) : value
 }
 

@@ -1,5 +1,6 @@
 import { signingKeysChange } from '../changes.ts'
 import type { SigningKeyStore, StoredSigningKey } from '../signing-keys.ts'
+import { bytesOf } from './account-row.ts'
 import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
 
@@ -33,7 +34,7 @@ function toKey(row: Record<string, unknown>): StoredSigningKey {
   return {
     kid: String(row.kid),
     algorithm: String(row.algorithm),
-    sealed: sealed instanceof Uint8Array ? sealed : new Uint8Array(),
+    sealed: bytesOf(sealed),
     publicKey: typeof publicKey === 'string' ? publicKey : undefined,
     createdAt: Number(row.created_at),
     signsFrom: Number(row.signs_from),

@@ -77,3 +77,61 @@ t.test('the secret of each OpenID client is one of them', async (t) => {
   t.strictSame(paths(at('a')), ['portal.oidc.clientSecret'])
   t.strictSame(paths([at('a'), at('b')]), ['portal.oidc.0.clientSecret', 'portal.oidc.1.clientSecret'])
 })
+
+t.test('every secret of the schema is one of them, and what is public is not', async (t) => {
+  const folder = writeFiles(t, { secret: 'x', 'tls.key': key, 'tls.crt': cert })
+  const at = (name: string) => {
+    const file = join(folder, name)
+    chmodSync(file, 0o666)
+    return { file }
+  }
+  const { backend } = minimalConfig.upstreams
+  const { tree, resolvePath } = read(t, {
+    ...minimalConfig,
+    listen: { tls: { cert: at('tls.crt'), key: { env: 'KEY' }, clientCa: at('tls.crt') } },
+    upstreams: {
+      backend: { ...backend, tls: { ca: at('tls.crt'), cert: at('tls.crt'), key: at('tls.key') } },
+    },
+    issuers: [
+      {
+        name: 'corp',
+        issuer: 'https://id.example.com',
+        audiences: ['api'],
+        introspection: {
+          url: 'https://id.example.com/introspect',
+          clientId: 'a',
+          clientSecret: at('secret'),
+        },
+      },
+    ],
+    events: [{ url: 'https://a.example.com', secret: at('secret') }],
+    tracing: { otlp: { endpoint: 'https://otlp.example.com', headers: at('secret') } },
+    mail: { host: 'mail', from: 'a@example.com', password: at('secret'), tls: { ca: at('tls.crt') } },
+    tokens: { keys: [{ kid: 'a', use: 'verify', public: at('tls.crt'), private: at('tls.key') }] },
+    store: {
+      driver: 'redis',
+      redis: {
+        url: at('secret'),
+        password: at('secret'),
+        sentinel: { name: 'main', nodes: ['a:1'], password: at('secret') },
+        tls: { ca: at('tls.crt') },
+      },
+    },
+  })
+  t.strictSame(
+    findInsecureFileModes(tree, resolvePath)
+      .map(({ path }) => path.join('.'))
+      .toSorted(),
+    [
+      'events.0.secret',
+      'issuers.0.introspection.clientSecret',
+      'mail.password',
+      'store.redis.password',
+      'store.redis.sentinel.password',
+      'store.redis.url',
+      'tokens.keys.0.private',
+      'tracing.otlp.headers',
+      'upstreams.backend.tls.key',
+    ],
+  )
+})

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { MalformedMessage } from '#http/exchange/request-head.ts'
 import { ChunkedDecoder } from '#http/h1/chunked-decoder.ts'
-import { readResponse } from '../../http/client/read-response.ts'
+import { readResponse } from '../../http/outgoing/read-response.ts'
 import { assertSame, cut, cuts } from '../pieces.ts'
 import { type Property, property } from '../property.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
-import { answerOf, startHeadBackend } from '../../http/client/backends.ts'
+import { answerOf, startHeadBackend } from '../../http/outgoing/backends.ts'
 import { startRawBackend } from '../../setup/backend.ts'
 import { until } from '../../setup/net.ts'
 import { connectRaw } from '../../setup/raw-client.ts'

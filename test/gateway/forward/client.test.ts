@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type ClientClaims, readClient } from '#gateway/forward/client.ts'
+import { type ClientClaims, readClient } from '#gateway/arrival/client.ts'
 import { createAddressSet, parseAddressRange, unmappedAddress } from '#platform/addresses.ts'
 
 function trust(...ranges: readonly string[]) {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
-import { answerOf, startHeadBackend } from '../../http/client/backends.ts'
+import { answerOf, startHeadBackend } from '../../http/outgoing/backends.ts'
 import { startBackend, startRawBackend, startServer } from '../../setup/backend.ts'
 import { until } from '../../setup/net.ts'
 import { connectRaw, type RawClient } from '../../setup/raw-client.ts'

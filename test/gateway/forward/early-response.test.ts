@@ -1,5 +1,5 @@
 import t from 'tap'
-import { answerOf, startHeadBackend } from '../../http/client/backends.ts'
+import { answerOf, startHeadBackend } from '../../http/outgoing/backends.ts'
 import { startBackend } from '../../setup/backend.ts'
 import { until } from '../../setup/net.ts'
 import { connectRaw } from '../../setup/raw-client.ts'

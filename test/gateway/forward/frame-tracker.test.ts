@@ -1,6 +1,6 @@
 import t from 'tap'
 import { closeFrame, FrameTracker } from '#gateway/forward/tunnel.ts'
-import { createRandom } from '../../http/client/random.ts'
+import { createRandom } from '../../http/outgoing/random.ts'
 
 /** A frame as RFC 6455 5.2 has it. @param form how many bytes the length takes, as far as it fits */
 function frameOf(payload: Buffer, { isMasked = false, form = 0, first = 0x82 } = {}): Buffer {

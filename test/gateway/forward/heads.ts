@@ -1,4 +1,4 @@
-import type { Client } from '#gateway/forward/client.ts'
+import type { Client } from '#gateway/arrival/client.ts'
 import { createHeaderRules } from '#gateway/forward/header-rules.ts'
 import { createIdentityWriter, type IdentityHeaders } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies } from '#gateway/forward/own-cookies.ts'
@@ -6,7 +6,7 @@ import {
   createRequestWriter,
   type RequestHeadInput,
   type RequestWriter,
-} from '#gateway/forward/request-head.ts'
+} from '#gateway/forward/upstream-head.ts'
 import type { Access } from '#identity/access.ts'
 import type { Principal } from '#identity/principal.ts'
 import { usualCarriers } from '../../setup/carriers.ts'
@@ -47,7 +47,7 @@ export function writerOf(headers: IdentityHeaders = identityHeaders): RequestWri
 
 export const routeOf = (forwardsCredentials: boolean, passesMethodOverride = false) => ({
   forwardsCredentials,
-  access: { kind: 'public' } as Access,
+  access: { kind: 'public', leavesAuthorization: false } as Access,
   passesMethodOverride,
   costField: undefined,
   passesTrailers: false,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { answerOf, startHeadBackend } from '../../http/client/backends.ts'
+import { answerOf, startHeadBackend } from '../../http/outgoing/backends.ts'
 import { startRawBackend } from '../../setup/backend.ts'
 import { until } from '../../setup/net.ts'
 import { connectProxy, headOf } from './proxies.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isLastOnConnection } from '#gateway/forward/request-head.ts'
+import { isLastOnConnection } from '#gateway/forward/upstream-head.ts'
 import type { RequestBody } from '#http/exchange/request-head.ts'
 import { createUpstreamHeaders } from '#http/upstream/upstream-headers.ts'
 import { client, linesOf, ownLines, routeOf } from './heads.ts'

@@ -3,7 +3,7 @@ import {
   type ResponseHeadInput,
   responseHeaderLines,
   responseTrailerLines,
-} from '#gateway/forward/response-head.ts'
+} from '#gateway/forward/client-head.ts'
 import { createWorkerScopes } from '#gateway/routes/worker-scopes.ts'
 import { parseFieldLines } from '#http/h1/field-lines.ts'
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import t from 'tap'
-import { answerOf, startHeadBackend } from '../../http/client/backends.ts'
+import { answerOf, startHeadBackend } from '../../http/outgoing/backends.ts'
 import { until } from '../../setup/net.ts'
 import { connectRaw } from '../../setup/raw-client.ts'
 import { connectProxy, headOf, startProxy } from './proxies.ts'

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import t from 'tap'
-import { createRandom, cutAtRandom } from '../../http/client/random.ts'
+import { createRandom, cutAtRandom } from '../../http/outgoing/random.ts'
 import { until } from '../../setup/net.ts'
 import { memoryInUse } from './memory.ts'
 import { openTestTunnel, receive, shortFrame } from './tunnels.ts'

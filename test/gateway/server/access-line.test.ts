@@ -1,7 +1,7 @@
 import t from 'tap'
-import { createOutcome, type Destination, recordDestination, recordStatus } from '#gateway/gate/outcome.ts'
+import type { Arrival } from '#gateway/arrival/arrival.ts'
+import { createOutcome, type Destination, recordDestination, recordStatus } from '#gateway/arrival/outcome.ts'
 import { createAccessLineWriter } from '#gateway/server/access-line.ts'
-import type { Arrival } from '#gateway/server/arrival.ts'
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
 
 /** What a line is made of: all of it differs from one request to the next, or nothing. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { MalformedMessage } from '#http/exchange/request-head.ts'
 import { ChunkExtensions, ChunkedDecoder } from '#http/h1/chunked-decoder.ts'
-import { createRandom, cutAtRandom } from '../client/random.ts'
+import { createRandom, cutAtRandom } from '../outgoing/random.ts'
 
 function decode(pieces: readonly Buffer[]) {
   const data: Buffer[] = []

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import t from 'tap'
 import { roundsFrom, seedFrom } from '../../fuzz/effort.ts'
-import { createRandom, type Random } from '../client/random.ts'
+import { createRandom, type Random } from '../outgoing/random.ts'
 import { heads } from './differential-heads.ts'
 import { readByNode } from './read-by-node.ts'
 import { bytesOf, readHeads } from './read-heads.ts'

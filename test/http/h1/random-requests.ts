@@ -1,4 +1,4 @@
-import type { Random } from '../client/random.ts'
+import type { Random } from '../outgoing/random.ts'
 import { bytesOf } from './read-heads.ts'
 
 const requestLines = [

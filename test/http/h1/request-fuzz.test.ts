@@ -1,6 +1,6 @@
 import t from 'tap'
 import { roundsFrom, seedFrom } from '../../fuzz/effort.ts'
-import { createRandom, cutAtRandom } from '../client/random.ts'
+import { createRandom, cutAtRandom } from '../outgoing/random.ts'
 import { makeRequest } from './random-requests.ts'
 import { bytesOf, readHeads } from './read-heads.ts'
 

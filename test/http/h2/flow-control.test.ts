@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { startServer } from '../../setup/backend.ts'
+import { collectGarbage } from '../../setup/collect-garbage.ts'
 import { startGateway } from '../../setup/gateway.ts'
 import { until } from '../../setup/net.ts'
 import {
@@ -13,7 +14,6 @@ import {
   windowMax,
 } from './flow.ts'
 import { frame, openRawSession, settingsPayload } from './frames.ts'
-import { collectGarbage } from './garbage.ts'
 
 /** A backend that answers with as many bytes as the path says. */
 async function start(t: Test): Promise<string> {

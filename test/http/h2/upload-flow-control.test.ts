@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { startServer } from '../../setup/backend.ts'
+import { collectGarbage } from '../../setup/collect-garbage.ts'
 import { startGateway } from '../../setup/gateway.ts'
 import { until } from '../../setup/net.ts'
 import { bodyOf, get, post, resetOf, roundTrip, updatesOf } from './flow.ts'
 import { endStream, frame, openRawSession, type RawSession } from './frames.ts'
-import { collectGarbage } from './garbage.ts'
 
 /** What the gateway lets a client send ahead on one stream. */
 const streamWindow = 262_144

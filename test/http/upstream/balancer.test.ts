@@ -2,7 +2,7 @@ import t from 'tap'
 import { type Balancing, createBalancer } from '#http/upstream/balancer.ts'
 import type { Candidate } from '#http/upstream/target.ts'
 import { startBackend } from '../../setup/backend.ts'
-import { openTestUpstream, request } from '../client/exchange.ts'
+import { openTestUpstream, request } from '../outgoing/exchange.ts'
 
 interface Named extends Candidate {
   readonly name: string

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import t from 'tap'
 import { startServer } from '../../setup/backend.ts'
-import { type Answer, exchange, openTestUpstream, request } from '../client/exchange.ts'
-import { createRandom, cutAtRandom } from '../client/random.ts'
+import { type Answer, exchange, openTestUpstream, request } from '../outgoing/exchange.ts'
+import { createRandom, cutAtRandom } from '../outgoing/random.ts'
 
 const random = createRandom(42)
 const tick = () => new Promise((resolve) => setImmediate(resolve))

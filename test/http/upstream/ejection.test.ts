@@ -4,8 +4,8 @@ import type { HealthChange } from '#http/upstream/open-target.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import { startBackend } from '../../setup/backend.ts'
 import { freePort, until } from '../../setup/net.ts'
-import { answerOf, startHeadBackend } from '../client/backends.ts'
-import { type Asked, exchange, openTestUpstream, request } from '../client/exchange.ts'
+import { answerOf, startHeadBackend } from '../outgoing/backends.ts'
+import { type Asked, exchange, openTestUpstream, request } from '../outgoing/exchange.ts'
 
 /** An upstream whose targets are ejected for a minute after two failures, on a clock of the test. */
 function openWatched(

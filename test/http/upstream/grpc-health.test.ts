@@ -2,8 +2,8 @@ import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, st
 import t, { type Test } from 'tap'
 import type { HealthChange } from '#http/upstream/open-target.ts'
 import { until } from '../../setup/net.ts'
-import { openTestUpstream, request } from '../client/exchange.ts'
 import { startStreamBackend } from '../h2/ask.ts'
+import { openTestUpstream, request } from '../outgoing/exchange.ts'
 
 const asIs = (bytes: Buffer): Buffer => bytes
 

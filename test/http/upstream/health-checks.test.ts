@@ -6,8 +6,8 @@ import { startBackend, startServer } from '../../setup/backend.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
 import { freePort, until } from '../../setup/net.ts'
 import { recordThrownErrors } from '../../setup/record-thrown-errors.ts'
-import { answerOf, startHeadBackend, startTlsBackend } from '../client/backends.ts'
-import { exchange, openTestUpstream, request } from '../client/exchange.ts'
+import { answerOf, startHeadBackend, startTlsBackend } from '../outgoing/backends.ts'
+import { exchange, openTestUpstream, request } from '../outgoing/exchange.ts'
 
 /** An upstream whose targets are asked for /healthz again and again. */
 function openChecked(

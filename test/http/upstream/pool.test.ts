@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import t from 'tap'
 import { startRawBackend } from '../../setup/backend.ts'
 import { until } from '../../setup/net.ts'
-import { answerOf, type SeenHead, startHeadBackend } from '../client/backends.ts'
-import { exchange, openTestUpstream, request } from '../client/exchange.ts'
+import { answerOf, type SeenHead, startHeadBackend } from '../outgoing/backends.ts'
+import { exchange, openTestUpstream, request } from '../outgoing/exchange.ts'
 
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 

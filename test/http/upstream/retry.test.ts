@@ -1,8 +1,8 @@
 import t from 'tap'
 import { startBackend, startCannedBackend } from '../../setup/backend.ts'
 import { freePort, until } from '../../setup/net.ts'
-import { answerOf, startHeadBackend } from '../client/backends.ts'
-import { exchange, openTestUpstream, request } from '../client/exchange.ts'
+import { answerOf, startHeadBackend } from '../outgoing/backends.ts'
+import { exchange, openTestUpstream, request } from '../outgoing/exchange.ts'
 
 /** Closes a connection when it gets its second request, as a server does that has just given it up. */
 function startForgetful(t: Parameters<typeof startHeadBackend>[0]) {

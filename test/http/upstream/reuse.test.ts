@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import t from 'tap'
 import { until } from '../../setup/net.ts'
-import { answerOf, startHeadBackend } from '../client/backends.ts'
-import { exchange, openTestUpstream, request } from '../client/exchange.ts'
+import { answerOf, startHeadBackend } from '../outgoing/backends.ts'
+import { exchange, openTestUpstream, request } from '../outgoing/exchange.ts'
 
 const reusable: Readonly<Record<string, readonly [method: string, answer: string]>> = {
   'a counted body': ['GET', answerOf('ok')],

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Listed } from '#platform/unordered-list.ts'
-import type { UpstreamFailure } from '../../client/failure.ts'
-import type { UpstreamConnection } from '../../client/upstream-connection.ts'
+import type { UpstreamFailure } from '../../outgoing/failure.ts'
+import type { UpstreamConnection } from '../../outgoing/upstream-connection.ts'
 
 /**
  * How much of a request's body has arrived. `complete`: all, or there is none; `pending`: little so far; `streaming`:

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Listed } from '#platform/unordered-list.ts'
-import { UpstreamFailure } from '../../client/failure.ts'
-import type { ConnectionHolder, UpstreamConnection } from '../../client/upstream-connection.ts'
+import { UpstreamFailure } from '../../outgoing/failure.ts'
+import type { ConnectionHolder, UpstreamConnection } from '../../outgoing/upstream-connection.ts'
 import type { Claim, PoolUser, Use } from './claim.ts'
 
 /** The pool of a slot. */

@@ -1,4 +1,4 @@
-import { UpstreamFailure } from '../../client/failure.ts'
+import { UpstreamFailure } from '../../outgoing/failure.ts'
 import type { BodyProgress, Claim, ClientNetwork, ConnectionUser, Party, Use } from './claim.ts'
 
 /** A client network or an account may use at most this many times the number of free connections. */

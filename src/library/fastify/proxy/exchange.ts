@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
 import { secondTargetLines } from '#gateway/forward/outgoing-request.ts'
-import type { RequestHeadInput } from '#gateway/forward/request-head.ts'
+import type { RequestHeadInput } from '#gateway/forward/upstream-head.ts'
 import { valuesOf } from '#http/h1/raw-headers.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -41,7 +41,7 @@ interface ExchangeInput {
   readonly arrival: AppArrival
   readonly route: ProxyRoute
   readonly target: string
-  /** The lines for the backend, each ended by CR LF. */
+  /** Field lines for the backend. */
   readonly lines: string
   readonly head: RequestHeadInput
   /** The second targets that were checked; undefined = the request names none. */

@@ -1,11 +1,52 @@
 import type { Texts } from '../en/en.ts'
+import { account } from './account.ts'
+import { accountImport } from './account-import.ts'
+import { accountList } from './account-list.ts'
+import { accounts } from './accounts.ts'
+import { api } from './api.ts'
 import { errors } from './errors.ts'
+import { events } from './events.ts'
 import { form } from './form.ts'
+import { furtherKeys } from './further-keys.ts'
+import { integration } from './integration.ts'
+import { keys } from './keys.ts'
 import { layout } from './layout.ts'
+import { links } from './links.ts'
 import { notices } from './notices.ts'
 import { parts } from './parts.ts'
+import { passkeys } from './passkeys.ts'
 import { profile } from './profile.ts'
 import { script } from './script.ts'
+import { secondFactor } from './second-factor.ts'
+import { sessions } from './sessions.ts'
+import { severalAccounts } from './several-accounts.ts'
 import { signIn } from './sign-in.ts'
+import { subjects } from './subjects.ts'
+import { tryIt } from './try-it.ts'
 
-export const de: Texts = { errors, form, layout, notices, parts, profile, script, signIn }
+export const de: Texts = {
+  account,
+  accountImport,
+  accountList,
+  accounts,
+  api,
+  errors,
+  events,
+  form,
+  furtherKeys,
+  integration,
+  keys,
+  layout,
+  links,
+  notices,
+  parts,
+  passkeys,
+  profile,
+  script,
+  secondFactor,
+  sessions,
+  severalAccounts,
+  signIn,
+  subjects,
+  tryIt,
+}

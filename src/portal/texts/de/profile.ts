@@ -22,6 +22,7 @@ export const profile: Texts['profile'] = {
   language: 'Sprache',
   languageLead: 'Sprache des Portals und der E-Mails, die Sie erhalten.',
   browserLanguage: 'Wie im Browser eingestellt',
+  chooseLanguage: 'Wählen Sie eine Sprache.',
   saveLanguage: 'Sprache speichern',
   secondFactor: 'Zwei-Faktor-Anmeldung',
   secondFactorLead: 'Nach dem Passwort ein Code aus einer App auf Ihrem Telefon.',
@@ -34,6 +35,7 @@ export const profile: Texts['profile'] = {
   password: 'Passwort',
   passwordLead: 'Eine Änderung meldet alle anderen Browser ab.',
   currentPassword: 'Aktuelles Passwort',
+  wrongPassword: 'Das aktuelle Passwort ist falsch.',
   newPassword: 'Neues Passwort',
   changePassword: 'Passwort ändern',
 }

@@ -18,6 +18,7 @@ export const profile = {
   language: 'Language',
   languageLead: 'Of the portal and of the e-mails that you get.',
   browserLanguage: 'As the browser asks',
+  chooseLanguage: 'Choose a language.',
   saveLanguage: 'Save language',
   secondFactor: 'Two-factor sign-in',
   secondFactorLead: 'After the password, a code from an app on your phone.',
@@ -30,6 +31,7 @@ export const profile = {
   password: 'Password',
   passwordLead: 'Changing it signs out all other browsers.',
   currentPassword: 'Current password',
+  wrongPassword: 'The current password is wrong.',
   newPassword: 'New password',
   changePassword: 'Change password',
 }

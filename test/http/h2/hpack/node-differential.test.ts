@@ -11,7 +11,7 @@ import { HpackDecoder } from '#http/h2/hpack/decoder.ts'
 import { HpackEncoder } from '#http/h2/hpack/encoder.ts'
 import { startRawBackend } from '../../../setup/backend.ts'
 import { until } from '../../../setup/net.ts'
-import { createRandom } from '../../client/random.ts'
+import { createRandom } from '../../outgoing/random.ts'
 import { createFrameReader, endHeaders, endStream, type Frame, frame, frameTypes } from '../frames.ts'
 
 /** What nghttp2 encodes is decoded here, and what is encoded here it decodes (through node:http2). */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { BodyProgress, ConnectionUser, Use } from '#http/upstream/pool/claim.ts'
 import { Share } from '#http/upstream/pool/share.ts'
-import { createRandom, type Random } from '../../client/random.ts'
+import { createRandom, type Random } from '../../outgoing/random.ts'
 
 function user(
   clientNetwork: string,

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { stalledMs } from '#http/upstream/pool/pool-slot.ts'
 import { until } from '../../../setup/net.ts'
-import { answerOf, startHeadBackend } from '../../client/backends.ts'
-import { type Exchange, exchange, openTestUpstream, request } from '../../client/exchange.ts'
+import { answerOf, startHeadBackend } from '../../outgoing/backends.ts'
+import { type Exchange, exchange, openTestUpstream, request } from '../../outgoing/exchange.ts'
 
 /** An upstream whose clock goes ahead, and exchanges that have begun with a response that goes on. */
 async function start(t: Test, count: number, connectTimeoutMs: number) {

@@ -1,0 +1,201 @@
+import type { Target } from '#http/upstream/target.ts'
+import type { Access } from '#identity/access.ts'
+import type { Credentials } from '#identity/credentials.ts'
+import type { Decision } from '#identity/decision.ts'
+import type { Principal } from '#identity/principal.ts'
+import type { Trace } from '#ops/tracing/tracer.ts'
+import type { Allowance } from '#platform/allowance.ts'
+import type { ErrorCode } from '#platform/errors/codes.ts'
+import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { copyString } from '#platform/text.ts'
+import type { RequestTarget } from '../routes/request-target.ts'
+import type { BrowserAccess, GatedRoute } from '../routes/route.ts'
+import type { CorsHeaders } from './cors-headers.ts'
+
+/** The host and target of a request, parsed and unambiguous. */
+export interface Destination {
+  readonly target: RequestTarget
+  /** In lower case, without port. */
+  readonly hostName: string
+}
+
+/** What a trace says of a target. */
+export type SentTo = Pick<Target, 'origin' | 'basePath' | 'name'>
+
+/** What became of a request: the decision, and what its log line, metrics and trace say. Only written by this file. */
+export interface Outcome {
+  /** undefined until it is unambiguous. */
+  readonly destination: Destination | undefined
+  /** The CORS headers of its response; undefined = left to the upstream. */
+  readonly corsHeaders: CorsHeaders | undefined
+  /** Name of the route, `_gateway` or `_unmatched`. */
+  readonly route: string
+  /** Index of the matched route in its table; undefined = it is in none. */
+  readonly routeIndex: number | undefined
+  /** Access of the matched route; undefined until it is found. */
+  readonly access: Access | undefined
+  /** What the matched route offers to browsers; undefined = nothing, or it is not found yet. */
+  readonly browser: BrowserAccess | undefined
+  /** The credentials that decide, if they may differ from those of the fields: see credentialsOf. */
+  readonly credentials: Credentials | undefined
+  /** Authentication and authorisation result; undefined until it is decided. */
+  readonly decision: Decision | undefined
+  /** What the caller has left of each limit that it was counted against; undefined = no limit applies. */
+  readonly allowances: Allowance[] | undefined
+  readonly upstream: string | undefined
+  /** The trace context, once the request is admitted; undefined = not traced. */
+  readonly trace: Trace | undefined
+  /** The status of the response, once there is one. */
+  readonly status: number | undefined
+  readonly code: ErrorCode | undefined
+  /** Why it failed; for the log. */
+  readonly reason: string | undefined
+  /** The account of a sign-in. */
+  readonly accountId: string | undefined
+  /** An unexpected error: a bug in the gateway. */
+  readonly fault: unknown
+  /** The target that it was sent to; undefined = none, or nobody asks. */
+  readonly sentTo: SentTo | undefined
+  /** When it was sent to the upstream, and when the complete response had arrived. */
+  readonly sentAt: number | undefined
+  readonly answeredAt: number | undefined
+}
+
+/** The mutable form, which only this module uses: an Outcome may be passed in its place. */
+type Writable = { -readonly [Name in keyof Outcome]: Outcome[Name] }
+
+/** The route name of a request that matches no route. */
+export const unmatchedRouteName = '_unmatched'
+/** The route name of requests that the gateway answers itself. */
+export const ownRouteName = '_gateway'
+
+/** nginx's status for a client that disconnected before the response. Never sent. */
+export const clientClosedRequest = 499
+
+/** The outcome of a request before anything has been decided. */
+export function createOutcome(): Outcome {
+  return {
+    destination: undefined,
+    corsHeaders: undefined,
+    route: unmatchedRouteName,
+    routeIndex: undefined,
+    access: undefined,
+    browser: undefined,
+    credentials: undefined,
+    decision: undefined,
+    allowances: undefined,
+    upstream: undefined,
+    trace: undefined,
+    status: undefined,
+    code: undefined,
+    reason: undefined,
+    accountId: undefined,
+    fault: undefined,
+    sentTo: undefined,
+    sentAt: undefined,
+    answeredAt: undefined,
+  }
+}
+
+export function recordDestination(outcome: Writable, destination: Destination): void {
+  outcome.destination = destination
+}
+
+export function recordCorsHeaders(outcome: Writable, corsHeaders: CorsHeaders | undefined): void {
+  outcome.corsHeaders = corsHeaders
+}
+
+export function recordRouteName(outcome: Writable, name: string): void {
+  outcome.route = name
+  outcome.routeIndex = undefined
+}
+
+export function recordRoute(outcome: Writable, { name, index, access, browser }: GatedRoute): void {
+  outcome.route = name
+  outcome.routeIndex = index
+  outcome.access = access
+  outcome.browser = browser
+}
+
+/** Records the credentials that the route reads. */
+export function recordCredentials(outcome: Writable, credentials: Credentials): void {
+  outcome.credentials = credentials
+}
+
+export function recordDecision(outcome: Writable, decision: Decision): void {
+  outcome.decision = decision
+  if (decision.kind === 'refused') outcome.reason = decision.reason ?? outcome.reason
+}
+
+/** Begins the list of what a caller has left. */
+export function recordAllowances(outcome: Writable): Allowance[] {
+  outcome.allowances = []
+  return outcome.allowances
+}
+
+/** @param trace undefined = not traced */
+export function recordUpstream(outcome: Writable, name: string, trace: Trace | undefined): void {
+  outcome.upstream = name
+  outcome.trace = trace
+}
+
+/** Records the trace of a request that is not forwarded here. */
+export function recordTrace(outcome: Writable, trace: Trace): void {
+  outcome.trace = trace
+}
+
+/** @param now on the clock of performance.now() @param sentTo for its span */
+export function recordSent(outcome: Writable, now: number, sentTo?: SentTo): void {
+  outcome.sentTo = sentTo
+  outcome.sentAt = now
+}
+
+/** @param now on the clock of performance.now() */
+export function recordAnswered(outcome: Writable, now: number): void {
+  outcome.answeredAt = now
+}
+
+export function recordStatus(outcome: Writable, status: number): void {
+  outcome.status = status
+}
+
+export function recordReason(outcome: Writable, reason: string): void {
+  outcome.reason = reason
+}
+
+/** Records the account of a sign-in. */
+export function recordAccount(outcome: Writable, accountId: string): void {
+  outcome.accountId = accountId
+}
+
+export function recordFailure(outcome: Writable, error: GatehouseError): void {
+  const { code, cause } = error
+  outcome.code = code
+  if (error.accountId !== undefined) outcome.accountId = error.accountId
+  if (code === 'internal') outcome.fault = cause ?? error
+  outcome.reason ??= cause instanceof Error ? cause.message : undefined
+}
+
+/** Drops what is only needed until the response begins, and copies the texts that are logged. */
+export function forgetTexts(outcome: Writable): void {
+  const { target } = destinationOf(outcome)
+  const { hasParameters, hasEncodedSlash, hasEmptySegment } = target
+  const sentPath = copyString(target.sentPath)
+  outcome.destination = {
+    hostName: '',
+    target: { path: sentPath, sentPath, query: '', hasParameters, hasEncodedSlash, hasEmptySegment },
+  }
+  outcome.credentials = undefined
+  outcome.corsHeaders = undefined
+}
+
+/** The destination of a request whose scope has been chosen. */
+export function destinationOf({ destination }: Outcome): Destination {
+  if (destination === undefined) throw new Error('a request without a destination')
+  return destination
+}
+
+/** The caller, once authenticated; undefined = anonymous. */
+export function principalOf({ decision }: Outcome): Principal | undefined {
+  return decision?.kind === 'allowed' ? decision.principal : undefined
+}

@@ -1,0 +1,53 @@
+import { html } from '#platform/pages/html.ts'
+import type { Texts } from '../en/en.ts'
+import { accountCount } from './accounts.ts'
+
+export const accountList: Texts['accountList'] = {
+  all: (count) => `${accountCount(count)}.`,
+  found: (shown, count) => `${shown} von ${accountCount(count)}.`,
+  foundMore: (count) => `Treffer unter ${accountCount(count)}.`,
+  blockedUsers: 'Blockierte Benutzer',
+  import: 'Import',
+  continueSearch: 'Weitersuchen',
+  search: 'Konten suchen',
+  searchHint: 'E-Mail oder Name (auch Teile), ID',
+  anyRole: 'Jede Rolle',
+  anyPlan: 'Jeder Tarif',
+  noPlan: 'Kein Tarif',
+  anyState: 'Jeder Status',
+  enabled: 'Aktiv',
+  lastActive: 'Zuletzt aktiv',
+  anyActivity: 'Jede Aktivität',
+  activities: {
+    '7': 'Letzte 7 Tage aktiv',
+    '30': 'Letzte 30 Tage aktiv',
+    'not-30': 'Seit 30 Tagen inaktiv',
+    'not-90': 'Seit 90 Tagen inaktiv',
+    'not-365': 'Seit einem Jahr inaktiv',
+  },
+  order: 'Reihenfolge',
+  newestFirst: 'Neueste zuerst',
+  bestFirst: 'Beste Treffer zuerst',
+  oldestFirst: 'Älteste zuerst',
+  byEmail: 'Nach E-Mail',
+  submit: 'Suchen',
+  clear: 'Leeren',
+  ticked: 'Ausgewählt',
+  tick: (email) => `${email} auswählen`,
+  tickAll: 'Alle auf dieser Seite',
+  withTicked: 'Ausgewählte Konten',
+  continue: 'Weiter…',
+  created: 'Erstellt',
+  never: 'Nie',
+  today: 'Heute',
+  yesterday: 'Gestern',
+  none: { title: 'Noch keine Konten', text: 'Erstellen Sie eines, oder importieren Sie eine Datei.' },
+  noneYet: {
+    title: 'Noch keine Treffer',
+    text: 'Es gibt zu viele Konten, um alle auf einmal zu durchsuchen. Suchen Sie dort weiter, wo diese Seite endet.',
+  },
+  noMatches: {
+    title: 'Keine Treffer',
+    text: (url) => html`Auf kein Konto trifft all das zu. <a href="${url}">Alle Konten anzeigen</a>`,
+  },
+}

@@ -1,0 +1,43 @@
+import type { Texts } from '../en/en.ts'
+
+export const sessions: Texts['sessions'] = {
+  title: 'Sitzungen',
+  lead: 'Alles, was bei Ihrem Konto angemeldet ist. Beenden Sie jede Sitzung, die Sie nicht kennen.',
+  tokens: {
+    title: 'Token-Sitzungen',
+    lead: 'Mit beiden Schlüsseln begonnen, durch Refresh-Tokens verlängert. Wird eine beendet, werden ihre Access-Tokens sofort ungültig.',
+    none: 'Keine aktiven Token-Sitzungen',
+    noMore: 'Keine weiteren Token-Sitzungen',
+    noneText: 'Sitzungen erscheinen hier, sobald ein Client ein Access-Token erhält.',
+    endAllClients: 'Jeder Client muss mit beiden Schlüsseln ein neues Access-Token holen.',
+    endAllClientsAndBrowsers:
+      'Jeder Client muss mit beiden Schlüsseln ein neues Access-Token holen. Browser müssen sich neu anmelden.',
+    pages: 'Seiten der Sitzungen',
+    newest: 'Neueste',
+    older: 'Ältere',
+    lastRefresh: 'Zuletzt erneuert',
+  },
+  portal: {
+    title: 'Portalsitzungen',
+    lead: 'Browser, die beim Portal angemeldet sind.',
+    none: 'Keine aktiven Portalsitzungen',
+    noneText: 'Kein Browser ist angemeldet.',
+    signOutEverywhere: 'Überall abmelden',
+    endAllOwn: 'Jeder Browser, auch dieser, muss sich neu anmelden. Token-Sitzungen sind nicht betroffen.',
+    endAll: 'Jeder Browser muss sich neu anmelden. Token-Sitzungen sind nicht betroffen.',
+    lastSeen: 'Zuletzt gesehen',
+    thisBrowser: 'Dieser Browser',
+    signOut: 'Abmelden',
+  },
+  endAll: 'Alle beenden',
+  end: 'Beenden',
+  ofSession: (id) => `Sitzung ${id}`,
+  client: 'Client',
+  address: 'Adresse',
+  started: 'Begonnen',
+  expires: 'Läuft ab',
+  never: 'Nie',
+  unknown: 'Unbekannt',
+  unknownClient: 'Unbekannter Client',
+  browserOn: (browser, system) => `${browser} unter ${system}`,
+}

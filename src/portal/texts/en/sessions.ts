@@ -1,0 +1,43 @@
+export const sessions = {
+  title: 'Sessions',
+  lead: 'Everything signed in to your account. End any session you do not recognise.',
+  tokens: {
+    title: 'Token sessions',
+    lead: 'Started with both keys, extended by refresh tokens. Ending one revokes its access tokens immediately.',
+    none: 'No active token sessions',
+    noMore: 'No more token sessions',
+    noneText: 'Sessions appear here when a client gets an access token.',
+    endAllClients: 'Every client must get a new access token with both keys.',
+    endAllClientsAndBrowsers:
+      'Every client must get a new access token with both keys. Browsers must sign in again.',
+    pages: 'Pages of sessions',
+    newest: 'Newest',
+    older: 'Older',
+    lastRefresh: 'Last refresh',
+  },
+  portal: {
+    title: 'Portal sessions',
+    lead: 'Browsers signed in to the portal.',
+    none: 'No active portal sessions',
+    noneText: 'No browser is signed in.',
+    signOutEverywhere: 'Sign out everywhere',
+    endAllOwn: 'Every browser, including this one, must sign in again. Token sessions are not affected.',
+    endAll: 'Every browser must sign in again. Token sessions are not affected.',
+    lastSeen: 'Last seen',
+    thisBrowser: 'This browser',
+    signOut: 'Sign out',
+  },
+  endAll: 'End all',
+  end: 'End',
+  /** Read out after a button. */
+  ofSession: (id: string) => `session ${id}`,
+  client: 'Client',
+  address: 'Address',
+  started: 'Started',
+  expires: 'Expires',
+  never: 'Never',
+  unknown: 'Unknown',
+  unknownClient: 'Unknown client',
+  /** Such as `Firefox 140 on Windows`. */
+  browserOn: (browser: string, system: string) => `${browser} on ${system}`,
+}
