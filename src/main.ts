@@ -16,14 +16,15 @@ if (major < minimumVersion[0] || (major === minimumVersion[0] && minor < minimum
   process.exit(1)
 }
 
-const [{ cacheCompiledCode }, { deferOptimizing }] = await Promise.all([
-  import('#platform/package.ts'),
-  import('#runtime/v8/defer-optimizing.ts'),
-])
+// V8 optimizes nothing until the gateway is ready (runtime/v8/start-optimizing.ts). Before any file is loaded, as
+// already that makes it optimize. The other commands end soon, or have much to do at once.
+if (process.argv[2] === 'serve') {
+  const { setFlagsFromString } = process.getBuiltinModule('node:v8')
+  for (const flag of ['--no-opt', '--no-maglev']) setFlagsFromString(flag)
+}
 
+const { cacheCompiledCode } = await import('#platform/package.ts')
 cacheCompiledCode()
-// The other commands end soon, or have much to do at once.
-if (process.argv[2] === 'serve') deferOptimizing()
 
 const [{ main }, { createOutput }] = await Promise.all([
   import('#cli/main.ts'),

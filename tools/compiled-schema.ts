@@ -13,9 +13,13 @@ export const compiledSchema: Plugin = {
     if (id !== replaced) return undefined
     const ajv = createSchemaAjv(true)
     const code = standalone.default(ajv, ajv.compile(configSchema))
+    // The code refers to the schema, which is in the bundle already: a copy would take half a MiB of memory.
+    const copy = `const schema0 = ${JSON.stringify(configSchema)};`
+    if (!code.includes(copy)) throw new Error('the compiled check has no copy of the schema')
     return [
+      "import { configSchema as schema0 } from './schema/schema.ts'",
       "import { isDurationWithin, isSizeWithin } from './units.ts'",
-      code.replace('export default', 'export const compileSchema = () =>'),
+      code.replace(copy, '').replace('export default', 'export const compileSchema = () =>'),
     ].join('\n')
   },
 }

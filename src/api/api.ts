@@ -38,7 +38,7 @@ import {
 import { type OAuthOptions, registerOAuth } from './oauth/oauth.ts'
 import { createApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
-import { type OwnEndpoint, registerOperations, registerOwnRoute } from './operation.ts'
+import { isOwnApp, type OwnEndpoint, registerOperations, registerOwnRoute } from './operation.ts'
 import { registerPortal } from './register-portal.ts'
 import { registerSignInReturn, type SignInReturnOptions } from './register-sign-in-return.ts'
 import { applyReplyKeepAlive, jsonLine } from './reply.ts'
@@ -96,6 +96,7 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     exposeHeadRoutes: false,
     return503OnClosing: false,
   })
+  app.decorate(isOwnApp, true)
   await registerEndpoints(app, options)
   await app.ready()
   return app

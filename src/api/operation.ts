@@ -7,6 +7,7 @@ import {
   type GatedPath,
   ownMethods,
   type PerOperation,
+  unlistedMethod,
 } from '#gateway/routes/own-paths.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -101,7 +102,7 @@ export function registerOperations<Path extends GatedPath>(
     const allow = allowedMethods(url)
     app.route({
       url,
-      method: ownMethods.filter((method) => !allow.includes(method)),
+      method: routedMethods(app, allow).filter((method) => !allow.includes(method)),
       onRequest: (_request, _reply, done) => done(new GatehouseError('method-not-allowed', { allow })),
       handler: async () => undefined,
     })
@@ -135,6 +136,21 @@ function createRoute(
   }
 }
 
+/**
+ * Decorates the app of the gateway itself, which gets each method that a path does not support as `unlistedMethod`
+ * (gateway/server/own-endpoints.ts). An app of somebody else gets it as it came.
+ */
+export const isOwnApp = 'isGatehouseItself'
+
+/**
+ * The methods for which a path is registered, which owns it for every method. No more than that takes, as each is a
+ * route of its own, of 2 KiB.
+ * @param supported those that it supports
+ */
+export function routedMethods(app: FastifyInstance, supported: readonly string[]): string[] {
+  return app.hasDecorator(isOwnApp) ? [...new Set([...supported, 'HEAD', unlistedMethod])] : [...ownMethods]
+}
+
 /** The handlers of one path of the gateway itself. */
 export interface OwnEndpoint {
   readonly handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
@@ -145,16 +161,18 @@ export interface OwnEndpoint {
 /**
  * Registers an endpoint, which owns its path for every method.
  * @param methods those that it supports; default: those in the table of own paths
+ * @param distinguished those that the gateway does not pass on as `unlistedMethod`
  */
 export function registerOwnRoute(
   app: FastifyInstance,
   path: string,
   { handler, onAccepted }: OwnEndpoint,
   methods = allowedMethods(path),
+  distinguished = methods,
 ): void {
   app.route({
     url: path.replace(/:path$/, '*'),
-    method: [...ownMethods],
+    method: routedMethods(app, distinguished),
     onRequest: (request, reply, done) => {
       const isAllowed = methods.includes(request.method)
       if (isAllowed) onAccepted?.(request, reply)

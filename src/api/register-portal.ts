@@ -1,13 +1,13 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
 import { applyKeepAlive } from '#gateway/refusals/send-problem.ts'
-import { changePasswordPath, documentMethods, ownMethods } from '#gateway/routes/own-paths.ts'
+import { changePasswordPath, documentMethods, portalMethods } from '#gateway/routes/own-paths.ts'
 import { parseForm } from '#portal/form-body.ts'
 import { type Portal, throwNotFound } from '#portal/portal.ts'
 import type { FormFields, PortalRequest } from '#portal/portal-request.ts'
 import { answerRedirect, type PortalResponse, securityHeaders } from '#portal/portal-response.ts'
 import { jsonBytesMax } from './json-body.ts'
-import { registerOwnRoute } from './operation.ts'
+import { registerOwnRoute, routedMethods } from './operation.ts'
 import { applyReplyKeepAlive, sendFile } from './reply.ts'
 import { translateError } from './validate-with-schemas.ts'
 
@@ -27,10 +27,11 @@ export function registerPortal(scope: FastifyInstance, portal: Portal): void {
     applyReplyKeepAlive(request, reply)
     return send(reply, answer)
   })
+  const methods = routedMethods(scope, portalMethods)
   for (const [url, registered] of pages) {
     scope.route({
       url,
-      method: [...ownMethods],
+      method: methods,
       bodyLimit: registered.page.bytesMax ?? jsonBytesMax,
       onRequest: async (request, reply) => {
         const answer = await portal.admit(registered, requestOf(request, reply))
@@ -48,9 +49,9 @@ export function registerPortal(scope: FastifyInstance, portal: Portal): void {
   if (passwordPage !== undefined) {
     const handler = async (_request: FastifyRequest, reply: FastifyReply) =>
       send(reply, answerRedirect(passwordPage))
-    registerOwnRoute(scope, changePasswordPath, { handler }, documentMethods)
+    registerOwnRoute(scope, changePasswordPath, { handler }, documentMethods, portalMethods)
   }
-  const anyMethod = { method: [...ownMethods], handler: async () => throwNotFound() }
+  const anyMethod = { method: methods, handler: async () => throwNotFound() }
   scope.route({
     ...anyMethod,
     url: `${base}/assets/*`,

@@ -14,7 +14,6 @@ export function createSchemaAjv(keepsSource = false): Ajv {
     useDefaults: true,
     strict: true,
     allowUnionTypes: true,
-    verbose: true,
     // The types guarantee a valid schema, and a single validation gains nothing from optimized code.
     meta: false,
     validateSchema: false,

@@ -6,7 +6,7 @@ import type { Path } from './problem.ts'
 import { headerNamePattern } from './schema/fields.ts'
 import type { SchemaNode } from './schema/node.ts'
 import { type ConfigTree, schemaAt } from './schema/schema.ts'
-import { durationHint, secretHint, sizeHint } from './value-hints.ts'
+import { durationHint, secretHint, sizeHint, valueAt } from './value-hints.ts'
 
 /** A finding of the schema; `at` says whether the name or the value of the option is wrong. */
 export interface Finding {
@@ -70,8 +70,9 @@ function toFinding(error: ErrorObject, tree: unknown): Finding {
   if (error.keyword === 'required') {
     return { path: [...path, String(error.params.missingProperty)], at: 'value', message: 'is missing' }
   }
+  const value = valueAt(tree, path)
   const message =
-    error.data === null ? emptyValueMessage(path) : constraintMessage(error, schemaAt(path) ?? {})
+    value === null ? emptyValueMessage(path) : constraintMessage(error, value, schemaAt(path) ?? {})
   return { path, at: 'value', message }
 }
 
@@ -90,8 +91,7 @@ function unknownOptionMessage(name: string, node: SchemaNode | undefined): strin
   return `unknown option${didYouMean(name, Object.keys(node?.properties ?? {}))}`
 }
 
-function constraintMessage(error: ErrorObject, node: SchemaNode): string {
-  const value: unknown = error.data
+function constraintMessage(error: ErrorObject, value: unknown, node: SchemaNode): string {
   if (node.secret && error.keyword === 'type') return `is never written inline: ${secretHint(value)}`
   if (node.secret) return 'set exactly one of { file: … }, { env: … } and { credential: … }'
   if (node.duration) {

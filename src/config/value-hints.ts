@@ -153,7 +153,7 @@ export function unreplacedHintAt(tree: unknown, path: Path): string {
   return unreplacedHint(valueAt(tree, path), path)
 }
 
-function valueAt(tree: unknown, path: Path): unknown {
+export function valueAt(tree: unknown, path: Path): unknown {
   let node = tree
   for (const part of path) {
     const isThere = Array.isArray(node) || (isRecord(node) && Object.hasOwn(node, part))

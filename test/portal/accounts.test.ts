@@ -150,6 +150,37 @@ test('of several accounts one’s own is refused, and the others are changed', a
   t.match(page.url(), /profile$/, 'still signed in')
 })
 
+test('an Admin whose browser asks for German is asked, and refused, in German', async (t, portal) => {
+  const { page } = await portal.createPerson({ role: 'Admin' })
+  const { id } = await portal.createAccount({ email: 'eins@german.test' })
+  await portal.createAccount({ email: 'zwei@german.test' })
+  await page.setExtraHTTPHeaders({ 'Accept-Language': 'de-AT, en;q=0.5' })
+  for (const [ticked, question] of [
+    ['eins@german.test auswählen', 'Rolle von 1 Konto ändern?'],
+    ['Alle auf dieser Seite', 'Rolle von 2 Konten ändern?'],
+  ] as const) {
+    await page.goto(`${portal.url}/portal/accounts?q=german.test`)
+    await page.getByText(/^2 von \d+ Konten\.$/).waitFor()
+    await page.getByLabel(ticked).check()
+    await page.getByLabel('Ausgewählte Konten').selectOption('Rolle ändern')
+    await page.getByRole('button', { name: 'Weiter…' }).click()
+    await page.getByRole('heading', { name: question }).waitFor()
+  }
+  await page.getByLabel('Rolle').fill('admin')
+  await page.getByRole('button', { name: 'Rolle ändern' }).click()
+  await page.getByText('Meinten Sie Admin?').waitFor()
+  t.strictSame(await findBarriers(page), [])
+
+  await page.goto(`${portal.url}/portal/accounts/${id}/delete`)
+  await page.getByLabel(/E-Mail-Adresse des Kontos/).fill('zwei@german.test')
+  await page.getByRole('button', { name: 'Konto löschen' }).click()
+  await page.getByText('Das ist nicht die E-Mail-Adresse des Kontos.').waitFor()
+
+  await page.goto(`${portal.url}/portal/accounts/import`)
+  await page.getByRole('button', { name: 'Importieren' }).click()
+  await page.getByText('Wählen Sie eine Datei').waitFor()
+})
+
 test('without JavaScript several accounts are changed too, and times are in UTC', async (t, portal) => {
   const admin = await portal.createAccount({ role: 'Admin' })
   const other = await portal.createAccount({ email: 'noscript@plain.test' })

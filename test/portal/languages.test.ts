@@ -6,7 +6,7 @@ import { states } from './page-states.ts'
 /** The states whose pages are not translated yet, by the beginning of their names. */
 const untranslated = Object.keys(states).filter(
   (name) =>
-    !/^(?:integration|api|sign-in|profile|forgotten|link|setup|verify|second-factor|passkey|sessions|take-over|confirm|accounts|account-(?:new|delete)|subjects|events)/.test(
+    !/^(?:integration|api|sign-in|profile|forgotten|link|setup|verify|second-factor|passkey|sessions|take-over|confirm|account|subjects|events)/.test(
       name,
     ),
 )
@@ -19,7 +19,7 @@ const same = [
   /^(?:Alan Turing|Edsger Dijkstra|Service|Former|free|pro|old|partner|corp)$|Ünïcode|^auth0\||^email,|\(UTC\)$/,
   // Errors of the samples, like those below.
   /^At least one Admin must remain\.$|^email: must be an e-mail/,
-  /^(?:CSV|Gatehouse|Ada Lovelace|Grace Hopper|Portal|ID|Name|Status|Code|Client|Passkeys|English|Deutsch|Admin|User)$/,
+  /^(?:CSV|Import|Gatehouse|Ada Lovelace|Grace Hopper|Portal|ID|Name|Status|Code|Client|Passkeys|English|Deutsch|Admin|User)$/,
 ]
 
 /** What a page says: its texts, and the attributes that are shown or read out. Code is not translated. */

@@ -82,11 +82,12 @@ export type PerOperation<Value, Path extends OwnPath = OwnPath> = {
 /** The methods of what can only be read. */
 export const documentMethods: readonly string[] = ['GET', 'HEAD']
 
-/** A method that no endpoint supports: it represents all uncommon methods. */
+/** The methods of the portal's pages. */
+export const portalMethods: readonly string[] = ['GET', 'HEAD', 'POST']
+
+/** A method that no endpoint supports: it represents all that a path does not support. */
 export const unlistedMethod = 'TRACE'
-/**
- * The methods that the endpoints distinguish: each path is registered for each of them.
- */
+/** The methods that the router of an app distinguishes: there each path is registered for each of them. */
 export const ownMethods: readonly string[] = [...standardMethods, unlistedMethod]
 
 const ownEntries: readonly (readonly [path: string, methods: readonly string[]])[] = Object.entries(

@@ -6,9 +6,9 @@ import { ownedCopy } from '#http/h1/read-buffers.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { IncomingMessage, ServerResponse } from '#platform/http.ts'
 import { type Arrival, attachArrival } from '../arrival/arrival.ts'
-import { recordStatus } from '../arrival/outcome.ts'
+import { destinationOf, recordStatus } from '../arrival/outcome.ts'
 import { brokenBodyError, sendProblem } from '../refusals/send-problem.ts'
-import { ownMethods, unlistedMethod } from '../routes/own-paths.ts'
+import { type OwnPaths, portalMethods, unlistedMethod } from '../routes/own-paths.ts'
 import { ExchangeResponse } from './exchange-response.ts'
 
 /** The part of Fastify that is needed here: it serves these endpoints. */
@@ -16,10 +16,16 @@ export interface EndpointRouter {
   routing(request: IncomingMessage, response: ServerResponse): void
 }
 
+/** The endpoints of one config. */
+export interface EndpointParts {
+  readonly api: EndpointRouter
+  readonly ownPaths: Pick<OwnPaths, 'methodsOf'>
+}
+
 /** The built-in endpoints. */
 interface OwnEndpoints {
-  /** Answers a request to one of them, using the routes of its config. */
-  handle(arrival: Arrival, router: EndpointRouter): void
+  /** Answers a request to one of them, using those of its config. */
+  handle(arrival: Arrival, parts: EndpointParts): void
   /** From now on responses that have not started have `Connection: close`. */
   startDrain(): void
   /**
@@ -29,15 +35,13 @@ interface OwnEndpoints {
   abort(arrival: Arrival, error: GatehouseError): boolean
 }
 
-const ownMethodSet: ReadonlySet<string> = new Set(ownMethods)
-
 /** Passes requests to Fastify, which needs the objects of node:http: they are created for these few requests only. */
 export function createOwnEndpoints(): OwnEndpoints {
   const responses = new Map<Arrival, ServerResponse>()
 
-  function handle(arrival: Arrival, router: EndpointRouter): void {
+  function handle(arrival: Arrival, { api, ownPaths }: EndpointParts): void {
     const { connection, outcome, requestId } = arrival
-    const request = createIncomingMessage(arrival)
+    const request = createIncomingMessage(arrival, ownPaths.methodsOf(destinationOf(outcome).target.path))
     const response = openResponse(request, connection, () => end())
     attachArrival(request, arrival)
     response.setHeader('X-Request-Id', requestId)
@@ -58,7 +62,7 @@ export function createOwnEndpoints(): OwnEndpoints {
       response.emit('close')
       connection.endExternally({ closes: !response.shouldKeepAlive || hasConnectionClose(response) })
     })
-    router.routing(request, response)
+    api.routing(request, response)
   }
 
   return {
@@ -78,7 +82,7 @@ export function createOwnEndpoints(): OwnEndpoints {
   }
 }
 
-/** @param onEnding called before the exchange ends, where the exchange is written to */
+/** @param onEnding called before the exchange ends, if the response is written to the exchange directly */
 function openResponse(
   request: IncomingMessage,
   connection: ClientExchange,
@@ -137,12 +141,14 @@ class NodeHttpAdapter implements RequestEvents {
   }
 }
 
-function createIncomingMessage({ connection, head }: Arrival): IncomingMessage {
+/** @param methods those that its path supports; default: those of the portal, which decides by itself */
+function createIncomingMessage({ connection, head }: Arrival, methods = portalMethods): IncomingMessage {
   const { method, target, minorVersion, rawHeaders } = head
   // No endpoint uses it.
   const request = new IncomingMessage(connection.socket ?? new Socket())
-  // Unsupported methods, such as CONNECT, need not be told apart: all are refused in the same way.
-  const isListed = ownMethodSet.has(method) && !isExtendedConnect(connection, head)
+  // Unsupported methods, such as CONNECT, need not be told apart: all are refused in the same way, but HEAD without a
+  // body.
+  const isListed = (method === 'HEAD' || methods.includes(method)) && !isExtendedConnect(connection, head)
   request.method = isListed ? method : unlistedMethod
   request.url = target
   // Fastify sets Connection unless the version is 2, whose responses have no such field.

@@ -9,18 +9,19 @@ import { standardMethods } from '../routes/route.ts'
 import {
   type ArrivalServer,
   createArrivalServer,
-  type ListenerEvents,
   type ServerOptions,
+  type SharedListenerOptions,
 } from './arrival-server.ts'
 import type { Observer } from './observe.ts'
-import { createOwnEndpoints, type EndpointRouter } from './own-endpoints.ts'
+import { createOwnEndpoints, type EndpointParts } from './own-endpoints.ts'
 import type { RequestProxy } from './proxy.ts'
 
 /** How requests are handled under one config. A reload replaces it as a whole: no request meets two of them. */
 export interface Traffic extends ScopeOptions, ArrivalReader {
   readonly observer: Observer
   /** The built-in endpoints. */
-  readonly api: EndpointRouter
+  readonly api: EndpointParts['api']
+  readonly ownPaths: ScopeOptions['ownPaths'] & EndpointParts['ownPaths']
   readonly proxy: RequestProxy
   /** undefined = no request of this config is ordinary. */
   readonly fastLane: FastLane | undefined
@@ -28,7 +29,7 @@ export interface Traffic extends ScopeOptions, ArrivalReader {
   readonly names: NameTable
 }
 
-interface GatewayServerOptions extends ServerOptions, ListenerEvents {
+interface GatewayServerOptions extends ServerOptions, SharedListenerOptions {
   /** Read once for each request. */
   traffic(): Traffic
   /** The names of the current traffic. Called for each head. */
@@ -46,7 +47,7 @@ export function createGatewayServer(options: GatewayServerOptions): ArrivalServe
         answerOptions(arrival, standardMethods)
         return
       case 'own':
-        own.handle(arrival, traffic.api)
+        own.handle(arrival, traffic)
         return
       case 'routes':
         traffic.proxy.handle(arrival)

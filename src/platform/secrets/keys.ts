@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { crc32 } from 'node:zlib'
 import { isSameBytes, isSameCompact } from './constant-time.ts'
 import {
   accountIdLength,
@@ -144,7 +143,9 @@ const crcOfByte = Int32Array.from({ length: 256 }, (_, byte) => {
 })
 
 function checksumOf(body: string): string {
-  return toBase62(crc32(body), keyChecksumLength)
+  let crc = -1
+  for (const byte of Buffer.from(body)) crc = (crcOfByte[(crc ^ byte) & 0xff] ?? 0) ^ (crc >>> 8)
+  return toBase62(~crc >>> 0, keyChecksumLength)
 }
 
 interface HasApiKey {

@@ -2,13 +2,12 @@
 // decides when a worker exits.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 
-const [{ cacheCompiledCode }, { deferOptimizing }] = await Promise.all([
-  import('#platform/package.ts'),
-  import('../v8/defer-optimizing.ts'),
-])
+// As in main.ts.
+const { setFlagsFromString } = process.getBuiltinModule('node:v8')
+for (const flag of ['--no-opt', '--no-maglev']) setFlagsFromString(flag)
 
+const { cacheCompiledCode } = await import('#platform/package.ts')
 cacheCompiledCode()
-deferOptimizing()
 
 const { runWorker } = await import('./run-worker.ts')
 runWorker()

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { startOptimizing } from './defer-optimizing.ts'
 import { limitHeapGrowth } from './heap-growth.ts'
+import { startOptimizing } from './start-optimizing.ts'
 
 /** To be called once the start is over: lets V8 optimize again, and tunes the heap for traffic. */
 export function tuneForTraffic(): void {

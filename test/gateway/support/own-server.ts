@@ -32,7 +32,12 @@ export async function startOwnServer(
       end: (...end: readonly [Arrival, boolean]) => void ended.push(end),
       recordUnreadable: () => {},
     },
-    ownPaths: { portalScopes: undefined, isOwnHost: () => false, has: (path: string) => path === ownPath },
+    ownPaths: {
+      portalScopes: undefined,
+      isOwnHost: () => false,
+      has: (path: string) => path === ownPath,
+      methodsOf: () => undefined,
+    },
     api: { routing },
     proxy: { handle: () => {}, handleOrdinary: () => {} },
     names,
@@ -47,7 +52,7 @@ export async function startServerOf(t: Test, traffic: () => Traffic): Promise<Om
   const gatewayServer = createGatewayServer({
     requestTimeoutMs: 30_000,
     keepAliveTimeoutMs: 5_000,
-    headersBytesMax: 16_384,
+    headBytesMax: 16_384,
     bodyRateMin: 1,
     http2: true,
     streamsMax: 128,

@@ -11,7 +11,6 @@ export const accounts: Texts['accounts'] = {
   state: 'Status',
   disabled: 'Gesperrt',
   you: 'Sie',
-  never: 'Nie',
   cancel: 'Abbrechen',
   firstPage: 'Erste Seite',
   nextPage: 'Nächste Seite',
@@ -23,9 +22,9 @@ export const accounts: Texts['accounts'] = {
   choosePlan: 'Wählen Sie einen Tarif.',
   new: {
     title: 'Neues Konto',
-    lead: 'Mit dem Konto werden Schlüssel erstellt. Die nächste Seite zeigt sie.',
+    lead: 'Das Konto bekommt Schlüssel. Die nächste Seite zeigt sie.',
     leadWithLink:
-      'Mit dem Konto werden Schlüssel erstellt. Die nächste Seite zeigt sie, zusammen mit einem Einrichtungslink.',
+      'Das Konto bekommt Schlüssel. Die nächste Seite zeigt sie und einen Einrichtungslink zum Weitergeben.',
     isVerified: 'E-Mail-Adresse als bestätigt markieren',
     mailsLink: 'Einrichtungslink an diese Adresse senden',
     submit: 'Konto erstellen',

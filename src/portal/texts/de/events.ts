@@ -3,12 +3,12 @@ import type { Texts } from '../en/en.ts'
 
 export const events: Texts['events'] = {
   title: 'Ereignisse',
-  lead: 'Programme, die über Änderungen informiert werden, und ob sie die Ereignisse annehmen.',
+  lead: 'Welche Programme über Änderungen informiert werden, und ob sie die Ereignisse annehmen.',
   receivers: 'Empfänger',
   receiversLead:
-    'Ein Ereignis, das nicht angenommen wird, wird in wachsenden Abständen erneut gesendet und nach drei Tagen verworfen.',
+    'Nicht angenommene Ereignisse werden in wachsenden Abständen erneut gesendet und nach drei Tagen verworfen.',
   none: 'Keine Empfänger',
-  noneHint: html`Tragen Sie einen unter <code>events</code> in die Konfiguration des Gateways ein.`,
+  noneHint: html`Tragen Sie in der Konfiguration des Gateways unter <code>events</code> einen ein.`,
   accepted: (receiver) => `${receiver} hat ein Testereignis angenommen.`,
   notAccepted: (receiver, error) => `${receiver} hat das Testereignis nicht angenommen: ${error}`,
   receiver: 'Empfänger',

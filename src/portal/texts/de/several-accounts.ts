@@ -5,7 +5,7 @@ export const severalAccounts: Texts['severalAccounts'] = {
   disable: {
     action: 'Sperren',
     title: (count) => `${accountCount(count)} sperren?`,
-    lead: 'Die Schlüssel gelten nicht mehr, und die Sitzungen enden. Nach dem Entsperren gelten die Schlüssel wieder, die Sitzungen nicht.',
+    lead: 'Die Schlüssel werden nicht mehr angenommen, und die Sitzungen enden. Nach dem Entsperren gelten die Schlüssel wieder, die Sitzungen nicht.',
   },
   enable: {
     action: 'Entsperren',

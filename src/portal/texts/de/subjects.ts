@@ -3,7 +3,7 @@ import type { Texts } from '../en/en.ts'
 
 export const subjects: Texts['subjects'] = {
   title: 'Blockierte Benutzer',
-  lead: 'Benutzer anderer Aussteller, deren Tokens auf allen Routen abgelehnt werden.',
+  lead: 'Benutzer anderer Aussteller, deren Tokens auf jeder Route abgelehnt werden.',
   block: 'Benutzer blockieren',
   issuer: 'Aussteller',
   issuerHint: (names) => `Der Name in der Konfiguration: ${names}.`,

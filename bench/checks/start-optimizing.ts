@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import t from 'tap'
 
 // With its types stripped here: that needs WebAssembly, which --jitless does not have.
-const source = stripTypeScriptTypes(readFileSync('src/runtime/v8/defer-optimizing.ts', 'utf8'))
+const source = stripTypeScriptTypes(readFileSync('src/runtime/v8/start-optimizing.ts', 'utf8'))
 
 /** In a process of its own: the flags are those of a whole process. Says whether V8 optimized a function. */
 const script = `
@@ -18,7 +18,8 @@ function isOptimized() {
   return (%GetOptimizationStatus(add) & 0b1000) !== 0
 }
 
-deferOptimizing()
+// As main.ts does.
+for (const flag of ['--no-opt', '--no-maglev']) setFlagsFromString(flag)
 const before = isOptimized()
 startOptimizing()
 console.log(JSON.stringify({ before, after: isOptimized() }))
