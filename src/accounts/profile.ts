@@ -12,7 +12,7 @@ import type { Visitor } from '#store/sessions.ts'
 import { assertValid } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
 import { type AuditEntryFactory, createAuditEntryFactory } from './audit-entry-factory.ts'
-import { mailTextsFor, mailTo } from './mails/mail-texts.ts'
+import { mailTextsFor, mailTo, type SendMail } from './mails/mail.ts'
 
 /** What users may change in their own account, and the verification of their e-mail. */
 export interface OwnProfile {
@@ -55,15 +55,6 @@ export class OwnerNeeded extends Error {
     this.account = account
     this.email = email
   }
-}
-
-/** Sends a mail. @throws GatehouseError `mail-unavailable` where the server rejected the mail */
-export type SendMail = (mail: Mail) => Promise<void>
-
-export interface Mail {
-  readonly to: string
-  readonly subject: string
-  readonly text: string
 }
 
 export interface ProfileOptions {

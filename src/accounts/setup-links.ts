@@ -6,7 +6,7 @@ import type { Account } from '#store/account.ts'
 import type { PortalStore } from '#store/portal.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
-import { mailTextsFor, mailTo } from './mails/mail-texts.ts'
+import { mailTextsFor, mailTo } from './mails/mail.ts'
 import type { DeliverMail } from './mails/outbox.ts'
 
 /** A one-time link to set a password. */

@@ -2,9 +2,17 @@ import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts
 import { isLanguage, type Language } from '#platform/locales.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountReader } from '#store/accounts.ts'
-import type { Mail } from '../profile.ts'
 import { de } from './texts/de.ts'
 import { en, type MailTexts } from './texts/en.ts'
+
+/** Sends a mail. @throws GatehouseError `mail-unavailable` where the server rejected the mail */
+export type SendMail = (mail: Mail) => Promise<void>
+
+export interface Mail {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
 
 const texts: Readonly<Record<Language, MailTexts>> = { en, de }
 
