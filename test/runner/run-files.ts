@@ -13,7 +13,7 @@ export interface RunOptions {
   onResult(result: FileResult): void
 }
 
-/** So many files of a folder are a group of their own: a process does not get ever larger. */
+/** Larger folders are split into groups of this many files, so that no process grows without limit. */
 const groupMax = 25
 
 /**
