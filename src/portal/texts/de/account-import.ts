@@ -22,7 +22,7 @@ export const accountImport: Texts['accountImport'] = {
   keys: 'Schlüssel',
   keysLead:
     'Speichern Sie diese Schlüssel, bevor Sie die Seite verlassen: Sie werden nicht noch einmal angezeigt.',
-  keysFile: 'Schlüssel als CSV',
+  keysFile: 'CSV-Datei',
   badLines: (count) =>
     `${formatCount(count, german)} ${count === 1 ? 'Zeile kann' : 'Zeilen können'} nicht importiert werden`,
   badLinesLead:

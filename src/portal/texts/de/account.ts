@@ -4,8 +4,6 @@ import type { Texts } from '../en/en.ts'
 export const account: Texts['account'] = {
   usage: 'Nutzung',
   audit: 'Protokoll',
-  secretKey: 'Geheimschlüssel',
-  apiKey: 'API-Schlüssel',
   oneTime: {
     created: 'Konto erstellt',
     saveKeysAndLink:
@@ -53,10 +51,7 @@ export const account: Texts['account'] = {
   keys: 'Schlüssel',
   secretKeyCreated: 'Geheimschlüssel erstellt',
   apiKeyCreated: 'API-Schlüssel erstellt',
-  lastUsed: 'Zuletzt benutzt',
   lastUse: (at, address) => html`${at} von ${address}`,
-  resetSecretKey: 'Geheimschlüssel zurücksetzen',
-  resetApiKey: 'API-Schlüssel zurücksetzen',
   resetApiKeyHint: 'Der alte Schlüssel wird sofort ungültig.',
   delete: 'Löschen',
   deleteLead:

@@ -11,7 +11,6 @@ export const accounts: Texts['accounts'] = {
   state: 'Status',
   disabled: 'Gesperrt',
   you: 'Sie',
-  never: 'Nie',
   cancel: 'Abbrechen',
   firstPage: 'Erste Seite',
   nextPage: 'Nächste Seite',

@@ -4,8 +4,6 @@ import { type Content, html } from '#platform/pages/html.ts'
 export const account = {
   usage: 'Usage',
   audit: 'Audit',
-  secretKey: 'Secret key',
-  apiKey: 'API key',
   oneTime: {
     created: 'Account created',
     saveKeysAndLink: 'Send the link to the owner. Save these keys: they are not shown again.',
@@ -54,10 +52,7 @@ export const account = {
   keys: 'Keys',
   secretKeyCreated: 'Secret key created',
   apiKeyCreated: 'API key created',
-  lastUsed: 'Last used',
   lastUse: (at: Content, address: string) => html`${at} from ${address}`,
-  resetSecretKey: 'Reset the secret key',
-  resetApiKey: 'Reset the API key',
   resetApiKeyHint: 'The old key stops working immediately.',
   delete: 'Delete',
   deleteLead: 'Revokes its keys, tokens and sessions immediately. This cannot be undone.',
