@@ -13,7 +13,7 @@ type Limits = Sections['limits']
  */
 export interface Config
   extends Omit<Sections, 'version' | 'identity' | 'limits' | 'listen' | 'portal' | 'tokens' | Cookies> {
-  readonly listen: Sections['listen'] & Pick<Limits, 'headersBytesMax' | 'bodyRateMin' | 'streamsMax'>
+  readonly listen: Sections['listen'] & Pick<Limits, 'headBytesMax' | 'bodyRateMin' | 'streamsMax'>
   readonly identityHeaders: Sections['identity']['headers']
   readonly assertion: Sections['identity']['assertion']
   readonly tokens: Sections['tokens'] & { readonly issuer: string }
@@ -43,12 +43,12 @@ export function resolveConfig(tree: ConfigTree, lookup: SecretLookup): Config {
     ...sections
   } = resolveField(configSchema, tree, lookup)
   const { publicOrigin, listen, portal, tokens, accessCookie } = sections
-  const { headersBytesMax, bodyRateMin, streamsMax, sessionsMax, failures } = limits
+  const { headBytesMax, bodyRateMin, streamsMax, sessionsMax, failures } = limits
   const isSecure = secure === 'auto' ? publicOrigin.startsWith('https:') : secure
   const acceptsPasswords = portal.oidc.every((provider) => provider.acceptsPasswords)
   return deepFreeze({
     ...sections,
-    listen: { ...listen, headersBytesMax, bodyRateMin, streamsMax },
+    listen: { ...listen, headBytesMax, bodyRateMin, streamsMax },
     identityHeaders: identity.headers,
     assertion: identity.assertion,
     tokens: { ...tokens, issuer: tokens.issuer ?? publicOrigin },

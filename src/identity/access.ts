@@ -7,35 +7,41 @@ export interface RateLimit {
 
 /** The rate limit of one route. */
 export interface RouteRate extends RateLimit {
-  /** The one of `purposes` that `by` selects, unless the caller decides (hot). */
+  /** `purposes[by]`, unless it depends on the caller; precomputed, as each request reads it. */
   readonly purpose: string
-  /** See Rate. */
+  /** Where the counter of the last caller is (see `Rate` in store/rates.ts). */
   recentPlace: number
-  /** What is counted, by `by`: computed once for each route, not for each request (hot). */
+  /** The purposes under which callers are counted, by `by`; precomputed, as each request reads one. */
   readonly purposes: Readonly<Record<RateLimit['by'], string>>
 }
 
 export type SchemeName = 'secretKey' | 'bearer'
 
-/**
- * Who may call. A protected route has at least one scheme, so an empty list cannot mean "open". `leavesAuthorization`:
- * the Authorization field belongs to the backend, and does not identify the caller.
- */
-export type Access = { readonly leavesAuthorization?: true } & (
-  | { readonly kind: 'public' }
-  | {
-      readonly kind: 'protected'
-      readonly schemes: readonly [SchemeName, ...SchemeName[]]
-      /** Whether a request without credentials is admitted anonymously. */
-      readonly isOptional: boolean
-      /** undefined = any. */
-      readonly roles: ReadonlySet<string> | undefined
-      /** A key or token with scopes needs all of these; undefined = only those without scopes are admitted. */
-      readonly scopes: readonly string[] | undefined
-      readonly verifiedOnly: boolean
-      /** Names of the foreign issuers whose tokens are accepted too; undefined = none. */
-      readonly issuers: ReadonlySet<string> | undefined
-      /** Where clients learn about the issuers (RFC 9728); undefined = there is no such document. */
-      readonly metadataUrl?: string | undefined
-    }
-)
+/** Who may call. */
+export type Access = PublicAccess | ProtectedAccess
+
+interface SharedAccess {
+  /** Whether the Authorization field belongs to the backend, and does not identify the caller. */
+  readonly leavesAuthorization: boolean
+}
+
+interface PublicAccess extends SharedAccess {
+  readonly kind: 'public'
+}
+
+/** At least one scheme, so that an empty list cannot mean "open". */
+export interface ProtectedAccess extends SharedAccess {
+  readonly kind: 'protected'
+  readonly schemes: readonly [SchemeName, ...SchemeName[]]
+  /** Whether a request without credentials is admitted anonymously. */
+  readonly isOptional: boolean
+  /** undefined = any. */
+  readonly roles: ReadonlySet<string> | undefined
+  /** A key or token with scopes needs all of these; undefined = only those without scopes are admitted. */
+  readonly scopes: readonly string[] | undefined
+  readonly verifiedOnly: boolean
+  /** Names of the foreign issuers whose tokens are accepted too; undefined = none. */
+  readonly issuers: ReadonlySet<string> | undefined
+  /** Where clients learn about the issuers (RFC 9728); undefined = there is no such document. */
+  readonly metadataUrl?: string | undefined
+}

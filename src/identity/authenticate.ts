@@ -1,7 +1,14 @@
 import type { ErrorCode } from '#platform/errors/codes.ts'
-import type { Access, SchemeName } from './access.ts'
+import type { Access, ProtectedAccess, SchemeName } from './access.ts'
 import type { Credential, Credentials } from './credentials.ts'
-import type { Authentication, Decision, DecisionScheme, Refusal, Scheme } from './decision.ts'
+import {
+  type Authentication,
+  type Decision,
+  type DecisionScheme,
+  type Refusal,
+  refusedCredential,
+  type Scheme,
+} from './decision.ts'
 import type { ForeignScheme } from './issuers/foreign.ts'
 import { accessCookieCarrier, certificateCarrier, proofCarrier } from './keys/carriers.ts'
 
@@ -9,8 +16,6 @@ export interface Schemes extends Readonly<Record<SchemeName, Scheme>> {
   /** Bearer tokens of foreign issuers; undefined = none is configured. */
   readonly foreign?: ForeignScheme | undefined
 }
-
-type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
 
 /** The decision about a request that needs no credential. */
 export const anonymousDecision: Decision = {
@@ -99,7 +104,7 @@ function keyOrToken(
   asToken: () => Decision | Promise<Decision>,
 ): Decision | Promise<Decision> {
   const decide = (authentication: Authentication) =>
-    authentication.kind === 'rejected' && authentication.code === 'secret-key-invalid'
+    authentication.kind === 'refused' && authentication.code === 'secret-key-invalid'
       ? asToken()
       : toDecision({ scheme: 'secretKey', isProven: false }, authentication)
   return asKey instanceof Promise ? asKey.then(decide) : decide(asKey)
@@ -151,10 +156,9 @@ function toDecision({ scheme, isProven }: Sent, authentication: Authentication):
       loggedUpstream: undefined,
     }
   }
-  const { code, isMalformed, isCounted, reason } = authentication
-  return { kind: 'refused', code, scheme, isMalformed, isCounted, holdsUntil, reason }
+  return { ...authentication, scheme, holdsUntil }
 }
 
 function refused(code: ErrorCode, scheme: DecisionScheme | undefined, reason?: string): Refusal {
-  return { kind: 'refused', code, scheme, isMalformed: false, holdsUntil: 0, reason }
+  return { ...refusedCredential(code, { reason }), scheme }
 }

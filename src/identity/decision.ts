@@ -13,10 +13,9 @@ export interface AllowedDecision {
   readonly kind: 'allowed'
   readonly principal: Principal | undefined
   readonly scheme: DecisionScheme | undefined
-  /** See Authentication: whoever acts on the decision has to see it proven first. Such a decision is never reused. */
+  /** Whoever acts on the decision has to see this proven first; such a decision is never reused. undefined = nothing. */
   readonly confirmation: Confirmation | undefined
-  /** See Authentication. */
-  readonly holdsUntil: number
+  readonly holdsUntil: HoldsUntil
   /** The identity lines of its principal, and the writer that made them (gateway/lane/fast-lane.ts). */
   identityLines?: string
   identityWriter?: (principal: Principal) => string
@@ -25,43 +24,38 @@ export interface AllowedDecision {
   loggedUpstream?: string | undefined
 }
 
-export interface Refusal {
-  readonly kind: 'refused'
-  readonly code: ErrorCode
+export interface Refusal extends RefusedCredential {
   readonly scheme: DecisionScheme | undefined
-  /** No such credential can exist: a typing error rather than a guess. */
-  readonly isMalformed: boolean
-  /** See Authentication. */
-  readonly isCounted?: boolean | undefined
-  /** See Authentication. */
-  readonly holdsUntil: number
-  /** See Authentication. */
-  readonly reason: string | undefined
 }
 
 /**
- * A scheme's verdict on a credential; the caller handles a missing one. `holdsUntil`: until then, in milliseconds since
- * 1970, the verdict only changes with an account, a session or a signing key; 0 = it must not be reused.
+ * Until when a verdict changes only with an account, a session or a signing key, in milliseconds since 1970; 0 = it must
+ * not be reused.
  */
+type HoldsUntil = number
+
+/** A scheme's verdict on a credential; the caller handles a missing one. */
 export type Authentication =
   | {
       readonly kind: 'authenticated'
       readonly principal: Principal
       /** What the sender has to prove besides; undefined = nothing. */
       readonly confirmation?: Confirmation | undefined
-      readonly holdsUntil: number
+      readonly holdsUntil: HoldsUntil
     }
-  | {
-      readonly kind: 'rejected'
-      readonly code: ErrorCode
-      /** No such credential can exist, which is known without asking the store. */
-      readonly isMalformed: boolean
-      /** Whether a token may be a guess that somebody was asked about, as a wrong key is in any case. */
-      readonly isCounted?: boolean | undefined
-      readonly holdsUntil: number
-      /** The reason for the log, if it adds something to the code. */
-      readonly reason: string | undefined
-    }
+  | RefusedCredential
+
+export interface RefusedCredential {
+  readonly kind: 'refused'
+  readonly code: ErrorCode
+  /** No such credential can exist, which is known without asking the store: a typing error rather than a guess. */
+  readonly isMalformed: boolean
+  /** Whether a token may be a guess that somebody was asked about, as a wrong key is in any case. */
+  readonly isCounted?: boolean | undefined
+  readonly holdsUntil: HoldsUntil
+  /** The reason for the log, if it adds something to the code. */
+  readonly reason: string | undefined
+}
 
 /** Verifies one kind of credential. Synchronous if possible; throws or rejects only if it cannot be decided. */
 export interface Scheme {
@@ -73,11 +67,11 @@ export interface Scheme {
   readonly mustLookUp?: (credential: string) => boolean
 }
 
-type RejectedOptions = Partial<Omit<Extract<Authentication, { readonly kind: 'rejected' }>, 'kind' | 'code'>>
+type RefusedOptions = Partial<Omit<RefusedCredential, 'kind' | 'code'>>
 
-export function rejected(
+export function refusedCredential(
   code: ErrorCode,
-  { isMalformed = false, isCounted, holdsUntil = 0, reason }: RejectedOptions = {},
-): Authentication {
-  return { kind: 'rejected', code, isMalformed, isCounted, holdsUntil, reason }
+  { isMalformed = false, isCounted, holdsUntil = 0, reason }: RefusedOptions = {},
+): RefusedCredential {
+  return { kind: 'refused', code, isMalformed, isCounted, holdsUntil, reason }
 }

@@ -88,7 +88,7 @@ export function inWordsOf(error: unknown, details: Readonly<Partial<Record<Error
 /**
  * Checks the password that the form asks for again, unless the viewer has just authenticated again at the
  * provider, or with a passkey.
- * @throws GatehouseError `request-invalid` (field `password`) if it is wrong, `too-many-failures` … …
+ * @throws GatehouseError `request-invalid` (field `password`) if it is wrong, `too-many-failures`
  */
 export async function confirmPassword(
   { viewer, visitor, form, request, texts }: SignedInContext,

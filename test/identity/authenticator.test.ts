@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Access } from '#identity/access.ts'
 import { createAuthenticator } from '#identity/authenticator.ts'
 import { type Credential, type Credentials, withAuthorization } from '#identity/credentials.ts'
-import { type Authentication, rejected } from '#identity/decision.ts'
+import { type Authentication, refusedCredential } from '#identity/decision.ts'
 import type { Principal } from '#identity/principal.ts'
 import { usualCarriers } from '../setup/carriers.ts'
 import { accessOf } from './auth-harness.ts'
@@ -128,7 +128,9 @@ t.test('a cached decision does not apply to another access rule', async (t) => {
 })
 
 t.test('a cached refusal is repeated without a look-up', async (t) => {
-  const { state, decide } = start(() => rejected('token-invalid', { holdsUntil: Number.POSITIVE_INFINITY }))
+  const { state, decide } = start(() =>
+    refusedCredential('token-invalid', { holdsUntil: Number.POSITIVE_INFINITY }),
+  )
   const credential = newCredential()
   for (let times = 0; times < 3; times++) {
     t.match(decide(bearer, credential), { kind: 'refused', code: 'token-invalid' })
@@ -142,7 +144,7 @@ t.test('a cached refusal is repeated without a look-up', async (t) => {
 })
 
 t.test('made-up tokens displace no valid one, and only so many are kept', async (t) => {
-  const never = rejected('token-invalid', { holdsUntil: Number.POSITIVE_INFINITY })
+  const never = refusedCredential('token-invalid', { holdsUntil: Number.POSITIVE_INFINITY })
   const answers = [letIn]
   const { state, decide } = start(() => answers.shift() ?? never)
   const tokenOf = (index: number) =>
@@ -157,7 +159,7 @@ t.test('made-up tokens displace no valid one, and only so many are kept', async 
 })
 
 t.test('a decision that does not hold, or arrives late, is not cached', async (t) => {
-  for (const answer of [() => rejected('token-expired'), async () => letIn]) {
+  for (const answer of [() => refusedCredential('token-expired'), async () => letIn]) {
     const { state, decide } = start(answer)
     const credential = newCredential()
     await decide(bearer, credential)
@@ -182,7 +184,7 @@ t.test('a process that stalled uses its caches only after reading the change log
 
 t.test('a store answer from before a stall is discarded', async (t) => {
   const answer = Promise.withResolvers<Authentication>()
-  const answers = [answer.promise, rejected('token-revoked')]
+  const answers = [answer.promise, refusedCredential('token-revoked')]
   const { state, decide } = start(() => answers.shift() ?? letIn)
   const decision = decide(bearer, newCredential())
   state.isCurrent = false

@@ -55,8 +55,8 @@ t.test('a cached caller is decided synchronously', async (t) => {
 t.test('a malformed key or token costs no look-up', async (t) => {
   const { store, schemes } = await openBench(t)
   await store.close()
-  t.match(schemes.secretKey.authenticate('gsk_x'), { kind: 'rejected', code: 'secret-key-invalid' })
-  t.match(schemes.bearer.authenticate('a.b.c'), { kind: 'rejected', code: 'token-invalid' })
+  t.match(schemes.secretKey.authenticate('gsk_x'), { kind: 'refused', code: 'secret-key-invalid' })
+  t.match(schemes.bearer.authenticate('a.b.c'), { kind: 'refused', code: 'token-invalid' })
 })
 
 t.test('with the store down an unknown caller is undecided, not refused', async (t) => {

@@ -6,7 +6,7 @@ import { states } from './page-states.ts'
 /** The states whose pages are not translated yet, by the beginning of their names. */
 const untranslated = Object.keys(states).filter(
   (name) =>
-    !/^(?:integration|api|sign-in|profile|forgotten|link|setup|verify|second-factor|passkey|sessions|take-over|confirm|accounts|account-(?:new|delete)|subjects|events)/.test(
+    !/^(?:integration|api|sign-in|profile|forgotten|link|setup|verify|second-factor|passkey|sessions|take-over|confirm|account|subjects|events)/.test(
       name,
     ),
 )

@@ -16,6 +16,7 @@ export const adminRoute = {
   name: ownRouteName,
   access: {
     kind: 'protected',
+    leavesAuthorization: false,
     schemes: ['secretKey', 'bearer'],
     isOptional: false,
     roles: new Set([adminRole]),

@@ -15,7 +15,7 @@ import { jsonLine } from '../reply.ts'
 import { translateError } from '../validate-with-schemas.ts'
 import type { IssuerFront } from './issuer-front.ts'
 import { createRegistration } from './registration.ts'
-import { createSignIn } from './sign-in.ts'
+import { createIssuerSignIn } from './sign-in.ts'
 import { answerErrorPage } from './sign-in-pages.ts'
 import { createTokenRelay, type TokenRelayOptions } from './token-relay.ts'
 
@@ -67,8 +67,8 @@ export function registerIssuerFronts(scope: FastifyInstance, options: IssuerFron
       const { headers } = createProblem(arrivalOf(request.raw), refusal)
       return answerErrorPage(reply.headers(headers), refusal, arrivalOf(request.raw).requestId)
     })
-    registerEach(forPeople, fronts, 'authorize', (front) => createSignIn(front).authorize)
-    registerEach(forPeople, fronts, 'callback', (front) => createSignIn(front).callback)
+    registerEach(forPeople, fronts, 'authorize', (front) => createIssuerSignIn(front).authorize)
+    registerEach(forPeople, fronts, 'callback', (front) => createIssuerSignIn(front).callback)
   })
 }
 

@@ -25,7 +25,7 @@ interface ReturnAddress {
 const stateLengthMax = 2_048
 
 /** How people get to the issuer, and back to their program (RFC 6749 4.1.1, 4.1.2). */
-export function createSignIn(
+export function createIssuerSignIn(
   front: IssuerFront,
 ): Readonly<Record<'authorize' | 'callback', OwnEndpoint['handler']>> {
   const { clientId, mayReturnTo } = front

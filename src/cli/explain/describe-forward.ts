@@ -1,6 +1,6 @@
 import type { Config } from '#config/config.ts'
 import { destinationOf, principalOf } from '#gateway/arrival/outcome.ts'
-import { type SignIn, signInStatus } from '#gateway/browser/sign-in-redirect.ts'
+import { type SignInTarget, signInStatus } from '#gateway/browser/sign-in-redirect.ts'
 import { continuePath } from '#gateway/browser/sign-in-return.ts'
 import { createDecisionWriter } from '#gateway/decide/decision-headers.ts'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
@@ -98,7 +98,8 @@ function describePrefix({ strippedPrefix }: Pick<RequestHeadInput, 'strippedPref
 function describeCost({
   costHeader,
   costField,
-}: Pick<Route<unknown>, 'costHeader' | 'costField'>): StepResult {
+  includesUsage,
+}: Pick<Route<unknown>, 'costHeader' | 'costField' | 'includesUsage'>): StepResult {
   const fields = costField?.map(({ paths, factor }) => ({ field: paths.join(' | '), factor }))
   const sources = [
     ...(costHeader === undefined ? [] : [`the header ${costHeader}`]),
@@ -107,9 +108,10 @@ function describeCost({
     ),
   ]
   if (sources.length === 0) return { detail: '', facts: {} }
+  const asked = includesUsage ? '; if its body asks for a stream, it gets stream_options.include_usage' : ''
   return {
-    detail: `; its units come from ${sources.join(', ')}; otherwise it is one`,
-    facts: { costHeader: costHeader ?? null, costFields: fields ?? [] },
+    detail: `; its units come from ${sources.join(', ')}; otherwise it is one${asked}`,
+    facts: { costHeader: costHeader ?? null, costFields: fields ?? [], includeUsage: includesUsage },
   }
 }
 
@@ -151,7 +153,7 @@ function describeTrailers({ body }: RequestHead, { passesTrailers }: Route<unkno
 
 /** A refused page visit that is led to the sign-in. @param refusal what a client other than a browser would be told */
 export function describeSignIn(
-  { portalUrl, returnPath }: SignIn,
+  { portalUrl, returnPath }: SignInTarget,
   { code, reason }: { readonly code: ErrorCode; readonly reason: string },
 ): StepResult {
   const location = portalUrl + continuePath

@@ -14,7 +14,7 @@ export function describeScheme(
   const credentials = credentialsOf(arrival)
   const { hasAuthorization } = arrival.fields
   const { browser, reason } = arrival.outcome
-  const { leavesAuthorization = false } = access
+  const { leavesAuthorization } = access
   const left = leavesAuthorization
     ? { detail: "; Authorization is the backend's", facts: { leavesAuthorization } }
     : unread

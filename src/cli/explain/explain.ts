@@ -3,7 +3,7 @@ import { destinationOf, type Outcome, principalOf } from '#gateway/arrival/outco
 import { undecidable } from '#gateway/decide/decide-server.ts'
 import { chooseScope } from '#gateway/gate/choose-scope.ts'
 import { type Cors, createCors } from '#gateway/gate/cors.ts'
-import { createGate, type DecisionStep, type DecisionTrace } from '#gateway/gate/gate.ts'
+import { createGate, type DecisionStep, type StepListener } from '#gateway/gate/gate.ts'
 import {
   createUpstreamHeadReader,
   findForwardingRoute,
@@ -42,7 +42,7 @@ import { createStepRecorder } from './step-recorder.ts'
 type FoundRoute = Route<UpstreamConfig | undefined>
 
 /**
- * What the gateway would decide about a request, step by step: the steps are those of the gateway, which tell a trace
+ * What the gateway would decide about a request, step by step: the steps are those of the gateway, which tell a listener
  * what has passed. Nothing is sent, counted or changed.
  * @throws OperatorError if the store or the sealing key cannot be opened at all
  */
@@ -70,9 +70,9 @@ export async function explain(
       accept: config.keys.accept,
       plans: config.plans,
     })
-    const trace: DecisionTrace = { passed: (step) => recorder.pass(step, describe[step]()) }
+    const steps: StepListener = { passed: (step) => recorder.pass(step, describe[step]()) }
 
-    const scope = chooseScope(arrival, { cors, ownPaths }, trace)
+    const scope = chooseScope(arrival, { cors, ownPaths }, steps)
     const isForProxy = request.listener === 'decide'
     const refusal = isForProxy ? undecidable(scope) : undefined
     if (refusal) throw refusal
@@ -83,7 +83,7 @@ export async function explain(
         return 'no-content'
       case 'own': {
         const passRoute = (result: StepResult) => recorder.pass('route', result)
-        await explainOwnPath(arrival, { config, ownPaths, gateOptions, trace, passRoute })
+        await explainOwnPath(arrival, { config, ownPaths, gateOptions, steps, passRoute })
         return 'answer'
       }
       case 'routes':
@@ -113,19 +113,19 @@ export async function explain(
         if (!(result instanceof GatehouseError)) found.route = result
         return result
       },
-      trace,
+      steps,
     })
     const route = await gate(arrival)
     if (route instanceof GatehouseError) throw route
     const secondTargets = await passDestination(arrival, route)
     if (isForProxy) {
-      trace.passed('limits')
+      steps.passed('limits')
       recorder.pass('upstream', describeDecision(config, route, arrival))
       return 'forward'
     }
     if (!hasUpstream(route)) throw new Error('a forwarding route without an upstream')
     const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
-    const input = createUpstreamHeadReader({ tracer, trace })(route, arrival)
+    const input = createUpstreamHeadReader({ tracer, steps })(route, arrival)
     if (input === undefined) {
       recorder.pass('upstream', describeMethods([...(route.methods ?? standardMethods)].toSorted()))
       return 'no-content'

@@ -8,7 +8,7 @@ import { noFeedError } from '#api/revocations.ts'
 import type { Config } from '#config/config.ts'
 import { destinationOf, recordRouteName } from '#gateway/arrival/outcome.ts'
 import { cookieValues } from '#gateway/browser/browser-fields.ts'
-import { createGate, type DecisionTrace, type GateOptions } from '#gateway/gate/gate.ts'
+import { createGate, type GateOptions, type StepListener } from '#gateway/gate/gate.ts'
 import {
   changePasswordPath,
   documentMethods,
@@ -33,8 +33,8 @@ interface OwnPathContext {
   readonly config: Config
   readonly ownPaths: OwnPaths
   /** What the gate decides by. */
-  readonly gateOptions: Omit<GateOptions<GatedRoute>, 'findRoute' | 'trace'>
-  readonly trace: DecisionTrace
+  readonly gateOptions: Omit<GateOptions<GatedRoute>, 'findRoute' | 'steps'>
+  readonly steps: StepListener
   /** Records that the step `route` has passed. */
   passRoute(result: StepResult): void
 }
@@ -69,7 +69,7 @@ function assertMethodAllowed({ head }: ExplainedArrival, methods: readonly strin
 async function explainAdmission(
   arrival: ExplainedArrival,
   methods: readonly string[],
-  { config, gateOptions, trace, passRoute }: OwnPathContext,
+  { config, gateOptions, steps, passRoute }: OwnPathContext,
 ): Promise<void> {
   const { path } = destinationOf(arrival.outcome).target
   const route = gatedRouteOf(path, config.tokens.introspection)
@@ -78,10 +78,10 @@ async function explainAdmission(
     ...gateOptions,
     checkBasicKey: createOwnBasicKeyCheck(config.publicOrigin),
     findRoute: () => route,
-    trace: {
+    steps: {
       passed: (step) => {
         if (step === 'route') passRoute({ detail, facts: { methods } })
-        else trace.passed(step)
+        else steps.passed(step)
       },
     },
   })

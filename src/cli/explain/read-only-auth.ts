@@ -93,7 +93,7 @@ export function readOnlyGateOptions(
     'clientCertificateHeader' | 'cors' | 'dpop' | 'failures' | 'keys' | 'publicOrigin' | 'tokens'
   >,
   clock: Clock,
-): Omit<GateOptions<GatedRoute>, 'findRoute' | 'trace'> {
+): Omit<GateOptions<GatedRoute>, 'findRoute' | 'steps'> {
   return {
     authenticator: {
       decide: (access, credentials) => authenticate(access, credentials, schemes),
@@ -125,7 +125,7 @@ const unlimited: RateLimiter = {
   take: async () => allowed,
   takeInProcess: () => allowed,
   takeInInstance: undefined,
-  instances: () => 1,
+  processes: () => 1,
   beat: () => {},
   close: () => {},
 }

@@ -93,7 +93,7 @@ export const decide = optional(
 
 export const limits = section('Bounds on what clients send.', {
   headers: renamed(
-    'headersBytesMax',
+    'headBytesMax',
     size({
       min: '1KiB',
       max: '1MiB',

@@ -5,7 +5,7 @@ export interface CorsHeaders {
   readonly origin: string | undefined
   /** Names and values for a response of the gateway itself. */
   readonly fields: readonly (readonly [name: string, value: string])[]
-  /** The same fields as lines, each ended by CR LF. */
+  /** The same fields as field lines. */
   readonly lines: string
 }
 

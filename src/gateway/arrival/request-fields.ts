@@ -112,7 +112,8 @@ export function createFieldReader(carriers: Carriers, names?: NameTable): FieldR
   }
 
   function readField(found: ReadFields, name: string, value: string): void {
-    switch (name) {
+    // The cast is sound: other names reach the default. It makes the compiler compare the cases with the table.
+    switch (name as FixedFieldName) {
       case 'host':
         if (found.host !== undefined) uncommonOf(found).isHostRepeated = true
         found.host = value
@@ -197,7 +198,8 @@ function joined(before: string | undefined, separator: string, value: string): s
   return before === undefined ? value : before + separator + value
 }
 
-const fieldNames = [
+/** The fields that are read whatever the config says. */
+const fixedFieldNames = [
   'host',
   'authorization',
   'connection',
@@ -209,8 +211,15 @@ const fieldNames = [
   'dpop',
   'client-cert',
   'x-forwarded-client-cert',
-  ...secondTargetFields.keys(),
-]
+  'destination',
+  'destination-account',
+  'x-copy-from',
+  'x-copy-from-account',
+] as const
+
+type FixedFieldName = (typeof fixedFieldNames)[number]
+
+const fieldNames: readonly string[] = [...fixedFieldNames, ...secondTargetFields.keys()]
 
 const ignoredOptions = new Set(['', 'keep-alive', 'close', 'upgrade'])
 

@@ -69,7 +69,7 @@ function continueQuery(to: string, page: { hostName: string; challenge: string }
 }
 
 /** Where to sign in, and where to return to. */
-export interface SignIn {
+export interface SignInTarget {
   /** The URL of the portal; relative where it is on every host. */
   readonly portalUrl: string
   readonly hostName: string
@@ -82,7 +82,7 @@ export interface SignIn {
 }
 
 /** Finds the sign-in for a refused request; undefined if it is not a page visit of somebody who has to sign in. */
-export type FindSignIn = (arrival: Arrival<unknown>, error: GatehouseError) => SignIn | undefined
+export type FindSignIn = (arrival: Arrival<unknown>, error: GatehouseError) => SignInTarget | undefined
 
 interface SignInOptions extends VisitCounterOptions {
   /** The path of the portal. */
@@ -137,7 +137,7 @@ interface VisitCounter {
 interface Visit {
   /** Whether signing in does not help, so that the browser would be redirected for ever. */
   readonly isLoop: boolean
-  /** The Set-Cookie line of the response, ended by CR LF. */
+  /** The Set-Cookie field line of the response. */
   readonly line: string
 }
 

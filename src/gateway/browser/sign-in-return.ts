@@ -65,7 +65,7 @@ export interface ReturnKeys {
 
 interface ReturnKey {
   readonly challenge: string
-  /** The Set-Cookie line of the response, ended by CR LF. */
+  /** The Set-Cookie field line of the response. */
   readonly line: string
 }
 

@@ -17,8 +17,8 @@ import type { RouteTable } from '../routes/table.ts'
 import {
   type ArrivalServer,
   createArrivalServer,
-  type ListenerEvents,
   type ServerOptions,
+  type SharedListenerOptions,
 } from '../server/arrival-server.ts'
 import type { Observer } from '../server/observe.ts'
 import type { UsageMeter } from '../server/usage-meter.ts'
@@ -32,7 +32,7 @@ export interface DecideTraffic extends Pick<ArrivalReader, 'trusted'> {
   readonly decide: DecideHandler
 }
 
-interface DecideServerOptions extends ServerOptions, ListenerEvents {
+interface DecideServerOptions extends ServerOptions, SharedListenerOptions {
   /** Read once for each request. */
   traffic(): DecideTraffic
 }
@@ -58,7 +58,7 @@ export function createDecideServer(options: DecideServerOptions): ArrivalServer 
 /** A route that may have no upstream here. */
 type DecidedRoute = Route<HeadUpstream | undefined>
 
-interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'trace'> {
+interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'steps'> {
   readonly table: RouteTable<HeadUpstream | undefined>
   readonly writer: DecisionWriter
   readonly checkSecondTargets: CheckSecondTargets

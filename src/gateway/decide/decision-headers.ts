@@ -22,7 +22,7 @@ interface AllowedRequest {
   readonly trace: Trace | undefined
 }
 
-/** Writes what the proxy is to set on the request, as field lines that are each ended by CR LF. */
+/** Writes what the proxy is to set on the request, as field lines. */
 export interface DecisionWriter {
   /** @throws GatehouseError `store-unavailable` where the account could not be read, or no assertion can be signed */
   write(allowed: AllowedRequest): string

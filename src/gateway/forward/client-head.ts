@@ -46,7 +46,7 @@ export interface ResponseHeadInput extends LocationContext {
 }
 
 /**
- * The header lines for the client, each ended by CR LF: as received, but without hop-by-hop fields and without the
+ * The header lines for the client: as received, but without hop-by-hop fields and without the
  * target's address, and with the request ID of the gateway in the final response.
  */
 export function responseHeaderLines(input: ResponseHeadInput): string {
@@ -113,7 +113,7 @@ function cachingLinesOf({ status, caching }: ResponseHeadInput): CachingLines | 
   return caching && status >= 200 ? new CachingLines(caching) : undefined
 }
 
-/** Whether a field of the backend is not forwarded unchanged. */
+/** Whether a field of the backend is left out, as the gateway writes it itself or it is not for the client. */
 function isWithheld(lower: string, value: string, input: ResponseHeadInput): boolean {
   if (lower === 'set-cookie') return input.ownCookies?.isSetBy(value) === true
   return lower === workerAllowed && isOverPortal(value, input)

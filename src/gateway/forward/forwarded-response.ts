@@ -5,7 +5,7 @@ import type { Target } from '#http/upstream/target.ts'
 import { type Allowance, allowanceFields } from '#platform/allowance.ts'
 import { withGatewayCors } from '../arrival/cors-headers.ts'
 import type { ResponseCaching } from '../routes/route.ts'
-import { isFinal, responseHeaderLines, withOwnLines } from './client-head.ts'
+import { isFinal, responseHeaderLines, responseTrailerLines, withOwnLines } from './client-head.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
 import { isUsualConnection } from './hop-by-hop.ts'
 import { withoutReplaced } from './response-headers.ts'
@@ -65,6 +65,16 @@ export function forwardedResponseLines(
   return sentLines + lastLines
 }
 
+/** @param received the head of the response */
+export function clientTrailerLines(
+  { costField, route }: ForwardedRequest,
+  received: ResponseHead | undefined,
+  trailers: readonly string[],
+): string {
+  const left = costField?.remove(trailers) ?? trailers
+  return responseTrailerLines(left, received?.headers ?? [], route.responseHeaders)
+}
+
 /** A backend's own words about limits would contradict those of the gateway. */
 const limitField = /\nratelimit(?:-policy|-limit|-remaining|-reset)?:/i
 const limitName = /^ratelimit(?:-policy|-limit|-remaining|-reset)?$/i
@@ -81,7 +91,7 @@ function allowanceLines(allowances: readonly Allowance[] | undefined): string {
   return lines
 }
 
-/** The same, with the cookie of a sticky client, and the renewed access cookie. */
+/** The lines of `forwardedResponseLines`, with the cookie of a sticky client and the renewed access cookie. */
 export function clientResponseLines(
   forwarded: ForwardedRequest,
   received: ResponseHead,

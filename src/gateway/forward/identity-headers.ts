@@ -26,7 +26,7 @@ export interface AssertionHeader {
 type LineWriter = (principal: Principal) => string
 
 /**
- * Creates the function that writes the identity as header lines, each ended by CR LF.
+ * Creates the function that writes the identity as header lines.
  * @returns a writer that leaves out what a principal does not have, such as the session of a secret key; it throws
  *   GatehouseError `store-unavailable` if the account could not be read, and something of it is needed
  */

@@ -46,7 +46,7 @@ export interface RequestHeadInput {
 
 interface RequestHeadOptions {
   readonly rules: HeaderRules
-  /** The identity header lines, each ended by CR LF; always the same for the same principal. */
+  /** The identity header lines; always the same for the same principal. */
   writeIdentity(principal: Principal): string
   /** The assertion of the caller's identity; undefined = none is sent. */
   readonly assertion: AssertionHeader | undefined
@@ -85,7 +85,7 @@ export function isLastOnConnection(
   return body.kind !== 'none' && bodilessMethods.has(method)
 }
 
-/** Creates the writer of requests to the upstreams, as lines that are each ended by CR LF. */
+/** Creates the writer of requests to the upstreams, as field lines. */
 export function createRequestWriter(options: RequestHeadOptions): RequestWriter {
   const { rules, writeIdentity, assertion, ownCookies } = options
   const rulesWith = memoizeByObject(({ replacedNames }: UpstreamHeaders) => {
@@ -154,7 +154,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
 
   /** On a public route too, where credentials are not read. */
   function isKeyToDrop(authorization: string, { route }: RequestHeadInput): boolean {
-    const isForwarded = route.forwardsCredentials || route.access.leavesAuthorization === true
+    const isForwarded = route.forwardsCredentials || route.access.leavesAuthorization
     return !isForwarded && rules.isKeyAuthorization(authorization)
   }
 
@@ -185,7 +185,7 @@ function isForwarded(rule: HeaderRule, input: RequestHeadInput): boolean {
       return route.forwardsCredentials
     case 'authorization':
       // For anonymous callers the field is meant for the backend.
-      return route.forwardsCredentials || route.access.leavesAuthorization === true || principal === undefined
+      return route.forwardsCredentials || route.access.leavesAuthorization || principal === undefined
     case 'method-override':
       return route.passesMethodOverride
     case 'forwarding-field':

@@ -16,7 +16,7 @@ import type { OwnPaths } from '../routes/own-paths.ts'
 import { pathFaults } from '../routes/path-faults.ts'
 import { mergedPath, readRequestTarget } from '../routes/request-target.ts'
 import type { Cors, Preflight } from './cors.ts'
-import type { DecisionTrace } from './gate.ts'
+import type { StepListener } from './gate.ts'
 
 /**
  * Who handles a request: the server itself (`OPTIONS *`, or a preflight), the gateway's own endpoints, or the routes.
@@ -37,7 +37,7 @@ export interface ScopeOptions {
 export function chooseScope(
   arrival: Arrival<unknown>,
   { cors, ownPaths }: ScopeOptions,
-  trace?: DecisionTrace,
+  steps?: StepListener,
 ): Scope {
   const { head, fields, outcome } = arrival
   // CONNECT need not name a path, and is never accepted.
@@ -53,12 +53,12 @@ export function chooseScope(
   if (isServerWideOptions(head)) {
     parseHostName(fields)
     recordRouteName(outcome, ownRouteName)
-    trace?.passed('request')
+    steps?.passed('request')
     return 'server'
   }
   const destination = parseDestination(head.target, fields)
   recordDestination(outcome, destination)
-  trace?.passed('request')
+  steps?.passed('request')
   const { path } = destination.target
   const { hostName } = destination
   const preflight = outcome.corsHeaders && cors?.preflight(head, destination, outcome.corsHeaders)
@@ -66,7 +66,7 @@ export function chooseScope(
     recordRouteName(outcome, preflight.route)
     return preflight
   }
-  trace?.passed('cors')
+  steps?.passed('cors')
   if (cors && !cors.appliesTo(path, hostName)) recordCorsHeaders(outcome, undefined)
   // A service worker on the portal's origin could read and forge all of its pages, whichever backend serves the script.
   if (fields.uncommon.isWorkerScript && ownPaths.portalScopes?.isReachedFrom(path))

@@ -1,7 +1,7 @@
 import type { SchemeName } from '#identity/access.ts'
 import type { Authenticator } from '#identity/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
-import type { AllowedDecision, Decision, Refusal } from '#identity/decision.ts'
+import { type AllowedDecision, type Decision, type Refusal, refusedCredential } from '#identity/decision.ts'
 import { createLookUpGuard } from '#identity/limits/failures.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
@@ -29,7 +29,7 @@ export interface GateOptions<MatchedRoute extends GatedRoute, Incoming extends A
   readonly checkBasicKey: CheckBasicKey
   readonly checkPossession: CheckPossession
   /** undefined in the gateway. */
-  readonly trace?: DecisionTrace | undefined
+  readonly steps?: StepListener | undefined
 }
 
 /**
@@ -42,15 +42,9 @@ export type Gate<MatchedRoute extends GatedRoute, Incoming extends Arrival<unkno
 ) => EventualResult<MatchedRoute>
 
 /** The refusal of a secret key or token that is not looked up. */
-const notLookedUp: Omit<Refusal, 'code' | 'scheme'> = {
-  kind: 'refused',
-  isMalformed: true,
-  isCounted: true,
-  holdsUntil: 0,
-  reason: undefined,
-}
-const unknownKey: Refusal = { ...notLookedUp, code: countedCode, scheme: 'secretKey' }
-const unknownToken: Refusal = { ...notLookedUp, code: 'token-invalid', scheme: 'bearer' }
+const notLookedUp = { isMalformed: true, isCounted: true }
+const unknownKey: Refusal = { ...refusedCredential(countedCode, notLookedUp), scheme: 'secretKey' }
+const unknownToken: Refusal = { ...refusedCredential('token-invalid', notLookedUp), scheme: 'bearer' }
 const unansweredToken: Refusal = {
   ...unknownToken,
   code: 'issuer-unavailable',
@@ -62,7 +56,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
   options: GateOptions<MatchedRoute, Incoming>,
   effects = createDecisionEffects(options),
 ): Gate<MatchedRoute, Incoming> {
-  const { findRoute, authenticator, limiter, failures, checkBasicKey, checkPossession, trace } = options
+  const { findRoute, authenticator, limiter, failures, checkBasicKey, checkPossession, steps } = options
   const lookUps = createLookUpGuard(limiter, failures)
   const takeCredentials = createCredentialTaker(options)
 
@@ -70,7 +64,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
     const route = findRoute(arrival)
     if (route instanceof GatehouseError) return route
     recordRoute(arrival.outcome, route)
-    trace?.passed('route')
+    steps?.passed('route')
     if (route.browser !== undefined || route.access.leavesAuthorization || arrival.carriers.certificate) {
       const misplaced = takeCredentials(route, arrival)
       if (misplaced) return effects.countRefusal(undefined, misplaced)
@@ -113,7 +107,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
     decision: Promise<Decision>,
   ): Promise<GateResult<MatchedRoute>> {
     // A credential that has to be looked up is of an accepted scheme, whatever the result.
-    trace?.passed('scheme')
+    steps?.passed('scheme')
     return admit(route, arrival, await decision)
   }
 
@@ -127,12 +121,15 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
     recordDecision(arrival.outcome, decision)
     if (decision.kind === 'allowed' && decision.confirmation !== undefined && !isConfirmed)
       return admitProven(route, arrival, decision)
-    if (trace) traceDecision(trace, decision)
+    if (steps) tellDecision(steps, decision)
     if (decision.kind === 'refused') return effects.refuse(route, arrival, decision)
     return admitCaller(route, arrival, decision, isConfirmed)
   }
 
-  /** Once for each request: where the decision is confirmed later, the same token was proven. */
+  /**
+   * Checks the proof that the decision asks for, then admits the caller. If the decision is confirmed with the store
+   * later, the proof is not checked again: it would count as replayed.
+   */
   function admitProven(
     route: MatchedRoute,
     arrival: Incoming,
@@ -140,10 +137,10 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
   ): EventualResult<MatchedRoute> {
     const settle = (unproven: GatehouseError | undefined): EventualResult<MatchedRoute> => {
       if (unproven) return effects.countRefusal(decision.scheme, unproven)
-      if (trace) traceDecision(trace, decision)
+      if (steps) tellDecision(steps, decision)
       return admitCaller(route, arrival, decision, false)
     }
-    trace?.passed('scheme')
+    steps?.passed('scheme')
     const checked = checkPossession(arrival, decision)
     return checked instanceof Promise ? checked.then(settle) : settle(checked)
   }
@@ -161,7 +158,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
     const code = authorize(route.access, principal)
     if (code !== undefined && !isConfirmed) return admitConfirmed(route, arrival, decision)
     if (code !== undefined) return effects.countRefusal(scheme, sharedError(code))
-    trace?.passed('policy')
+    steps?.passed('policy')
     return effects.takeLimits(route, arrival, decision)
   }
 
@@ -198,16 +195,16 @@ export type DecisionStep = 'request' | 'cors' | 'route' | 'scheme' | 'principal'
  * Is told of each step that a request has passed; the outcome of the request has the results. Only `explain` passes
  * one.
  */
-export interface DecisionTrace {
+export interface StepListener {
   /** May be called again for a step if a decision based on the cache is confirmed: the last call counts. */
   passed(step: DecisionStep): void
 }
 
-/** Tells a trace which of the steps that identify the caller a decision has passed. */
-function traceDecision(trace: DecisionTrace, decision: Decision): void {
+/** Tells which of the steps that identify the caller a decision has passed. */
+function tellDecision(steps: StepListener, decision: Decision): void {
   if (decision.kind === 'refused' && schemeCodes.has(decision.code)) return
-  trace.passed('scheme')
-  if (decision.kind === 'allowed') trace.passed('principal')
+  steps.passed('scheme')
+  if (decision.kind === 'allowed') steps.passed('principal')
 }
 
 /** Codes that reject the kind of credential, before the caller is known. */

@@ -1,4 +1,5 @@
-import type { RequestHead } from '#http/exchange/request-head.ts'
+import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
+import { changedHead, type RequestHead } from '#http/exchange/request-head.ts'
 import type { Tracer } from '#ops/tracing/tracer.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import type { Arrival } from '../arrival/arrival.ts'
@@ -16,7 +17,7 @@ import { ambiguousHostError } from '../routes/host-name.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { GateResult } from './decision-effects.ts'
-import type { DecisionTrace } from './gate.ts'
+import type { StepListener } from './gate.ts'
 
 /** Finds the route of a request, or the error that it is refused with; the log line names the intended route. */
 export function findRoute<Upstream>(
@@ -66,7 +67,7 @@ export interface UpstreamHeadOptions {
   /** undefined = traceparent is forwarded unchanged. */
   readonly tracer: Tracer | undefined
   /** undefined in the gateway. */
-  readonly trace?: DecisionTrace | undefined
+  readonly steps?: StepListener | undefined
 }
 
 /**
@@ -79,12 +80,12 @@ type ReadUpstreamHead = (
   arrival: Arrival<unknown>,
 ) => RequestHeadInput | undefined
 
-export function createUpstreamHeadReader({ tracer, trace }: UpstreamHeadOptions): ReadUpstreamHead {
+export function createUpstreamHeadReader({ tracer, steps }: UpstreamHeadOptions): ReadUpstreamHead {
   return function readUpstreamHead(route, { head, outcome, fields, client, requestId }) {
     const { body, minorVersion } = head
     if (body.kind === 'counted' && body.length > route.bodyBytesMax)
       throw new GatehouseError('body-too-large')
-    trace?.passed('limits')
+    steps?.passed('limits')
     const maxForwards = readMaxForwards(head)
     if (maxForwards === 0) return undefined
     const spans = tracer?.startTrace(head.rawHeaders)
@@ -106,6 +107,24 @@ export function createUpstreamHeadReader({ tracer, trace }: UpstreamHeadOptions)
       minorVersion,
     }
   }
+}
+
+/** Checks whether the route accepts an upgrade, and how it is forwarded otherwise. */
+export function checkUpgrade<Upstream extends object>(
+  table: RouteTable<Upstream | undefined>,
+  route: Route<Upstream>,
+  arrival: Arrival,
+): GateResult<Route<Upstream>> {
+  const { connection, head, outcome } = arrival
+  if (route.websocket) {
+    // Before the decision, as the bytes after a refused upgrade are not a request.
+    if (isWebSocketUpgrade(head)) connection.closeAfterAnswer()
+    return route
+  }
+  if (!isExtendedConnect(connection, head)) return route
+  // A backend might answer it with 2xx like an ordinary request, so it is refused like any other CONNECT.
+  recordReason(outcome, 'a WebSocket over HTTP/2: the route lacks websocket: true')
+  return findForwardingRoute(table, { ...arrival, head: changedHead(head, { method: 'CONNECT' }) })
 }
 
 /** RFC 6455 4.1; anything else in Upgrade is ignored. */

@@ -37,7 +37,7 @@ interface FastLaneOptions {
   readonly table: RouteTable<Upstream | undefined>
   readonly authenticator: Authenticator
   readonly ownCookies: OwnCookies
-  /** Lines that say who is calling, each ended by CR LF. */
+  /** Field lines that say who is calling. */
   writeIdentity(principal: Principal): string
   readonly forwarding: Forwarding
 }
@@ -161,7 +161,7 @@ function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
   return (
     route.rewrite === undefined &&
     !route.forwardsCredentials &&
-    route.access.leavesAuthorization === undefined &&
+    !route.access.leavesAuthorization &&
     !isLastOnConnection(head, route) &&
     route.browser === undefined &&
     !route.saysCost &&
@@ -174,7 +174,7 @@ function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
  * The fields of an ordinary head that are not simply forwarded. One object for all heads, valid until the next is read.
  */
 interface OrdinaryFields {
-  /** Empty = there is none, or it is empty. */
+  /** Empty = there is no Host field, or it is empty. */
   host: string
   /** The position of the credential in the text of the head; `credentialEnd` 0 = there is none. */
   credentialStart: number

@@ -1,4 +1,4 @@
-import type { Access, SchemeName } from '#identity/access.ts'
+import type { Access, ProtectedAccess, SchemeName } from '#identity/access.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import { proofAlgorithms } from '#identity/possession/proof-keys.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
@@ -18,8 +18,6 @@ const bearerErrors: Partial<Record<ErrorCode, string>> = {
   'role-forbidden': 'error="insufficient_scope", error_description="the role is not allowed"',
   'scope-forbidden': 'error="insufficient_scope", error_description="the token does not have all scopes"',
 }
-
-type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
 
 /** What the challenges of a response depend on. */
 export interface ChallengeContext {

@@ -1,4 +1,4 @@
-import type { Access, SchemeName } from '#identity/access.ts'
+import type { Access, ProtectedAccess, SchemeName } from '#identity/access.ts'
 import type { Credential, Credentials } from '#identity/credentials.ts'
 import type { Refusal } from '#identity/decision.ts'
 import { type Carriers, describeCarriers } from '#identity/keys/carriers.ts'
@@ -49,8 +49,6 @@ async function orError(
 ): Promise<GatehouseError> {
   return (await excess) ?? error
 }
-
-type ProtectedAccess = Extract<Access, { readonly kind: 'protected' }>
 
 /** What a route accepts: keys, tokens, or both. */
 type Taken = SchemeName | 'both'

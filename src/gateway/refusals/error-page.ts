@@ -13,7 +13,7 @@ interface ErrorPageOptions {
 
 /** A response in HTML. */
 interface ErrorPage {
-  /** Field lines, each ended by CR LF. */
+  /** Field lines. */
   readonly lines: string
   /** ASCII, so that one character is one byte. */
   readonly body: string

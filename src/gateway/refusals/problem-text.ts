@@ -111,7 +111,7 @@ export interface ProblemContext extends ChallengeContext {
   readonly requestId: string
   /** undefined = the status of the error. */
   readonly sentStatus?: number | undefined
-  /** Field lines that do not depend on the failure, each ended by CR LF. */
+  /** Field lines that do not depend on the failure. */
   readonly extraLines?: string | undefined
 }
 
@@ -140,7 +140,7 @@ function rateHeaders(rate: ExceededRate): Readonly<Record<string, string>> {
 }
 
 export interface ProblemText {
-  /** Field lines, each ended by CR LF. */
+  /** Field lines. */
   readonly lines: string
   /** ASCII, so that one character is one byte. */
   readonly body: string
@@ -156,7 +156,7 @@ function serializeProblem({ headers, body }: Problem): ProblemText {
   return { lines, body: notAscii.test(body) ? body.replaceAll(/[^\n -~]/g, escapeCharacter) : body }
 }
 
-/** Adds the lines that depend on the time and the body. @param extraLines more field lines, each ended by CR LF */
+/** Adds the lines that depend on the time and the body. @param extraLines more field lines */
 export function completeText({ lines, body }: ProblemText, extraLines = ''): ProblemText {
   return { lines: `${extraLines}${lines}${dateLine()}Content-Length: ${body.length}\r\n`, body }
 }

@@ -101,7 +101,7 @@ function formatRawProblem(error: GatehouseError, requestId: string): string {
 /**
  * Answers with an error page, for a person in a browser.
  * @param portalPath undefined = the portal is disabled
- * @param extraLines more field lines, each ended by CR LF
+ * @param extraLines more field lines
  */
 export function answerErrorPage(
   arrival: Arrival,

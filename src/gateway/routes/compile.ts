@@ -3,7 +3,7 @@ import type { CostTerm } from '../forward/body-cost.ts'
 import type { ResponseHeaders } from '../forward/response-headers.ts'
 import { isWildcard } from './host-lookup.ts'
 import { parseRequestTarget } from './request-target.ts'
-import { compileCaching, type KeyFields, type RecentCredentials } from './response-caching.ts'
+import { type AcceptedCredentials, compileCaching, type KeyCarriers } from './response-caching.ts'
 import type { BrowserAccess, DestinationForm, Route } from './route.ts'
 import { metadataUrl } from './route-urls.ts'
 
@@ -40,6 +40,7 @@ export interface RouteOptions {
   readonly rateLimit: RateLimit | undefined
   readonly costHeader: string | undefined
   readonly costField: readonly CostTerm[] | undefined
+  readonly includeUsage: boolean
   /** Infinity = unlimited. */
   readonly bodyBytesMax: number
   /** undefined = that of the upstream. */
@@ -48,7 +49,7 @@ export interface RouteOptions {
   readonly idleTimeoutMs: number | undefined
 }
 
-const usualKeyFields: KeyFields = { headers: ['SecretKey'], bearer: false, basic: false }
+const usualKeyFields: KeyCarriers = { headers: ['SecretKey'], bearer: false, basic: false }
 
 /** What a route offers to browsers, which can set no header for a WebSocket, an image or a page visit. */
 interface BrowserOptions {
@@ -72,12 +73,12 @@ interface WithTimeouts {
 export function compileRoutes<Upstream extends WithTimeouts>(
   configs: readonly RouteOptions[],
   upstreams: ReadonlyMap<string, Upstream>,
-  keyFields: KeyFields = usualKeyFields,
+  keyFields: KeyCarriers = usualKeyFields,
   publicOrigin?: string,
 ): readonly Route<Upstream | undefined>[] {
   // Routes with equal rules share one object, and so everything that is cached for a caller or a head.
   const accessOf = memoizeByContent(compileAccess)
-  const cachingOf = memoizeByContent((accepted: RecentCredentials, takesCookie: boolean) =>
+  const cachingOf = memoizeByContent((accepted: AcceptedCredentials, takesCookie: boolean) =>
     compileCaching(accepted, keyFields, takesCookie),
   )
   return configs.map((config, index) => {
@@ -112,6 +113,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       forwardsCredentials: config.forwardCredentials,
       costHeader: config.costHeader,
       costField: config.costField,
+      includesUsage: config.includeUsage,
       saysCost: [config.costHeader, config.costField].some((source) => source !== undefined),
       caching:
         access.kind === 'public'
@@ -120,7 +122,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
               {
                 schemes: access.schemes,
                 isOptional: access.isOptional,
-                leavesAuthorization: access.leavesAuthorization === true,
+                leavesAuthorization: access.leavesAuthorization,
               },
               config.browser.cookie,
             ),
@@ -194,10 +196,10 @@ export function compileAccess(
   { auth, roles, scopes, verifiedOnly, issuers = [], authorization }: AccessOptions,
   metadata?: string,
 ): Access {
-  const left = authorization === 'backend' ? ({ leavesAuthorization: true } as const) : {}
-  if (auth === 'none') return { kind: 'public', ...left }
+  const leavesAuthorization = authorization === 'backend'
+  if (auth === 'none') return { kind: 'public', leavesAuthorization }
   return {
-    ...left,
+    leavesAuthorization,
     kind: 'protected',
     schemes: schemesOf(auth),
     isOptional: auth === 'optional',
@@ -217,7 +219,7 @@ function schemesOf(auth: Exclude<AuthOption, 'none'>): readonly [SchemeName, ...
       return ['bearer']
     case 'any':
     case 'optional':
-    // Unreachable.
+    // Refused before its access counts.
     case 'deny':
       return ['secretKey', 'bearer']
     default:

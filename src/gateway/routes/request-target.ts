@@ -52,7 +52,7 @@ export function readRequestTarget(sent: string, isPlain = false): RequestTarget 
   return readEscaped(sentPath, query)
 }
 
-/** The same for a path without empty segments; undefined = it has one, or another fault. */
+/** Parses a target without empty segments; undefined = it has one, or another fault. */
 export function parseRequestTarget(sent: string): RequestTarget | undefined {
   const target = readRequestTarget(sent)
   return typeof target === 'string' || target.hasEmptySegment ? undefined : target
@@ -106,7 +106,7 @@ function decodeUnreserved(encoded: string): string {
  * Backends that do only some of this need no extra check: each step can only make a path match a longer prefix, so the
  * form with all steps stands for those with fewer.
  *
- * @param path unreserved characters decoded, escapes in upper case, as `Target.path`
+ * @param path unreserved characters decoded, escapes in upper case, as `RequestTarget.path`
  * @returns one form, or two where it matters whether parameters are stripped before the path is decoded; then those of
  *   a second decoding
  */

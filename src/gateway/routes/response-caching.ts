@@ -1,16 +1,13 @@
 import { lengthsOf } from '#http/h1/raw-headers.ts'
 import type { SchemeName } from '#identity/access.ts'
+import type { Carriers } from '#identity/keys/carriers.ts'
 import type { ResponseCaching } from './route.ts'
 
-/** Where a secret key may come: names of header fields, and `Authorization` by either scheme. */
-export interface KeyFields {
-  readonly headers: readonly string[]
-  readonly bearer: boolean
-  readonly basic: boolean
-}
+/** Where a secret key may come. */
+export type KeyCarriers = Pick<Carriers, 'headers' | 'bearer' | 'basic'>
 
 /** Which credentials a route's callers authenticate with, and whether they have to. */
-export interface RecentCredentials {
+export interface AcceptedCredentials {
   readonly schemes: readonly SchemeName[]
   readonly isOptional: boolean
   /** Whether the Authorization field belongs to the backend. */
@@ -23,8 +20,8 @@ export interface RecentCredentials {
  * @param takesCookie whether the access cookie authenticates too, depending on the site that the request comes from
  */
 export function compileCaching(
-  { schemes, isOptional, leavesAuthorization }: RecentCredentials,
-  { headers, bearer, basic }: KeyFields,
+  { schemes, isOptional, leavesAuthorization }: AcceptedCredentials,
+  { headers, bearer, basic }: KeyCarriers,
   takesCookie: boolean,
 ): ResponseCaching {
   const takesKeys = schemes.includes('secretKey')
@@ -57,7 +54,7 @@ export class CachingLines {
 
   /**
    * @param lower name of a field, in lower case
-   * @returns whether it was taken: then it is not forwarded by itself
+   * @returns whether it was taken: then its line is not forwarded, as `write` says the same
    */
   take(lower: string, value: string): boolean {
     if (lower === 'vary') {
@@ -73,7 +70,7 @@ export class CachingLines {
     this.#vary = this.#vary === '' ? name : mergedVary(this.#vary, [name])
   }
 
-  /** The field lines, each ended by CR LF. @param isAuthenticated whether the response is one for this caller only */
+  /** The field lines. @param isAuthenticated whether the response is one for this caller only */
   lines(isAuthenticated: boolean): string {
     const { names, varyLine, privateLines } = this.#caching
     const isPrivate = isAuthenticated && !this.#isStated

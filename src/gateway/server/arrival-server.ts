@@ -3,7 +3,7 @@ import type { Server } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 import type { ClientExchange, OpenConnection } from '#http/exchange/client-exchange.ts'
 import type { RequestHead, Unreadable } from '#http/exchange/request-head.ts'
-import { createListener, type ReloadableListenerOptions } from '#http/h1/listener.ts'
+import { createListener } from '#http/h1/listener.ts'
 import type { NameTable } from '#http/h1/name-table.ts'
 import { createSessionOpener, type SessionLimits } from '#http/h2/client-session.ts'
 import { DeadlineSweep } from '#platform/deadline.ts'
@@ -21,16 +21,9 @@ interface ServerTls {
 }
 
 /** Options of a listener whose requests are decided about. */
-export interface ServerOptions {
-  readonly requestTimeoutMs: number
-  readonly keepAliveTimeoutMs: number
-  readonly headersBytesMax: number
-  /** Bytes per second. */
-  readonly bodyRateMin: number
+export interface ServerOptions extends SessionLimits {
   /** Whether HTTP/2 is spoken: cannot change. */
   readonly http2: boolean
-  /** How many requests one connection of HTTP/2 may have open. */
-  readonly streamsMax: number
   /** Certificate and key, both in PEM; undefined = plain HTTP. */
   readonly tls: ServerTls | undefined
 }
@@ -39,7 +32,7 @@ export interface ServerOptions {
 const sweepMs = 500
 
 /** Options that all listeners of a gateway share. */
-export interface ListenerEvents {
+export interface SharedListenerOptions {
   /** How many servers each listener has: several accept many simultaneous connections sooner. */
   readonly acceptQueues: number
   /** 48 bytes that seal TLS sessions, so that another worker can resume them; default: random ones. */
@@ -116,10 +109,9 @@ export function forgetHead(connection: ClientExchange): void {
 
 /** A listener of the gateway: what arrives is read, handled and observed. */
 export function createArrivalServer<Traffic extends ListenerTraffic, Incoming extends Arrival>(
-  options: ServerOptions & ListenerEvents,
+  options: ServerOptions & SharedListenerOptions,
   handler: RequestHandler<Traffic, Incoming>,
 ): ArrivalServer<Incoming> {
-  const { ticketKeys } = options
   function onRequest(connection: ClientExchange, head: RequestHead): void {
     const traffic = handler.traffic()
     const arrival = handler.read(connection, head, traffic)
@@ -159,36 +151,17 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
   const connections = new DeadlineSweep<OpenConnection>(sweepMs)
   const bodies = new DeadlineSweep(sweepMs)
   const events = { connections, bodies, onRequest, onUnreadable, onEnd, isDraining: options.isDraining }
-  const sessions = options.http2
-    ? createSessionOpener({
-        ...events,
-        ...sessionLimits(options),
-        isTrustedProxy: (address) => handler.traffic().trusted.has(address),
-        onSessionError: options.onSessionError,
-      })
-    : undefined
+  const isTrustedProxy = (address: string) => handler.traffic().trusted.has(address)
+  const sessions = options.http2 ? createSessionOpener({ ...options, ...events, isTrustedProxy }) : undefined
+  const tlsOf = ({ tls }: Pick<ServerOptions, 'tls'>) => tls && tlsOptions(tls, options.ticketKeys)
   const { servers, adapt } = createListener({
-    ...listenerOptions(options),
+    ...options,
     ...events,
+    tls: tlsOf(options),
     names: handler.names,
     openSession: sessions?.open,
-    acceptQueues: options.acceptQueues,
-    onAcceptError: options.onAcceptError,
-    mayAccept: options.mayAccept,
-    onDropped: options.onDropped,
     answerPlainHttp,
   })
-
-  function listenerOptions(terms: ServerOptions): ReloadableListenerOptions {
-    const { requestTimeoutMs, keepAliveTimeoutMs, headersBytesMax, bodyRateMin, tls } = terms
-    return {
-      requestTimeoutMs,
-      keepAliveTimeoutMs,
-      headBytesMax: headersBytesMax,
-      bodyRateMin,
-      tls: tls && tlsOptions(tls, ticketKeys),
-    }
-  }
 
   function* openArrivals(): Generator<Incoming> {
     for (const connection of connections)
@@ -213,9 +186,9 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
       for (const connection of connections) connection.startDrain(withinMs)
     },
     abortUnanswered,
-    reconfigure: (terms) => {
-      adapt(listenerOptions(terms))
-      sessions?.adapt(sessionLimits(terms))
+    reconfigure: (changed) => {
+      adapt({ ...changed, tls: tlsOf(changed) })
+      sessions?.adapt(changed)
     },
   }
 }
@@ -232,14 +205,4 @@ function tlsOptions({ cert, key, clientCa }: ServerTls, ticketKeys: Buffer | und
     // A session says whether its certificate was trusted: with other authorities it is not resumed.
     ...(clientCa !== undefined && { ca: clientCa, sessionIdContext: hash('sha256', clientCa).slice(0, 32) }),
   }
-}
-
-function sessionLimits({
-  keepAliveTimeoutMs,
-  requestTimeoutMs,
-  headersBytesMax,
-  bodyRateMin,
-  streamsMax,
-}: ServerOptions): SessionLimits {
-  return { keepAliveTimeoutMs, requestTimeoutMs, headBytesMax: headersBytesMax, bodyRateMin, streamsMax }
 }

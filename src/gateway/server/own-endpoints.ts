@@ -82,7 +82,7 @@ export function createOwnEndpoints(): OwnEndpoints {
   }
 }
 
-/** @param onEnding called before the exchange ends, where the exchange is written to */
+/** @param onEnding called before the exchange ends, if the response is written to the exchange directly */
 function openResponse(
   request: IncomingMessage,
   connection: ClientExchange,

@@ -10,8 +10,8 @@ import { readRequestTarget } from '../routes/request-target.ts'
 import {
   type ArrivalServer,
   createArrivalServer,
-  type ListenerEvents,
   type ServerOptions,
+  type SharedListenerOptions,
 } from './arrival-server.ts'
 import type { Observer } from './observe.ts'
 
@@ -22,7 +22,7 @@ export interface RedirectTraffic extends ArrivalReader {
   readonly publicOrigin: string
 }
 
-interface RedirectServerOptions extends ServerOptions, ListenerEvents {
+interface RedirectServerOptions extends ServerOptions, SharedListenerOptions {
   /** Read once for each request. */
   traffic(): RedirectTraffic
 }

@@ -9,8 +9,8 @@ import { standardMethods } from '../routes/route.ts'
 import {
   type ArrivalServer,
   createArrivalServer,
-  type ListenerEvents,
   type ServerOptions,
+  type SharedListenerOptions,
 } from './arrival-server.ts'
 import type { Observer } from './observe.ts'
 import { createOwnEndpoints, type EndpointParts } from './own-endpoints.ts'
@@ -29,7 +29,7 @@ export interface Traffic extends ScopeOptions, ArrivalReader {
   readonly names: NameTable
 }
 
-interface GatewayServerOptions extends ServerOptions, ListenerEvents {
+interface GatewayServerOptions extends ServerOptions, SharedListenerOptions {
   /** Read once for each request. */
   traffic(): Traffic
   /** The names of the current traffic. Called for each head. */

@@ -70,13 +70,13 @@ export interface ClientExchange {
   closeAfterAnswer(): void
   /**
    * Sends a 1xx.
-   * @param lines field lines, each ended by CR LF
+   * @param lines field lines
    * @returns false if more should wait for onClientDrain
    */
   writeInformation(status: number, reason: string, lines: string): boolean
   /**
    * Begins the response. A 2xx to an extended CONNECT aborts it, as its client would take the tunnel for open.
-   * @param lines field lines, each ended by CR LF, without those about the connection
+   * @param lines field lines, without those about the connection
    */
   respond(status: number, reason: string, lines: string, framing: ResponseFraming): void
   /** @returns false where more should wait for onClientDrain */
@@ -93,7 +93,7 @@ export interface ClientExchange {
   endExternally(how: { readonly closes: boolean }): void
   /**
    * Accepts the upgrade of the request; the exchange ends when the stream closes.
-   * @param lines field lines, each ended by CR LF, without those of the connection
+   * @param lines field lines, without those of the connection
    */
   acceptUpgrade(reason: string, lines: string): UpgradedStream
 }

@@ -4,6 +4,8 @@ export type RequestBody =
   | { readonly kind: 'counted'; readonly length: number }
   | { readonly kind: 'chunked' }
 
+export type BodyFraming = RequestBody['kind']
+
 /** The head of a request, as received. */
 export interface RequestHead {
   /** Any token. */

@@ -6,7 +6,7 @@ import { type DeferredWrite, deferWrite, mustWriteNow, writeDirectly } from './s
 interface ResponseStart {
   readonly status: number
   readonly reason: string
-  /** Field lines, each ended by CR LF, in Latin-1: without those about the connection. */
+  /** Field lines, in Latin-1: without those about the connection. */
   readonly lines: string
   readonly framing: ResponseFraming
 }
@@ -53,14 +53,14 @@ export class ResponseWriter implements DeferredWrite {
 
   /**
    * Sends a 1xx immediately.
-   * @param lines field lines, each ended by CR LF, in Latin-1
+   * @param lines field lines, in Latin-1
    * @returns false if more should wait until the socket has drained
    */
   writeInformation(status: number, reason: string, lines: string): boolean {
     return this.#socket.write(`HTTP/1.1 ${status} ${reason}\r\n${lines}\r\n`, 'latin1')
   }
 
-  /** Accepts an upgrade to WebSocket. @param lines field lines, each ended by CR LF, in Latin-1 */
+  /** Accepts an upgrade to WebSocket. @param lines field lines, in Latin-1 */
   writeUpgrade(reason: string, lines: string): void {
     this.writeInformation(101, reason, `Connection: Upgrade\r\nUpgrade: websocket\r\n${lines}`)
   }

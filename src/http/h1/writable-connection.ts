@@ -77,7 +77,7 @@ export abstract class WritableConnection<Connection> {
 
   /**
    * Sends a 1xx.
-   * @param lines field lines, each ended by CR LF
+   * @param lines field lines
    * @returns false if more should wait for onClientDrain
    */
   writeInformation(status: number, reason: string, lines: string): boolean {
@@ -109,7 +109,7 @@ export abstract class WritableConnection<Connection> {
     else this.socket.destroy()
   }
 
-  /** @param lines field lines, each ended by CR LF */
+  /** @param lines field lines */
   protected writeUpgrade(reason: string, lines: string): void {
     this.writer.writeUpgrade(reason, lines)
     if (this.head) this.head = withoutTexts(this.head)

@@ -71,7 +71,7 @@ interface LineOptions {
   readonly isLeftOut?: (name: string) => boolean
 }
 
-/** @param lines field lines, each ended by CR LF */
+/** @param lines field lines */
 export function headWriter(status: number, lines: string, options?: LineOptions): FieldWriter {
   return (encoder) => {
     encoder.add(':status', String(status))

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { BodyFraming } from '../exchange/request-head.ts'
 import { smallChunkBytesMax } from '../h1/response-writer.ts'
 import { type DeferredWrite, deferWrite, mustWriteNow, writeDirectly } from '../h1/socket-writes.ts'
 import type { UpstreamFailure } from './failure.ts'
@@ -11,7 +12,7 @@ import { SentBody, Unsent } from './sent-body.ts'
 export class RequestSender implements DeferredWrite {
   readonly #socket: Socket
   readonly #isEncrypted: boolean
-  #framing: 'none' | 'counted' | 'chunked' = 'none'
+  #framing: BodyFraming = 'none'
   /** A head that waits for the part of its body that follows immediately, or for other writes. */
   #bufferedHead = ''
   /** A piece of a body that waits for other writes, with the text around it. */
@@ -31,7 +32,7 @@ export class RequestSender implements DeferredWrite {
   }
 
   /** @param head with the empty line at its end, in Latin-1 */
-  begin(head: string, body: 'none' | 'counted' | 'chunked'): void {
+  begin(head: string, body: BodyFraming): void {
     if (this.isDeferred) this.writeNow()
     this.#framing = body
     this.#bufferedHead = head
@@ -56,7 +57,7 @@ export class RequestSender implements DeferredWrite {
     return before === '' ? this.#socket.write(chunk) : this.#writeLarge(before, chunk)
   }
 
-  /** The body is complete. @param trailers field lines, each ended by CR LF; only chunks can carry them */
+  /** The body is complete. @param trailers field lines; only chunks can carry them */
   end(trailers: string): void {
     if (this.#framing !== 'chunked') return
     this.writeNow()

@@ -25,7 +25,7 @@ export class SentBody {
     return kept
   }
 
-  /** @param trailers field lines, each ended by CR LF */
+  /** @param trailers field lines */
   finish(trailers: string): void {
     this.#trailers = trailers
   }

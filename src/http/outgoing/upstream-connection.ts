@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
+import type { BodyFraming } from '../exchange/request-head.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { ResponseHead } from './response-head.ts'
 
@@ -36,7 +37,7 @@ export interface UpstreamConnection {
   redirect(events: UpstreamResponseEvents): void
   /** @param chunk see RequestEvents @returns false where more should wait for onDrain */
   write(chunk: Buffer): boolean
-  /** The body is complete. @param trailers field lines, each ended by CR LF; only chunks can carry them */
+  /** The body is complete. @param trailers field lines; only chunks can carry them */
   finish(trailers: string): void
   /** Stops reading and the idle timeout, as it is unknown whether a target that is not read is idle. */
   pause(): void
@@ -79,7 +80,7 @@ export interface RequestOptions {
   readonly method: string
   readonly isUpgrade: boolean
   /** `counted`: the length is its Content-Length, which the caller has to match. */
-  readonly body: 'none' | 'counted' | 'chunked'
+  readonly body: BodyFraming
   /** Whether no request may follow on its connection, as its head says. */
   readonly isLast: boolean
   /** Whether it authenticates the connection on which it is sent (see bindsConnection). */

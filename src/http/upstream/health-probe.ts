@@ -10,7 +10,7 @@ export type CheckResult = 'healthy' | 'unknown' | { readonly failure: string }
 export interface HealthProbe {
   readonly method: string
   readonly path: string
-  /** All lines but Host, each ended by CR LF. */
+  /** All field lines but Host. */
   readonly headerLines: string
   readonly body: Buffer | undefined
   /** @returns undefined if the rest of the answer decides */

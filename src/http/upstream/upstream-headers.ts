@@ -14,7 +14,7 @@ interface SetHeader {
  * with the same fields have deeply equal values.
  */
 export interface UpstreamHeaders {
-  /** The fields to set, as header lines, each ended by CR LF. */
+  /** The fields to set, as header lines. */
   readonly lines: string
   /** Names of the fields that are set or removed: the client's are dropped. */
   readonly replacedNames: ReadonlySet<string>

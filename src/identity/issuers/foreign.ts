@@ -1,5 +1,5 @@
 import { unlimited } from '#store/secret-keys.ts'
-import { type Authentication, rejected } from '../decision.ts'
+import { type Authentication, refusedCredential } from '../decision.ts'
 import type { CachedSubject, Directory, Principal } from '../principal.ts'
 import type { ForeignClaims, ForeignVerdict } from './foreign-claims.ts'
 import type { ForeignTokens, Knowledge } from './foreign-tokens.ts'
@@ -26,8 +26,8 @@ interface ForeignSchemeOptions {
   isOwn(token: string): boolean
 }
 
-const expired = rejected('token-expired')
-const blocked = rejected('subject-blocked')
+const expired = refusedCredential('token-expired')
+const blocked = refusedCredential('subject-blocked')
 
 /** A subject is refused as blocked only once the cache is up to date, as it may have been unblocked since. */
 export function createForeignScheme({ tokens, directory, isOwn }: ForeignSchemeOptions): ForeignScheme {
@@ -80,10 +80,10 @@ function toRejection(verdict: Exclude<ForeignVerdict, { readonly kind: 'valid' }
     case 'invalid': {
       const { isCacheable, isCounted, reason } = verdict
       const holdsUntil = isCacheable ? Number.POSITIVE_INFINITY : 0
-      return rejected('token-invalid', { holdsUntil, isCounted, reason })
+      return refusedCredential('token-invalid', { holdsUntil, isCounted, reason })
     }
     case 'undecided':
-      return rejected('issuer-unavailable', { reason: verdict.reason })
+      return refusedCredential('issuer-unavailable', { reason: verdict.reason })
     default:
       return verdict satisfies never
   }

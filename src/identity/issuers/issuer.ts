@@ -59,7 +59,7 @@ export type KeySource =
   | { readonly kind: 'url'; readonly url: string }
   /** The contents of the file. */
   | { readonly kind: 'file'; readonly text: string }
-  /** It is asked about its tokens instead. */
+  /** No keys: the issuer is asked about each token (`introspection`). */
   | { readonly kind: 'none' }
 
 /** The introspection endpoint of an issuer (RFC 7662), and the client that asks. */

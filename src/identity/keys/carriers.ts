@@ -1,6 +1,6 @@
 /**
  * Where a secret key may be in a request: in header fields of these names, as the token of `Authorization: Bearer`, as
- * the password of `Authorization: Basic`. There is one object for each config, as it is a cache key.
+ * the password of `Authorization: Basic`, or as the certificate of the client. Caches use the object as their key.
  */
 export interface Carriers {
   /** Names of header fields, as configured; unique in lower case. */
@@ -11,7 +11,7 @@ export interface Carriers {
   readonly certificate: boolean
 }
 
-/** Where a secret key was found: the name of a header field as configured, `bearer` or `basic`. */
+/** Where a credential was found: the name of a header field as configured, or one of the words below. */
 export type Carrier = string
 
 /** The carrier of an access token that came in the access cookie. */

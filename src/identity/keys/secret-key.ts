@@ -2,14 +2,17 @@ import type { Clock } from '#platform/clock.ts'
 import { isForeignKey } from '#platform/secrets/key-format.ts'
 import { digestOf, findCompactKey, type ParsedKey, parseKey } from '#platform/secrets/keys.ts'
 import { keyState, validUntil } from '#store/secret-keys.ts'
-import { type Authentication, rejected, type Scheme } from '../decision.ts'
+import { type Authentication, refusedCredential, type Scheme } from '../decision.ts'
 import type { CachedAccount, Directory } from '../principal.ts'
 import type { ImportedKeys } from './imported-keys.ts'
 
-const invalid = rejected('secret-key-invalid')
-const malformed = rejected('secret-key-invalid', { isMalformed: true, holdsUntil: Number.POSITIVE_INFINITY })
-const expired = rejected('secret-key-expired')
-const disabled = rejected('account-disabled')
+const invalid = refusedCredential('secret-key-invalid')
+const malformed = refusedCredential('secret-key-invalid', {
+  isMalformed: true,
+  holdsUntil: Number.POSITIVE_INFINITY,
+})
+const expired = refusedCredential('secret-key-expired')
+const disabled = refusedCredential('account-disabled')
 
 /**
  * `SecretKey: gate_sk_…`. A key is valid until it expires or is revoked, and then for the requested overlap. It is

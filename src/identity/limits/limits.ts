@@ -6,7 +6,7 @@ import type { RateLimit, RouteRate } from '../access.ts'
 import type { Principal } from '../principal.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
-/** Where it is noted what is left, as a request is counted; undefined = nobody asks. */
+/** Collects what is left of each limit that a request is counted against; undefined = the response will not say. */
 export type Allowances = Allowance[] | undefined
 
 /** Who is counted. */

@@ -12,7 +12,7 @@ export interface RateLimiter {
   /** Counts in all workers of this instance, without the store; undefined = there is only one worker. */
   readonly takeInInstance: InstanceCounts['take'] | undefined
   /** The number of processes last known, at least 1. */
-  instances(): number
+  processes(): number
   /**
    * Sends a heartbeat if one is due. Called before another command is sent to the store: one write and one reply for
    * both wake an idle process less often.
@@ -46,7 +46,7 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
   // A second set of counters, as `takeInProcess` must not use up the outage share in `local`.
   const inProcess = createLocalRates(clock)
   const instance = randomUUID()
-  let instances = 1
+  let processes = 1
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
   /** When the next heartbeat is due; Infinity = the last is on its way, or will be repeated soon. */
@@ -56,7 +56,7 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
   async function sendHeartbeat(): Promise<boolean> {
     if (!storeConnection.isUp) return false
     try {
-      instances = Math.max(1, await store.heartbeat(instance))
+      processes = Math.max(1, await store.heartbeat(instance))
       return true
     } catch {
       return false
@@ -94,7 +94,7 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
   }
 
   function takeShare(purpose: string, subject: string, rate: Rate): RateResult {
-    return local.take(purpose, subject, { ...rate, limit: Math.max(1, Math.floor(rate.limit / instances)) })
+    return local.take(purpose, subject, { ...rate, limit: Math.max(1, Math.floor(rate.limit / processes)) })
   }
 
   setImmediate(heartbeat)
@@ -106,7 +106,7 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
     take,
     takeInProcess: inProcess.take,
     takeInInstance,
-    instances: () => instances,
+    processes: () => processes,
     beat,
     close: () => {
       isClosed = true

@@ -20,7 +20,7 @@ interface AssertionSubject {
   readonly issuer?: string | undefined
 }
 
-/** As of when an assertion was issued, where backends follow revocations. */
+/** The state of the change log when an assertion was issued, for backends that follow revocations. */
 interface Stamp {
   /** A position in the change log: no change of the caller up to it is missing. */
   readonly position: number

@@ -1,13 +1,13 @@
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { keyOfSession, keyState, portalEpochIn, unlimited, validUntil } from '#store/secret-keys.ts'
-import { type Authentication, rejected, type Scheme } from '../decision.ts'
+import { type Authentication, refusedCredential, type Scheme } from '../decision.ts'
 import type { CachedAccount, CachedKey, CachedSession, Directory, Principal } from '../principal.ts'
 import type { AccessTokens, AccessTokenVerdict } from './access-token.ts'
 import type { AccessTokenClaims } from './access-token-claims.ts'
 
-const revoked = rejected('token-revoked')
-const expired = rejected('token-expired')
+const revoked = refusedCredential('token-revoked')
+const expired = refusedCredential('token-expired')
 
 /** `mismatch`: the cached account and the token disagree; either may be stale. */
 type AuthenticationOrMismatch = Authentication | 'mismatch'
@@ -94,7 +94,10 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
 function toRejection(verdict: RejectedVerdict): Authentication {
   if (verdict.kind === 'expired') return expired
   const { isCacheable, reason } = verdict
-  return rejected('token-invalid', { holdsUntil: isCacheable ? Number.POSITIVE_INFINITY : 0, reason })
+  return refusedCredential('token-invalid', {
+    holdsUntil: isCacheable ? Number.POSITIVE_INFINITY : 0,
+    reason,
+  })
 }
 
 /** A look-up that returns `out-of-reach` instead of throwing or rejecting. */

@@ -16,7 +16,7 @@ export interface IssuedTokens {
   readonly refreshLifetimeMs: number
 }
 
-/** What the tokens of a client of OAuth 2 say more, and what they are bound to. */
+/** What a client of OAuth 2 can ask of its tokens: fewer scopes, and a key to bind them to. */
 export interface TokenTerms {
   /** undefined = all that the key of the session has. */
   readonly scopes: readonly string[] | undefined

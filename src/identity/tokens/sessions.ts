@@ -40,9 +40,12 @@ export interface Sessions {
   revoke(refreshToken: string): Promise<void>
 }
 
-/** Its access token names the client (RFC 9068 2.2), and has no more scopes than it asks for. */
+/**
+ * A client of OAuth 2 that refreshes. The new access token names it (RFC 9068 2.2), and has no more scopes than the
+ * client asks for.
+ */
 interface RefreshingClient extends TokenTerms {
-  /** Whether nothing but that key proves who it is: then its refresh tokens are bound to the key too (RFC 9449 5). */
+  /** Whether only the key of `jkt` proves who it is: then its refresh tokens are bound to that key too (RFC 9449 5). */
   readonly isPublic: boolean
 }
 

@@ -196,7 +196,7 @@ const none = html`<span class="muted">–</span>`
 
 /** Only the day is known. */
 function activity(frame: PageFrame, day: number | undefined): Html {
-  if (day === undefined) return html`<span class="muted">${frame.texts.accounts.never}</span>`
+  if (day === undefined) return html`<span class="muted">${frame.texts.accountList.never}</span>`
   return html`<span class="day" title="${formatDay(day)} (UTC)">${dayText(frame, day)}</span>`
 }
 

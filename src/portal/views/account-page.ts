@@ -51,13 +51,13 @@ export function accountPage(frame: PageFrame, view: AccountView): Html {
   const { account, oneTimeSecrets, problem, sessions, portalSessions } = view
   const basePath = `/accounts/${account.id}`
   const isOwn = account.id === frame.viewer?.id
-  const { accounts, account: texts } = frame.texts
+  const { accounts, layout } = frame.texts
   return page(frame, {
     title: account.email,
     section: '/accounts',
     breadcrumb: backToAccounts(frame),
     lead: fullName(account) || undefined,
-    actions: html`${isOwn && badge('plain', accounts.you)}${stateBadge(frame, account)}<a class="button small" href="${frame.base}/accounts/${account.id}/usage">${icon('usage')}${texts.usage}</a><a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}${texts.audit}</a>`,
+    actions: html`${isOwn && badge('plain', accounts.you)}${stateBadge(frame, account)}<a class="button small" href="${frame.base}/accounts/${account.id}/usage">${icon('usage')}${layout.sections['/usage']}</a><a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}${layout.sections['/audit']}</a>`,
     body: html`${problem !== undefined && html`<div role="alert">${staticNotice('bad', problem)}</div>`}${oneTimeSecrets && oneTimeSecretsPart(frame, oneTimeSecrets)}
 ${detailsCard(frame, view)}${accessCard(frame, account, { isOwn })}${keysCard(frame, view)}${accountFurtherKeysCard(frame, view.furtherKeys, account.id)}
 ${sessionsCard(frame, sessions, basePath)}${portalSessionsCard(frame, portalSessions, { current: undefined, basePath })}
@@ -66,20 +66,20 @@ ${!isOwn && dangerCard(frame, account)}`,
 }
 
 function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): Html {
-  const { account } = frame.texts
+  const { account, keys } = frame.texts
   const texts = account.oneTime
   switch (oneTimeSecrets.kind) {
     case 'created':
       return html`<div role="status">${card({
         title: texts.created,
         lead: typeof oneTimeSecrets.link === 'object' ? texts.saveKeysAndLink : texts.saveKeys,
-        body: html`${newLinkPart(frame, oneTimeSecrets.link)}${keyPart(frame, account.secretKey, oneTimeSecrets.secretKey)}${keyPart(frame, account.apiKey, oneTimeSecrets.apiKey)}`,
+        body: html`${newLinkPart(frame, oneTimeSecrets.link)}${keyPart(frame, keys.secretKey.title, oneTimeSecrets.secretKey)}${keyPart(frame, keys.apiKey.title, oneTimeSecrets.apiKey)}`,
       })}</div>`
     case 'key':
       return html`<div role="status">${card({
         title: texts.keyReset,
         lead: texts.saveKey,
-        body: keyPart(frame, account[oneTimeSecrets.name], oneTimeSecrets.key),
+        body: keyPart(frame, keys[oneTimeSecrets.name].title, oneTimeSecrets.key),
       })}</div>`
     case 'link':
       return html`<div role="status">${card({
@@ -104,8 +104,8 @@ function keyPart(frame: PageFrame, name: string, key: string): Html {
 }
 
 function linkPart(frame: PageFrame, { url, expiresAt }: SetupLink): Html {
-  const texts = frame.texts.account.oneTime
-  return html`<div class="field">${codeBlock(frame, texts.link, url, { isWrapped: true })}<p class="hint">${texts.linkHint(time(expiresAt, frame))}</p></div>`
+  const { setupLink, oneTime } = frame.texts.account
+  return html`<div class="field">${codeBlock(frame, setupLink, url, { isWrapped: true })}<p class="hint">${oneTime.linkHint(time(expiresAt, frame))}</p></div>`
 }
 
 function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountView): Html {
@@ -200,19 +200,19 @@ function ownPasswordField(
 function keysCard(frame: PageFrame, { account, keys }: AccountView): Html {
   const { secretKey, previousSecretKey: previous, apiKey } = keys
   const { id } = account
-  const texts = frame.texts.account
+  const { account: texts, keys: ofKeys } = frame.texts
   return card({
     title: texts.keys,
     body: html`<dl class="facts">${keyFacts(frame, texts.secretKeyCreated, secretKey)}${keyFacts(frame, texts.apiKeyCreated, apiKey)}</dl>
 ${previous && overlapPart(frame, { ...previous, since: secretKey.createdAt }, { endPath: `/accounts/${id}/end-overlap` })}
 <div class="acts-list">${foldedForm(frame, {
-      summary: `${texts.resetSecretKey}…`,
+      summary: ofKeys.secretKey.resetSummary,
       action: `/accounts/${id}/reset-secret`,
-      body: html`${replacesField(secretKey.createdAt)}${overlapField(frame, emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">${texts.resetSecretKey}</button></div>`,
+      body: html`${replacesField(secretKey.createdAt)}${overlapField(frame, emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">${ofKeys.secretKey.reset}</button></div>`,
     })}${foldedForm(frame, {
-      summary: `${texts.resetApiKey}…`,
+      summary: ofKeys.apiKey.resetSummary,
       action: `/accounts/${id}/reset-api-key`,
-      body: html`${replacesField(apiKey.createdAt)}<p class="muted">${texts.resetApiKeyHint}</p>${ownPasswordField(frame, account, { idPrefix: 'api' })}<div><button class="danger primary">${texts.resetApiKey}</button></div>`,
+      body: html`${replacesField(apiKey.createdAt)}<p class="muted">${texts.resetApiKeyHint}</p>${ownPasswordField(frame, account, { idPrefix: 'api' })}<div><button class="danger primary">${ofKeys.apiKey.reset}</button></div>`,
     })}</div>`,
   })
 }
@@ -223,11 +223,11 @@ function replacesField(createdAt: number): Html {
 }
 
 function keyFacts(frame: PageFrame, created: string, { createdAt, lastUse }: KeyStatus): Html {
-  const { accounts, account: texts } = frame.texts
+  const { account, keys: texts } = frame.texts
   return html`<div><dt>${created}</dt><dd>${time(createdAt, frame)}</dd></div><div><dt>${texts.lastUsed}</dt><dd>${
     lastUse
-      ? texts.lastUse(time(lastUse.at, frame), lastUse.address)
-      : html`<span class="muted">${accounts.never}</span>`
+      ? account.lastUse(time(lastUse.at, frame), lastUse.address)
+      : html`<span class="muted">${texts.never}</span>`
   }</dd></div>`
 }
 

@@ -37,7 +37,7 @@ export interface AccountServices {
   readonly signIn: SignIn
   /** The sign-in at one of the OpenID providers. */
   readonly oidcSignInAt: (provider: OidcOptions) => OidcSignIn
-  /** For browsers that have signed in on another host. */
+  /** Resumes the sessions of browsers that have signed in on another host. */
   readonly sessions: Pick<PortalSessions, 'resume'>
   readonly actionsOf: AccountActionsOf
   readonly emailVerification: EmailVerification

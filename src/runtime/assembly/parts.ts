@@ -104,7 +104,7 @@ export async function openStoreParts(
     isWanted: () => isEventWanted(currentConfig().events, 'quota-reached'),
     onStoreFailure: createWorkFaultLogger(log, 'cannot record that a quota was reached'),
   })
-  const quotas = open(openQuotas({ ...quotaOptions, processes: limiter.instances, onAsked }))
+  const quotas = open(openQuotas({ ...quotaOptions, processes: limiter.processes, onAsked }))
   const keyUses = open(openKeyUses({ store, clock }))
   const usageRecorder = open(
     openUsageRecorder({

@@ -216,7 +216,7 @@ interface GatePartsOptions extends ConfigParts {
 /** The parts of the gate that the gateway and apps have in common. */
 export function createGateParts(
   options: GatePartsOptions,
-): Omit<GateOptions<GatedRoute, Arrival<unknown>>, 'findRoute' | 'trace' | 'readAccessCookie'> {
+): Omit<GateOptions<GatedRoute, Arrival<unknown>>, 'findRoute' | 'steps' | 'readAccessCookie'> {
   const { config, callerAuth, limiter, metrics, keyUses } = options
   return {
     authenticator: callerAuth.authenticator,

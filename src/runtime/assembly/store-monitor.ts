@@ -167,7 +167,7 @@ export function createFaultLogger(
   }
 }
 
-/** The same for work in the background, without the outages of the store, which are logged by themselves. */
+/** Logs faults of work in the background, except for outages of the store, which are logged by themselves. */
 export function createWorkFaultLogger(log: Log, message: string): (error: unknown) => void {
   const logFault = createFaultLogger(log, message)
   return (error) => {

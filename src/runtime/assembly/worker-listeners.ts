@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Config } from '#config/config.ts'
 import type { Arrival } from '#gateway/arrival/arrival.ts'
 import { createDecideServer } from '#gateway/decide/decide-server.ts'
-import type { ArrivalServer, ListenerEvents, ServerOptions } from '#gateway/server/arrival-server.ts'
+import type { ArrivalServer, ServerOptions, SharedListenerOptions } from '#gateway/server/arrival-server.ts'
 import { drainServer } from '#gateway/server/drain.ts'
 import { listenOnAll, urlOf } from '#gateway/server/listen.ts'
 import { createRedirectServer } from '#gateway/server/redirect-server.ts'
@@ -12,7 +12,7 @@ import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { WorkerTraffic } from './traffic.ts'
 
-/** The listeners of a worker: the main one, and the one for other proxies if it is configured. */
+/** The listeners of a worker: the main one, and those for other proxies and for redirects if they are configured. */
 export interface WorkerListeners {
   /** @throws OperatorError if an address is not available; nothing listens then */
   listen(): Promise<WorkerUrls>
@@ -45,7 +45,7 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
   const { config, traffic, metrics, log } = options
   const mayAcceptInAll = watchDescriptors()
   let isDraining = false
-  const events: ListenerEvents = {
+  const events: SharedListenerOptions = {
     // Several workers take the connections of one queue in turn.
     acceptQueues: config.listen.workers === 1 ? acceptQueuesMax : 1,
     isDraining: () => isDraining,
@@ -122,7 +122,7 @@ const headFactor = 2
 
 /** The limits of the main listener, without TLS, as proxies ask over a private network. */
 function decideOptions({ listen: main }: Config): ServerOptions {
-  return { ...main, headersBytesMax: main.headersBytesMax * headFactor, tls: undefined }
+  return { ...main, headBytesMax: main.headBytesMax * headFactor, tls: undefined }
 }
 
 /** Browsers speak only HTTP/1.1 without TLS. */
@@ -153,7 +153,7 @@ function createDropLogger({ connectionsDropped }: Metrics, log: Log): () => void
 function createSessionErrorLogger(
   { http2ConnectionsCut }: Metrics,
   log: Log,
-): ListenerEvents['onSessionError'] {
+): SharedListenerOptions['onSessionError'] {
   const report = createTotalsReporter()
   return function onSessionError(client, err) {
     http2ConnectionsCut.inc()

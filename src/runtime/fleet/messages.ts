@@ -6,7 +6,7 @@ import type { StoreState } from '#store/diagnostics.ts'
 import type { Rate, RateResult } from '#store/rates.ts'
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 
-/** The port of the main listener, and of the one for other proxies if it is configured. */
+/** The ports of a worker's listeners; undefined = not configured. */
 export interface WorkerPorts {
   readonly listen: number
   readonly decide: number | undefined
@@ -49,7 +49,7 @@ export type RequestsToWorker = {
 export type RequestsToFleet = {
   /** Counts for all workers together. */
   take: { given: readonly RateRequest[]; answer: readonly RateResult[] }
-  /** See InstanceMemory. */
+  /** What the workers of an instance remember together: `InstanceMemory` in identity/cache. */
   remember: { given: readonly MemoryUpdate[]; answer: null }
   recall: { given: readonly string[]; answer: readonly unknown[] }
   /** Fetches the keys of a foreign issuer once for all workers. */

@@ -47,7 +47,7 @@ export function writerOf(headers: IdentityHeaders = identityHeaders): RequestWri
 
 export const routeOf = (forwardsCredentials: boolean, passesMethodOverride = false) => ({
   forwardsCredentials,
-  access: { kind: 'public' } as Access,
+  access: { kind: 'public', leavesAuthorization: false } as Access,
   passesMethodOverride,
   costField: undefined,
   passesTrailers: false,

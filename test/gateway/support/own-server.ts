@@ -52,7 +52,7 @@ export async function startServerOf(t: Test, traffic: () => Traffic): Promise<Om
   const gatewayServer = createGatewayServer({
     requestTimeoutMs: 30_000,
     keepAliveTimeoutMs: 5_000,
-    headersBytesMax: 16_384,
+    headBytesMax: 16_384,
     bodyRateMin: 1,
     http2: true,
     streamsMax: 128,

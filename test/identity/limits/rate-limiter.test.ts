@@ -78,13 +78,13 @@ t.test('instances are counted as soon as the store is reachable, and again after
   two.state.isUp = true
   await until('the second has sent its heartbeat', () => two.seen.beats === 1 || undefined)
   one.state.isUp = true
-  await until('the first knows of both', () => one.limiter.instances() === 2 || undefined)
-  t.equal(two.limiter.instances(), 1, 'its next heartbeat is not due')
+  await until('the first knows of both', () => one.limiter.processes() === 2 || undefined)
+  t.equal(two.limiter.processes(), 1, 'its next heartbeat is not due')
   const { downs } = two.seen
   two.state.isUp = false
   await until('the outage is seen', () => two.seen.downs > downs || undefined)
   two.state.isUp = true
-  await until('it counts at once when the store is back', () => two.limiter.instances() === 2 || undefined)
+  await until('it counts at once when the store is back', () => two.limiter.processes() === 2 || undefined)
   t.equal(two.seen.beats, 2)
 })
 
@@ -101,7 +101,7 @@ t.test('a heartbeat is sent with another command from 900 ms after the last on',
   t.teardown(limiter.close)
   limiter.beat()
   t.equal(beats, 0, 'the first is sent by itself')
-  await until('the first was answered', () => limiter.instances() === 1 && beats === 1)
+  await until('the first was answered', () => limiter.processes() === 1 && beats === 1)
   await new Promise((resolve) => setImmediate(resolve))
   time.ms = 899
   limiter.beat()

@@ -41,7 +41,7 @@ interface ExchangeInput {
   readonly arrival: AppArrival
   readonly route: ProxyRoute
   readonly target: string
-  /** The lines for the backend, each ended by CR LF. */
+  /** Field lines for the backend. */
   readonly lines: string
   readonly head: RequestHeadInput
   /** The second targets that were checked; undefined = the request names none. */

@@ -38,6 +38,7 @@ export const accountList: Texts['accountList'] = {
   withTicked: 'Ausgewählte Konten',
   continue: 'Weiter…',
   created: 'Erstellt',
+  never: 'Nie',
   today: 'Heute',
   yesterday: 'Gestern',
   none: { title: 'Noch keine Konten', text: 'Erstellen Sie eines, oder importieren Sie eine Datei.' },

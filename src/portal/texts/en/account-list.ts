@@ -37,6 +37,7 @@ export const accountList = {
   withTicked: 'With the ticked accounts',
   continue: 'Continue…',
   created: 'Created',
+  never: 'Never',
   today: 'Today',
   yesterday: 'Yesterday',
   none: { title: 'No accounts yet', text: 'Create one, or import a file.' },

@@ -2,10 +2,6 @@ import { type Content, html } from '#platform/pages/html.ts'
 
 /** One account, as an Admin sees it. */
 export const account = {
-  usage: 'Usage',
-  audit: 'Audit',
-  secretKey: 'Secret key',
-  apiKey: 'API key',
   oneTime: {
     created: 'Account created',
     saveKeysAndLink: 'Send the link to the owner. Save these keys: they are not shown again.',
@@ -16,7 +12,6 @@ export const account = {
     sendLink: 'Send it to the account owner. It is not shown again.',
     linkMailed: 'A set-up link is on its way to the owner.',
     noLink: 'The set-up link could not be created. Create one under Access below.',
-    link: 'Set-up link',
     linkHint: (expires: Content) =>
       html`Single use; expires ${expires}. Anyone who has it can set the password.`,
   },
@@ -54,10 +49,7 @@ export const account = {
   keys: 'Keys',
   secretKeyCreated: 'Secret key created',
   apiKeyCreated: 'API key created',
-  lastUsed: 'Last used',
   lastUse: (at: Content, address: string) => html`${at} from ${address}`,
-  resetSecretKey: 'Reset the secret key',
-  resetApiKey: 'Reset the API key',
   resetApiKeyHint: 'The old key stops working immediately.',
   delete: 'Delete',
   deleteLead: 'Revokes its keys, tokens and sessions immediately. This cannot be undone.',

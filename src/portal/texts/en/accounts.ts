@@ -10,7 +10,6 @@ export const accounts = {
   state: 'State',
   disabled: 'Disabled',
   you: 'You',
-  never: 'Never',
   cancel: 'Cancel',
   firstPage: 'First page',
   nextPage: 'Next page',
