@@ -170,6 +170,10 @@ export const route = convertResolved(
       }),
     ),
     costField: optional(costField),
+    includeUsage: flag(
+      false,
+      'Whether POST requests with a JSON body for a stream ask for its usage in the form of OpenAI: "stream": true gets "stream_options": {"include_usage": true}, so that costField finds it. Their bodies are held until they are complete, up to 10 MiB each; nothing else in them changes.',
+    ),
     maxBody: renamed(
       'bodyBytesMax',
       size({
