@@ -13,7 +13,7 @@ const dayOptions = {
   from: {
     type: 'string',
     value: 'DAY',
-    help: 'First day (UTC), such as 2026-11-01; default: of the month, for export of all.',
+    help: 'First day (UTC), such as 2026-11-01; default: the first of this month; for export the oldest.',
   },
   to: { type: 'string', value: 'DAY', help: 'Last day; default: today.' },
 } as const

@@ -144,7 +144,7 @@ export const route = convertResolved(
     trailers: choice(['drop', 'pass'], {
       default: 'drop',
       description:
-        'Whether trailer fields of requests are dropped or forwarded. Backends that do not read them take them for another request, so pass is only for those that do; such requests get a separate connection. Trailer fields of responses are always forwarded.',
+        'Whether trailer fields of requests are dropped or forwarded. A backend that does not read trailers may take them for another request, so use pass only for backends that do; such requests get a separate connection. Trailer fields of responses are always forwarded.',
     }),
     forwardCredentials: flag(false, 'Whether SecretKey and Authorization reach the upstream.'),
     rateLimit: optional(
@@ -208,7 +208,7 @@ export const route = convertResolved(
         ),
       }),
     ),
-    browser: section('For browsers, where they cannot set a header.', {
+    browser: section('For requests in which browsers cannot set a header.', {
       cookie: flag(
         false,
         'Whether the access cookie authenticates too, for requests of the same site without another credential: WebSocket, EventSource, images, downloads, page visits.',
