@@ -67,7 +67,8 @@ const plan = item('How much an account may use, over all routes and instances.',
       limit: integer({
         minimum: 1,
         maximum: 1_000_000_000_000,
-        description: 'Number of requests or units; up to 1 % more requests may pass, but never more than 100.',
+        description:
+          'Number of requests or units; up to 1 % more requests may pass, but never more than 100.',
       }),
       per: choice(['day', 'month'], { description: 'UTC day or month.' }),
     }),
