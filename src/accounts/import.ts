@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer'
+import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Line } from '#platform/files.ts'
+import { emailKey } from '#store/account.ts'
 import { type AccountInput, findPlanError } from './account-input.ts'
 import { type AccountLine, createAccountLineReader } from './account-lines.ts'
 import type { Accounts } from './accounts.ts'
-import { createEmailIndex } from './email-index.ts'
 
 /**
  * How many accounts one import may have, in the portal and on the command line; and up to how many the store writes in
@@ -30,31 +31,51 @@ export interface ImportFile {
 /** Reads a whole file of accounts. Every bad line is reported, not only the first. */
 export function readImportFile(bytes: Buffer): ImportFile {
   const reader = createAccountLineReader()
-  const emails = createEmailIndex()
-  const accounts: { line: number; input: AccountInput }[] = []
-  const badLines: BadLine[] = []
-  const found: AccountLine[] = []
-  for (const line of linesOf(bytes)) found.push(...reader.read(line))
-  found.push(...reader.end())
-  for (const { line, input } of found.toSorted((a, b) => a.line - b.line)) {
-    const known = typeof input === 'string' ? undefined : emails.add(input.email, line)
-    if (typeof input === 'string') badLines.push({ line, message: input })
-    else if (known !== undefined) badLines.push({ line, message: repeatedEmail(input, known) })
-    else accounts.push({ line, input })
-  }
-  return { accounts, badLines }
+  return createLineSorter()([...linesOf(bytes).flatMap(reader.read), ...reader.end()])
 }
 
-/** A line that is not UTF-8 would be stored with replacement characters. */
-function* linesOf(bytes: Buffer): Generator<Line> {
-  const isValid = isUtf8(bytes)
-  // Read as latin1, each line keeps its bytes, whatever its encoding, as long as that includes ASCII.
-  const lines = bytes.toString(isValid ? 'utf8' : 'latin1').split(/\r\n|\n|\r/)
-  for (const [index, text] of lines.entries()) {
-    const own = isValid ? undefined : Buffer.from(text, 'latin1')
-    const problem = own && !isUtf8(own) ? 'is not valid UTF-8' : undefined
-    yield { line: index + 1, text: own?.toString() ?? text, problem }
+/**
+ * Tells the accounts of a file from its bad lines, among which are those whose e-mail came before. An e-mail counts as
+ * known by 64 bits of its SHA-256: that two of a million differ and count as one has a probability of 1 in 37 million,
+ * and the file is then refused, with both lines named.
+ * @returns a function for each next part of the file
+ */
+export function createLineSorter(): (part: readonly AccountLine[]) => ImportFile {
+  const lines = new Map<bigint, number>()
+  return (part) => {
+    const accounts: { line: number; input: AccountInput }[] = []
+    const badLines: BadLine[] = []
+    for (const { line, input } of part.toSorted(byLine)) {
+      if (typeof input === 'string') {
+        badLines.push({ line, message: input })
+        continue
+      }
+      const key = hash('sha256', emailKey(input.email), 'buffer').readBigUInt64LE()
+      const known = lines.get(key)
+      if (known !== undefined) {
+        badLines.push({ line, message: `email: ${input.email} is already on line ${known}` })
+        continue
+      }
+      lines.set(key, line)
+      accounts.push({ line, input })
+    }
+    return { accounts, badLines }
   }
+}
+
+/** Read as latin1, each line keeps its bytes: one that is not UTF-8 would be stored with replacement characters. */
+function linesOf(bytes: Buffer): readonly Line[] {
+  return bytes
+    .toString('latin1')
+    .split(/\r\n|\n|\r/)
+    .map((text, index) => {
+      const own = Buffer.from(text, 'latin1')
+      return {
+        line: index + 1,
+        text: own.toString(),
+        problem: isUtf8(own) ? undefined : 'is not valid UTF-8',
+      }
+    })
 }
 
 /** All bad lines of a file, in order: unreadable, with an e-mail that is taken, or with an unknown plan. */
@@ -73,11 +94,15 @@ export async function findBadLines(
     // Yields to other requests: SQLite is synchronous.
     await setImmediate()
   }
-  return [...badLines, ...refused].toSorted((a, b) => a.line - b.line)
+  return [...badLines, ...refused].toSorted(byLine)
+}
+
+function byLine(a: { readonly line: number }, b: { readonly line: number }): number {
+  return a.line - b.line
 }
 
 /** Why an account of a file cannot be created: its e-mail is among those that are taken, or its plan is unknown. */
-export function findImportError(
+function findImportError(
   { email, plan }: AccountInput,
   taken: ReadonlySet<string>,
   planNames: readonly string[],
@@ -88,11 +113,6 @@ export function findImportError(
     ...(planError === undefined ? [] : [`plan: ${planError}`]),
   ]
   return errors.length === 0 ? undefined : errors.join('; ')
-}
-
-/** @param line the one that has the e-mail already */
-export function repeatedEmail({ email }: AccountInput, line: number): string {
-  return `email: ${email} is already on line ${line}`
 }
 
 /** Whether more than `linesMax` lines are not blank. Reads no further than needed. */

@@ -1,7 +1,6 @@
-import { duplicateMember, isRecord, parseJson } from '#platform/json.ts'
 import { parseTime } from '#platform/time.ts'
-import { readCsv } from './csv.ts'
 import { findKeyErrors, parseQuota, quotaRule, type SecretKeyInput } from './key-input.ts'
+import { createRecordReader, type RecordReader } from './record-reader.ts'
 
 /** A line of a file of keys that were made elsewhere. */
 export interface ImportedKeyLine {
@@ -18,47 +17,9 @@ export const digestRule = 'must be a SHA-256, 64 hexadecimal digits or 43 charac
 const hex = /^[0-9a-f]{64}$/i
 const base64 = /^[\w+/-]{43}=?$/
 
-/**
- * Reads such a file line by line: CSV with a header, or JSON lines. A record is one line.
- * @returns a function for each next line: undefined = it has no key, a text = what is wrong with it
- */
-export function createKeyLineReader(now: number): (text: string) => ImportedKeyLine | string | undefined {
-  let header: readonly string[] | undefined
-  let headerError: string | undefined
-  let isFirst = true
-
-  function readRow(text: string): ImportedKeyLine | string | undefined {
-    if (text.trimStart().startsWith('{')) {
-      const value = parseJson(text)
-      if (!isRecord(value)) return 'is not valid JSON'
-      const duplicate = duplicateMember(text)
-      return duplicate === undefined ? parseKeyLine(value, now) : `has the member ${duplicate} more than once`
-    }
-    const cells = cellsOf(text)
-    if (!cells) return 'is not valid CSV'
-    if (!header) {
-      header = cells
-      headerError = findHeaderError(cells)
-      return headerError
-    }
-    // Without a readable header the other lines cannot be understood: it is reported once.
-    if (headerError !== undefined) return undefined
-    if (cells.length !== header.length)
-      return `has ${cells.length} columns, but the header has ${header.length}`
-    return parseKeyLine(Object.fromEntries(header.map((name, column) => [name, cells[column]])), now)
-  }
-
-  return (line) => {
-    const text = isFirst && line.startsWith('\ufeff') ? line.slice(1) : line
-    isFirst = false
-    return text.trim() === '' ? undefined : readRow(text)
-  }
-}
-
-function cellsOf(text: string): readonly string[] | undefined {
-  if (!text.includes('"')) return text.split(',').map((cell) => cell.trim())
-  const { records, fault } = readCsv(text)
-  return fault ? undefined : records[0]?.cells
+/** Reads keys that were made elsewhere. */
+export function createKeyLineReader(now: number): RecordReader<ImportedKeyLine> {
+  return createRecordReader({ parse: (values) => parseKeyLine(values, now), findHeaderError })
 }
 
 function findHeaderError(names: readonly string[]): string | undefined {

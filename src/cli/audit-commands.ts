@@ -10,7 +10,6 @@ const entriesMax = 100_000
 
 const list: Command = {
   name: 'audit list',
-  operands: [],
   summary: 'Lists the entries of the audit log, newest first.',
   examples: ['gatehouse audit list --who ada@example.com --limit 10'],
   options: {
@@ -22,7 +21,6 @@ const list: Command = {
     },
     limit: { type: 'string', value: 'N', help: `Maximum number of entries; default ${entriesShown}.` },
   },
-  printsData: true,
   run: async (invocation) => {
     const limit = parseLimit(invocation.text('limit'))
     const filter = { action: parseAction(invocation.text('action')), who: invocation.text('who') }
@@ -45,10 +43,8 @@ const list: Command = {
 
 const verify: Command = {
   name: 'audit verify',
-  operands: [],
   summary: 'Verifies the hash chain of the audit log: that no entry was changed or removed.',
   examples: ['gatehouse audit verify'],
-  printsData: true,
   run: async (invocation) => {
     const result = await withOperator(invocation.config, ({ store }) => verifyAudit(store))
     if (result.kind === 'broken') {

@@ -9,10 +9,8 @@ import { printData } from './print.ts'
 
 export const checkCommand: Command = {
   name: 'check',
-  operands: [],
   summary: 'Validates the config: prints every problem, and warnings for risky options.',
   examples: ['gatehouse check', 'gatehouse check --config my-gateway.yaml'],
-  printsData: true,
   run: async (invocation) => {
     const reading = readConfig(invocation.config)
     const { config, file } = reading

@@ -22,13 +22,13 @@ export interface Option {
 export interface Command {
   /** Such as `accounts create`. */
   readonly name: string
-  /** What follows the name: `ID|EMAIL`. */
-  readonly operands: readonly string[]
+  /** What follows the name: `ID|EMAIL`; absent = nothing. */
+  readonly operands?: readonly string[]
   readonly summary: string
   /** Command lines for a shell, at least one; `test/cli/examples.test.ts` runs each of them. */
   readonly examples: readonly string[]
   readonly options?: Readonly<Record<string, Option>>
-  /** Whether it prints data, and therefore accepts --json. */
+  /** Whether it prints data, and therefore accepts --json; default: true. */
   readonly printsData?: boolean
   /** @returns the exit status; undefined = 0 */
   run(invocation: Invocation): Promise<number | undefined>
@@ -80,7 +80,7 @@ export const commonOptions: Readonly<Record<string, Option>> = {
 }
 const jsonOption: Readonly<Record<string, Option>> = { json: { type: 'boolean', help: 'Prints JSON.' } }
 
-export function optionsOf({ options, printsData }: Command): Readonly<Record<string, Option>> {
+export function optionsOf({ options, printsData = true }: Command): Readonly<Record<string, Option>> {
   return { ...options, ...(printsData && jsonOption), ...commonOptions }
 }
 
@@ -186,7 +186,7 @@ function assertGivenOnce(command: Command, tokens: ReturnType<typeof parse>['tok
   }
 }
 
-function assertOperands({ operands }: Command, given: readonly string[]): void {
+function assertOperands({ operands = [] }: Command, given: readonly string[]): void {
   if (given.length < operands.length) throw new UsageError(`${operands[given.length]} is missing`)
   if (given.length > operands.length) {
     throw new UsageError(`unexpected argument "${redactTarget(given[operands.length] ?? '')}"`)

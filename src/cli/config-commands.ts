@@ -9,10 +9,8 @@ import { print, printData } from './print.ts'
 
 const schema: Command = {
   name: 'config schema',
-  operands: [],
   summary: 'Prints the JSON Schema of the config file, for editors.',
   examples: ['gatehouse config schema > gateway.schema.json'],
-  printsData: true,
   run: async ({ terminal }) => {
     print(terminal, [JSON.stringify(publishedSchema(), undefined, 2)])
   },
@@ -20,10 +18,8 @@ const schema: Command = {
 
 const show: Command = {
   name: 'config show',
-  operands: [],
   summary: 'Prints the effective config: every option, and where its value comes from.',
   examples: ['gatehouse config show --set listen.port=8443'],
-  printsData: true,
   run: async (invocation) => {
     const reading = readConfig(invocation.config)
     if (!reading.config) {

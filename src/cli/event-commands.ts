@@ -12,10 +12,8 @@ const receiverOption = {
 
 const list: Command = {
   name: 'events list',
-  operands: [],
   summary: 'Lists the receivers of events, what waits for each, and why.',
   examples: ['gatehouse events list'],
-  printsData: true,
   run: async (invocation) => {
     const reports = await withOperator(invocation.config, ({ config, store }) =>
       reportReceivers(store, configuredReceivers(config, Date.now)),
@@ -37,11 +35,9 @@ const list: Command = {
 
 const retry: Command = {
   name: 'events retry',
-  operands: [],
   summary: 'Retries the events that wait for a receiver, or for all, at once.',
   examples: ['gatehouse events retry'],
   options: receiverOption,
-  printsData: true,
   run: async (invocation) => {
     const outcomes = await forChosen(invocation, async ({ receivers }, { id, name }) =>
       (await receivers.retry(id)) === 'retried' ? [name] : [],
@@ -59,11 +55,9 @@ const retry: Command = {
 
 const test: Command = {
   name: 'events test',
-  operands: [],
   summary: 'Sends a test event to a receiver, or all, and prints the results.',
   examples: ['gatehouse events test'],
   options: receiverOption,
-  printsData: true,
   run: async (invocation) => {
     const outcomes = await forChosen(invocation, ({ receivers }, { id }) => receivers.test(id))
     const results = outcomes.filter((outcome) => outcome !== undefined)

@@ -26,7 +26,7 @@ export function formsOf(name: string, { short, value }: Option): string {
 /** The help page of all commands, or of those that begin with a word. */
 export function generalHelp(commands: readonly Command[], word?: string): string {
   const program = word === undefined ? 'gatehouse' : `gatehouse ${word}`
-  const rows = commands.map(({ name, operands, summary }) => {
+  const rows = commands.map(({ name, operands = [], summary }) => {
     const own = word === undefined ? name : name.slice(word.length + 1)
     return [[own, ...operands].join(' '), summary] as const
   })
@@ -42,7 +42,7 @@ export function generalHelp(commands: readonly Command[], word?: string): string
   ].join('\n')
 }
 
-export function usageOf({ name, operands }: Command): string {
+export function usageOf({ name, operands = [] }: Command): string {
   return ['gatehouse', name, ...operands, '[OPTIONS]'].join(' ')
 }
 

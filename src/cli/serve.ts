@@ -18,8 +18,8 @@ import { reloadAtSignal, stopSignal } from './signals.ts'
 
 export const serveCommand: Command = {
   name: 'serve',
-  operands: [],
   summary: 'Runs the gateway until SIGTERM or SIGINT; a second signal forces an immediate stop.',
+  printsData: false,
   examples: ['gatehouse serve --config my-gateway.yaml', 'gatehouse serve --demo'],
   options: {
     demo: {

@@ -9,7 +9,6 @@ const list: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Lists the active sessions of an account.',
   examples: ['gatehouse sessions list ada@example.com'],
-  printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const sessions = await withOperator(invocation.config, ({ sessions }) => sessions.list(who))
@@ -32,7 +31,6 @@ const revoke: Command = {
   summary: "Revokes an account's sessions and access tokens, and signs it out of the portal.",
   examples: ['gatehouse sessions revoke ada@example.com'],
   options: { session: { type: 'string', value: 'SID', help: 'Only this session.' } },
-  printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const sessionId = invocation.text('session')

@@ -9,10 +9,8 @@ import { confirm, yesOption } from './terminal/ask.ts'
 
 const list: Command = {
   name: 'signing-keys list',
-  operands: [],
   summary: 'Lists the signing keys of access tokens.',
   examples: ['gatehouse signing-keys list'],
-  printsData: true,
   run: async (invocation) => {
     const data = await withOperator(invocation.config, async ({ config, signingKeys }) => {
       assertKeptInStore(config)
@@ -33,7 +31,6 @@ const list: Command = {
 
 const rotate: Command = {
   name: 'signing-keys rotate',
-  operands: [],
   summary: 'Adds a signing key. It is published in the JWKS first, and signs after ten minutes.',
   examples: ['gatehouse signing-keys rotate'],
   options: {
@@ -42,7 +39,6 @@ const rotate: Command = {
       help: 'Signs with the new key immediately, for when the current one has leaked.',
     },
   },
-  printsData: true,
   run: async (invocation) => {
     const isNow = invocation.flag('now')
     const { kid, signsFrom } = await withOperator(invocation.config, async (operator) => {
@@ -70,7 +66,6 @@ const retire: Command = {
   summary: 'Removes a signing key; access tokens signed with it become invalid.',
   examples: ['gatehouse signing-keys retire "$KID" --yes'],
   options: yesOption,
-  printsData: true,
   run: async (invocation) => {
     const [kid = ''] = invocation.operands
     await withOperator(invocation.config, async ({ config, signingKeys, auditEntry }) => {

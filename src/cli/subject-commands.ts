@@ -13,7 +13,6 @@ const block: Command = {
   operands: ['ISSUER', 'SUBJECT'],
   summary: 'Refuses all tokens of a user of a foreign issuer; its WebSockets are closed.',
   examples: ['gatehouse subjects block corp 248289761001'],
-  printsData: true,
   run: async (invocation) => {
     const subject = subjectOf(invocation)
     const isNew = await withOperator(invocation.config, ({ subjects }) => subjects.block(subject))
@@ -27,7 +26,6 @@ const unblock: Command = {
   operands: ['ISSUER', 'SUBJECT'],
   summary: 'Accepts the tokens of a blocked user again.',
   examples: ['gatehouse subjects unblock corp 248289761001'],
-  printsData: true,
   run: async (invocation) => {
     const subject = subjectOf(invocation)
     const wasBlocked = await withOperator(invocation.config, ({ subjects }) => subjects.unblock(subject))
@@ -40,10 +38,8 @@ const unblock: Command = {
 
 const list: Command = {
   name: 'subjects list',
-  operands: [],
   summary: 'Lists the blocked users of foreign issuers, newest first.',
   examples: ['gatehouse subjects list'],
-  printsData: true,
   run: async (invocation) => {
     const blocked = await withOperator(invocation.config, listAll)
     printList(invocation, blocked.map(blockedSubjectData), {

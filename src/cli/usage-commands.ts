@@ -13,21 +13,19 @@ const dayOptions = {
   from: {
     type: 'string',
     value: 'DAY',
-    help: 'First day (UTC), such as 2026-11-01; default: of the month, for export of all.',
+    help: 'First day (UTC), such as 2026-11-01; default: the first of this month; for export the oldest.',
   },
   to: { type: 'string', value: 'DAY', help: 'Last day; default: today.' },
 } as const
 
 const exportAll: Command = {
   name: 'usage export',
-  operands: [],
   summary: 'Prints what all accounts have used, as CSV or with --json as JSON lines.',
   examples: [
     'gatehouse usage export --from 2026-11-01 > usage.csv',
     'gatehouse usage export --json | gzip > usage.jsonl.gz',
   ],
   options: dayOptions,
-  printsData: true,
   run: async (invocation) => {
     await withOperator(invocation.config, async ({ usage }) => {
       const isLimited = [invocation.text('from'), invocation.text('to')].some((text) => text !== undefined)
@@ -51,7 +49,6 @@ const show: Command = {
     'gatehouse usage ada@example.com --csv > usage.csv',
   ],
   options: { ...dayOptions, ...csvOption },
-  printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const asCsv = wantsCsv(invocation)

@@ -21,6 +21,7 @@ import {
   findSimilarRoles,
   findSimilarScopes,
   findTakenAuthorization,
+  findUnaskedBodies,
   findUncountedCosts,
   findUnheardHsts,
 } from './warnings/routes.ts'
@@ -76,6 +77,7 @@ export function findWarnings(
     ...findSimilarScopes(tree),
     ...findTakenAuthorization(tree),
     ...findUncountedCosts(tree),
+    ...(config ? findUnaskedBodies(config) : []),
     ...findUnheardHsts(tree),
     ...findInsecureFileModes(tree, resolvePath),
     ...findNarrowUpstreams(tree),

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { type AccountLine, createAccountLineReader } from '#accounts/account-lines.ts'
 import { readCsv } from '#accounts/csv.ts'
-import { createEmailIndex } from '#accounts/email-index.ts'
+import { createLineSorter } from '#accounts/import.ts'
 
 function readAll(file: string): readonly AccountLine[] {
   const reader = createAccountLineReader()
@@ -64,10 +64,19 @@ t.test('a record of several lines may have 8192 characters, and not one more', a
 })
 
 t.test('an e-mail that comes again is found, whatever its case, among very many', async (t) => {
-  const index = createEmailIndex()
-  const news = Array.from({ length: 50_000 }, (_, at) => index.add(`u${at + 1}@example.com`, at + 1))
-  t.ok(news.every((known) => known === undefined))
-  for (const line of [1, 2, 767, 768, 769, 49_999, 50_000]) {
-    t.equal(index.add(`U${line}@EXAMPLE.com`, 60_000), line)
-  }
+  const sort = createLineSorter()
+  const at = (line: number, email: string) => ({
+    line,
+    input: { email, firstName: '', lastName: '', role: 'User', isVerified: false },
+  })
+  const news = Array.from({ length: 50_000 }, (_, index) => at(index + 1, `u${index + 1}@example.com`))
+  t.equal(sort(news).accounts.length, 50_000)
+  const again = [1, 2, 767, 768, 769, 49_999, 50_000]
+  t.strictSame(sort(again.map((line) => at(60_000 + line, `U${line}@EXAMPLE.com`))), {
+    accounts: [],
+    badLines: again.map((line) => ({
+      line: 60_000 + line,
+      message: `email: U${line}@EXAMPLE.com is already on line ${line}`,
+    })),
+  })
 })

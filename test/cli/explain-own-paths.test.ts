@@ -99,15 +99,20 @@ t.test('explain refuses a wrong method on a path of the gateway for every caller
 })
 
 t.test('explain decides every portal page as the gateway does', async (t) => {
+  const kinds = new Set<string>()
   for (const { path, access, methods } of pageAccess.filter((page) => !isOidcPath(page.path))) {
     const at = `/portal${path.replace(':id', user.account.id)}`
-    for (const method of ['GET', 'POST', 'PUT']) {
+    const kind = `${access} ${methods}`
+    const isFirst = !kinds.has(kind)
+    kinds.add(kind)
+    for (const method of isFirst ? ['GET', 'POST', 'PUT'] : ['GET', 'POST']) {
       const isTaken = methods.includes(method)
       if (method === 'POST' && isTaken && access === 'anyone') continue
       const actual = await explainTruly(t, `${method} ${at}`)
       const expected = access === 'anyone' ? 'answer route' : 'refuse credentials-missing route'
       t.equal(actual, isTaken ? expected : 'refuse method-not-allowed route', `${method} ${at}`)
     }
+    if (!isFirst) continue
     t.equal(await explainTruly(t, `GET ${at}`, [html]), 'answer route', 'a person is led on')
     if (methods.includes('HEAD')) await explainTruly(t, `HEAD ${at}`)
   }

@@ -48,6 +48,11 @@ ${account.id},${digestOf('AKIA-two', 'base64')},two,2030-01-31T00:00:00Z,,
       t.match((await gatehouse('usage', account.id)).stdout, /^Key one: \d+ of 20 requests this month/)
     })
 
+    t.test('a value between quotes may have several lines, as in an import of accounts', async (t) => {
+      const text = `account,digest,name\n${account.id},${digestOf('AKIA-x')},"two\nlines"\n`
+      t.match((await imported(text)).stderr, /keys:2 {2}name: must be 1 to 64 letters/)
+    })
+
     t.test('importing a file again changes nothing', async (t) => {
       const line = { account: account.id, digest: digestOf('AKIA-one'), name: 'one' }
       const outcome = await imported(`${JSON.stringify(line)}\n\n`, '--json')

@@ -23,6 +23,24 @@ const figures: readonly (readonly [text: string, pattern: RegExp, source: string
     /refusedBounds = \{ credentialsMax: ([\d_]+)/,
   ],
   [
+    'docs/operators/memory.md',
+    /bodies of routes with `includeUsage` .*?(\S+) MiB each, /,
+    'src/gateway/forward/held-bodies.ts',
+    /heldBytesMax = (\S+) \* mebibyte/,
+  ],
+  [
+    'docs/operators/memory.md',
+    /bodies of routes with `includeUsage` .*?each, (\S+) MiB of one/,
+    'src/gateway/forward/held-bodies.ts',
+    /heldBytesOfCallerMax = (\S+) \* mebibyte/,
+  ],
+  [
+    'docs/operators/memory.md',
+    /bodies of routes with `includeUsage` .*?network, (\S+) MiB in all/,
+    'src/gateway/forward/held-bodies.ts',
+    /heldBytesOfAllMax = (\S+) \* mebibyte/,
+  ],
+  [
     'docs/issuers.md',
     /No more than (\S+) questions are under way/,
     'src/identity/issuers/introspection.ts',

@@ -9,9 +9,12 @@ const ways = {
   'the same without internals of Node': withoutInternals,
 }
 
+// Both ways at once: most of their time is waiting.
+t.jobs = 2
+
 /** Every case, one after the other, against one gateway and one upstream. */
 for (const [way, flags] of Object.entries(ways)) {
-  t.test(way, async (t) => {
+  t.test(way, { buffered: true }, async (t) => {
     const upstream = await startUpstream(t)
     const subject = await startGatehouse(t, upstream.url, flags)
     for (const [group, cases] of Object.entries(groups)) {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { get, serveFleet } from '../runtime/fleet/fleet.ts'
 import { startBackend } from '../setup/backend.ts'
@@ -48,13 +49,19 @@ async function startKnowing(t: Test) {
   const JwtToken = await until('it has a token', () => tokenOf(gateway.url, account))
   const credentials = [{ SecretKey: account.secretKey }, { Authorization: `Bearer ${JwtToken}` }]
   const ask = () => Promise.all(credentials.map((headers) => get(`${gateway.url}/any`, headers)))
+  /** Asks again and again for so long. @returns every status */
+  const askFor = async (ms: number) => {
+    const statuses: number[] = []
+    for (const endsAt = performance.now() + ms; performance.now() < endsAt; await pause(10))
+      statuses.push(...(await ask()))
+    return statuses
+  }
   const signal = (name: NodeJS.Signals) => process.kill(gateway.pid, name)
   t.teardown(() => gateway.child.kill('SIGCONT'))
   await until('the caller is known', async () => (await ask()).every((status) => status === 200))
   // A change that was announced is applied once more when the log is read: then the caller is looked up again.
-  const knownAt = performance.now()
-  while (performance.now() - knownAt < 500) await ask()
-  return { redis, wire, gateway, account, ask, signal }
+  await askFor(500)
+  return { redis, wire, gateway, account, ask, askFor, signal }
 }
 
 /** undefined = not now: a busy machine may take the store for gone. */
@@ -78,17 +85,16 @@ async function tokensOf(url: string, { secretKey, apiKey }: Keys): Promise<Token
 
 for (const [which, treat] of Object.entries(messages)) {
   t.test(`a suspended gateway accepts nothing revoked meanwhile, with messages ${which}`, async (t) => {
-    const { redis, wire, gateway, account, ask, signal } = await startKnowing(t)
+    const { redis, wire, gateway, account, ask, askFor, signal } = await startKnowing(t)
     signal('SIGSTOP')
     await treat({ redis, wire })
     await gateway.run('keys', 'reset-secret', account.id, '--json')
     // They wait in the kernel, and are read before any timer of the gateway has run.
     const waiting = Array.from({ length: 10 }, ask)
-    await new Promise((resolve) => setTimeout(resolve, frozenMs))
+    await pause(frozenMs)
     signal('SIGCONT')
     const statuses = new Set((await Promise.all(waiting)).flat())
-    const wokenAt = performance.now()
-    while (performance.now() - wokenAt < 500) for (const status of await ask()) statuses.add(status)
+    for (const status of await askFor(500)) statuses.add(status)
     // A busy machine may take the store for gone.
     statuses.delete(503)
     t.strictSame([...statuses], [401])
@@ -100,7 +106,7 @@ t.test('a suspended gateway keeps serving cached callers if its store is gone', 
   signal('SIGSTOP')
   await redis.stop()
   const waiting = Array.from({ length: 10 }, ask)
-  await new Promise((resolve) => setTimeout(resolve, frozenMs))
+  await pause(frozenMs)
   signal('SIGCONT')
   t.strictSame([...new Set((await Promise.all(waiting)).flat())], [200])
   t.strictSame(await ask(), [200, 200])
@@ -133,7 +139,7 @@ t.test('refreshes in flight while the gateway is suspended are answered, none 50
     const before = statuses.get(200) ?? 0
     await until('some are refreshed', () => (statuses.get(200) ?? 0) > before + 20 || undefined)
     signal('SIGSTOP')
-    await new Promise((resolve) => setTimeout(resolve, stoppedMs))
+    await pause(stoppedMs)
     signal('SIGCONT')
   }
   isOver = true

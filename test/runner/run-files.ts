@@ -13,11 +13,11 @@ export interface RunOptions {
   onResult(result: FileResult): void
 }
 
-/** So many files of a folder are a group of their own: a process does not get ever larger. */
-const groupMax = 25
+/** So many files of a room are a group of their own: a process does not get ever larger. */
+const groupMax = 40
 
 /**
- * Runs the files of a folder in one process, several folders at a time, the largest first. Once every group has a
+ * Runs the files of a room in one process, several rooms at a time, the largest first. Once every group has a
  * process, those that are free take half of what is left of the largest. Files that have to be alone come last.
  */
 export async function runFiles(
@@ -68,13 +68,18 @@ async function runGroup(group: string[], slot: number, options: RunOptions): Pro
 }
 
 function groupsOf(files: readonly string[]): string[][] {
-  const byFolder = Object.values(Object.groupBy(files, (file) => dirname(file)))
-  const groups = byFolder.flatMap((inFolder = []) =>
-    Array.from({ length: Math.ceil(inFolder.length / groupMax) }, (_, index) =>
-      inFolder.slice(index * groupMax, (index + 1) * groupMax),
+  const byRoom = Object.values(Object.groupBy(files, roomOf))
+  const groups = byRoom.flatMap((inRoom = []) =>
+    Array.from({ length: Math.ceil(inRoom.length / groupMax) }, (_, index) =>
+      inRoom.slice(index * groupMax, (index + 1) * groupMax),
     ),
   )
   return groups.sort((a, b) => b.length - a.length)
+}
+
+/** Such as `test/identity`, with all its folders: they load much the same sources. */
+function roomOf(file: string): string {
+  return dirname(file).split('/', 2).join('/')
 }
 
 /** The largest group that nobody has begun; else the later half of the one with most files left. */

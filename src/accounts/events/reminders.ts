@@ -3,13 +3,12 @@ import { type Clock, everySecond } from '#platform/clock.ts'
 import { dayMs } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
 import { accountPages } from '#store/account-pages.ts'
-import type { AccountStore } from '#store/accounts.ts'
-import type { AuditEntry } from '#store/audit-entry.ts'
+import type { AccountReader, AccountStore } from '#store/accounts.ts'
 import type { EventStore } from '#store/events.ts'
 import { digestText } from '#store/keys.ts'
 import { keyState, type SecretKey } from '#store/secret-keys.ts'
 import { createAuditEntryFactory } from '../audit-entry-factory.ts'
-import type { Mail, SendMail } from '../profile.ts'
+import { mailTo, readMailTexts, type SendMail } from '../mails/mail.ts'
 import type { Receiver } from './deliver-round.ts'
 
 interface RemindersOptions {
@@ -120,36 +119,22 @@ export function passedThreshold(
 }
 
 interface ReminderReceiverOptions {
+  readonly store: Pick<AccountReader, 'findAccount'>
   readonly sendMail: SendMail
   readonly portalUrl: string
 }
 
 /** Tells owners by mail of keys that are about to expire: as a receiver of events, so that no mail is lost. */
-export function createReminderReceiver({ sendMail, portalUrl }: ReminderReceiverOptions): Receiver {
+export function createReminderReceiver({ store, sendMail, portalUrl }: ReminderReceiverOptions): Receiver {
   return {
     id: 'mail',
     name: 'mail to owners of keys',
     wants: (type) => type === 'key.expiring',
-    deliver: async ({ entry }) => {
-      if (entry.target) await sendMail(reminderMail(entry, entry.target.email, portalUrl))
+    deliver: async ({ entry: { target, details } }) => {
+      if (!target) return
+      const key = { name: String(details.name), expiresAt: Date.parse(String(details.expiresAt)), portalUrl }
+      const { keyExpires } = await readMailTexts(store, target.id)
+      await sendMail(mailTo(target.email, keyExpires(key)))
     },
-  }
-}
-
-function reminderMail({ details }: Pick<AuditEntry, 'details'>, to: string, portalUrl: string): Mail {
-  const until = String(details.expiresAt).slice(0, 16).replace('T', ' ')
-  const what = `The secret key "${details.name}" of your account expires on ${until} UTC`
-  return {
-    to,
-    subject: `Your secret key "${details.name}" is about to expire`,
-    text: [
-      `${what}.`,
-      '',
-      'Programs that use it are refused from then on. Rotate it in the portal: the old key can keep working for a while,',
-      'until each program has the new one.',
-      '',
-      portalUrl,
-      '',
-    ].join('\n'),
   }
 }

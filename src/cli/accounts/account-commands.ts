@@ -14,7 +14,6 @@ const show: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Shows an account.',
   examples: ['gatehouse accounts show ada@example.com'],
-  printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const { account, planNames } = await withOperator(invocation.config, async ({ accounts }) => {
@@ -43,7 +42,6 @@ const update: Command = {
     plan: { type: 'string', value: 'NAME|none', help: 'Plan of the config, or none.' },
     ...passwordOption,
   },
-  printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const changes = readChanges(invocation)
@@ -70,7 +68,6 @@ const resetSecondFactor: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Removes a second factor that its owner has lost.',
   examples: ['gatehouse accounts reset-second-factor ada@example.com'],
-  printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const { account, wasReset } = await withOperator(invocation.config, async (operator) => {
@@ -90,7 +87,6 @@ const unlink: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Unlinks an account from its owner at the OpenID provider; ends portal sessions.',
   examples: ['gatehouse accounts unlink ada@example.com'],
-  printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const { account, wasLinked } = await withOperator(
@@ -113,7 +109,6 @@ const remove: Command = {
   summary: 'Deletes an account and revokes its keys, tokens and sessions.',
   examples: ['gatehouse accounts delete ada@example.com --yes'],
   options: yesOption,
-  printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const account = await withOperator(invocation.config, async ({ accounts }) => {

@@ -19,7 +19,6 @@ import { passwordOption, readPassword, setPassword } from './password.ts'
 
 export const createAccountCommand: Command = {
   name: 'accounts create',
-  operands: [],
   summary: 'Creates an account and prints its keys.',
   examples: [
     'gatehouse accounts create --email ada@example.com --role Admin --verified',
@@ -32,7 +31,6 @@ export const createAccountCommand: Command = {
     ...passwordOption,
     ...mailLinkOption,
   },
-  printsData: true,
   run: async (invocation) => {
     const email = invocation.text('email')
     if (email === undefined) throw new UsageError('--email is missing')
@@ -102,7 +100,6 @@ export const setupLinkCommand: Command = {
     'gatehouse accounts setup-link ada@example.com --mail-link',
   ],
   options: mailLinkOption,
-  printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const { made, account, lifetime } = await withOperator(invocation.config, async (operator) => {

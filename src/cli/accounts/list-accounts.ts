@@ -35,7 +35,6 @@ const filterOptions: Readonly<Record<string, Option>> = Object.fromEntries(
 /** Reads page by page, so that any number of accounts takes no more memory than a page. */
 export const listAccountsCommand: Command = {
   name: 'accounts list',
-  operands: [],
   summary: 'Lists all accounts, or those that pass a filter.',
   examples: [
     'gatehouse accounts list',
@@ -43,7 +42,6 @@ export const listAccountsCommand: Command = {
     'gatehouse accounts list --inactive-since 2026-08-01 --csv > unused.csv',
   ],
   options: { ...filterOptions, ...csvOption },
-  printsData: true,
   run: async (invocation) => {
     const format = formatOf(invocation)
     const query = queryOf(invocation)

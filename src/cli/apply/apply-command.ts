@@ -38,7 +38,6 @@ export const applyCommand: Command = {
       help: 'Writes new keys to a new file, as JSON lines, before they are valid; by default they are printed.',
     },
   },
-  printsData: true,
   run: async (invocation) => {
     const prune = readPrune(invocation)
     const [path = ''] = invocation.operands

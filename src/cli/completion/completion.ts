@@ -12,6 +12,7 @@ export const createCompletionCommand = (allCommands: () => Promise<readonly Comm
   name: 'completion',
   operands: ['bash|zsh|fish'],
   summary: 'Prints the completion of a shell, made from the commands of this version.',
+  printsData: false,
   examples: [
     'eval "$(gatehouse completion bash)"',
     'gatehouse completion zsh > _gatehouse',

@@ -30,7 +30,7 @@ export function wordsOfCommands(commands: readonly Command[]): readonly CommandW
   return commands.map((command) => ({
     name: command.name,
     summary: command.summary,
-    operands: command.operands.map((label) => completionOf(label)),
+    operands: (command.operands ?? []).map((label) => completionOf(label)),
     options: Object.entries(optionsOf(command)).map(([name, option]) => optionWords(name, option)),
   }))
 }

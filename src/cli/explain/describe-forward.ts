@@ -98,7 +98,8 @@ function describePrefix({ strippedPrefix }: Pick<RequestHeadInput, 'strippedPref
 function describeCost({
   costHeader,
   costField,
-}: Pick<Route<unknown>, 'costHeader' | 'costField'>): StepResult {
+  includesUsage,
+}: Pick<Route<unknown>, 'costHeader' | 'costField' | 'includesUsage'>): StepResult {
   const fields = costField?.map(({ paths, factor }) => ({ field: paths.join(' | '), factor }))
   const sources = [
     ...(costHeader === undefined ? [] : [`the header ${costHeader}`]),
@@ -107,9 +108,10 @@ function describeCost({
     ),
   ]
   if (sources.length === 0) return { detail: '', facts: {} }
+  const asked = includesUsage ? '; if its body asks for a stream, it gets stream_options.include_usage' : ''
   return {
-    detail: `; its units come from ${sources.join(', ')}; otherwise it is one`,
-    facts: { costHeader: costHeader ?? null, costFields: fields ?? [] },
+    detail: `; its units come from ${sources.join(', ')}; otherwise it is one${asked}`,
+    facts: { costHeader: costHeader ?? null, costFields: fields ?? [], includeUsage: includesUsage },
   }
 }
 

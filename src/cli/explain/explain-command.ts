@@ -38,7 +38,6 @@ export const explainCommand: Command = {
       help: 'Explains what the decide listener tells a proxy that asks about this request.',
     },
   },
-  printsData: true,
   run: async (invocation) => {
     const [method = '', url = ''] = invocation.operands
     const lines = invocation.texts('header')

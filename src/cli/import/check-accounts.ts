@@ -1,8 +1,8 @@
 import type { AccountInput } from '#accounts/account-input.ts'
-import { type AccountLine, createAccountLineReader } from '#accounts/account-lines.ts'
+import { createAccountLineReader } from '#accounts/account-lines.ts'
 import type { Accounts } from '#accounts/accounts.ts'
-import { createEmailIndex } from '#accounts/email-index.ts'
-import { findImportError, importMax, repeatedEmail } from '#accounts/import.ts'
+import { createLineSorter, findBadLines, importMax } from '#accounts/import.ts'
+import type { RecordLine, RecordReader } from '#accounts/record-reader.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { Progress } from '../terminal/progress.ts'
 import type { ImportSource } from './source.ts'
@@ -28,15 +28,18 @@ export interface CheckOptions {
   readonly onBadLine: (line: number, message: string) => void
 }
 
-/** The accounts and bad lines of a source, batch by batch; what ends one record may be reported after later lines. */
-export async function* accountLinesOf(source: ImportSource): AsyncGenerator<readonly AccountLine[]> {
-  const reader = createAccountLineReader()
-  let batch: AccountLine[] = []
+/** The records and bad lines of a source, batch by batch; what ends one record may be reported after later lines. */
+export async function* recordsOf<Input>(
+  source: ImportSource,
+  reader: RecordReader<Input>,
+  batchMax = batchSize,
+): AsyncGenerator<readonly RecordLine<Input>[]> {
+  let batch: RecordLine<Input>[] = []
   for await (const lines of source.lines()) {
     for (const line of lines) batch.push(...reader.read(line))
-    while (batch.length >= batchSize) {
-      yield batch.slice(0, batchSize)
-      batch = batch.slice(batchSize)
+    while (batch.length >= batchMax) {
+      yield batch.slice(0, batchMax)
+      batch = batch.slice(batchMax)
     }
   }
   yield [...batch, ...reader.end()]
@@ -45,30 +48,21 @@ export async function* accountLinesOf(source: ImportSource): AsyncGenerator<read
 /** @throws OperatorError for more accounts than one import may have */
 export async function checkAccounts(options: CheckOptions): Promise<CheckedAccounts> {
   const { source, accounts, progress, onBadLine } = options
-  const emails = createEmailIndex()
-  let [count, badLines, emailLength] = [0, 0, 0]
+  const sortLines = createLineSorter()
+  let count = 0
+  let badLines = 0
+  let emailLength = 0
   let inputs: AccountInput[] | undefined = []
-
-  function findBad({ line, input }: AccountLine, taken: ReadonlySet<string>): string | undefined {
-    if (typeof input === 'string') return input
-    const duplicate = emails.add(input.email, line)
-    return duplicate === undefined
-      ? findImportError(input, taken, accounts.planNames)
-      : repeatedEmail(input, duplicate)
-  }
-
-  for await (const batch of accountLinesOf(source)) {
-    const given = batch.flatMap(({ input }) => (typeof input === 'string' ? [] : [input]))
-    const taken = new Set(await accounts.findTaken(given.map(({ email }) => email)))
-    for (const each of batch.toSorted((a, b) => a.line - b.line)) {
-      const message = findBad(each, taken)
-      if (message === undefined) continue
+  for await (const batch of recordsOf(source, createAccountLineReader())) {
+    const file = sortLines(batch)
+    for (const { line, message } of await findBadLines(file, accounts)) {
       badLines++
-      onBadLine(each.line, message)
+      onBadLine(line, message)
     }
+    const given = file.accounts.map(({ input }) => input)
     count += given.length
     if (count > importMax.command) throw tooMany(source)
-    for (const { email } of given) emailLength = Math.max(emailLength, email.length)
+    emailLength = Math.max(emailLength, ...given.map(({ email }) => email.length))
     inputs = count > importMax.atOnce ? undefined : inputs?.concat(given)
     progress.report(count)
   }

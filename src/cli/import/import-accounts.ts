@@ -28,7 +28,6 @@ export const importCommand: Command = {
       help: 'Mails a set-up link to the owner of each account, once all are imported; up to 20,000.',
     },
   },
-  printsData: true,
   run: async (invocation) => {
     const [path = ''] = invocation.operands
     const source = await openImportSource(path, invocation.terminal)

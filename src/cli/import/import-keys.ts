@@ -8,6 +8,7 @@ import type { Command, Invocation, Terminal } from '../command.ts'
 import { type Operator, withOperator } from '../operator.ts'
 import { printData, printToStderr } from '../print.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
+import { recordsOf } from './check-accounts.ts'
 import { type ImportSource, openImportSource } from './source.ts'
 
 /** How many wrong lines are listed at most. */
@@ -35,7 +36,6 @@ export const importKeysCommand: Command = {
   operands: ['FILE'],
   summary: 'Imports the SHA-256 of keys made elsewhere: CSV or JSON Lines; - is standard input.',
   examples: ['gatehouse keys import digests.csv', 'gunzip -c digests.csv.gz | gatehouse keys import -'],
-  printsData: true,
   run: async (invocation) => {
     const [path = ''] = invocation.operands
     const { terminal } = invocation
@@ -85,25 +85,17 @@ async function forEachBatch(
   onBadLine: (line: number, message: string) => void,
   work: (batch: readonly NumberedKey[]) => Promise<void>,
 ): Promise<number> {
-  const read = createKeyLineReader(Date.now())
-  let [count, batch]: [number, NumberedKey[]] = [0, []]
-
-  async function workOff(): Promise<void> {
+  let count = 0
+  for await (const records of recordsOf(source, createKeyLineReader(Date.now()), importBatchMax)) {
+    const batch: NumberedKey[] = []
+    for (const { line, input } of records) {
+      if (typeof input === 'string') onBadLine(line, input)
+      else batch.push({ line, key: input })
+    }
     await work(batch)
     count += batch.length
-    batch = []
     progress.report(count)
   }
-
-  for await (const lines of source.lines()) {
-    for (const { line, text, problem } of lines) {
-      const key = problem ?? read(text)
-      if (typeof key === 'string') onBadLine(line, key)
-      else if (key) batch.push({ line, key })
-      if (batch.length >= importBatchMax) await workOff()
-    }
-  }
-  await workOff()
   progress.end()
   return count
 }

@@ -1,12 +1,13 @@
 import { createdData, keysCsvHeading, keysCsvLines } from '#accounts/account-data.ts'
 import type { AccountInput } from '#accounts/account-input.ts'
+import { createAccountLineReader } from '#accounts/account-lines.ts'
 import type { Accounts, CreatedAccount } from '#accounts/accounts.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Invocation } from '../command.ts'
 import { columnWidths, printToStderr, tableRow } from '../print.ts'
 import { isReaderGone } from '../terminal/output.ts'
 import { createProgress } from '../terminal/progress.ts'
-import { accountLinesOf, type CheckedAccounts } from './check-accounts.ts'
+import { type CheckedAccounts, recordsOf } from './check-accounts.ts'
 import type { ImportSource } from './source.ts'
 
 export interface StreamOptions {
@@ -57,7 +58,7 @@ export async function streamAccounts({
 
 /** The file again, as it was checked; it may have been changed meanwhile. */
 async function* inputsOf(source: ImportSource): AsyncGenerator<readonly AccountInput[]> {
-  for await (const batch of accountLinesOf(source)) {
+  for await (const batch of recordsOf(source, createAccountLineReader())) {
     yield batch.map(({ line, input }) => {
       if (typeof input !== 'string') return input
       throw new OperatorError(`${source.name}:${line}  ${input}; nothing was imported`, {

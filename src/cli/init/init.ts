@@ -12,7 +12,6 @@ import { type Question, questions } from './questions.ts'
 
 export const initCommand: Command = {
   name: 'init',
-  operands: [],
   summary: 'Writes a checked config for one backend: asks on a terminal, or takes options.',
   examples: [
     'gatehouse init --upstream http://127.0.0.1:3000',
@@ -23,7 +22,6 @@ export const initCommand: Command = {
     yes: { type: 'boolean', short: 'y', help: 'Uses the defaults for what is not given, and asks nothing.' },
     force: { type: 'boolean', help: 'Overwrites the file if there is one.' },
   },
-  printsData: true,
   run: async (invocation) => {
     const { config, terminal } = invocation
     const file = configFileOf(config)

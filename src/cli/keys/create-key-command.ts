@@ -52,7 +52,6 @@ export const createKeyCommand: Command = {
       help: 'PEM file of a certificate to use as the key, instead of a new one; the key expires with the certificate at the latest.',
     },
   },
-  printsData: true,
   run: async (invocation) => {
     const input = readKeyInput(invocation)
     const file = invocation.text('certificate')

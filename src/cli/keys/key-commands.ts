@@ -23,7 +23,6 @@ const list: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Lists the secret keys of an account.',
   examples: ['gatehouse keys list ada@example.com'],
-  printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const keys = await withOperator(invocation.config, ({ secretKeys }) => secretKeys.list(who))
@@ -63,7 +62,6 @@ const revoke: Command = {
     'gatehouse keys revoke ada@example.com ci --grace 1h',
   ],
   options: { ...yesOption, ...revokeGrace },
-  printsData: true,
   run: async (invocation) => {
     const [who = '', name = ''] = invocation.operands
     const { grace, graceSeconds } = readGrace(invocation, revokeGrace)
@@ -88,7 +86,6 @@ const show: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Shows both keys again, if keys.reveal is true and encrypted copies are stored.',
   examples: ['gatehouse keys show ada@example.com'],
-  printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const { secretKey, apiKey, config } = await withOperator(
@@ -112,10 +109,8 @@ const show: Command = {
 
 const pattern: Command = {
   name: 'keys pattern',
-  operands: [],
   summary: 'Prints regular expressions that find keys, one a line: for secret scanners and grep.',
   examples: ['gatehouse keys pattern', 'gatehouse keys pattern > patterns.txt'],
-  printsData: true,
   run: async (invocation) => {
     const { config } = loadConfig(invocation.config)
     const patterns = keyPatterns(config.keys.prefix)

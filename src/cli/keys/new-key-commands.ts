@@ -67,7 +67,6 @@ export const rotateKeyCommand: Command = {
     'gatehouse keys rotate ada@example.com ci --grace 24h',
   ],
   options: rotateGrace,
-  printsData: true,
   run: async (invocation) => {
     const [who = '', name = ''] = invocation.operands
     const { grace, graceSeconds } = readGrace(invocation, rotateGrace)
@@ -93,7 +92,6 @@ export const resetSecretKeyCommand: Command = {
   summary: 'Replaces the secret key and prints the new one.',
   examples: ['gatehouse keys reset-secret ada@example.com --grace 24h'],
   options: resetGrace,
-  printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const { grace, graceSeconds } = readGrace(invocation, resetGrace)
@@ -111,7 +109,6 @@ export const resetApiKeyCommand: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Replaces the API key and prints the new one.',
   examples: ['gatehouse keys reset-api ada@example.com'],
-  printsData: true,
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     return printNewKey(invocation, ({ keys }) => keys.resetApiKey(who), {

@@ -20,7 +20,6 @@ import { type ResealReport, reseal } from './reseal.ts'
 /** One call takes one step, and says what to do before the next: every instance must know a key before it seals. */
 const rotate: Command = {
   name: 'sealing-key rotate',
-  operands: [],
   summary: 'Replaces the sealing key, step by step, and reseals everything in the store.',
   examples: ['gatehouse sealing-key rotate', 'gatehouse sealing-key rotate --now'],
   options: {
@@ -35,7 +34,6 @@ const rotate: Command = {
     drop: { type: 'boolean', help: 'Removes the previous key, once nothing needs it.' },
     yes: { type: 'boolean', short: 'y', help: 'With --drop: even if something still needs it.' },
   },
-  printsData: true,
   run: async (invocation) => {
     assertUsage(invocation)
     const { config } = loadConfig(invocation.config)

@@ -20,7 +20,6 @@ export const backupCommand: Command = {
     'gatehouse store backup gatehouse.backup',
     'gatehouse store backup - | gzip > gatehouse.backup.gz',
   ],
-  printsData: true,
   run: async (invocation) => {
     const [path = ''] = invocation.operands
     const { terminal } = invocation

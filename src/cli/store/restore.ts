@@ -25,7 +25,6 @@ export const restoreCommand: Command = {
     'gatehouse store restore gatehouse.backup',
     'gunzip -c gatehouse.backup.gz | gatehouse store restore -',
   ],
-  printsData: true,
   run: async (invocation) => {
     const [path = ''] = invocation.operands
     const { terminal } = invocation

@@ -24,6 +24,7 @@ export function reviewRoutes(review: Review): void {
     reviewAuthorization(review, index, route)
     reviewCostHeader(review, index, route)
     reviewCostField(review, index, route)
+    reviewIncludeUsage(review, index, route)
     reviewMissingUpstream(review, index, route)
     reviewWebSocket(review, index, route)
   }
@@ -128,6 +129,13 @@ function reviewCostField(review: Review, index: number, { costField }: RouteTree
   const places = names.flatMap((name) => name.split(' | '))
   const repeated = places.find((place, at) => places.indexOf(place) !== at)
   if (repeated !== undefined) review.report(path, `"${repeated}" is named twice: name each place once`)
+}
+
+/** Usage that nobody reads would only hold bodies up. */
+function reviewIncludeUsage(review: Review, index: number, { includeUsage, costField }: RouteTree): void {
+  const path = ['routes', index, 'includeUsage']
+  if (!includeUsage || costField !== undefined || !review.isValid(path)) return
+  review.report(path, 'needs a costField, which says where in the response the usage is', 'key')
 }
 
 /** Further headers that responses need, reduced to letters and digits. */

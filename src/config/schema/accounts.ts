@@ -100,7 +100,7 @@ export const identity = section('What is sent to the upstream about the caller.'
       }),
       role: headerName({ default: 'X-User-Role', description: 'Role.' }),
       email: optional(headerName({ description: 'E-mail.' })),
-      verified: optional(headerName({ description: 'true or false: is the e-mail verified?' })),
+      verified: optional(headerName({ description: 'Whether the e-mail is verified: true or false.' })),
       name: optional(headerName({ description: 'First and last name.' })),
       session: optional(headerName({ description: 'Session ID; sent only for a bearer token.' })),
       scheme: optional(headerName({ description: 'secretKey or bearer.' })),

@@ -139,7 +139,7 @@ const config = item('The whole config.', {
     format: choice(['auto', 'json', 'pretty'], {
       default: 'auto',
       description:
-        'json: one JSON object per line. pretty: text for people, in colours where the terminal has them. auto: pretty where standard output is a terminal, else json.',
+        'json: one JSON object per line. pretty: text for people, in colours if the terminal has them. auto: pretty if standard output is a terminal, else json.',
     }),
     access: flag(true, 'Whether every request gets a line.'),
   }),

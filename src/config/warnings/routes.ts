@@ -1,4 +1,5 @@
 import { knownRoles, similarRole } from '#accounts/account-input.ts'
+import { heldBytesMax } from '#gateway/forward/held-bodies.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import { createRouteTable } from '#gateway/routes/table.ts'
 import { authorizationCarriers } from '#identity/keys/carriers.ts'
@@ -116,6 +117,17 @@ export function findUncountedCosts({ routes }: Pick<ConfigTree, 'routes'>): Warn
     if (auth !== 'none' || costField === undefined) return []
     return [{ path, message: `route "${name}" is public, so its units are counted for nobody`, hint }]
   })
+}
+
+/** Routes whose larger bodies are forwarded without asking for the usage of their streams. */
+export function findUnaskedBodies({ routes }: Pick<Config, 'routes'>): Warning[] {
+  return [...routes.entries()]
+    .filter(([, { includeUsage, bodyBytesMax }]) => includeUsage && bodyBytesMax > heldBytesMax)
+    .map(([index, { name }]) => ({
+      path: ['routes', index, 'maxBody'],
+      message: `route "${name}" accepts bodies that are too large for includeUsage: their streams are not asked for their usage, and count as one unit`,
+      hint: `set at most ${heldBytesMax / 1_048_576}MiB`,
+    }))
 }
 
 /** Paths that look like a pattern, by characters that are allowed in a path. */

@@ -8,12 +8,13 @@ import type { Call } from '#http/upstream/call.ts'
 import type { BodyProgress } from '#http/upstream/pool/claim.ts'
 import type { CallEvents, SentRequest, Target } from '#http/upstream/target.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { clientFramingOf, responseTrailerLines } from './client-head.ts'
+import { clientFramingOf } from './client-head.ts'
 import { type ResponseCost, responseCostOf } from './cost-field.ts'
 import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
-import { clientResponseLines } from './forwarded-response.ts'
+import { clientResponseLines, clientTrailerLines } from './forwarded-response.ts'
 import { isEventStream, mayLast } from './lasting-response.ts'
-import { OutgoingRequest, PendingBody } from './outgoing-request.ts'
+import { OutgoingRequest } from './outgoing-request.ts'
+import { PendingBody } from './pending-body.ts'
 import { failureError, handshakeFailure } from './upstream-failure.ts'
 
 /**
@@ -52,7 +53,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   readonly #cost: ResponseCost | undefined
   #unfollow: (() => void) | undefined
   #target: Target | undefined
-  #bodyBytes = 0
+  #bodyBytes: number
   #isBodyComplete: boolean
   /** The body bytes that arrived before there was an upstream connection. */
   #pendingBody: PendingBody | undefined
@@ -67,7 +68,9 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     super()
     this.request = request
     const { connection, head } = request.arrival
-    this.#isBodyComplete = head.body.kind === 'none'
+    this.#pendingBody = request.heldBody
+    this.#bodyBytes = this.#pendingBody?.bytes ?? 0
+    this.#isBodyComplete = head.body.kind === 'none' || request.heldBody?.isWhole === true
     this.#awaitsContinue = head.expectsContinue
     this.#events = events
     this.#connection = connection
@@ -83,10 +86,10 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   start(target: Target | undefined): void {
     this.#connection.attach(this)
     // A client that waits for a 100 sends nothing yet: the target decides with 100 (RFC 9110 10.1.1).
-    if (!this.#isBodyComplete && !this.expectsContinue) this.#pendingBody = new PendingBody()
+    if (!this.#isBodyComplete && !this.expectsContinue) this.#pendingBody ??= new PendingBody()
     this.#call.start(target)
     // No connection yet: body bytes that arrive meanwhile show whether the client is slow.
-    if (this.#pendingBody && !this.#isSettled) this.#connection.resumeBody()
+    if (this.#pendingBody && !this.#isBodyComplete && !this.#isSettled) this.#connection.resumeBody()
   }
 
   adopt(sent: SentRequest): UpstreamResponseEvents {
@@ -99,10 +102,10 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   onSent(target: Target, now: number): void {
     this.#target = target
     this.#events.onSent(this.request, now, target)
-    const pending = this.#pendingBody
+    const { chunks = [], trailers } = this.#pendingBody ?? {}
     this.#pendingBody = undefined
-    for (const chunk of pending?.chunks ?? []) this.#call.write(chunk)
-    if (pending?.trailers) this.#call.finish(this.#trailerLines(pending.trailers))
+    for (const chunk of chunks) this.#call.write(chunk)
+    if (trailers) this.#call.finish(this.#trailerLines(trailers))
     else if (!this.#isBodyComplete) this.#connection.resumeBody()
   }
 
@@ -118,6 +121,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   onHead(received: ResponseHead, framing: ResponseFraming): void {
     const { status, reason } = received
     this.#received = received
+    this.request.heldBody?.release()
     this.#cost?.readHead(received.headers)
     if (this.isUpgrade && !this.#acceptsHandshake(received)) return
     const clientFraming = clientFramingOf(framing, this.request.arrival.head)
@@ -150,13 +154,8 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     this.#cost?.readEnd(last, trailers)
     if (!this.#settle()) return
     this.#events.onResponseEnd(this.request)
-    this.#connection.end(trailers.length > 0 && this.#isChunked ? this.#clientTrailerLines(trailers) : last)
-  }
-
-  #clientTrailerLines(trailers: readonly string[]): string {
-    const { costField, route } = this.request
-    const left = costField?.remove(trailers) ?? trailers
-    return responseTrailerLines(left, this.#received?.headers ?? [], route.responseHeaders)
+    const hasTrailers = trailers.length > 0 && this.#isChunked
+    this.#connection.end(hasTrailers ? clientTrailerLines(this.request, this.#received, trailers) : last)
   }
 
   onUpgrade(received: ResponseHead, upstreamSocket: Socket, firstBytes: Buffer): void {
@@ -243,6 +242,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     if (this.#isSettled) return false
     this.#isSettled = true
     this.#cost?.end()
+    this.request.heldBody?.release()
     this.#unfollow?.()
     this.#connection.attach(undefined)
     return true

@@ -12,6 +12,7 @@ import type { Route } from '../routes/route.ts'
 import type { WorkerScopes } from '../routes/worker-scopes.ts'
 import type { CostSources } from './cost-field.ts'
 import type { OwnCookies } from './own-cookies.ts'
+import type { HeldBody } from './pending-body.ts'
 import type { StickyCookies } from './sticky-cookies.ts'
 import type { StrippedPrefix } from './stripped-prefix.ts'
 import type { RequestWriter } from './upstream-head.ts'
@@ -92,6 +93,8 @@ export interface ForwardedRequest extends CostSources {
   readonly isFollowed: boolean
   /** The CORS headers of the response; undefined = those of the upstream. */
   readonly corsHeaders: CorsHeaders | undefined
+  /** Its body, or the beginning, as far as it has been read before; undefined = nothing of it has. */
+  readonly heldBody: HeldBody | undefined
   /** What the caller has left of each limit, for the response; undefined = no limit applies. */
   readonly allowances: readonly Allowance[] | undefined
   /**

@@ -5,7 +5,7 @@ import type { Target } from '#http/upstream/target.ts'
 import { type Allowance, allowanceFields } from '#platform/allowance.ts'
 import { withGatewayCors } from '../arrival/cors-headers.ts'
 import type { ResponseCaching } from '../routes/route.ts'
-import { isFinal, responseHeaderLines, withOwnLines } from './client-head.ts'
+import { isFinal, responseHeaderLines, responseTrailerLines, withOwnLines } from './client-head.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
 import { isUsualConnection } from './hop-by-hop.ts'
 import { withoutReplaced } from './response-headers.ts'
@@ -63,6 +63,16 @@ export function forwardedResponseLines(
     isAuthenticated,
   })
   return sentLines + lastLines
+}
+
+/** @param received the head of the response */
+export function clientTrailerLines(
+  { costField, route }: ForwardedRequest,
+  received: ResponseHead | undefined,
+  trailers: readonly string[],
+): string {
+  const left = costField?.remove(trailers) ?? trailers
+  return responseTrailerLines(left, received?.headers ?? [], route.responseHeaders)
 }
 
 /** A backend's own words about limits would contradict those of the gateway. */

@@ -28,14 +28,14 @@ export function fieldTree(fields: readonly (readonly string[])[]): FieldNode {
   return root
 }
 
-const quote = 0x22
-const backslash = 0x5c
-const comma = 0x2c
-const colon = 0x3a
-const objectStart = 0x7b
-const objectEnd = 0x7d
-const arrayStart = 0x5b
-const arrayEnd = 0x5d
+export const quote = 0x22
+export const backslash = 0x5c
+export const comma = 0x2c
+export const colon = 0x3a
+export const objectStart = 0x7b
+export const objectEnd = 0x7d
+export const arrayStart = 0x5b
+export const arrayEnd = 0x5d
 
 const mode = {
   /** Between documents. */

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net'
 import type { RequestBody } from '#http/exchange/request-head.ts'
-import { ownedCopy } from '#http/h1/read-buffers.ts'
 import type { BodyProgress } from '#http/upstream/pool/claim.ts'
 import type { Target, UpstreamRequest } from '#http/upstream/target.ts'
 import { clientNetwork } from '#platform/addresses.ts'
@@ -104,24 +103,4 @@ export function secondTargetLines(
   if (destination === undefined) return lines
   const sentOrigin = destination.origin ?? `${origin.slice(0, origin.indexOf('//'))}//${sentHost}`
   return `Destination: ${sentOrigin}${basePath}${destination.path}\r\n${lines}`
-}
-
-/** How many bytes of a body may wait for a connection to the target; then reading from the client pauses. */
-const pendingBytesMax = 65_536
-
-/** The start of a body that waits for a connection to its target. */
-export class PendingBody {
-  readonly chunks: Buffer[] = []
-  /** Name, value, name, value; set once the body is complete. */
-  trailers: readonly string[] | undefined
-  #bytes = 0
-
-  get isFull(): boolean {
-    return this.#bytes >= pendingBytesMax
-  }
-
-  add(chunk: Buffer): void {
-    this.chunks.push(ownedCopy(chunk))
-    this.#bytes += chunk.length
-  }
 }

@@ -1,4 +1,5 @@
-import type { RequestHead } from '#http/exchange/request-head.ts'
+import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
+import { changedHead, type RequestHead } from '#http/exchange/request-head.ts'
 import type { Tracer } from '#ops/tracing/tracer.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import type { Arrival } from '../arrival/arrival.ts'
@@ -106,6 +107,24 @@ export function createUpstreamHeadReader({ tracer, steps }: UpstreamHeadOptions)
       minorVersion,
     }
   }
+}
+
+/** Checks whether the route accepts an upgrade, and how it is forwarded otherwise. */
+export function checkUpgrade<Upstream extends object>(
+  table: RouteTable<Upstream | undefined>,
+  route: Route<Upstream>,
+  arrival: Arrival,
+): GateResult<Route<Upstream>> {
+  const { connection, head, outcome } = arrival
+  if (route.websocket) {
+    // Before the decision, as the bytes after a refused upgrade are not a request.
+    if (isWebSocketUpgrade(head)) connection.closeAfterAnswer()
+    return route
+  }
+  if (!isExtendedConnect(connection, head)) return route
+  // A backend might answer it with 2xx like an ordinary request, so it is refused like any other CONNECT.
+  recordReason(outcome, 'a WebSocket over HTTP/2: the route lacks websocket: true')
+  return findForwardingRoute(table, { ...arrival, head: changedHead(head, { method: 'CONNECT' }) })
 }
 
 /** RFC 6455 4.1; anything else in Upgrade is ignored. */

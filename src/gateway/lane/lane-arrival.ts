@@ -179,4 +179,8 @@ export abstract class LaneArrival
   get bodyCost(): undefined {
     return undefined
   }
+
+  get heldBody(): undefined {
+    return undefined
+  }
 }

@@ -40,6 +40,7 @@ export interface RouteOptions {
   readonly rateLimit: RateLimit | undefined
   readonly costHeader: string | undefined
   readonly costField: readonly CostTerm[] | undefined
+  readonly includeUsage: boolean
   /** Infinity = unlimited. */
   readonly bodyBytesMax: number
   /** undefined = that of the upstream. */
@@ -112,6 +113,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       forwardsCredentials: config.forwardCredentials,
       costHeader: config.costHeader,
       costField: config.costField,
+      includesUsage: config.includeUsage,
       saysCost: [config.costHeader, config.costField].some((source) => source !== undefined),
       caching:
         access.kind === 'public'

@@ -60,6 +60,8 @@ export interface Route<Upstream> extends GatedRoute {
   readonly costHeader: string | undefined
   /** The numbers in the bodies of responses that say it; undefined = none. */
   readonly costField: readonly CostTerm[] | undefined
+  /** Whether requests for streams ask for their usage in OpenAI's form. */
+  readonly includesUsage: boolean
   /** Whether there is a costHeader or a costField. */
   readonly saysCost: boolean
   readonly bodyBytesMax: number

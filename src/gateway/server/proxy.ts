@@ -1,35 +1,28 @@
-import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
-import { changedHead } from '#http/exchange/request-head.ts'
+import type { BodyTooSlow, MalformedMessage } from '#http/exchange/request-head.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize, memoizeByObject } from '#platform/memoize.ts'
 import type { Arrival } from '../arrival/arrival.ts'
-import {
-  destinationOf,
-  principalOf,
-  recordAnswered,
-  recordReason,
-  recordSent,
-  recordStatus,
-} from '../arrival/outcome.ts'
+import { destinationOf, principalOf, recordAnswered, recordSent, recordStatus } from '../arrival/outcome.ts'
 import type { RenewAccessCookie } from '../browser/cookie-renewal.ts'
 import type { RedirectToSignIn } from '../browser/sign-in-redirect.ts'
 import { createBodyCost } from '../forward/body-cost.ts'
 import { createCostField } from '../forward/cost-field.ts'
 import { forward } from '../forward/forward.ts'
 import type { ForwardEvents, ForwardedRequest, SecondTargets } from '../forward/forwarded-request.ts'
+import type { HeldBodies } from '../forward/held-bodies.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
 import type { StickyCookies } from '../forward/sticky-cookies.ts'
 import type { RequestWriter } from '../forward/upstream-head.ts'
 import { createAdmission } from '../gate/admission.ts'
 import { answerOptions } from '../gate/choose-scope.ts'
-import type { GateResult } from '../gate/decision-effects.ts'
 import { createDecisionEffects } from '../gate/decision-effects.ts'
 import { createGate, type GateOptions } from '../gate/gate.ts'
 import type { OpenCalls } from '../gate/open-calls.ts'
 import {
+  checkUpgrade,
   createUpstreamHeadReader,
   findForwardingRoute,
   isWebSocketUpgrade,
@@ -44,6 +37,7 @@ import { answerErrorPage, answerProblem, brokenBodyError } from '../refusals/sen
 import { type Route, standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { WorkerScopes } from '../routes/worker-scopes.ts'
+import { askForUsage, type SentRequest } from './ask-for-usage.ts'
 import type { UsageMeter } from './usage-meter.ts'
 import type { UpgradeHandler, WebSockets } from './web-sockets.ts'
 
@@ -55,6 +49,8 @@ export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRo
   /** See WebSockets. */
   readonly followStream: WebSockets['followStream']
   readonly openCalls: OpenCalls
+  /** Of routes with includeUsage. */
+  readonly heldBodies: HeldBodies
   /** Called for a WebSocket upgrade that is forwarded as an ordinary request, as its route has no WebSockets. */
   readonly onIgnoredUpgrade: (route: string) => void
   readonly usageMeter: UsageMeter
@@ -125,12 +121,25 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     arrival: Arrival,
     secondTargets: SecondTargets | undefined,
   ): void {
-    const { connection, head, outcome } = arrival
     const upstreamHead = readUpstreamHead(route, arrival)
-    if (!upstreamHead) {
-      answerOptions(arrival, route.methods ?? standardMethods)
-      return
-    }
+    if (!upstreamHead) answerOptions(arrival, route.methods ?? standardMethods)
+    else if (!route.includesUsage) send({ route, arrival, upstreamHead }, secondTargets)
+    else
+      askForUsage(
+        options.heldBodies,
+        { route, arrival, upstreamHead },
+        {
+          send: (request) => send(request, secondTargets),
+          fail: (error) => answerFailure(arrival, error),
+        },
+      )
+  }
+
+  function send(
+    { route, arrival, upstreamHead, heldBody }: SentRequest<Upstream>,
+    secondTargets: SecondTargets | undefined,
+  ): void {
+    const { connection, head, outcome } = arrival
     const { principal, strippedPrefix, isUpgrade, isLast } = upstreamHead
     if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
     if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
@@ -150,6 +159,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
         isFollowed: route.browser !== undefined && principal !== undefined,
         corsHeaders: outcome.corsHeaders,
         allowances: outcome.allowances,
+        heldBody,
         renewCookie: route.browser && renewAccessCookie?.(arrival),
         costField: route.costHeader === undefined ? undefined : costFieldOf(route.costHeader),
         bodyCost: route.costField === undefined ? undefined : bodyCostOf(route.costField),
@@ -191,22 +201,8 @@ export function createProxy(options: ProxyOptions): LaneProxy {
 /** Refusals that do not depend on the caller: people get a page on any route. */
 const pageCodes: ReadonlySet<ErrorCode> = new Set(['route-not-found', 'route-denied'])
 
-/** Checks whether the route accepts an upgrade, and how it is forwarded otherwise. */
-function checkUpgrade(
-  table: ProxyOptions['table'],
-  route: Route<Upstream>,
-  arrival: Arrival,
-): GateResult<Route<Upstream>> {
-  const { connection, head, outcome } = arrival
-  if (route.websocket) {
-    // Before the decision, as the bytes after a refused upgrade are not a request.
-    if (isWebSocketUpgrade(head)) connection.closeAfterAnswer()
-    return route
-  }
-  if (!isExtendedConnect(connection, head)) return route
-  // A backend might answer it with 2xx like an ordinary request, so it is refused like any other CONNECT.
-  recordReason(outcome, 'a WebSocket over HTTP/2: the route lacks websocket: true')
-  return findForwardingRoute(table, { ...arrival, head: changedHead(head, { method: 'CONNECT' }) })
+function answerFailure(arrival: Arrival, error: GatehouseError | MalformedMessage | BodyTooSlow): void {
+  answerProblem(arrival, error instanceof GatehouseError ? error : brokenBodyError(error))
 }
 
 interface ProxiedRequest extends ForwardedRequest {
@@ -234,9 +230,7 @@ function createEvents({
     onResponseEnd: ({ arrival }) => {
       recordAnswered(arrival.outcome, monotonicClock())
     },
-    onFailed: ({ arrival }, error) => {
-      answerProblem(arrival, error instanceof GatehouseError ? error : brokenBodyError(error))
-    },
+    onFailed: ({ arrival }, error) => answerFailure(arrival, error),
     onUpgraded: ({ arrival }, accepted) => {
       recordAnswered(arrival.outcome, monotonicClock())
       onUpgraded({ arrival, accepted })

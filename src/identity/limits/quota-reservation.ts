@@ -38,7 +38,7 @@ export interface Reservation extends QuotaWindow {
 
 export interface QuotaResult {
   readonly isAllowed: boolean
-  /** What is left, as far as this process knows: what others have reserved counts as used. */
+  /** How many requests are left, as far as this process knows: what others have reserved counts as used. */
   readonly remaining: number
   readonly windowMs: number
   /** Until the next window begins. */

@@ -51,13 +51,13 @@ export function accountPage(frame: PageFrame, view: AccountView): Html {
   const { account, oneTimeSecrets, problem, sessions, portalSessions } = view
   const basePath = `/accounts/${account.id}`
   const isOwn = account.id === frame.viewer?.id
-  const { accounts, account: texts } = frame.texts
+  const { accounts, layout } = frame.texts
   return page(frame, {
     title: account.email,
     section: '/accounts',
     breadcrumb: backToAccounts(frame),
     lead: fullName(account) || undefined,
-    actions: html`${isOwn && badge('plain', accounts.you)}${stateBadge(frame, account)}<a class="button small" href="${frame.base}/accounts/${account.id}/usage">${icon('usage')}${texts.usage}</a><a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}${texts.audit}</a>`,
+    actions: html`${isOwn && badge('plain', accounts.you)}${stateBadge(frame, account)}<a class="button small" href="${frame.base}/accounts/${account.id}/usage">${icon('usage')}${layout.sections['/usage']}</a><a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}${layout.sections['/audit']}</a>`,
     body: html`${problem !== undefined && html`<div role="alert">${staticNotice('bad', problem)}</div>`}${oneTimeSecrets && oneTimeSecretsPart(frame, oneTimeSecrets)}
 ${detailsCard(frame, view)}${accessCard(frame, account, { isOwn })}${keysCard(frame, view)}${accountFurtherKeysCard(frame, view.furtherKeys, account.id)}
 ${sessionsCard(frame, sessions, basePath)}${portalSessionsCard(frame, portalSessions, { current: undefined, basePath })}
@@ -104,8 +104,8 @@ function keyPart(frame: PageFrame, name: string, key: string): Html {
 }
 
 function linkPart(frame: PageFrame, { url, expiresAt }: SetupLink): Html {
-  const texts = frame.texts.account.oneTime
-  return html`<div class="field">${codeBlock(frame, texts.link, url, { isWrapped: true })}<p class="hint">${texts.linkHint(time(expiresAt, frame))}</p></div>`
+  const { setupLink, oneTime } = frame.texts.account
+  return html`<div class="field">${codeBlock(frame, setupLink, url, { isWrapped: true })}<p class="hint">${oneTime.linkHint(time(expiresAt, frame))}</p></div>`
 }
 
 function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountView): Html {

@@ -134,7 +134,10 @@ export function openEvents({
     posted = events.map((receiver) => createReceiver(receiver, publicOrigin, clock))
     const portalUrl = portal.origin + portal.path
     const sendMail = mail?.notices === true ? lazyMailer(config) : undefined
-    await deliveries.use([...posted, ...(sendMail ? [createReminderReceiver({ sendMail, portalUrl })] : [])])
+    await deliveries.use([
+      ...posted,
+      ...(sendMail ? [createReminderReceiver({ store, sendMail, portalUrl })] : []),
+    ])
     for (const { close } of before) close()
   }
 

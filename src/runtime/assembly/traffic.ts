@@ -6,6 +6,7 @@ import { createReturnPathCheck } from '#gateway/browser/sign-in-return.ts'
 import { createDecideArrivalReader } from '#gateway/decide/decide-arrival.ts'
 import { createDecide, type DecideTraffic } from '#gateway/decide/decide-server.ts'
 import { createDecisionWriter } from '#gateway/decide/decision-headers.ts'
+import type { HeldBodies } from '#gateway/forward/held-bodies.ts'
 import { createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createCors } from '#gateway/gate/cors.ts'
 import type { OpenCalls } from '#gateway/gate/open-calls.ts'
@@ -48,6 +49,7 @@ export interface TrafficOptions extends Omit<ApiPartsOptions, 'isReturnPath'> {
   readonly upstreams: OpenUpstreams
   readonly onUpgraded: UpgradeHandler
   readonly openCalls: OpenCalls
+  readonly heldBodies: HeldBodies
   /** A peer that is not a trusted proxy asks for decisions. */
   onUntrustedProxy(peerAddress: string): void
   /** Sends the spans; undefined = nothing is traced. */
@@ -107,6 +109,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     onUpgraded,
     followStream: options.followStream,
     openCalls: options.openCalls,
+    heldBodies: options.heldBodies,
     onIgnoredUpgrade: createIgnoredUpgradeLog(log, monotonicClock),
     usageMeter,
     portalScopes: ownPaths.portalScopes,

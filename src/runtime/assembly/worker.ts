@@ -1,4 +1,5 @@
 import type { Config } from '#config/config.ts'
+import { createHeldBodies } from '#gateway/forward/held-bodies.ts'
 import { createOpenCalls } from '#gateway/gate/open-calls.ts'
 import { createWebSockets } from '#gateway/server/web-sockets.ts'
 import type { StoreHealth } from '#identity/cache/store-connection.ts'
@@ -61,6 +62,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     onUpgraded: webSockets.accept,
     followStream: webSockets.followStream,
     openCalls,
+    heldBodies: createHeldBodies(),
     onUntrustedProxy: createUntrustedProxyLogger(log),
     onChange: (change, callerAuth) => {
       if (callerAuth === currentCallerAuth) webSockets.revalidate(change)

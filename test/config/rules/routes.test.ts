@@ -300,6 +300,15 @@ t.test('the place of the costs is a path, or up to 8 with a factor each, none of
   ])
 })
 
+t.test('usage is asked for only where it is read', async (t) => {
+  t.strictSame(problemMessages(t, withRoute({ costField: 'a', includeUsage: true })), [])
+  t.strictSame(problemMessages(t, withRoute({ includeUsage: false })), [])
+  for (const other of [{}, { costHeader: 'X-Cost' }])
+    t.strictSame(problemMessages(t, withRoute({ includeUsage: true, ...other })), [
+      'routes[0].includeUsage: needs a costField, which says where in the response the usage is',
+    ])
+})
+
 t.test('a route needs no upstream where the listener for other proxies is configured', async (t) => {
   const withoutUpstream = { name: 'all', path: '/', auth: 'any' }
   t.strictSame(problemMessages(t, { ...minimalConfig, routes: [withoutUpstream] }), [

@@ -10,6 +10,8 @@ t.test('rules for paths and answers are those of a route, a closed prefix is non
     emptySegments: 'pass',
   } as const
   t.match(toRouteInput({ ...options, ...rules }).route, { path: '/orders', ...rules })
-  // The cast is what a caller without types may do.
+  // The casts are what a caller without types may do.
+  const ofGateway = { ...options, costField: 'a', includeUsage: true } as typeof options
+  t.throws(() => toRouteInput(ofGateway), /includeUsage: is not supported in an app/)
   t.throws(() => toRouteInput({ ...options, auth: 'deny' as 'any' }), /auth: deny is not supported in an app/)
 })

@@ -76,7 +76,15 @@ type SecretSource = { readonly file: string } | { readonly env: string }
 /** Options of the upstream, as opposed to the route. */
 const upstreamOptions = ['timeouts', 'connections', 'headers', 'host', 'tls'] as const
 /** Options of a route in the config file that have no meaning here. */
-const unsupported = ['path', 'trailers', 'costHeader', 'costField', 'browser', 'issuers'] as const
+const unsupported = [
+  'path',
+  'trailers',
+  'costHeader',
+  'costField',
+  'includeUsage',
+  'browser',
+  'issuers',
+] as const
 
 /** The options in the form of sections of a config file. @throws ConfigError */
 export function toRouteInput({ upstream, prefix, ...options }: ProxyOptions): AppRouteInput {

@@ -21,7 +21,7 @@ export const accountImport: Texts['accountImport'] = {
     html`${accountCount(count)} erstellt; die Einrichtungslinks sind unterwegs. <a href="${url}">Konten anzeigen</a>`,
   keys: 'Schlüssel',
   keysLead:
-    'Speichern Sie diese Schlüssel, bevor Sie die Seite verlassen: Sie werden nicht noch einmal angezeigt.',
+    'Speichern Sie diese Schlüssel, bevor Sie die Seite verlassen. Sie werden nicht noch einmal angezeigt.',
   keysFile: 'CSV-Datei',
   badLines: (count) =>
     `${formatCount(count, german)} ${count === 1 ? 'Zeile kann' : 'Zeilen können'} nicht importiert werden`,

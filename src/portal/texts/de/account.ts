@@ -2,20 +2,17 @@ import { html } from '#platform/pages/html.ts'
 import type { Texts } from '../en/en.ts'
 
 export const account: Texts['account'] = {
-  usage: 'Nutzung',
-  audit: 'Protokoll',
   oneTime: {
     created: 'Konto erstellt',
     saveKeysAndLink:
-      'Geben Sie den Link weiter, und speichern Sie diese Schlüssel: Sie werden nicht noch einmal angezeigt.',
-    saveKeys: 'Speichern Sie diese Schlüssel: Sie werden nicht noch einmal angezeigt.',
+      'Geben Sie den Link weiter, und speichern Sie diese Schlüssel. Sie werden nicht noch einmal angezeigt.',
+    saveKeys: 'Speichern Sie diese Schlüssel. Sie werden nicht noch einmal angezeigt.',
     keyReset: 'Schlüssel zurückgesetzt',
-    saveKey: 'Speichern Sie diesen Schlüssel, und geben Sie ihn weiter: Er wird nicht noch einmal angezeigt.',
+    saveKey: 'Speichern Sie diesen Schlüssel, und geben Sie ihn weiter. Er wird nicht noch einmal angezeigt.',
     linkCreated: 'Einrichtungslink erstellt',
     sendLink: 'Geben Sie ihn weiter. Er wird nicht noch einmal angezeigt.',
     linkMailed: 'Ein Einrichtungslink ist per E-Mail unterwegs.',
     noLink: 'Der Einrichtungslink konnte nicht erstellt werden. Erstellen Sie einen unten unter „Zugang“.',
-    link: 'Einrichtungslink',
     linkHint: (expires) =>
       html`Gilt einmal und läuft ${expires} ab. Wer ihn hat, kann das Passwort festlegen.`,
   },

@@ -17,8 +17,8 @@ export const accounts: Texts['accounts'] = {
   roleHint: (roles) => `Groß- und Kleinschreibung zählt. Bekannte Rollen: ${roles}.`,
   wrongCase: (similar) => `Meinten Sie ${similar}? Bei Rollen zählt Groß- und Kleinschreibung.`,
   planHint: 'Wie viel das Konto nutzen darf.',
-  noPlan: 'Keiner: unbegrenzt',
-  unknownPlan: (name) => `${name} (nicht in der Konfiguration: unbegrenzt)`,
+  noPlan: 'Keiner (unbegrenzt)',
+  unknownPlan: (name) => `${name} (nicht in der Konfiguration, daher unbegrenzt)`,
   choosePlan: 'Wählen Sie einen Tarif.',
   new: {
     title: 'Neues Konto',

@@ -6,8 +6,8 @@ export const subjects: Texts['subjects'] = {
   lead: 'Benutzer anderer Aussteller, deren Tokens auf jeder Route abgelehnt werden.',
   block: 'Benutzer blockieren',
   issuer: 'Aussteller',
-  issuerHint: (names) => `Der Name in der Konfiguration: ${names}.`,
-  noIssuerHint: 'Der Name in der Konfiguration.',
+  issuerHint: (names) => `Name in der Konfiguration: ${names}.`,
+  noIssuerHint: 'Name in der Konfiguration.',
   subject: 'Kennung (sub)',
   subjectHint:
     'Der Claim sub der Tokens. Protokolle und Header zeigen ihn mit Prozentkodierung nach dem Namen des Ausstellers.',

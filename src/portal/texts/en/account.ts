@@ -2,8 +2,6 @@ import { type Content, html } from '#platform/pages/html.ts'
 
 /** One account, as an Admin sees it. */
 export const account = {
-  usage: 'Usage',
-  audit: 'Audit',
   oneTime: {
     created: 'Account created',
     saveKeysAndLink: 'Send the link to the owner. Save these keys: they are not shown again.',
@@ -14,7 +12,6 @@ export const account = {
     sendLink: 'Send it to the account owner. It is not shown again.',
     linkMailed: 'A set-up link is on its way to the owner.',
     noLink: 'The set-up link could not be created. Create one under Access below.',
-    link: 'Set-up link',
     linkHint: (expires: Content) =>
       html`Single use; expires ${expires}. Anyone who has it can set the password.`,
   },

@@ -1,0 +1,100 @@
+import { isUtf8 } from 'node:buffer'
+import type { RequestHead } from '#http/exchange/request-head.ts'
+import { fieldsIn, onlyValueOf, valuesOf } from '#http/h1/raw-headers.ts'
+import { fieldTree, objectEnd, objectStart } from './json-fields.ts'
+import { findJsonFields, spaceEnd } from './json-text.ts'
+
+/**
+ * Whether a request may ask a language model for a stream, so that its body is looked at: it is a POST of JSON, not
+ * compressed, and without a field that says what its bytes are.
+ */
+export function mayAskForStream({ method, rawHeaders, body }: RequestHead): boolean {
+  if (method !== 'POST' || body.kind === 'none') return false
+  if (!isJson.test(onlyValueOf(rawHeaders, 'content-type') ?? '')) return false
+  return !isFixed(rawHeaders) && valuesOf(rawHeaders, 'content-encoding').every(isIdentity)
+}
+
+const isJson = /^application\/(?:json|[\w.-]{1,64}\+json)[ \t]*(?:;|$)/i
+
+function isIdentity(coding: string): boolean {
+  return /^(?:identity)?$/i.test(coding)
+}
+
+/** Fields that are a digest or signature of the body, or say which part of something it is. */
+const fixingNames: ReadonlySet<string> = new Set([
+  'content-digest',
+  'content-md5',
+  'content-range',
+  'digest',
+  'repr-digest',
+  'signature',
+  'signature-input',
+  'x-amz-content-sha256',
+  'x-content-sha256',
+  'x-hub-signature',
+  'x-hub-signature-256',
+  'x-signature',
+])
+
+/** Schemes of Authorization that sign the body. */
+const signsBody = /^(?:aws4-|hmac|signature)/i
+
+/** Whether fields of a head, or of trailers, say what the bytes of the body are, so that they must not change. */
+export function isFixed(fields: readonly string[]): boolean {
+  for (const [name, value] of fieldsIn(fields)) {
+    const lower = name.toLowerCase()
+    if (fixingNames.has(lower) || (lower === 'authorization' && signsBody.test(value))) return true
+  }
+  return false
+}
+
+const field = { stream: 0, options: 1, usage: 2 } as const
+const tree = fieldTree([['stream'], ['stream_options'], ['stream_options.include_usage']])
+const asked = '"include_usage":true'
+
+interface Place {
+  readonly start: number
+  /** `start` = it is an object or array. */
+  readonly end: number
+}
+
+/**
+ * The body of a request for a stream with OpenAI's `stream_options.include_usage`, in parts: all its bytes but this one
+ * member are as they were. A value other than `true` there is replaced.
+ * @returns undefined if the body is to stay as it is: it asks for no stream or for its usage already, is no object in
+ *   JSON, or has one of these members twice, of which servers read different ones
+ */
+export function withUsageAsked(body: Buffer): readonly Buffer[] | undefined {
+  const places: Place[] = []
+  let isRepeated = false
+  const isObject = findJsonFields(body, tree, (name, start, end) => {
+    isRepeated ||= places[name] !== undefined
+    places[name] = { start, end }
+  })
+  const { [field.stream]: stream, [field.options]: options, [field.usage]: usage } = places
+  if (!isObject || isRepeated || textAt(body, stream) !== 'true' || !isUtf8(body)) return undefined
+  if (usage !== undefined) {
+    const value = textAt(body, usage)
+    return value === '' || value === 'true' ? undefined : replaced(body, usage, 'true')
+  }
+  if (options === undefined) return inserted(body, spaceEnd(body, 0) + 1, `"stream_options":{${asked}},`)
+  if (textAt(body, options) === 'null') return replaced(body, options, `{${asked}}`)
+  if (body[options.start] !== objectStart) return undefined
+  const isEmpty = body[spaceEnd(body, options.start + 1)] === objectEnd
+  return inserted(body, options.start + 1, isEmpty ? asked : `${asked},`)
+}
+
+/** Empty for an object or array, and where there is nothing; texts are as they are written. */
+function textAt(body: Buffer, place: Place | undefined): string {
+  return place === undefined
+    ? ''
+    : body.toString('latin1', place.start, Math.min(place.end, place.start + 16))
+}
+
+function inserted(body: Buffer, at: number, text: string): readonly Buffer[] {
+  return replaced(body, { start: at, end: at }, text)
+}
+
+function replaced(body: Buffer, { start, end }: Place, text: string): readonly Buffer[] {
+  return [body.subarray(0, start), Buffer.from(text), body.subarray(end)]
+}

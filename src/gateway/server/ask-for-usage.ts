@@ -1,0 +1,97 @@
+import type { BodyTooSlow, MalformedMessage } from '#http/exchange/request-head.ts'
+import { changedHead, type RequestBody, type RequestHead } from '#http/exchange/request-head.ts'
+import { isNamed } from '#http/h1/raw-headers.ts'
+import { clientNetwork } from '#platform/addresses.ts'
+import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Arrival } from '../arrival/arrival.ts'
+import { principalOf, recordReason } from '../arrival/outcome.ts'
+import { isFixed, mayAskForStream, withUsageAsked } from '../forward/asked-usage.ts'
+import { type HeldBodies, heldBytesMax } from '../forward/held-bodies.ts'
+import type { HeldBody } from '../forward/pending-body.ts'
+import { isLastOnConnection, type RequestHeadInput } from '../forward/upstream-head.ts'
+import { toGatehouseError } from '../refusals/send-problem.ts'
+import type { Route } from '../routes/route.ts'
+
+/** An admitted request, as it will be sent. */
+export interface SentRequest<Upstream> {
+  readonly route: Route<Upstream>
+  readonly arrival: Arrival
+  readonly upstreamHead: RequestHeadInput
+  /** undefined = nothing of its body has been read. */
+  readonly heldBody?: HeldBody
+}
+
+interface AskEvents<Upstream> {
+  send(request: SentRequest<Upstream>): void
+  fail(error: GatehouseError | MalformedMessage | BodyTooSlow): void
+}
+
+/**
+ * Sends a request, after it has got the member that asks for the usage of its stream if it lacks it (withUsageAsked). A
+ * body that may need it is read first; what is too large for that is sent as it comes, and the log says so.
+ */
+export function askForUsage<Upstream>(
+  bodies: HeldBodies,
+  request: SentRequest<Upstream>,
+  { send, fail }: AskEvents<Upstream>,
+): void {
+  const { arrival, route } = request
+  const { connection, head, client, outcome } = arrival
+  if (!mayAskForStream(head)) {
+    send(request)
+    return
+  }
+  if (head.body.kind === 'counted' && head.body.length > heldBytesMax) {
+    recordReason(outcome, tooLarge)
+    send(request)
+    return
+  }
+  const caller = principalOf(outcome)?.accountId ?? clientNetwork(client.address)
+  bodies.hold(
+    { caller, connection, head, bodyBytesMax: route.bodyBytesMax },
+    {
+      onHeld: (body) => {
+        if (!body.isWhole) recordReason(outcome, tooLarge)
+        try {
+          send(withHeldBody(request, body))
+        } catch (error) {
+          body.release()
+          fail(toGatehouseError(error))
+        }
+      },
+      onFailed: fail,
+    },
+  )
+}
+
+const tooLarge = 'the body is too large for includeUsage, so its stream was not asked for its usage'
+
+/** The request with its body, which asks for usage if it may. The client has got its 100. */
+function withHeldBody<Upstream>(
+  { route, arrival, upstreamHead }: SentRequest<Upstream>,
+  heldBody: HeldBody,
+): SentRequest<Upstream> {
+  const [bytes] = heldBody.chunks
+  const asked =
+    bytes === undefined || !heldBody.isWhole || isFixed(heldBody.trailers ?? [])
+      ? undefined
+      : withUsageAsked(bytes)
+  if (asked) heldBody.replace(asked)
+  const body = asked ? lengthened(arrival.head, asked) : arrival.head.body
+  const head = changedHead(arrival.head, { body, expectsContinue: false })
+  const rawHeaders = upstreamHead.rawHeaders.filter(
+    (_, index, fields) => !isNamed(fields[index - (index % 2)] ?? '', 'expect'),
+  )
+  const isLast = isLastOnConnection(head, route)
+  return {
+    route,
+    arrival: { ...arrival, head },
+    upstreamHead: { ...upstreamHead, rawHeaders, body, isLast },
+    heldBody,
+  }
+}
+
+function lengthened({ body }: Pick<RequestHead, 'body'>, parts: readonly Buffer[]): RequestBody {
+  if (body.kind !== 'counted') return body
+  return { kind: 'counted', length: parts.reduce((sum, { length }) => sum + length, 0) }
+}
