@@ -27,7 +27,7 @@ export interface Gateway {
   shutDown(): Promise<boolean>
 }
 
-export interface GatewayOptions {
+interface GatewayOptions {
   readonly loaded: LoadedConfig
   /** Reads the config again. @throws OperatorError if it cannot be used */
   rereadConfig(): LoadedConfig
