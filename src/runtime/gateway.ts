@@ -22,7 +22,7 @@ export interface Gateway extends WorkerUrls {
   shutDown(): Promise<boolean>
 }
 
-export interface GatewayOptions {
+interface GatewayOptions {
   readonly loaded: LoadedConfig
   /** Reads the config again. @throws OperatorError if it cannot be used */
   rereadConfig(): LoadedConfig

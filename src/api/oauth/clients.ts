@@ -13,7 +13,7 @@ import { OAuthError } from './oauth-error.ts'
 import type { Parameters } from './parameters.ts'
 
 /** How a client names itself: by its API key, and proves it by a secret key. */
-export interface Client {
+interface Client {
   readonly apiKey: string
   /** undefined = it proves nothing (RFC 6749 2.1, a public client). */
   readonly secretKey: string | undefined

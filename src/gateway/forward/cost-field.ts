@@ -5,7 +5,7 @@ import { type BodyCost, type BodyCostReader, bodyCostReaderFor } from './body-co
 import { fieldNameMemo } from './header-rules.ts'
 
 /** The field of a backend's response, or of its trailers, that says how many units the request used. */
-export interface CostField {
+interface CostField {
   /**
    * The units of the last such field; undefined where there is none or it is not a whole number from 0 to 1e9.
    * @param headers name, value, name, value

@@ -11,7 +11,7 @@ import type { Log } from '#platform/log/log.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 import type { WorkerUrls } from './worker-listeners.ts'
 
-export interface ReloadOptions {
+interface ReloadOptions {
   currentConfig(): Config
   /** If so, nothing is reloaded: closed parts must not be built again. */
   isShuttingDown(): boolean
@@ -109,7 +109,7 @@ const restartOnly: readonly { readonly path: Path; of(config: Config): unknown }
 ]
 
 /** The changed options that require a restart, one line each; none = the config can be applied. */
-export function restartProblems(running: Config, { config, sourceOf }: LoadedConfig): string[] {
+function restartProblems(running: Config, { config, sourceOf }: LoadedConfig): string[] {
   return restartOnly
     .filter(({ of }) => !isDeepStrictEqual(of(running), of(config)))
     .map(({ path }) => {

@@ -13,7 +13,7 @@ import type { Log } from '#platform/log/log.ts'
 import type { WorkerTraffic } from './traffic.ts'
 
 /** The listeners of a worker: the main one, and those for other proxies and for redirects if they are configured. */
-export interface WorkerListeners {
+interface WorkerListeners {
   /** @throws OperatorError if an address is not available; nothing listens then */
   listen(): Promise<WorkerUrls>
   /** Applies the options of another config. @throws if TLS cannot use the certificate: nothing has changed then */
@@ -33,7 +33,7 @@ export interface WorkerUrls {
   readonly redirectUrl: string | undefined
 }
 
-export interface WorkerListenersOptions {
+interface WorkerListenersOptions {
   readonly config: Config
   readonly ticketKeys: Buffer | undefined
   /** Read once for each request. */
@@ -189,7 +189,7 @@ const countMaxAgeMs = 100
  * so the last ones are kept free, and further connections are dropped where that can be counted.
  * @param openConnections how many connections there are
  */
-export type MayAccept = (openConnections: number) => boolean
+type MayAccept = (openConnections: number) => boolean
 
 /** If the limit is unknown (on systems other than Linux), every connection is accepted. */
 export function watchDescriptors(limit = descriptorsMax(), count = countDescriptors): MayAccept {
