@@ -12,6 +12,7 @@ import { integration } from './integration.ts'
 import { keys } from './keys.ts'
 import { layout } from './layout.ts'
 import { links } from './links.ts'
+import { notices } from './notices.ts'
 import { parts } from './parts.ts'
 import { passkeys } from './passkeys.ts'
 import { profile } from './profile.ts'
@@ -37,6 +38,7 @@ export const de: Texts = {
   keys,
   layout,
   links,
+  notices,
   parts,
   passkeys,
   profile,

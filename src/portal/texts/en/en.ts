@@ -11,6 +11,7 @@ import { integration } from './integration.ts'
 import { keys } from './keys.ts'
 import { layout } from './layout.ts'
 import { links } from './links.ts'
+import { notices } from './notices.ts'
 import { parts } from './parts.ts'
 import { passkeys } from './passkeys.ts'
 import { profile } from './profile.ts'
@@ -36,6 +37,7 @@ export const en = {
   keys,
   layout,
   links,
+  notices,
   parts,
   passkeys,
   profile,
