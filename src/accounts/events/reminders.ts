@@ -17,7 +17,7 @@ interface RemindersOptions {
   onStoreFailure(error: unknown): void
 }
 
-export interface Reminders {
+interface Reminders {
   /** @param thresholdsMs how long before the end of a key it is announced; none = never */
   use(thresholdsMs: readonly number[]): void
   close(): void
@@ -107,11 +107,7 @@ interface LastScan {
 }
 
 /** The last threshold that a key has passed; undefined = none, it was made for less, or it is not valid. */
-export function passedThreshold(
-  key: SecretKey,
-  thresholds: readonly number[],
-  now: number,
-): number | undefined {
+function passedThreshold(key: SecretKey, thresholds: readonly number[], now: number): number | undefined {
   const { expiresAt, createdAt, revokedAt } = key
   if (expiresAt === undefined || revokedAt !== undefined || keyState(key, now) !== 'valid') return undefined
   const passed = thresholds.filter((ms) => now >= expiresAt - ms && createdAt < expiresAt - ms)
