@@ -24,7 +24,7 @@ export function printToStderr({ err }: Terminal, line: string): void {
 }
 
 /** What a column shows of a row; nothing and the empty text are shown as a dash. */
-export type Columns<Row> = Readonly<Record<string, (row: Row) => string | number | null | undefined>>
+type Columns<Row> = Readonly<Record<string, (row: Row) => string | number | null | undefined>>
 
 /** Prints a list: as JSON with --json, else as a table. */
 export function printList<Row>(

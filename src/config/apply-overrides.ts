@@ -6,7 +6,7 @@ import { isPathPrefix } from './review.ts'
 import type { Finding } from './validate.ts'
 
 /** A tree with overrides laid over it. */
-export interface OverrideResult {
+interface OverrideResult {
   readonly tree: Record<string, unknown>
   /** The overrides that were applied. */
   readonly applied: readonly Override[]
@@ -81,7 +81,7 @@ function emptyContainerFor(nextPart: Path[number] | undefined): unknown {
 }
 
 /** Finds out where options come from: the file, an override, or a default. */
-export interface Sources {
+interface Sources {
   /** The source of the effective value at a path. */
   sourceOf(path: Path): Source
   toProblem(finding: Finding): Problem

@@ -20,19 +20,27 @@ export function makeFolder(path: string): void {
 }
 
 /**
+ * How much of a file is read at once. Not all that it may have: once a large buffer is freed, glibc keeps twice as much
+ * free memory in each of its arenas from then on (mallopt(3), M_MMAP_THRESHOLD).
+ */
+const pieceBytes = 65_536
+
+/**
  * Reads a whole file, whatever size it reports, as a device or a pipe reports none.
  * @throws Error if it is larger than `bytesMax`, or cannot be read
  */
 export function readAtMost(file: string, bytesMax: number): Buffer {
   const descriptor = openSync(file, 'r')
   try {
-    const bytes = Buffer.allocUnsafe(bytesMax + 1)
+    const piece = Buffer.allocUnsafe(pieceBytes)
+    const pieces: Buffer[] = []
     let length = 0
-    for (let count = -1; count !== 0 && length < bytes.length; length += count) {
-      count = readSync(descriptor, bytes, length, bytes.length - length, null)
+    for (let count = readSync(descriptor, piece); count !== 0; count = readSync(descriptor, piece)) {
+      length += count
+      if (length > bytesMax) throw new Error(`it is larger than ${bytesMax / 1_048_576} MiB`)
+      pieces.push(Buffer.from(piece.subarray(0, count)))
     }
-    if (length > bytesMax) throw new Error(`it is larger than ${bytesMax / 1_048_576} MiB`)
-    return bytes.subarray(0, length)
+    return Buffer.concat(pieces)
   } finally {
     closeSync(descriptor)
   }

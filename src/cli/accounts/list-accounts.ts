@@ -6,6 +6,7 @@ import {
 } from '#accounts/account-query.ts'
 import { accountsCsv, listedAccountData } from '#accounts/listed-accounts.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { countOf } from '#platform/text.ts'
 import { formatDay } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
 import { isOfAll, type ListedAccount } from '#store/account-filter.ts'
@@ -136,7 +137,7 @@ export function createUnknownPlans(known: readonly string[]) {
     },
     warn: ({ terminal }: Pick<Invocation, 'terminal'>): void => {
       for (const [plan, count] of counts) {
-        const who = count === 1 ? '1 account has' : `${count} accounts have`
+        const who = countOf(count, 'account has', 'accounts have')
         printToStderr(terminal, `warning: ${who} the plan "${plan}", which is not in the config: not limited`)
       }
     },

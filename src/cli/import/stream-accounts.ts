@@ -10,7 +10,7 @@ import { createProgress } from '../terminal/progress.ts'
 import { type CheckedAccounts, recordsOf } from './check-accounts.ts'
 import type { ImportSource } from './source.ts'
 
-export interface StreamOptions {
+interface StreamOptions {
   readonly source: ImportSource
   readonly checked: CheckedAccounts
   readonly accounts: Pick<Accounts, 'importAll'>

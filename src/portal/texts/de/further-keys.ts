@@ -17,7 +17,7 @@ export const furtherKeys: Texts['furtherKeys'] = {
     'Erneuern Sie einen Schlüssel, um einen neuen mit gleicher Laufzeit zu erhalten, während der alte noch funktioniert.',
   columns: {
     name: 'Name',
-    mayUse: 'Darf verwenden',
+    mayUse: 'Zugriff',
     created: 'Erstellt',
     lastUsed: 'Zuletzt verwendet',
     expires: 'Läuft ab',
