@@ -15,7 +15,8 @@ const quotaUse = {
   per: { type: 'string', enum: ['day', 'month'], description: 'UTC day or month.' },
   used: {
     ...count,
-    description: 'Requests in this day or month; may be up to 1 % of the limit, and 100, too low.',
+    description:
+      'Requests in this day or month, on routes with `quotaCounts: units` their units; may be up to 1 % of the limit, and 100, too low.',
   },
   remaining: count,
   resetsAt: { type: 'string', format: 'date-time' },

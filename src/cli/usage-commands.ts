@@ -58,12 +58,14 @@ const show: Command = {
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const asCsv = wantsCsv(invocation)
-    const report = await withOperator(invocation.config, async (operator) => {
-      const days = daysOf(invocation, operator.usage)
-      const account = isPrincipalId(who)
-        ? principalOf(who, operator.config)
-        : await operator.accounts.find(who)
-      return readUsageReport(operator, account, days)
+    const { report, noun } = await withOperator(invocation.config, async (operator) => {
+      const { usage, accounts, config } = operator
+      const days = daysOf(invocation, usage)
+      const account = isPrincipalId(who) ? principalOf(who, config) : await accounts.find(who)
+      return {
+        report: await readUsageReport(operator, account, days),
+        noun: config.routes.some(({ quotaCounts }) => quotaCounts === 'units') ? 'units' : 'requests',
+      }
     })
     const { plan, keyQuotas, counts } = report
     if (asCsv) {
@@ -71,8 +73,8 @@ const show: Command = {
       return
     }
     printData(invocation, usageReportData(report), () => [
-      ...planLines(plan),
-      ...keyQuotas.map((use) => `Key ${use.key}: ${quotaUseText(use)}`),
+      ...planLines(plan, noun),
+      ...keyQuotas.map((use) => `Key ${use.key}: ${quotaUseText(use, noun)}`),
       ...table(counts.map(usageData), {
         columns: {
           DAY: ({ day }) => day,
@@ -92,17 +94,18 @@ function principalOf(id: string, { issuers }: Config) {
   return { id, secretKeys: [], plan: issuers.find(({ name }) => id.startsWith(`${name}:`))?.plan }
 }
 
-function planLines(use: PlanUse | undefined): readonly string[] {
+function planLines(use: PlanUse | undefined, noun: string): readonly string[] {
   if (!use) return []
   const { name, isKnown, quota, rateLimit } = use
   if (!isKnown) return [`Plan ${name}: not in the config, so not limited`]
-  const quotaText = quota && quotaUseText(quota)
+  const quotaText = quota && quotaUseText(quota, noun)
   const rateText = rateLimit && `${rateLimit.limit} requests per ${rateLimit.perMs / 1_000} s`
   return [`Plan ${name}: ${[quotaText, rateText].filter(Boolean).join('; ')}`]
 }
 
-function quotaUseText({ limit, per, used, remaining, resetsAt }: QuotaUse): string {
-  return `${used} of ${limit} requests this ${per}, ${remaining} left until ${new Date(resetsAt).toISOString()}`
+/** @param noun what is counted: of a request, one or what it has cost */
+function quotaUseText({ limit, per, used, remaining, resetsAt }: QuotaUse, noun: string): string {
+  return `${used} of ${limit} ${noun} this ${per}, ${remaining} left until ${new Date(resetsAt).toISOString()}`
 }
 
 /** @throws UsageError */

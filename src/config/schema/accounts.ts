@@ -63,11 +63,12 @@ export const keys = section('Secret keys and API keys.', {
 
 const plan = item('How much an account may use, over all routes and instances.', {
   quota: optional(
-    item('Requests in a day or month; absent = unlimited.', {
+    item('Requests in a day or month, or their units (quotaCounts of routes); absent = unlimited.', {
       limit: integer({
         minimum: 1,
         maximum: 1_000_000_000_000,
-        description: 'Number of requests; up to 1 % more may pass, but never more than 100.',
+        description:
+          'Number of requests or units; up to 1 % more requests may pass, but never more than 100.',
       }),
       per: choice(['day', 'month'], { description: 'UTC day or month.' }),
     }),

@@ -170,6 +170,11 @@ export const route = convertResolved(
       }),
     ),
     costField: optional(costField),
+    quotaCounts: choice(['requests', 'units'], {
+      default: 'requests',
+      description:
+        'What a request takes of the quotas of its key and plan: one, or the units that costHeader or costField says. These are known once the response is: a request is admitted while anything is left, and what it costs beyond that is owed.',
+    }),
     includeUsage: flag(
       false,
       'Whether POST requests with a JSON body for a stream ask for its usage in the form of OpenAI: "stream": true gets "stream_options": {"include_usage": true}, so that costField finds it. Their bodies are held until they are complete, up to 10 MiB each; nothing else in them changes.',

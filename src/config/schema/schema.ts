@@ -52,7 +52,7 @@ const tracing = optional(
     }),
     ({ otlp: { endpoint, headers = {}, resource, sampleRatio } }) => ({
       /** URL that accepts traces. */
-      url: `${endpoint.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
+      url: `${withoutTrailingSlashes(endpoint)}/v1/traces`,
       headers,
       resource,
       sampleRatio,
@@ -211,4 +211,8 @@ function publish(node: SchemaNode & { readonly optional?: boolean }): SchemaNode
 
 function publishAll(nodes: Readonly<Record<string, SchemaNode>>): Readonly<Record<string, SchemaNode>> {
   return Object.fromEntries(Object.entries(nodes).map(([name, node]) => [name, publish(node)]))
+}
+
+function withoutTrailingSlashes(url: string): string {
+  return url.endsWith('/') ? withoutTrailingSlashes(url.slice(0, -1)) : url
 }

@@ -9,6 +9,7 @@ import type { Metrics, PackedSnapshot } from '#ops/metrics/metrics.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { StoreState } from '#store/diagnostics.ts'
+import type { WorkerUrls } from './worker-listeners.ts'
 
 interface ReloadOptions {
   currentConfig(): Config
@@ -118,13 +119,7 @@ function restartProblems(running: Config, { config, sourceOf }: LoadedConfig): s
 }
 
 /** Serves the requests: this process, or several workers that share a port. */
-export interface RequestServer {
-  /** The URL for clients, such as `http://127.0.0.1:8080`. */
-  readonly url: string
-  /** Where other proxies ask whether to forward a request; undefined = nowhere. */
-  readonly decideUrl: string | undefined
-  /** Where plain HTTP is redirected; undefined = nowhere. */
-  readonly redirectUrl: string | undefined
+export interface RequestServer extends WorkerUrls {
   health(): StoreHealth | Promise<StoreHealth>
   storeState(): StoreState | Promise<StoreState>
   /** The whole exposition: in Prometheus text format, or as OpenMetrics. */

@@ -25,10 +25,11 @@ interface WorkerListeners {
 }
 
 export interface WorkerUrls {
+  /** For clients, such as `http://127.0.0.1:8080`. */
   readonly url: string
-  /** undefined = there is no listener for other proxies. */
+  /** Where other proxies ask whether to forward a request; undefined = there is no such listener. */
   readonly decideUrl: string | undefined
-  /** undefined = plain HTTP is not redirected. */
+  /** Where plain HTTP is redirected; undefined = there is no such listener. */
   readonly redirectUrl: string | undefined
 }
 

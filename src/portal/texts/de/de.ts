@@ -4,6 +4,7 @@ import { accountImport } from './account-import.ts'
 import { accountList } from './account-list.ts'
 import { accounts } from './accounts.ts'
 import { api } from './api.ts'
+import { audit } from './audit.ts'
 import { errors } from './errors.ts'
 import { events } from './events.ts'
 import { form } from './form.ts'
@@ -23,6 +24,7 @@ import { severalAccounts } from './several-accounts.ts'
 import { signIn } from './sign-in.ts'
 import { subjects } from './subjects.ts'
 import { tryIt } from './try-it.ts'
+import { usage } from './usage.ts'
 
 export const de: Texts = {
   account,
@@ -30,6 +32,7 @@ export const de: Texts = {
   accountList,
   accounts,
   api,
+  audit,
   errors,
   events,
   form,
@@ -49,4 +52,5 @@ export const de: Texts = {
   signIn,
   subjects,
   tryIt,
+  usage,
 }
