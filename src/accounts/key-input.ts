@@ -29,7 +29,7 @@ export const keyLifetimeMsMax = 3_653 * dayMs
 
 /** The same maximum as for the quota of a plan. */
 export const keyQuotaMax = 1_000_000_000_000
-export const quotaRule = `must be 1 to ${keyQuotaMax} requests per day or month, such as 1000/day`
+export const quotaRule = `must be 1 to ${keyQuotaMax} per day or month, such as 1000/day`
 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 /** RFC 6749 3.3, without the comma, which separates scopes in commands. */

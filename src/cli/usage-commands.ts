@@ -7,6 +7,7 @@ import {
   usageReportData,
 } from '#accounts/usage-reports.ts'
 import type { Config } from '#config/config.ts'
+import { quotaUnitOf } from '#gateway/routes/quota-unit.ts'
 import { isPrincipalId } from '#store/subjects.ts'
 import type { DayRange } from '#store/usage.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
@@ -64,7 +65,7 @@ const show: Command = {
       const account = isPrincipalId(who) ? principalOf(who, config) : await accounts.find(who)
       return {
         report: await readUsageReport(operator, account, days),
-        noun: config.routes.some(({ quotaCounts }) => quotaCounts === 'units') ? 'units' : 'requests',
+        noun: quotaUnitOf(config.routes),
       }
     })
     const { plan, keyQuotas, counts } = report

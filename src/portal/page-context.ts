@@ -7,6 +7,7 @@ import type { EmailVerification } from '#accounts/profile.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
 import type { IdentityHeaders } from '#gateway/forward/identity-headers.ts'
 import type { RouteOptions } from '#gateway/routes/compile.ts'
+import { quotaUnitOf } from '#gateway/routes/quota-unit.ts'
 import type { BlockedSubjectsOf } from '#identity/issuers/subjects.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
@@ -153,6 +154,7 @@ export function createPageContext(
       roles,
       plans,
       scopedRoutes,
+      quotaUnit: quotaUnitOf(options.routes),
       issuers,
       canMailLinks: options.canMailLinks,
       // An error page does not consume the notice: the next page shows it.

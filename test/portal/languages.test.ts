@@ -1,6 +1,8 @@
 import t from 'tap'
+import { quotaUnitOf } from '#gateway/routes/quota-unit.ts'
 import { languages, translationOf } from '#portal/texts/texts.ts'
 import { languageOf } from '#portal/viewer-language.ts'
+import type { PageFrame } from '#portal/views/frame.ts'
 import { states } from './page-states.ts'
 
 /** The states whose pages are not translated yet, by the beginning of their names. */
@@ -72,4 +74,21 @@ t.test('the language is what the viewer has chosen, else what the browser prefer
     languages.map(({ tag }) => tag),
     ['en', 'de'],
   )
+})
+
+t.test('quotas are in units where a route spends them', async (t) => {
+  const said = (name: string, over: Partial<PageFrame>) => String(states[name]?.(over))
+  t.match(said('usage', {}), '9,730 of 10,000 requests used this month (UTC)')
+  t.match(said('usage-units', {}), '9,730 of 10,000 units used this month (UTC)')
+  t.match(said('usage-units', translationOf('de')), '9.730 von 10.000 Einheiten verbraucht')
+  const inUnits = { quotaUnit: 'units' } as const
+  t.match(said('integration-further-keys', {}), '100,000 requests a day')
+  t.match(said('integration-further-keys', inUnits), /100,000 units a day[\s\S]*Units per day or month/)
+  t.match(
+    said('integration-further-keys', { ...inUnits, ...translationOf('de') }),
+    /100\.000 Einheiten pro Tag[\s\S]*Einheiten pro Tag oder Monat/,
+  )
+  const spends = [{ quotaCounts: 'requests' }, { quotaCounts: 'units' }] as const
+  t.equal(quotaUnitOf(spends), 'units')
+  t.equal(quotaUnitOf(spends.slice(0, 1)), 'requests')
 })

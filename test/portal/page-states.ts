@@ -278,6 +278,7 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       }),
     ),
   usage: (over) => usagePage(samples.frame(over), usage(samples.usage)),
+  'usage-units': (over) => usagePage(samples.frame({ ...over, quotaUnit: 'units' }), usage(samples.usage)),
   'usage-without-plan': (over) =>
     usagePage(samples.frame(over), { ...usage(samples.usage), plan: undefined, keyQuotas: [] }),
   'usage-none': (over) => usagePage(samples.frame(over), usage([])),

@@ -107,7 +107,7 @@ test('a key gets a quota, which Usage shows', async (t, portal) => {
   }
   for (const wrong of ['ten', '0/day']) {
     await create(wrong)
-    await card.getByText('Must be 1 to 1000000000000 requests per day or month').waitFor()
+    await card.getByText('Must be 1 to 1000000000000 per day or month').waitFor()
     t.equal(await card.getByLabel('Quota').inputValue(), wrong, 'a refused form keeps it')
   }
   t.strictSame(await findBarriers(page), [])

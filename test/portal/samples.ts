@@ -39,6 +39,7 @@ export function frame(over: Partial<PageFrame> = {}): PageFrame {
       { scopes: ['orders:write'], text: 'POST, PUT /orders' },
       { scopes: ['orders:read', 'orders:refund'], text: 'POST /orders/refunds' },
     ],
+    quotaUnit: 'requests',
     issuers: ['corp'],
     notice: undefined,
     ...over,

@@ -2,6 +2,7 @@ import type { Access, RateLimit, RouteRate, SchemeName } from '#identity/access.
 import type { CostTerm } from '../forward/body-cost.ts'
 import type { ResponseHeaders } from '../forward/response-headers.ts'
 import { isWildcard } from './host-lookup.ts'
+import type { QuotaUnit } from './quota-unit.ts'
 import { parseRequestTarget } from './request-target.ts'
 import { type AcceptedCredentials, compileCaching, type KeyCarriers } from './response-caching.ts'
 import type { BrowserAccess, DestinationForm, Route } from './route.ts'
@@ -41,7 +42,7 @@ export interface RouteOptions {
   readonly costHeader: string | undefined
   readonly costField: readonly CostTerm[] | undefined
   readonly includeUsage: boolean
-  readonly quotaCounts: 'requests' | 'units'
+  readonly quotaCounts: QuotaUnit
   /** Infinity = unlimited. */
   readonly bodyBytesMax: number
   /** undefined = that of the upstream. */

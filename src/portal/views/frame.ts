@@ -1,3 +1,4 @@
+import type { QuotaUnit } from '#gateway/routes/quota-unit.ts'
 import type { Language } from '#platform/locales.ts'
 import type { PageMoment } from '#platform/pages/format.ts'
 import type { NoticeKind } from '#platform/pages/parts.ts'
@@ -29,6 +30,7 @@ export interface PageFrame extends PageMoment {
   /** The names of the plans in the config. */
   readonly plans: readonly string[]
   readonly scopedRoutes: readonly ScopedRoute[]
+  readonly quotaUnit: QuotaUnit
   /** The names of the foreign issuers in the config. */
   readonly issuers: readonly string[]
   /** Shown above the page. */

@@ -147,7 +147,7 @@ function newKeyFields(
     idPrefix,
     isExact: true,
     autocomplete: 'off',
-  })}${text('scopes', texts.scopes, scopesHint(frame))}${text('addresses', texts.addresses, texts.addressesHint)}${text('quota', texts.quota, texts.quotaHint)}${selectField(
+  })}${text('scopes', texts.scopes, scopesHint(frame))}${text('addresses', texts.addresses, texts.addressesHint)}${text('quota', texts.quota, texts.quotaHint[frame.quotaUnit])}${selectField(
     {
       id: `${idPrefix}lifetimeDays`,
       name: 'lifetimeDays',

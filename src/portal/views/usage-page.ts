@@ -76,7 +76,7 @@ function quotaPart(
   const { locale } = frame
   const texts = frame.texts.usage
   const describe = per === 'day' ? texts.usedToday : texts.usedThisMonth
-  const text = describe(formatCount(used, locale), formatCount(limit, locale))
+  const text = describe(formatCount(used, locale), formatCount(limit, locale), frame.quotaUnit)
   const at = time(resetsAt, frame)
   return html`<p id="${id}">${key !== undefined && html`<code>${key}</code>: `}${text} ${quotaBadge(frame, used / limit)}</p><progress class="quota${quotaMark(used / limit)}" max="${limit}" value="${Math.min(used, limit)}" aria-labelledby="${id}">${text}</progress>
 <p class="muted">${per === 'day' ? texts.resetsOnDay(at) : texts.resetsInMonth(at, monthDay(resetsAt, frame))}</p>`

@@ -55,8 +55,8 @@ export const fieldMessages: Messages = {
   ) => `Höchstens ${count} verschiedene Scopes aus 1 bis ${max} sichtbaren ASCII-Zeichen, ohne " , und \\.`,
   'must be at most {} addresses or CIDR ranges, such as 203.0.113.7 or 10.0.0.0/8': (max) =>
     `Höchstens ${max} Adressen oder CIDR-Bereiche wie 203.0.113.7 oder 10.0.0.0/8.`,
-  'must be 1 to {} requests per day or month, such as 1000/day': (max) =>
-    `1 bis ${max} Anfragen pro Tag (day) oder Monat (month), wie 1000/day.`,
+  'must be 1 to {} per day or month, such as 1000/day': (max) =>
+    `1 bis ${max} pro Tag (day) oder Monat (month), wie 1000/day.`,
   'must be in the future, at most ten years ahead': 'In der Zukunft, höchstens in zehn Jahren.',
   'must be a number from 0 to {}': (max) => `Geben Sie eine Zahl von 0 bis ${max} an.`,
   'is a key of this account already': 'Das ist schon ein Schlüssel dieses Kontos.',

@@ -1,6 +1,11 @@
 import { html } from '#platform/pages/html.ts'
 import type { Texts } from '../en/en.ts'
 
+const counted = {
+  requests: { one: 'Anfrage', many: 'Anfragen' },
+  units: { one: 'Einheit', many: 'Einheiten' },
+} as const
+
 export const furtherKeys: Texts['furtherKeys'] = {
   title: 'Weitere Schlüssel',
   lead: 'Ein Schlüssel für jedes Programm, beschränkt auf das, was es braucht. Wird einer widerrufen, gelten die anderen weiter.',
@@ -30,8 +35,8 @@ export const furtherKeys: Texts['furtherKeys'] = {
   mayOnly: (routes, more) => html`Nur ${routes}${more > 0 && ` und ${more} weitere`}`,
   scopesOf: (scopes) => `${scopes.length === 1 ? 'Berechtigung' : 'Berechtigungen'} ${scopes.join(', ')}`,
   onlyFrom: (addresses) => `nur von ${addresses}`,
-  quotaOf: (count, per, limit) =>
-    `${count} ${limit === 1 ? 'Anfrage' : 'Anfragen'} pro ${per === 'day' ? 'Tag' : 'Monat'}`,
+  quotaOf: (count, per, { limit, unit }) =>
+    `${count} ${limit === 1 ? counted[unit].one : counted[unit].many} pro ${per === 'day' ? 'Tag' : 'Monat'}`,
   expired: 'Abgelaufen',
   ends: 'Endet',
   expiresSoon: 'Läuft bald ab',
@@ -65,8 +70,12 @@ export const furtherKeys: Texts['furtherKeys'] = {
   addressesHint:
     'Woher die Anfragen kommen dürfen, zum Beispiel 203.0.113.7 oder 10.0.0.0/8; leer = von überall.',
   quota: 'Kontingent',
-  quotaHint:
-    'Anfragen pro Tag oder Monat (UTC), zum Beispiel 1000/day; leer = so viele, wie Sie senden dürfen.',
+  quotaHint: {
+    requests:
+      'Anfragen pro Tag oder Monat (UTC), zum Beispiel 1000/day; leer = so viele, wie Sie senden dürfen.',
+    units:
+      'Einheiten pro Tag oder Monat (UTC), zum Beispiel 1000/day; leer = so viele, wie Sie verbrauchen dürfen.',
+  },
   lifetime: 'Läuft ab',
   lifetimes: { 30: 'In 30 Tagen', 90: 'In 90 Tagen', 365: 'In einem Jahr' },
   withCertificate: 'Mit dem Zertifikat',

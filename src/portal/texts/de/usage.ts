@@ -1,6 +1,8 @@
 import { html } from '#platform/pages/html.ts'
 import type { Texts } from '../en/en.ts'
 
+const counted = { requests: 'Anfragen', units: 'Einheiten' } as const
+
 export const usage: Texts['usage'] = {
   title: 'Nutzung',
   ownLead: 'Anfragen, die für Ihr Konto weitergeleitet wurden, pro UTC-Tag.',
@@ -11,8 +13,9 @@ export const usage: Texts['usage'] = {
   perSpan: (requests, span) => `${requests} Anfragen alle ${span}`,
   burst: (limit, requests) => `${limit}, höchstens ${requests} auf einmal.`,
   keyQuotas: 'Kontingente von Schlüsseln',
-  usedToday: (used, limit) => `Heute (UTC) ${used} von ${limit} Anfragen verbraucht`,
-  usedThisMonth: (used, limit) => `In diesem Monat (UTC) ${used} von ${limit} Anfragen verbraucht`,
+  usedToday: (used, limit, unit) => `Heute (UTC) ${used} von ${limit} ${counted[unit]} verbraucht`,
+  usedThisMonth: (used, limit, unit) =>
+    `In diesem Monat (UTC) ${used} von ${limit} ${counted[unit]} verbraucht`,
   resetsOnDay: (at) => html`Beginnt ${at} neu (0:00 UTC).`,
   resetsInMonth: (at, day) => html`Beginnt ${at} neu (${day}, 0:00 UTC).`,
   usedUp: 'Aufgebraucht',

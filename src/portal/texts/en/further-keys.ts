@@ -1,3 +1,4 @@
+import type { QuotaUnit } from '#gateway/routes/quota-unit.ts'
 import { type Content, html } from '#platform/pages/html.ts'
 
 export const furtherKeys = {
@@ -31,8 +32,8 @@ export const furtherKeys = {
   mayOnly: (routes: Content, more: number) => html`Only ${routes}${more > 0 && ` and ${more} more`}`,
   scopesOf: (scopes: readonly string[]) => `${scopes.length === 1 ? 'scope' : 'scopes'} ${scopes.join(', ')}`,
   onlyFrom: (addresses: string) => `only from ${addresses}`,
-  quotaOf: (count: string, per: 'day' | 'month', limit: number) =>
-    `${count} ${limit === 1 ? 'request' : 'requests'} a ${per}`,
+  quotaOf: (count: string, per: 'day' | 'month', { limit, unit }: { limit: number; unit: QuotaUnit }) =>
+    `${count} ${limit === 1 ? unit.slice(0, -1) : unit} a ${per}`,
   expired: 'Expired',
   ends: 'Ends',
   expiresSoon: 'Expires soon',
@@ -66,7 +67,10 @@ export const furtherKeys = {
   addresses: 'Addresses',
   addressesHint: 'Where it may come from, such as 203.0.113.7 or 10.0.0.0/8; empty = anywhere.',
   quota: 'Quota',
-  quotaHint: 'Requests per day or month (UTC), such as 1000/day; empty = as many as you may send.',
+  quotaHint: {
+    requests: 'Requests per day or month (UTC), such as 1000/day; empty = as many as you may send.',
+    units: 'Units per day or month (UTC), such as 1000/day; empty = as many as you may use.',
+  },
   lifetime: 'Expires',
   /** When a new key expires, by days from now. */
   lifetimes: { 30: 'In 30 days', 90: 'In 90 days', 365: 'In a year' },

@@ -1,3 +1,4 @@
+import type { QuotaUnit } from '#gateway/routes/quota-unit.ts'
 import { type Content, html } from '#platform/pages/html.ts'
 
 export const usage = {
@@ -12,8 +13,9 @@ export const usage = {
   perSpan: (requests: string, span: string) => `${requests} requests every ${span}`,
   burst: (limit: string, requests: string) => `${limit}, in bursts of up to ${requests}.`,
   keyQuotas: 'Quotas of keys',
-  usedToday: (used: string, limit: string) => `${used} of ${limit} requests used today (UTC)`,
-  usedThisMonth: (used: string, limit: string) => `${used} of ${limit} requests used this month (UTC)`,
+  usedToday: (used: string, limit: string, unit: QuotaUnit) => `${used} of ${limit} ${unit} used today (UTC)`,
+  usedThisMonth: (used: string, limit: string, unit: QuotaUnit) =>
+    `${used} of ${limit} ${unit} used this month (UTC)`,
   /** @param at such as `in 1 hour` */
   resetsOnDay: (at: Content) => html`Resets ${at} (00:00 UTC).`,
   /** @param day such as `1 Dec` */
