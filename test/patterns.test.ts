@@ -109,7 +109,7 @@ async function makeThem(t: Test): Promise<void> {
   await startGateway(t, {
     config: { accessCookie: { enabled: true } },
   })
-  // That of a longer secret is as this one, and takes the checker longer.
+  // The pattern of a longer secret has the same form, but takes longer to check.
   const { hideKnownSecrets } = await import('#platform/secrets/hide-secrets.ts')
   hideKnownSecrets('a text', [{ text: 'g_1', placeholder: '' }])
 }

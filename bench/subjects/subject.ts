@@ -23,7 +23,7 @@ export interface Credentials {
 export interface SubjectOptions {
   readonly scope: Scope
   readonly upstreamUrl: string
-  /** Those of the gateway: the peers verify its tokens. */
+  /** The gateway's credentials: the peers verify its tokens. */
   readonly credentials: Credentials
 }
 

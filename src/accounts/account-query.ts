@@ -23,7 +23,7 @@ export const accountQueryFields = {
   },
   sort: {
     value: accountOrders.join('|'),
-    help: 'The order; default: the newest first, or with q those that begin with its words before all others.',
+    help: 'The order; default: newest first; in a search, accounts with words that begin as searched come first.',
   },
 } as const satisfies Readonly<Record<string, { readonly value: string; readonly help: string }>>
 

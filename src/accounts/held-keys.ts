@@ -10,7 +10,7 @@ import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccountActionsOf } from './account-actions.ts'
 import { endSessionsOfKey } from './account-sessions.ts'
 import { createAuditEntryFactory } from './audit-entry-factory.ts'
-import type { SendMail } from './profile.ts'
+import { mailTextsFor, mailTo, type SendMail } from './mails/mail.ts'
 
 /** Ends keys for whoever holds them: finders of a leaked key, and secret scanners. */
 export interface HeldKeys {
@@ -40,11 +40,13 @@ interface HeldKeysOptions {
 export function createHeldKeys(options: HeldKeysOptions): HeldKeys {
   const { store, actionsOf, sendMail, portalUrl, onMailFailure, clock } = options
 
-  /** The caller does not wait for it: the time of a call must not tell whether there was such a key. */
-  function tellOwner({ id, email }: Account, what: string): void {
-    const text = mailText(what, new Date(clock()).toISOString(), portalUrl)
-    const sending = sendMail?.({ to: email, subject: 'A key of your account was revoked', text })
-    sending?.catch((error: unknown) => onMailFailure(error, id))
+  /**
+   * The caller does not wait for it: the time of a call must not tell whether there was such a key.
+   * @param name of the secret key; undefined = it is the API key
+   */
+  function tellOwner(account: Account, name: string | undefined): void {
+    const text = mailTextsFor(account).keyEnded(name, clock(), portalUrl)
+    sendMail?.(mailTo(account.email, text)).catch((error: unknown) => onMailFailure(error, account.id))
   }
 
   async function endSecretKey(account: Account, digest: Uint8Array, actor: Actor): Promise<void> {
@@ -60,13 +62,13 @@ export function createHeldKeys(options: HeldKeysOptions): HeldKeys {
     const revocation = { name, now, graceUntil: undefined, only: digest }
     const after = await store.revokeSecretKey(account.id, revocation, entry)
     if (!after) return
-    tellOwner(account, `secret key "${name}"`)
+    tellOwner(account, name)
     await endSessionsOfKey(store, account, after, now)
   }
 
   async function endApiKey(account: Account, actor: Actor): Promise<void> {
     const replaced = await actionsOf(actor).keys.replaceApiKey(account.id, account.apiKey.createdAt)
-    if (replaced !== undefined) tellOwner(account, 'API key')
+    if (replaced !== undefined) tellOwner(account, undefined)
   }
 
   /** A key that was made elsewhere. */
@@ -89,16 +91,4 @@ export function createHeldKeys(options: HeldKeysOptions): HeldKeys {
       if (apiKey && isApiKeyOf(account, apiKey.digest)) await endApiKey(account, actor)
     },
   }
-}
-
-function mailText(what: string, at: string, portalUrl: string): string {
-  return [
-    `Somebody who holds the ${what} of your account revoked it at ${at}.`,
-    '',
-    'It was probably found where it should not be: in a repository, a log or a message. It no longer works.',
-    'If a program of yours uses it, create a new key and give it to the program:',
-    '',
-    portalUrl,
-    '',
-  ].join('\n')
 }

@@ -20,7 +20,7 @@ export interface SecretKeyInput {
 
 /** For a key's name, and for each scope. */
 export const keyNameLengthMax = 64
-export const scopeLengthMax = 64
+const scopeLengthMax = 64
 /** How many one key may have. */
 export const scopesMax = 32
 export const addressesMax = 32

@@ -1,5 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Language } from '#platform/locales.ts'
 import { isSameText } from '#platform/secrets/constant-time.ts'
 import { createLinkToken, parseLinkToken } from '#platform/secrets/opaque-tokens.ts'
 import { type Account, emailKey } from '#store/account.ts'
@@ -11,6 +12,7 @@ import type { Visitor } from '#store/sessions.ts'
 import { assertValid } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
 import { type AuditEntryFactory, createAuditEntryFactory } from './audit-entry-factory.ts'
+import { mailTextsFor, mailTo, type SendMail } from './mails/mail.ts'
 
 /** What users may change in their own account, and the verification of their e-mail. */
 export interface OwnProfile {
@@ -27,7 +29,7 @@ export interface OwnProfile {
    * @throws GatehouseError `request-invalid` (field `email`), `mail-unavailable` (503: not configured, or the server
    *   rejected it), `rate-limited` (3 in an hour for an account)
    */
-  sendVerification(id: string, email: string): Promise<void>
+  sendVerification(id: string, email: string, language?: Language): Promise<void>
 }
 
 /** Redeems verification links, for those who are signed in to the account that asked for them. */
@@ -55,15 +57,6 @@ export class OwnerNeeded extends Error {
   }
 }
 
-/** Sends a mail. @throws GatehouseError `mail-unavailable` where the server rejected the mail */
-export type SendMail = (mail: Mail) => Promise<void>
-
-export interface Mail {
-  readonly to: string
-  readonly subject: string
-  readonly text: string
-}
-
 export interface ProfileOptions {
   readonly store: Pick<PortalStore, 'setEmailLink' | 'setLanguage'>
   readonly accounts: Accounts
@@ -85,7 +78,7 @@ const verificationRate: Rate = { limit: 3, perMs: 3_600_000 }
 export function createProfile(options: ProfileOptions): OwnProfile {
   const { store, accounts, by, entry, portalUrl, sendMail, limiter, clock } = options
 
-  async function sendVerification(id: string, email: string): Promise<void> {
+  async function sendVerification(id: string, email: string, language?: Language): Promise<void> {
     assertValid({ email })
     if (!sendMail) throw new GatehouseError('mail-unavailable')
     const account = await accounts.find(id)
@@ -99,8 +92,9 @@ export function createProfile(options: ProfileOptions): OwnProfile {
     const isNew = emailKey(email) !== emailKey(account.email)
     const details = { email, isNew }
     await store.setEmailLink(account.id, link, entry('email-verification-sent', account, details))
-    const asked = { account, from: by.kind === 'account' ? by.address : undefined, at: clock() }
-    await sendMail(verificationMail(email, `${portalUrl}/verify#${token}`, asked))
+    const from = by.kind === 'account' ? by.address : undefined
+    const asked = { to: email, url: `${portalUrl}/verify#${token}`, account, from, at: clock() }
+    await sendMail(mailTo(email, mailTextsFor(account, language).verification(asked)))
   }
 
   return {
@@ -110,35 +104,6 @@ export function createProfile(options: ProfileOptions): OwnProfile {
     },
     canSend: sendMail !== undefined,
     sendVerification,
-  }
-}
-
-/** Names are left out, as the requester chooses them. @param from the requester's address */
-function verificationMail(
-  to: string,
-  url: string,
-  {
-    account,
-    from,
-    at,
-  }: { readonly account: Account; readonly from: string | undefined; readonly at: number },
-): Mail {
-  const when = new Date(at).toISOString().slice(0, 16).replace('T', ' ')
-  const who = `Whoever is signed in to the account ${account.email} (ID ${account.id})`
-  return {
-    to,
-    subject: `Verify this e-mail address for the account ${account.email}`,
-    text: [
-      `${who} asked at ${when} UTC${from === undefined ? '' : `, from ${from},`}`,
-      `for ${to} to be the e-mail address of that account.`,
-      '',
-      'If that is your account, open this link, and sign in to the account:',
-      '',
-      url,
-      '',
-      'It works once, within an hour. If it is not your account, ignore this e-mail: nothing changes without you.',
-      '',
-    ].join('\n'),
   }
 }
 

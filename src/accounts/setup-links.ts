@@ -6,7 +6,7 @@ import type { Account } from '#store/account.ts'
 import type { PortalStore } from '#store/portal.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit-entry-factory.ts'
-import { setupMail } from './mails/link-mails.ts'
+import { mailTextsFor, mailTo } from './mails/mail.ts'
 import type { DeliverMail } from './mails/outbox.ts'
 
 /** A one-time link to set a password. */
@@ -60,7 +60,8 @@ export function createSetupLinks(options: SetupLinksOptions): SetupLinks {
     const { email: to } = account
     const { url, expiresAt } = await makeLink(account, to)
     const link = { to, url, expiresAt, lifetimeMs: setupLinkLifetimeMs }
-    await deliverSetupMail(setupMail(link, portalUrl), { mail: 'set-up link', account: account.id })
+    const text = mailTextsFor(account).setUp(link, portalUrl)
+    await deliverSetupMail(mailTo(to, text), { mail: 'set-up link', account: account.id })
   }
 
   return {

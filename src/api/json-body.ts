@@ -150,7 +150,7 @@ function invalidBodyError(detail: string, message: string): GatehouseError {
 }
 
 /** Members of a JSON body: strings, or undefined where missing. */
-export type Members<Names extends string> = Readonly<Partial<Record<Names, string>>>
+type Members<Names extends string> = Readonly<Partial<Record<Names, string>>>
 
 /**
  * Reads the string members of the JSON object that a body must be.

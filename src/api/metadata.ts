@@ -25,7 +25,7 @@ export interface ProtectedResourceOptions {
 }
 
 /** The metadata of a protected resource (RFC 9728 2). */
-export interface ResourceMetadata {
+interface ResourceMetadata {
   readonly resource: string
   /**
    * The issuers of the route, each preceded by the gateway's authorization server in front of it, if there is one;

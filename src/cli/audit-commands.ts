@@ -1,5 +1,6 @@
 import { auditData } from '#accounts/audit-log.ts'
 import { verifyAudit } from '#accounts/audit-verification.ts'
+import { countOf } from '#platform/text.ts'
 import { type AuditAction, auditActions } from '#store/audit-entry.ts'
 import { type Command, UsageError } from './command.ts'
 import { withOperator } from './operator.ts'
@@ -59,7 +60,7 @@ const verify: Command = {
     const before =
       unchained === 0 ? '' : ` (${unchained} of them were written before entries were chained: not checked)`
     printData(invocation, { verified: true, entries, unchained }, [
-      `Audit log is intact: ${entries} ${entries === 1 ? 'entry' : 'entries'}${before}.`,
+      `Audit log is intact: ${countOf(entries, 'entry', 'entries')}${before}.`,
     ])
   },
 }

@@ -4,6 +4,7 @@ import { findWarnings } from '#config/warnings.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { createRouteTable, findCaseRefusals, type RouteTable } from '#gateway/routes/table.ts'
+import { countOf } from '#platform/text.ts'
 import type { Command } from './command.ts'
 import { printData } from './print.ts'
 
@@ -22,8 +23,8 @@ export const checkCommand: Command = {
     const notes = table ? caseNotes(table, reading) : []
     const verdict =
       problems.length === 0
-        ? `${file} is valid: ${count(table?.routes.length ?? 0, 'route')}, ${count(config?.upstreams.length ?? 0, 'upstream')}.`
-        : `${file} has ${count(problems.length, 'problem')}.`
+        ? `${file} is valid: ${countOf(table?.routes.length ?? 0, 'route')}, ${countOf(config?.upstreams.length ?? 0, 'upstream')}.`
+        : `${file} has ${countOf(problems.length, 'problem')}.`
     const data = {
       file,
       valid: problems.length === 0,
@@ -63,8 +64,4 @@ function caseNotes(
       hint: 'if the backend is case-sensitive, set caseSensitive: true',
     }
   })
-}
-
-function count(number: number, thing: string): string {
-  return `${number} ${thing}${number === 1 ? '' : 's'}`
 }

@@ -41,10 +41,13 @@ export function table<Row>(
   { columns, whenEmpty }: { readonly columns: Columns<Row>; readonly whenEmpty: string },
 ): readonly string[] {
   if (rows.length === 0) return [whenEmpty]
-  const cells = rows.map((row) => Object.values(columns).map((show) => String(show(row) ?? '') || '-'))
-  const all = [Object.keys(columns), ...cells]
+  const all = [Object.keys(columns), ...tableCells(rows, columns)]
   const widths = columnWidths(all)
   return all.map((row) => tableRow(row, widths))
+}
+
+export function tableCells<Row>(rows: readonly Row[], columns: Columns<Row>): readonly (readonly string[])[] {
+  return rows.map((row) => Object.values(columns).map((show) => String(show(row) ?? '') || '-'))
 }
 
 /** How wide each column must be. */

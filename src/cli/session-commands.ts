@@ -1,5 +1,6 @@
 import { sessionData } from '#accounts/account-data.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
+import { countOf } from '#platform/text.ts'
 import type { Command } from './command.ts'
 import { type Operator, withOperator } from './operator.ts'
 import { printData, printList } from './print.ts'
@@ -37,8 +38,7 @@ const revoke: Command = {
     const revoked = await withOperator(invocation.config, (operator) =>
       sessionId === undefined ? operator.sessions.endAll(who) : revokeOne(operator, who, sessionId),
     )
-    const sessions = revoked.length === 1 ? 'session' : 'sessions'
-    printData(invocation, { revoked }, [`${revoked.length} ${sessions} revoked.`])
+    printData(invocation, { revoked }, [`${countOf(revoked.length, 'session')} revoked.`])
   },
 }
 

@@ -1,7 +1,7 @@
 import type { Log } from '#platform/log/log.ts'
 
 /** Listens to a signal in place of main.ts. Its listener goes last: without any, a signal would end the process. */
-export function takeOver(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): void {
+function takeOver(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): void {
   const before = process.listeners(signal)
   process.on(signal, listener)
   for (const each of before) process.off(signal, each)

@@ -1,5 +1,11 @@
-import { keyQuotaUseData, type PlanUse, planUseData, type QuotaUse } from '#accounts/plan-reports.ts'
-import { type UsageReports, usageData, usageFile, usageReportData } from '#accounts/usage-reports.ts'
+import type { PlanUse, QuotaUse } from '#accounts/plan-reports.ts'
+import {
+  readUsageReport,
+  type UsageReports,
+  usageData,
+  usageFile,
+  usageReportData,
+} from '#accounts/usage-reports.ts'
 import type { Config } from '#config/config.ts'
 import { isPrincipalId } from '#store/subjects.ts'
 import type { DayRange } from '#store/usage.ts'
@@ -13,7 +19,7 @@ const dayOptions = {
   from: {
     type: 'string',
     value: 'DAY',
-    help: 'First day (UTC), such as 2026-11-01; default: of the month, for export of all.',
+    help: 'First day (UTC), such as 2026-11-01; default: the first of this month; for export the oldest.',
   },
   to: { type: 'string', value: 'DAY', help: 'Last day; default: today.' },
 } as const
@@ -52,31 +58,23 @@ const show: Command = {
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const asCsv = wantsCsv(invocation)
-    const { days, plan, keyQuotas, counts } = await withOperator(
-      invocation.config,
-      async ({ accounts, usage, plans, config }) => {
-        const days = daysOf(invocation, usage)
-        const account = isPrincipalId(who) ? principalOf(who, config) : await accounts.find(who)
-        return {
-          days,
-          plan: await plans.read(account),
-          keyQuotas: await plans.readKeyQuotas(account),
-          counts: await usage.read(account.id, days),
-        }
-      },
-    )
+    const { report, noun } = await withOperator(invocation.config, async (operator) => {
+      const { usage, accounts, config } = operator
+      const days = daysOf(invocation, usage)
+      const account = isPrincipalId(who) ? principalOf(who, config) : await accounts.find(who)
+      return {
+        report: await readUsageReport(operator, account, days),
+        noun: config.routes.some(({ quotaCounts }) => quotaCounts === 'units') ? 'units' : 'requests',
+      }
+    })
+    const { plan, keyQuotas, counts } = report
     if (asCsv) {
       await writeChunks(invocation.terminal.out, usageFile(counts).chunks)
       return
     }
-    const data = {
-      plan: planUseData(plan),
-      keyQuotas: keyQuotas.map(keyQuotaUseData),
-      ...usageReportData(days, counts),
-    }
-    printData(invocation, data, () => [
-      ...planLines(plan),
-      ...keyQuotas.map((use) => `Key ${use.key}: ${quotaUseText(use)}`),
+    printData(invocation, usageReportData(report), () => [
+      ...planLines(plan, noun),
+      ...keyQuotas.map((use) => `Key ${use.key}: ${quotaUseText(use, noun)}`),
       ...table(counts.map(usageData), {
         columns: {
           DAY: ({ day }) => day,
@@ -96,17 +94,18 @@ function principalOf(id: string, { issuers }: Config) {
   return { id, secretKeys: [], plan: issuers.find(({ name }) => id.startsWith(`${name}:`))?.plan }
 }
 
-function planLines(use: PlanUse | undefined): readonly string[] {
+function planLines(use: PlanUse | undefined, noun: string): readonly string[] {
   if (!use) return []
   const { name, isKnown, quota, rateLimit } = use
   if (!isKnown) return [`Plan ${name}: not in the config, so not limited`]
-  const quotaText = quota && quotaUseText(quota)
+  const quotaText = quota && quotaUseText(quota, noun)
   const rateText = rateLimit && `${rateLimit.limit} requests per ${rateLimit.perMs / 1_000} s`
   return [`Plan ${name}: ${[quotaText, rateText].filter(Boolean).join('; ')}`]
 }
 
-function quotaUseText({ limit, per, used, remaining, resetsAt }: QuotaUse): string {
-  return `${used} of ${limit} requests this ${per}, ${remaining} left until ${new Date(resetsAt).toISOString()}`
+/** @param noun what is counted: of a request, one or what it has cost */
+function quotaUseText({ limit, per, used, remaining, resetsAt }: QuotaUse, noun: string): string {
+  return `${used} of ${limit} ${noun} this ${per}, ${remaining} left until ${new Date(resetsAt).toISOString()}`
 }
 
 /** @throws UsageError */

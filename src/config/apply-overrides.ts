@@ -4,9 +4,10 @@ import { formatPath, formatSource, type Path, type Problem, type Source } from '
 import type { ConfigFile } from './read-config-file.ts'
 import { isPathPrefix } from './review.ts'
 import type { Finding } from './validate.ts'
+import { valueAt } from './value-hints.ts'
 
 /** A tree with overrides laid over it. */
-export interface OverrideResult {
+interface OverrideResult {
   readonly tree: Record<string, unknown>
   /** The overrides that were applied. */
   readonly applied: readonly Override[]
@@ -81,7 +82,7 @@ function emptyContainerFor(nextPart: Path[number] | undefined): unknown {
 }
 
 /** Finds out where options come from: the file, an override, or a default. */
-export interface Sources {
+interface Sources {
   /** The source of the effective value at a path. */
   sourceOf(path: Path): Source
   toProblem(finding: Finding): Problem
@@ -123,11 +124,5 @@ function setsOption({ path: overridePath, value }: Override, path: Path): boolea
 }
 
 function isWritten(tree: unknown, path: Path): boolean {
-  let node: unknown = tree
-  for (const part of path) {
-    if (Array.isArray(node) && typeof part === 'number' && part < node.length) node = node[part]
-    else if (isRecord(node) && Object.hasOwn(node, part)) node = node[part]
-    else return false
-  }
-  return true
+  return valueAt(tree, path) !== undefined
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { isBinary, readProgramFile } from '#platform/package.ts'
+import { countOf } from '#platform/text.ts'
 import { applyOverrides, createSources } from './apply-overrides.ts'
 import { type Config, type ConfigSnapshot, resolveConfig } from './config.ts'
 import { otelOverrides } from './otel-environment.ts'
@@ -14,7 +15,6 @@ import { reviewEvents } from './rules/events.ts'
 import { reviewIdentity, reviewKeyCarriers } from './rules/identity.ts'
 import { reviewIssuers } from './rules/issuers.ts'
 import {
-  reviewDecidePort,
   reviewHosts,
   reviewListen,
   reviewNetwork,
@@ -39,7 +39,6 @@ const rules = [
   reviewListen,
   reviewHosts,
   reviewPorts,
-  reviewDecidePort,
   reviewRedirect,
   reviewUpstreams,
   reviewUpstreamHeaders,
@@ -95,7 +94,7 @@ export function readConfig(input: ConfigInput): ConfigReadResult {
   return reviewConfig({ configFile, file, overrides, env })
 }
 
-export interface ReviewInput {
+interface ReviewInput {
   readonly configFile: ConfigFile
   /** Relative paths in the config are relative to it. */
   readonly file: string
@@ -163,9 +162,8 @@ export class ConfigError extends OperatorError {
   readonly problems: readonly string[]
 
   constructor(problems: readonly Problem[], hint: string) {
-    const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
     const lines = listProblems(problems)
-    super([`invalid config, ${count}:`, ...lines].join('\n  '), { hint })
+    super([`invalid config, ${countOf(problems.length, 'problem')}:`, ...lines].join('\n  '), { hint })
     this.problems = lines
   }
 }

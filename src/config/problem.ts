@@ -62,7 +62,7 @@ export function problemText({ message, hint }: Pick<Problem, 'message' | 'hint'>
   return hint === undefined ? message : `${message}: ${hint}`
 }
 
-export type Severity = 'error' | 'warning' | 'note'
+type Severity = 'error' | 'warning' | 'note'
 
 /** A problem as plain JSON; file, line and column are null if the value does not come from a file. */
 export function problemData({ source, path, message, hint }: Problem, severity: Severity) {

@@ -5,7 +5,7 @@ import { formatPath, formatSource, type Path } from './problem.ts'
 import { schemaAt } from './schema/schema.ts'
 
 /** One option with its effective value. */
-export interface EffectiveOption {
+interface EffectiveOption {
   readonly path: string
   readonly value: unknown
   /** `config/gateway.yaml:12:5`, `$GATEHOUSE__…`, `--set …` or `default`. */
@@ -22,7 +22,7 @@ export function showConfig({ tree, sourceOf }: ConfigReadResult): EffectiveOptio
 }
 
 /** An option without options below it. */
-export interface OptionLeaf {
+interface OptionLeaf {
   readonly path: Path
   readonly value: unknown
   /** Whether it refers to a secret, or looks like one that was written as text. */

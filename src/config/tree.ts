@@ -138,19 +138,19 @@ function circularAliasMessage({ source }: Alias): string {
 }
 
 /** The name of a member as text, even if it is a number. A key that is not a name is reported as an unknown option. */
-export function nameOf(key: unknown, aliasTargets: ReadonlyMap<unknown, unknown>): string {
+function nameOf(key: unknown, aliasTargets: ReadonlyMap<unknown, unknown>): string {
   const node = isAlias(key) ? aliasTargets.get(key) : key
   if (isScalar(node)) return String(node.value ?? '')
   return isSeq(node) ? '[…]' : '{…}'
 }
 
 /** Where a node begins in the text. */
-export function offsetOf(node: unknown): number | undefined {
+function offsetOf(node: unknown): number | undefined {
   return isNode(node) ? node.range?.[0] : undefined
 }
 
 /** Finds options in the text of a YAML file. */
-export interface Locator {
+interface Locator {
   /** Where the value at a path begins; if it is not in the file, where the nearest parent begins. */
   offsetOfValue(path: Path): number
   /** Where the name of the option at a path begins; an item of a list has no name, so its value is used instead. */

@@ -19,16 +19,6 @@ export function parseSizeBytes(text: string): number | undefined {
   return scale(text, sizePattern, sizeUnitsBytes)
 }
 
-/** Milliseconds of a duration that has been validated. */
-export function durationMs(text: string): number {
-  return parseDurationMs(text) ?? 0
-}
-
-/** Bytes of a size that has been validated. */
-export function sizeBytes(text: string): number {
-  return parseSizeBytes(text) ?? 0
-}
-
 function scale(text: string, pattern: string, units: Readonly<Record<string, number>>): number | undefined {
   const [, amount, unit] = new RegExp(pattern).exec(text) ?? []
   if (amount === undefined || unit === undefined) return undefined

@@ -1,3 +1,4 @@
+import { schemePrefix } from '#platform/http.ts'
 import {
   accountIdPattern,
   isForeignBearerKey,
@@ -59,12 +60,9 @@ export const noCredentials: Credentials = { kind: 'none' }
 
 const bearerToken = /^Bearer +([^ ]+) *$/i
 const usualPrefix = 'Bearer '
-/**
- * `Bearer` before a token character is another scheme (RFC 9110 5.6.2); anything else is a bearer token, even if
- * malformed.
- */
-const bearerPrefix = /^Bearer(?![!#$%&'*+.^_`|~0-9A-Za-z-])/i
-const proofPrefix = /^DPoP(?![!#$%&'*+.^_`|~0-9A-Za-z-])/i
+/** Whatever follows the scheme is a bearer token, even if malformed. */
+const bearerPrefix = schemePrefix('Bearer')
+const proofPrefix = schemePrefix('DPoP')
 const proofToken = /^DPoP +([^ ]+) *$/i
 
 /** Adds the value of a header field that carries a secret key. Two credentials are ambiguous, and are rejected. */

@@ -45,7 +45,7 @@ export type Authentication =
     }
   | RefusedCredential
 
-export interface RefusedCredential {
+interface RefusedCredential {
   readonly kind: 'refused'
   readonly code: ErrorCode
   /** No such credential can exist, which is known without asking the store: a typing error rather than a guess. */

@@ -21,3 +21,11 @@ export const registeredMethods: ReadonlySet<string> = new Set(METHODS)
 
 export type IncomingMessage = http.IncomingMessage
 export type ServerResponse = http.ServerResponse
+
+/** Statuses without a body, whatever the fields of the response say (RFC 9110 6.4.1); those of 1xx besides. */
+export const bodilessStatuses: ReadonlySet<number> = new Set([204, 304])
+
+/** Matches the beginning of credentials of a scheme: before a token character it would be another (RFC 9110 5.6.2). */
+export function schemePrefix(scheme: string): RegExp {
+  return new RegExp(`^${scheme}(?![!#$%&'*+.^_\`|~0-9A-Za-z-])`, 'i')
+}

@@ -13,7 +13,7 @@ export interface Locale {
   amount(count: number, unit: TimeUnit): string
 }
 
-export type TimeUnit = 'day' | 'hour' | 'minute' | 'second'
+type TimeUnit = 'day' | 'hour' | 'minute' | 'second'
 
 export const english: Locale = {
   tag: 'en-GB',

@@ -9,12 +9,14 @@ export function copyString(text: string): string {
   return copy === text ? copy : Buffer.from(text, 'utf16le').toString('utf16le')
 }
 
-/**
- * A copy of a text, unless it equals one that is kept already: equal texts are kept once.
- * @param kept undefined = none is
- */
-export function sharedCopy(text: string, kept: string | undefined): string {
-  return text === kept ? kept : copyString(text)
+/** By bytes, as SQLite and Redis order texts, so that lists have the same order in every store. */
+export function compareTexts(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other))
+}
+
+/** Such as `1 account`, `3 accounts`. @param many default: `one` with an s */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
 }
 
 /** What is new in a list, and what is no longer in it. */

@@ -4,6 +4,11 @@ import { english } from './locales.ts'
 
 export const dayMs = 86_400_000
 
+/** Such as `2026-11-23 14:03 UTC`. @param time milliseconds since 1970 */
+export function formatMinute(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
 /** @param time milliseconds since 1970 */
 export function dayOf(time: number): number {
   return Math.floor(time / dayMs)

@@ -13,7 +13,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { assertKnownCase, planIn, profileOf, showNewAccount } from './account-pages.ts'
 import { importBytesMax } from './form-body.ts'
-import { formRefusal } from './form-refusal.ts'
+import { formRefusal, lineMessage } from './form-refusal.ts'
 import type { PortalOptions, SignedInContext } from './page-context.ts'
 import type { CreatePages } from './portal-page.ts'
 import type { PortalRequest } from './portal-request.ts'
@@ -136,13 +136,18 @@ function refuseLines(context: SignedInContext, file: ImportFile, badLines: reado
 
 function refuseImport(
   context: SignedInContext,
-  { message, ...more }: Partial<Pick<ImportView, 'badLines' | 'isRepeated'>> & { readonly message?: string },
+  {
+    message,
+    badLines = [],
+    isRepeated = false,
+  }: Partial<Pick<ImportView, 'badLines' | 'isRepeated'>> & { readonly message?: string },
 ): PageResult {
   const state = {
     values: { text: context.form('text'), mailsLink: context.form('mailsLink') },
     errors: {},
     message,
   }
-  const view = { state, badLines: [], imported: undefined, ...more }
+  const shown = badLines.map((bad) => ({ ...bad, message: lineMessage(context.texts, bad.message) }))
+  const view = { state, badLines: shown, imported: undefined, isRepeated }
   return context.show((frame) => importPage(frame, view), { status: 400, headers: {} })
 }

@@ -67,6 +67,18 @@ function fieldMessage({ errors }: Texts, { field, message }: FieldError): string
   return translated(errors.messages, message) ?? asSentence(field, message)
 }
 
+/** What is wrong with a line of an import file, such as `email: …; role: …`, in the viewer's language. */
+export function lineMessage({ errors: { messages } }: Texts, message: string): string {
+  const whole = translated(messages, message)
+  if (whole !== undefined) return whole
+  const parts = message.split('; ').map((part) => {
+    const [field = '', ...others] = part.split(': ')
+    const inWords = translated(messages, others.join(': '))
+    return { text: inWords === undefined ? part : `${field}: ${inWords}`, isSentence: inWords !== undefined }
+  })
+  return parts.map(({ text }) => text).join(parts.every(({ isSentence }) => isSentence) ? ' ' : '; ')
+}
+
 /** Capitalises the message, but only if it begins with a word; an e-mail is left unchanged. */
 function asSentence(field: string, message: string): string {
   const whole = message.startsWith('is ') ? `this ${field} ${message}` : message

@@ -28,9 +28,9 @@ export const linkPages: CreatePages = ({
     path: '/forgot',
     get: async (context) => context.show((frame) => forgottenPage(frame, emptyForm, passwordResets)),
     // The answer is the same for every e-mail.
-    post: async ({ form, visitor, show }) => {
+    post: async ({ form, visitor, language, show }) => {
       const email = form('email').trim()
-      await passwordResets.request(email, visitor)
+      await passwordResets.request(email, visitor, language)
       const { linkLifetimeMs } = passwordResets
       return show((frame) => linkRequestedPage(frame, { email, linkLifetimeMs }))
     },

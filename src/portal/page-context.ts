@@ -156,7 +156,7 @@ export function createPageContext(
       issuers,
       canMailLinks: options.canMailLinks,
       // An error page does not consume the notice: the next page shows it.
-      notice: status < 500 ? notices.take(request) : undefined,
+      notice: status < 500 ? notices.take(request, translation.texts) : undefined,
       formPagePath,
       oidc: oidc && frameOidcOf(oidc, request, where),
       passkeys: passkeys && framePasskeysOf(passkeys, request, where),

@@ -23,8 +23,8 @@ export const profilePages: CreatePages = (options) => [
   {
     path: '/profile/email',
     asksPassword: true,
-    post: async ({ actions, viewer, form }) => {
-      await actions.profile.sendVerification(viewer.account.id, form('email').trim())
+    post: async ({ actions, viewer, form, language }) => {
+      await actions.profile.sendVerification(viewer.account.id, form('email').trim(), language)
       return redirectTo('/profile', 'link-sent')
     },
     refused: (context, error) =>

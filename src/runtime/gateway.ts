@@ -8,16 +8,11 @@ import type { Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
 import { createReload, type RequestServer } from './assembly/reload.ts'
 import { openWorker } from './assembly/worker.ts'
+import type { WorkerUrls } from './assembly/worker-listeners.ts'
 
-export interface Gateway {
-  /** The URL for clients, such as `http://127.0.0.1:8080`. */
-  readonly url: string
+export interface Gateway extends WorkerUrls {
   /** The URL for operators. */
   readonly opsUrl: string
-  /** The URL for other proxies; undefined = there is no such listener. */
-  readonly decideUrl: string | undefined
-  /** The URL for plain HTTP, which is redirected; undefined = there is no such listener. */
-  readonly redirectUrl: string | undefined
   /** Reads the config again and applies it, or reports its problems; reloads run one at a time. */
   reload(): Promise<ReloadOutcome>
   /**
@@ -27,7 +22,7 @@ export interface Gateway {
   shutDown(): Promise<boolean>
 }
 
-export interface GatewayOptions {
+interface GatewayOptions {
   readonly loaded: LoadedConfig
   /** Reads the config again. @throws OperatorError if it cannot be used */
   rereadConfig(): LoadedConfig

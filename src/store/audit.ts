@@ -32,7 +32,7 @@ export interface FoundAudit {
   readonly before: string | undefined
 }
 
-export interface AuditChainPage {
+interface AuditChainPage {
   readonly class: AuditClass
   /** The page begins after this position; undefined = with the oldest. */
   readonly after: string | undefined

@@ -28,7 +28,7 @@ export interface EventStore {
   }): Promise<boolean>
 }
 
-export interface ReceiverReplacement {
+interface ReceiverReplacement {
   readonly id: string
   /** '' = nothing is kept. */
   readonly before: string

@@ -76,7 +76,7 @@ export interface ExternalIdentity {
   readonly subject: string
 }
 
-/** Those of providers that are no longer in the config count too. */
+/** Maximum number of identities; those at providers that are no longer in the config count too. */
 export const identitiesMax = 10
 
 /** The key under which a person's account is found, which is unambiguous as a URL contains no space. */

@@ -35,7 +35,7 @@ export interface RateResult {
   readonly resetMs: number
 }
 
-/** What is left of a rate. */
+/** How much of a rate is left. */
 export function allowanceOf(policy: string, rate: Rate, { remaining, resetMs }: RateResult): Allowance {
   return { policy, limit: rate.limit, windowMs: rate.perMs, remaining, resetMs }
 }

@@ -21,7 +21,7 @@ export interface BlockedSubject {
   readonly blockedAt: number
 }
 
-export interface BlockedSubjectList {
+interface BlockedSubjectList {
   /** The last one of the previous page; undefined = from the newest. */
   readonly after: BlockedSubject | undefined
   readonly limit: number

@@ -1,3 +1,5 @@
+import { compareTexts } from '#platform/text.ts'
+
 /** What accounts have used: requests and units by UTC day, key and route. Days are numbers of days since 1970. */
 export interface UsageStore {
   /**
@@ -21,7 +23,7 @@ export interface UsageStore {
 export const usagePrincipalsMax = 100_000
 
 /** A page of IDs, unordered; an ID may occur twice. */
-export interface PrincipalPage {
+interface PrincipalPage {
   readonly ids: readonly string[]
   /** For the next page; undefined = this is the last. */
   readonly cursor: string | undefined
@@ -68,11 +70,7 @@ export function isKept(day: number, today: number): boolean {
 
 /** Orders by day, then by key and route in byte order, as SQLite orders texts. */
 export function compareUsage(one: UsageCount, other: UsageCount): number {
-  return one.day - other.day || compareText(one.key, other.key) || compareText(one.route, other.route)
-}
-
-function compareText(one: string, other: string): number {
-  return Buffer.compare(Buffer.from(one), Buffer.from(other))
+  return one.day - other.day || compareTexts(one.key, other.key) || compareTexts(one.route, other.route)
 }
 
 /** The sums of some counts. */

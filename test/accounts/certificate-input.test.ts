@@ -29,7 +29,7 @@ t.test('a certificate is read from PEM, or from its SHA-256 as programs print it
   t.end()
 })
 
-t.test('what is neither is refused, with the reason', (t) => {
+t.test('anything else is refused, with the reason', (t) => {
   for (const [text, message] of [
     ['', /as PEM/],
     [sha256.slice(1), /its SHA-256 in hexadecimal/],

@@ -16,7 +16,7 @@ accounts:
   - email: bob@example.com
 `
 
-t.test('a file is shown, applied, and then as it says', async (t) => {
+t.test('a file is shown, applied, and then matches the store', async (t) => {
   const { folder, run, runWith } = createWorkspace(t, { plans }, { 'accounts.yaml': accounts })
   const file = join(folder, 'accounts.yaml')
   const dry = await run('apply', file, '--dry-run')
@@ -162,7 +162,7 @@ t.test('every error is shown where it stands in the file', async (t) => {
   )
 })
 
-t.test('too much to prune is refused, with the way out', async (t) => {
+t.test('pruning too much is refused, with the way out', async (t) => {
   const { runWith } = createWorkspace(t)
   await runWith(accounts, 'apply', '-')
   const less = 'accounts: [{ email: ada@example.com, keys: [] }]'

@@ -48,14 +48,14 @@ t.test('explain says where the units of a request come from', async (t) => {
   const { configFile } = await startGateway(t)
   const route = { name: 'models', path: '/v1', upstream: 'backend', auth: 'none', costHeader: 'X-Cost' }
   const costField = { 'usage.prompt_tokens | usage.input_tokens': 1, 'usage.completion_tokens': 3 }
-  const routes = [{ ...route, costField, includeUsage: true }]
+  const routes = [{ ...route, costField, includeUsage: true, quotaCounts: 'units' }]
   rewrite(configFile, { upstreams: { backend: { targets } }, routes })
   const explained = (...args: readonly string[]) =>
     run(t, ['explain', 'GET', '/v1/x', '-H', 'Accept-Encoding: br', '--config', configFile, ...args])
   const { stdout } = await explained()
   t.match(
     stdout,
-    'its units come from the header X-Cost, usage.prompt_tokens | usage.input_tokens in the body, usage.completion_tokens times 3 in the body; otherwise it is one; if its body asks for a stream, it gets stream_options.include_usage',
+    'its units come from the header X-Cost, usage.prompt_tokens | usage.input_tokens in the body, usage.completion_tokens times 3 in the body; otherwise it is one; if its body asks for a stream, it gets stream_options.include_usage; quotas count its units',
   )
   t.match((await explained('--json')).stdout, /"Accept-Encoding",\s*"value": "identity"/)
 })

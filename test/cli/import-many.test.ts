@@ -54,8 +54,11 @@ for (const driver of storeDrivers) {
       const lines = stdout.split('\r\n')
       t.equal(lines[0], 'id,email,secretKey,apiKey')
       t.equal(lines.length, many + 2)
-      for (const line of lines.slice(1, -1))
-        t.match(line, /^\w{16},v\d+@example\.com,gate_sk_\w+,gate_ak_\w+$/)
+      const row = /^\w{16},v\d+@example\.com,gate_sk_\w+,gate_ak_\w+$/
+      t.strictSame(
+        lines.slice(1, -1).filter((line) => !row.test(line)),
+        [],
+      )
       t.match(stderr, `${many} accounts imported. Save the keys: they are not shown again.\n`)
     })
 

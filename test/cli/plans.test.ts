@@ -127,6 +127,18 @@ t.test('a file with an unknown plan is refused as a whole, with every such line'
   t.match(await workspace.run('accounts', 'show', 'bob@example.com'), { status: 1 })
 })
 
+t.test('usage calls what quotas count units where a route says so', async (t) => {
+  const route = { name: 'models', path: '/v1', upstream: 'models', auth: 'any', costHeader: 'X-Cost' }
+  const upstreams = { models: { targets: [{ url: 'http://127.0.0.1:9' }] } }
+  const routes = [{ ...route, quotaCounts: 'units' }]
+  const workspace = createWorkspace(t, { plans, upstreams, routes })
+  await createAda(t, workspace, '--plan', 'pro')
+  t.match(
+    (await workspace.run('usage', 'ada@example.com')).stdout,
+    /^Plan pro: 0 of 500 units this day, 500 left/,
+  )
+})
+
 t.test('usage shows the plan of an account, and what is left of it', async (t) => {
   const workspace = createWorkspace(t, { plans })
   await createAda(t, workspace, '--plan', 'pro')

@@ -85,6 +85,7 @@ t.test('a config of one upstream and one route is complete', async (t) => {
         rateLimit: undefined,
         costHeader: undefined,
         costField: undefined,
+        quotaCounts: 'requests',
         includeUsage: false,
         bodyBytesMax: 10_485_760,
         responseTimeoutMs: undefined,

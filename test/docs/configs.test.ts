@@ -12,7 +12,7 @@ type Tree = Readonly<Record<string, unknown>>
 const pages = globSync(['README.md', 'docs/*.md', 'docs/operators/*.md'])
 const snippets = pages.flatMap(snippetsOf).filter(({ language }) => language === 'yaml')
 
-/** Neither a config of another program (Prometheus, Kubernetes, the gateways that people come from) nor a file of accounts. */
+/** Whether it is a config of Gatehouse, not of another program (Prometheus, Kubernetes, another gateway), nor a file of accounts. */
 function isOurs({ text }: Snippet): boolean {
   return !/^(?:scrape_configs|rule_files|apiVersion|_format_version|services|apiEndpoints|accounts):/m.test(
     text,

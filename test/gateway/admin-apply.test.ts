@@ -8,9 +8,9 @@ import { assertProblem } from './support/problem.ts'
 
 type Texts = Readonly<Record<string, string>>
 
-/** The lists of an answer. */
+/** The lists in a response. */
 function listsOf(response: RawResponse) {
-  // The cast is sound: the answer has been compared with its schema.
+  // The cast is sound: the response has been checked against its schema.
   return response.json() as unknown as {
     readonly changes: readonly Texts[]
     readonly keys: readonly Texts[]
@@ -24,7 +24,7 @@ const sha256Of = (key: string) => createHash('sha256').update(key).digest('hex')
 const plans = { pro: { quota: { limit: 1_000, per: 'day' } } }
 
 for (const driver of storeDrivers) {
-  t.test(`accounts and keys as a document says, on ${driver}`, async (t) => {
+  t.test(`accounts and keys match a document, on ${driver}`, async (t) => {
     const { gateway, admin, call } = await startAdminApi(t, driver, { plans })
     const apply = (body: unknown, query = '') => call(operations.apply, path + query, body)
     // The backend is down: 502 means authenticated.
@@ -64,7 +64,7 @@ for (const driver of storeDrivers) {
       t.match((await apply(state)).json(), { complete: true, changes: [], unchanged: 2, keys: [] })
     })
 
-    t.test('what the document lists no more goes, within the bound', async (t) => {
+    t.test('what the document no longer lists is pruned, within the limit', async (t) => {
       const less = { accounts: [{ email: 'ada@example.com', keys: [{ name: 'ci' }] }] }
       t.match((await apply(less)).json(), { changes: [] }, 'only with prune')
       const refused = await apply(less, '?prune=true&pruneMax=1')
@@ -112,7 +112,7 @@ for (const driver of storeDrivers) {
       t.equal(listsOf(await apply({ accounts: [] }, '?dryRun=maybe')).errors[0]?.field, 'dryRun')
     })
 
-    t.test('an Admin does not disable or demote their own account', async (t) => {
+    t.test('an Admin cannot disable or demote their own account', async (t) => {
       const { email } = admin.account
       for (const change of [{ disabled: true }, { role: 'User' }]) {
         const response = await apply({ accounts: [{ email, ...change }, { email: 'bob@example.com' }] })

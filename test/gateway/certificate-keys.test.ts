@@ -81,6 +81,7 @@ t.test('a certificate that an account was given stands for a key', async (t) => 
   const { backend, gateway, user, bind } = await start(t)
   t.equal(await send(`${gateway.url}/key`, mine), '401 certificate-unknown')
   await bind()
+  await until('the certificate is known', async () => (await send(`${gateway.url}/key`, mine)) === '200')
   for (const path of ['/key', '/any', '/optional', '/key']) {
     t.equal(await send(gateway.url + path, mine), '200', path)
     t.equal(backend.last().headers['x-user-id'], user.account.id)

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { run } from '../cli/run.ts'
 import { newIssuerKey, rightClaims, signToken, startIssuer } from '../identity/issuers/issuer-server.ts'
+import { until } from '../setup/net.ts'
 import { askDecision } from './decide/support.ts'
 import { importKey } from './support/further-keys.ts'
 import { known, right, startIntrospecting } from './support/introspecting.ts'
@@ -117,6 +118,7 @@ t.test(
 
     await importKey(gateway, account.id, 'AKIA-made-elsewhere')
     server.state.tokens.set('AKIA-made-elsewhere', right)
+    await until('the key is known', async () => (await codeOf('/ours', 'AKIA-made-elsewhere')) === '200')
     t.equal(await codeOf('/any', 'AKIA-made-elsewhere'), '200')
     t.equal(identity(), account.id, 'a key of ours comes first')
     t.strictSame(server.asked(), [known, 'AKIA-of-nobody'])
@@ -162,7 +164,7 @@ t.test('the decide listener, explain, blocks and metrics know opaque tokens', as
 
   const block = ['subjects', 'block', 'corp', 'ada', '--config', gateway.configFile]
   t.equal((await run(t, block)).status, 0)
-  t.equal(await codeOf('/orders', known), '403 subject-blocked')
+  await until('it is blocked', async () => (await codeOf('/orders', known)) === '403 subject-blocked')
 
   t.equal(await codeOf('/orders', 'unknown-token'), '401 token-invalid')
   server.state.answer = (_, response) => response.destroy()

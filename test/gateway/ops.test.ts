@@ -152,7 +152,7 @@ t.test('the ops listener', async (t) => {
       await ask(t, gateway.url, `${method} /key/some-path-of-a-client`, ['SecretKey: gate_sk_x'])
     const { samples } = await readMetrics(gateway.opsUrl)
     const own = samples.filter(({ name }) => name.startsWith('gatehouse_'))
-    // That of a target is no address of a client: it is what the config says.
+    // The address of a target comes from the config, not from a client.
     const text = JSON.stringify(own).replaceAll(`"target":${JSON.stringify(backend.url)}`, '')
     t.notMatch(text, /some-path|example\.com|127\.0\.0\.1|gate_sk_|eyJ/)
     t.notOk(text.includes(user.account.id))

@@ -38,7 +38,7 @@ async function start(t: Test, clock?: () => number) {
   return { backend, gateway, account, key: `SecretKey: ${account.secretKey}` }
 }
 
-/** So many are counted: a client may see an answer a little before it is. */
+/** Waits until this many requests are counted: a client may see a response a moment before it is counted. */
 function untilCounted(gateway: TestGateway, requests: number): Promise<Status> {
   return until('they are counted', async () => {
     const status = await look(gateway)

@@ -57,7 +57,7 @@ async function connectToSilence(t: Test): Promise<Socket> {
 
 const late = () => new Error('late')
 
-/** Of which the second half, the last part, begins anew after a standstill. */
+/** The second half of it begins anew after a standstill. */
 const timeoutMs = 200
 
 for (const standstillMs of [190, 210, 300, 1_500]) {

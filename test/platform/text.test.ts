@@ -1,5 +1,5 @@
 import t from 'tap'
-import { copyString, didYouMean, sharedCopy, suggest } from '#platform/text.ts'
+import { copyString, didYouMean, suggest } from '#platform/text.ts'
 
 t.test('a copy is the same text, whatever its characters', async (t) => {
   for (const text of [
@@ -15,14 +15,7 @@ t.test('a copy is the same text, whatever its characters', async (t) => {
     'a\u0100b',
   ]) {
     t.equal(copyString(text), text)
-    t.equal(sharedCopy(text, undefined), text)
   }
-})
-
-t.test('a text that is kept already is shared', async (t) => {
-  const kept = 'Łódź'
-  t.equal(sharedCopy('Łódź', kept), kept)
-  t.equal(sharedCopy('other', kept), 'other')
 })
 
 const options = ['listen', 'upstreams', 'routes', 'tokens', 'cookie', 'trustedProxies', 'log', 'ops']

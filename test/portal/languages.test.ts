@@ -6,7 +6,7 @@ import { states } from './page-states.ts'
 /** The states whose pages are not translated yet, by the beginning of their names. */
 const untranslated = Object.keys(states).filter(
   (name) =>
-    !/^(?:integration|api|sign-in|profile|forgotten|link|setup|verify|second-factor|passkey|sessions|take-over|confirm|account|subjects|events)/.test(
+    !/^(?:integration|api|sign-in|profile|forgotten|link|setup|verify|second-factor|passkey|sessions|take-over|confirm|account|subjects|events|usage|audit|error)/.test(
       name,
     ),
 )
@@ -15,11 +15,11 @@ const untranslated = Object.keys(states).filter(
 const same = [
   /@|https?:|^…?gate_|^[\d\s.,:%–·-]*$/,
   /^[A-Za-z0-9]{16}$|Llanfairpwll|^Example ID$|^[0-9a-f:]+$|^(?:Laptop|node|python-requests 2.32.3)$|Papadopoulou/,
-  /^(?:GET|POST|PUT|PATCH|DELETE)\b|^X-User-|^(?:orders|open)$|^(?:curl|JavaScript|Python|Go|Route|OpenAPI)$/,
-  /^(?:Alan Turing|Edsger Dijkstra|Service|Former|free|pro|old|partner|corp)$|Ünïcode|^auth0\||^email,|\(UTC\)$/,
+  /^(?:GET|POST|PUT|PATCH|DELETE)\b|^X-User-|^(?:orders|open|reports)$|^(?:curl|JavaScript|Python|Go|Route|OpenAPI)$/,
+  /^(?:Alan Turing|Edsger Dijkstra|Service|deploy|Former|free|pro|old|partner|corp)$|Ünïcode|^auth0\||^email,|\(UTC\)$/,
   // Errors of the samples, like those below.
   /^At least one Admin must remain\.$|^email: must be an e-mail/,
-  /^(?:CSV|Import|Gatehouse|Ada Lovelace|Grace Hopper|Portal|ID|Name|Status|Code|Client|Passkeys|English|Deutsch|Admin|User)$/,
+  /^(?:CSV|JSON Lines|Import|Gatehouse|Ada Lovelace|Grace Hopper|Portal|ID|Name|Status|Code|Client|Passkeys|English|Deutsch|Admin|User)$/,
 ]
 
 /** What a page says: its texts, and the attributes that are shown or read out. Code is not translated. */

@@ -31,13 +31,16 @@ t.test('the accessibility checks find known violations', async (t) => {
   t.match(await findBarriers(page), [/^color-contrast: /, /^label: /])
 })
 
-t.test('every portal page passes the accessibility checks in dark mode, on a phone too', async (t) => {
-  const page = await browser.newPage({ colorScheme: 'dark', viewport: { width: 375, height: 700 } })
-  for (const name of Object.keys(states)) {
-    await page.goto(`${url}/${name}`)
-    t.strictSame(await findBarriers(page), [], name)
-  }
-})
+t.test(
+  'every portal page passes the accessibility checks in German, in dark mode and on a phone too',
+  async (t) => {
+    const page = await browser.newPage({ colorScheme: 'dark', viewport: { width: 375, height: 700 } })
+    for (const name of Object.keys(states)) {
+      await page.goto(`${url}/de/${name}`)
+      t.strictSame(await findBarriers(page), [], name)
+    }
+  },
+)
 
 t.test('the buttons of a code block stand together at its end', async (t) => {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
@@ -155,7 +158,7 @@ t.test(
     await page.goto(`${url}/sign-in`)
     const widths = breakpoints()
     t.ok(widths.length > 20, String(widths))
-    for (const name of Object.keys(states)) {
+    for (const name of Object.keys(states).flatMap((name) => [name, `de/${name}`])) {
       t.strictSame(await findOverflow(page, `${url}/${name}`, widths), [], name)
     }
   },

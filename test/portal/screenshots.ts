@@ -6,7 +6,7 @@ import { states } from './page-states.ts'
 import { showStates } from './serve-page-states.ts'
 
 /**
- * Writes a picture of every page in every state: light, dark, and on a phone.
+ * Writes a picture of every page in every state: light, dark, on a phone, and in German.
  * `node test/portal/screenshots.ts [FOLDER [STATE …]]`; with `docs/images` it writes those of the README instead.
  */
 const [folder = 'screenshots', ...wanted] = process.argv.slice(2)
@@ -16,6 +16,8 @@ const looks = {
   dark: { colorScheme: 'dark', viewport: { width: 1200, height: 800 } },
   phone: { colorScheme: 'light', viewport: { width: 375, height: 740 } },
   'phone-dark': { colorScheme: 'dark', viewport: { width: 375, height: 740 } },
+  german: { colorScheme: 'light', viewport: { width: 1200, height: 800 } },
+  'german-phone': { colorScheme: 'light', viewport: { width: 375, height: 740 } },
 } as const
 
 const { url, close } = await showStates()
@@ -32,7 +34,7 @@ for (const [look, options] of Object.entries(looks)) {
   const context = await browser.newContext(options)
   const page = await context.newPage()
   for (const name of names) {
-    await page.goto(`${url}/${name}`)
+    await page.goto(`${url}/${look.startsWith('german') ? 'de/' : ''}${name}`)
     await page.screenshot({ path: join(folder, `${name}.${look}.png`), fullPage: true })
   }
   await context.close()

@@ -24,7 +24,7 @@ npm run test:all                       every test: installs what it may, skips w
 
 CONTRIBUTING.md says how long each takes, docs/decisions/0046-test-layers.md which tests are quick.`
 
-/** Tests choose their ports by the process they run in (\`test/setup/net.ts\`): there are places for so many. */
+/** Tests choose their ports by the process they run in (`test/setup/net.ts`), which has ranges for this many. */
 const jobsMax = 8
 
 /** @throws Error for what is no option; undefined = help is asked for */

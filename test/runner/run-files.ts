@@ -13,7 +13,7 @@ export interface RunOptions {
   onResult(result: FileResult): void
 }
 
-/** So many files of a room are a group of their own: a process does not get ever larger. */
+/** Larger rooms are split into groups of this many files, so that no process grows without limit. */
 const groupMax = 40
 
 /**

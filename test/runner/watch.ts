@@ -45,7 +45,7 @@ async function runTouched(sources: readonly string[], parts: readonly string[], 
     console.log(`\n${summaryOf(await runLayer(files, { jobs, install: false, say: console.log }))}`)
 }
 
-/** Those of the test files that import one of the sources, or are one. */
+/** Selects the test files that import one of the sources, or are one. */
 export function touchedBy(sources: readonly string[], files: readonly string[]): readonly string[] {
   return files.filter((file) => {
     const imported = sourcesOf(file)

@@ -38,7 +38,7 @@ export interface EventReceiver {
 interface ReceiverOptions {
   /** Answers otherwise than with 204: returns true where it has. */
   readonly answer?: (event: ReceivedEvent, response: ServerResponse) => boolean
-  /** That of the gateway, where it is not the system's. */
+  /** The gateway's clock; default: the system's. */
   readonly clock?: () => number
 }
 

@@ -81,7 +81,7 @@ for (const [driver, newPlaces] of Object.entries(places)) {
   })
 }
 
-/** As an account is written now: it had one identity at most, and no file that manages it. */
+/** The current form of an account of format 1, which had one identity at most, and no file that manages it. */
 function asWrittenNow(record: BackupRecord): BackupRecord {
   if (record.kind !== 'account') return record
   // The cast is sound: this is what the fixture has.

@@ -14,7 +14,7 @@ export const changeActions = [
   'revoke-key',
 ] as const
 
-export type ChangeAction = (typeof changeActions)[number]
+type ChangeAction = (typeof changeActions)[number]
 
 export interface FieldChange {
   readonly field: string
@@ -34,7 +34,7 @@ export interface Change {
 }
 
 /** How a change is made. */
-export type Work =
+type Work =
   | { readonly kind: 'create-account'; readonly input: AccountInput }
   | { readonly kind: 'update-account'; readonly id: string; readonly changes: AccountChanges }
   | {
@@ -63,7 +63,7 @@ export interface Step {
 }
 
 /** Whether two values of a field are equal; the order of a list does not matter. */
-export function isSameValue(one: unknown, other: unknown): boolean {
+function isSameValue(one: unknown, other: unknown): boolean {
   return JSON.stringify(normalized(one)) === JSON.stringify(normalized(other))
 }
 

@@ -10,7 +10,7 @@ import { type Change, fieldChanges, type Step } from './change.ts'
 import { type DesiredKey, within } from './desired.ts'
 
 /** What the plan needs to know from the store and the config. */
-export interface KeyContext {
+interface KeyContext {
   readonly now: number
   /** The IDs of accounts by the digests of their keys, in hexadecimal. */
   readonly holders: ReadonlyMap<string, string>

@@ -15,7 +15,7 @@ export interface PlanStore
   extends Pick<AccountStore, 'findAccountByEmail' | 'listAccounts'>,
     Pick<ImportedKeyStore, 'findImportedKey'> {}
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly store: PlanStore
   readonly by: Actor
   /** Whether the actor may change their own account and its keys at all; nobody may disable or demote it. */
@@ -26,7 +26,7 @@ export interface PlanOptions {
   readonly now: number
 }
 
-export interface Plan {
+interface ApplyPlan {
   /** In the order in which they must be made. */
   readonly steps: readonly Step[]
   /** How many accounts of the file need no change, nor do their keys. */
@@ -38,7 +38,7 @@ export interface Plan {
  * @param state without the errors that `findStateErrors` finds
  * @throws GatehouseError `request-invalid` with every error, `own-account`, `last-admin`
  */
-export async function planChanges(state: DesiredState, options: PlanOptions): Promise<Plan> {
+export async function planChanges(state: DesiredState, options: PlanOptions): Promise<ApplyPlan> {
   const { store, by, mayChangeOwn, prune, keysMax, now } = options
   const { name = defaultStateName, accounts } = state
   const entries = await inBatches(accounts, async (desired) => ({

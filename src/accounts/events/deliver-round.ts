@@ -31,7 +31,7 @@ interface RoundOptions {
   onResult(result: DeliveryResult, messages: number): void
 }
 
-export interface Round {
+interface Round {
   readonly next: ReceiverState
   /** How many entries that the receiver wants it has moved past. */
   readonly passed: number

@@ -7,9 +7,9 @@ import { type DeliveryResult, deliverRound, type Receiver } from './deliver-roun
 import { createPendingCount } from './pending-count.ts'
 import { newReceiverState, parseReceiverState, type ReceiverState } from './receiver-state.ts'
 
-export type EventReceiverStore = Pick<AuditStore, 'findAudit' | 'onAudit'> & EventStore
+type EventReceiverStore = Pick<AuditStore, 'findAudit' | 'onAudit'> & EventStore
 
-export interface DeliveriesOptions {
+interface DeliveriesOptions {
   readonly store: EventReceiverStore
   readonly clock: Clock
   onResult(result: DeliveryResult, messages: number, receiver: Receiver): void
@@ -17,7 +17,7 @@ export interface DeliveriesOptions {
   onStoreFailure(error: unknown): void
 }
 
-export interface Deliveries {
+interface Deliveries {
   /** Delivers to these from now on, and to others no more. Resolves once it is known from where on each gets events. */
   use(receivers: readonly Receiver[]): Promise<void>
   /** How many entries wait for the receivers of which this process has the lease. */
@@ -29,7 +29,7 @@ export interface Deliveries {
 /** How long a process that has died keeps others waiting: longer than a message may take. */
 export const leaseMs = 20_000
 /** What is kept of receivers that no config names any more goes after this time. */
-export const forgottenAfterMs = 7 * dayMs
+const forgottenAfterMs = 7 * dayMs
 
 /**
  * Delivers the entries of the audit log to receivers: each by one process at a time, which has a lease in the store.

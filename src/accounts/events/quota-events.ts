@@ -13,7 +13,7 @@ interface QuotaEventsOptions {
 }
 
 /** A quota in one window. */
-export interface UsedQuota extends Pick<QuotaWindow, 'window' | 'endsAt'> {
+interface UsedQuota extends Pick<QuotaWindow, 'window' | 'endsAt'> {
   /** An account, a principal of an issuer, or a key: see readQuotaSubject. */
   readonly subject: string
   readonly limit: number

@@ -3,13 +3,12 @@ import { type Clock, everySecond } from '#platform/clock.ts'
 import { dayMs } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
 import { accountPages } from '#store/account-pages.ts'
-import type { AccountStore } from '#store/accounts.ts'
-import type { AuditEntry } from '#store/audit-entry.ts'
+import type { AccountReader, AccountStore } from '#store/accounts.ts'
 import type { EventStore } from '#store/events.ts'
 import { digestText } from '#store/keys.ts'
 import { keyState, type SecretKey } from '#store/secret-keys.ts'
 import { createAuditEntryFactory } from '../audit-entry-factory.ts'
-import type { Mail, SendMail } from '../profile.ts'
+import { mailTo, readMailTexts, type SendMail } from '../mails/mail.ts'
 import type { Receiver } from './deliver-round.ts'
 
 interface RemindersOptions {
@@ -18,7 +17,7 @@ interface RemindersOptions {
   onStoreFailure(error: unknown): void
 }
 
-export interface Reminders {
+interface Reminders {
   /** @param thresholdsMs how long before the end of a key it is announced; none = never */
   use(thresholdsMs: readonly number[]): void
   close(): void
@@ -108,11 +107,7 @@ interface LastScan {
 }
 
 /** The last threshold that a key has passed; undefined = none, it was made for less, or it is not valid. */
-export function passedThreshold(
-  key: SecretKey,
-  thresholds: readonly number[],
-  now: number,
-): number | undefined {
+function passedThreshold(key: SecretKey, thresholds: readonly number[], now: number): number | undefined {
   const { expiresAt, createdAt, revokedAt } = key
   if (expiresAt === undefined || revokedAt !== undefined || keyState(key, now) !== 'valid') return undefined
   const passed = thresholds.filter((ms) => now >= expiresAt - ms && createdAt < expiresAt - ms)
@@ -120,36 +115,22 @@ export function passedThreshold(
 }
 
 interface ReminderReceiverOptions {
+  readonly store: Pick<AccountReader, 'findAccount'>
   readonly sendMail: SendMail
   readonly portalUrl: string
 }
 
 /** Tells owners by mail of keys that are about to expire: as a receiver of events, so that no mail is lost. */
-export function createReminderReceiver({ sendMail, portalUrl }: ReminderReceiverOptions): Receiver {
+export function createReminderReceiver({ store, sendMail, portalUrl }: ReminderReceiverOptions): Receiver {
   return {
     id: 'mail',
     name: 'mail to owners of keys',
     wants: (type) => type === 'key.expiring',
-    deliver: async ({ entry }) => {
-      if (entry.target) await sendMail(reminderMail(entry, entry.target.email, portalUrl))
+    deliver: async ({ entry: { target, details } }) => {
+      if (!target) return
+      const key = { name: String(details.name), expiresAt: Date.parse(String(details.expiresAt)), portalUrl }
+      const { keyExpires } = await readMailTexts(store, target.id)
+      await sendMail(mailTo(target.email, keyExpires(key)))
     },
-  }
-}
-
-function reminderMail({ details }: Pick<AuditEntry, 'details'>, to: string, portalUrl: string): Mail {
-  const until = String(details.expiresAt).slice(0, 16).replace('T', ' ')
-  const what = `The secret key "${details.name}" of your account expires on ${until} UTC`
-  return {
-    to,
-    subject: `Your secret key "${details.name}" is about to expire`,
-    text: [
-      `${what}.`,
-      '',
-      'Programs that use it are refused from then on. Rotate it in the portal: the old key can keep working for a while,',
-      'until each program has the new one.',
-      '',
-      portalUrl,
-      '',
-    ].join('\n'),
   }
 }

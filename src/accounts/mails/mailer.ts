@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer'
 import { type TlsVerification, trustSystemAuthorities } from '#platform/certificate-authorities.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { Mail } from '../profile.ts'
+import type { Mail } from './mail.ts'
 
 export interface MailServer {
   readonly host: string

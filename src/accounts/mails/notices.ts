@@ -1,10 +1,12 @@
 import { widerNetwork } from '#platform/addresses.ts'
 import { emailKey } from '#store/account.ts'
+import type { AccountReader } from '#store/accounts.ts'
 import type { AuditAction, AuditEntry, AuditSubject } from '#store/audit-entry.ts'
 import type { PortalStore } from '#store/portal.ts'
 import type { Rate, RateResult } from '#store/rates.ts'
-import type { Mail, SendMail } from '../profile.ts'
+import { type Mail, mailTo, readMailTexts, type SendMail } from './mail.ts'
 import type { Outbox } from './outbox.ts'
+import { en, type MailTexts } from './texts/en.ts'
 
 /**
  * Tells people by mail what happened to their account, from what is written to the audit log: so it is the same in the
@@ -13,7 +15,7 @@ import type { Outbox } from './outbox.ts'
 export type SendNotice = (entry: AuditEntry) => void
 
 interface NoticesOptions {
-  readonly store: Pick<PortalStore, 'noteSignInNetwork'>
+  readonly store: Pick<PortalStore, 'noteSignInNetwork'> & Pick<AccountReader, 'findAccount'>
   readonly outbox: Pick<Outbox, 'add'>
   readonly sendMail: SendMail
   readonly limiter: { takeInProcess(purpose: string, subject: string, rate: Rate): RateResult }
@@ -24,42 +26,41 @@ interface NoticesOptions {
 /** Limits the mails to one account from each process: otherwise one session could cause any number. */
 const noticeRate: Rate = { limit: 20, perMs: 3_600_000 }
 
-/** What happened, for the subject and the first line of a mail. */
-const happenings: Readonly<Partial<Record<AuditAction, string>>> = {
-  'secret-key-reset': 'The secret key of your account was reset',
-  'api-key-reset': 'The API key of your account was reset',
-  'password-set': 'A password was set for your account',
-  'password-changed': 'The password of your account was changed',
-  'second-factor-enabled': 'Two-factor sign-in was turned on for your account',
-  'second-factor-disabled': 'Two-factor sign-in was turned off for your account',
-  'passkey-added': 'A passkey was added to your account',
-  'passkey-removed': 'A passkey was removed from your account',
-  'second-factor-reset': 'Two-factor sign-in was removed from your account',
-}
-
 export function createNotices(options: NoticesOptions): SendNotice {
   const { store, outbox, sendMail, limiter, portalUrl } = options
 
-  function add(account: AuditSubject, run: () => Promise<void>): void {
+  function add(account: AuditSubject, run: (texts: MailTexts) => Promise<void>): void {
     if (!limiter.takeInProcess('notice', account.id, noticeRate).isAllowed) return
-    outbox.add({ about: { mail: 'notice', account: account.id }, run })
+    const about = { mail: 'notice', account: account.id }
+    outbox.add({ about, run: async () => run(await readMailTexts(store, account.id)) })
   }
 
-  function tell(entry: AuditEntry, account: AuditSubject, what: string, to: readonly string[]): void {
-    add(account, async () => {
-      for (const address of to) await sendMail(noticeMail(entry, { what, to: address, portalUrl }))
+  /** @param describe what happened, in the language of the texts */
+  function tell(entry: AuditEntry, to: readonly string[], describe: (texts: MailTexts) => string): void {
+    if (!entry.target) return
+    add(entry.target, async (texts) => {
+      for (const address of to)
+        await sendMail(noticeMail(entry, { texts, what: describe(texts), to: address }))
     })
   }
 
   function tellOfSignIn(entry: AuditEntry, account: AuditSubject): void {
     if (entry.actor.kind !== 'account') return
     const network = widerNetwork(entry.actor.address)
-    add(account, async () => {
+    add(account, async (texts) => {
       const noted = await store.noteSignInNetwork(account.id, network)
       if (noted !== 'new') return
-      const what = 'Your account was signed in to from a new network'
-      await sendMail(noticeMail(entry, { what, to: account.email, portalUrl }))
+      await sendMail(noticeMail(entry, { texts, what: texts.newNetwork, to: account.email }))
     })
+  }
+
+  function noticeMail(
+    { at, actor, target }: AuditEntry,
+    { texts, what, to }: { readonly texts: MailTexts; readonly what: string; readonly to: string },
+  ): Mail {
+    const isOwn = actor.kind === 'account' && actor.id === target?.id
+    const by = isOwn ? { address: actor.address } : actor.kind === 'account' ? 'admin' : undefined
+    return mailTo(to, texts.notice({ what, at, by, portalUrl }))
   }
 
   return function sendNotice(entry) {
@@ -67,41 +68,18 @@ export function createNotices(options: NoticesOptions): SendNotice {
     // A key holder has ended the key: the owner gets a separate mail about that.
     if (!target || actor.kind === 'holder') return
     if (action === 'signed-in') return tellOfSignIn(entry, target)
-    const { email } = details
+    const { email, name } = details
     const isMoved = (action === 'account-updated' || action === 'email-verified') && typeof email === 'string'
-    if (isMoved && emailKey(email) !== emailKey(target.email)) {
-      tell(entry, target, `The e-mail of your account is now ${email}`, [target.email, email])
-      return
-    }
-    const { name } = details
-    const happening = happenings[action]
-    // A further key was rotated.
-    const what = typeof name === 'string' ? happening?.replace('key', `key "${name}"`) : happening
-    if (what !== undefined) tell(entry, target, what, [target.email])
+    if (isMoved && emailKey(email) !== emailKey(target.email))
+      return tell(entry, [target.email, email], ({ emailChanged }) => emailChanged(email))
+    if (action === 'secret-key-reset' && typeof name === 'string')
+      return tell(entry, [target.email], ({ furtherKeyReset }) => furtherKeyReset(name))
+    const happening = happeningOf(action)
+    if (happening) tell(entry, [target.email], ({ happenings }) => happenings[happening])
   }
 }
 
-interface Notice {
-  readonly what: string
-  readonly to: string
-  readonly portalUrl: string
-}
-
-function noticeMail({ at, actor, target }: AuditEntry, { what, to, portalUrl }: Notice): Mail {
-  const when = new Date(at).toISOString().slice(0, 16).replace('T', ' ')
-  const isOwn = actor.kind === 'account' && actor.id === target?.id
-  const by = actor.kind === 'account' ? (isOwn ? ` from ${actor.address}` : ' by an administrator') : ''
-  return {
-    to,
-    subject: what,
-    text: [
-      `${what}, at ${when} UTC${by}.`,
-      '',
-      'If this was you, or you know of it, there is nothing to do. If not, choose a new password, end all sessions and',
-      'reset your keys in the portal, and tell an administrator:',
-      '',
-      portalUrl,
-      '',
-    ].join('\n'),
-  }
+function happeningOf(action: AuditAction): keyof MailTexts['happenings'] | undefined {
+  // The cast is sound: it is a key of the table.
+  return Object.hasOwn(en.happenings, action) ? (action as keyof MailTexts['happenings']) : undefined
 }

@@ -1,4 +1,4 @@
-import type { Mail, SendMail } from '../profile.ts'
+import type { Mail, SendMail } from './mail.ts'
 
 /** Sends mails in the background: no answer waits for a mail server, or tells by its time whether there was a mail. */
 export interface Outbox {

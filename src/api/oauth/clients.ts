@@ -6,13 +6,14 @@ import { isNamed } from '#http/h1/raw-headers.ts'
 import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
 import type { KeyPairOwner } from '#identity/tokens/session-start.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { schemePrefix } from '#platform/http.ts'
 import { parseKey } from '#platform/secrets/keys.ts'
 import { createFailedKeyPairCount, type FailedKeyPairOptions } from '../token-endpoints.ts'
 import { OAuthError } from './oauth-error.ts'
 import type { Parameters } from './parameters.ts'
 
 /** How a client names itself: by its API key, and proves it by a secret key. */
-export interface Client {
+interface Client {
   readonly apiKey: string
   /** undefined = it proves nothing (RFC 6749 2.1, a public client). */
   readonly secretKey: string | undefined
@@ -64,8 +65,7 @@ export function createClients(options: ClientsOptions): Clients {
  */
 type ReadClient = (request: FastifyRequest, parameters: Parameters) => Client | undefined
 
-/** `Basic` before a token character is another scheme (RFC 9110 5.6.2). */
-const basicScheme = /^Basic(?![!#$%&'*+.^_`|~0-9A-Za-z-])[ ]*/i
+const basicScheme = schemePrefix('Basic')
 
 function createClientReader(options: OriginRuleOptions): ReadClient {
   const readBrowserFields = createBrowserFieldReader(undefined)
@@ -87,7 +87,7 @@ function createClientReader(options: OriginRuleOptions): ReadClient {
     // A browser that was once given a password sends it for every page: see ambient-credentials.ts.
     const { site, origin } = readBrowserFields(head)
     if (checkOrigin({ site, origin, client }) !== undefined) throw new GatehouseError('cross-site-request')
-    const basic = readBasic(authorization.slice(scheme.length))
+    const basic = readBasic(authorization.slice(scheme.length).replace(/^ +/, ''))
     if (secretKey !== undefined || (apiKey !== undefined && apiKey !== basic.apiKey))
       throw new OAuthError('invalid_request', 'The client is named both in Authorization and in the body.')
     return basic

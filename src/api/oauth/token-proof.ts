@@ -19,7 +19,7 @@ interface TokenProof {
  * The proof beside a token request (RFC 9449 5); undefined = there is none.
  * @throws GatehouseError `proof-invalid`, `proof-nonce-required`
  */
-export type ReadTokenProof = (request: FastifyRequest) => TokenProof | undefined
+type ReadTokenProof = (request: FastifyRequest) => TokenProof | undefined
 
 export function createTokenProofReader(proofs: Proofs, publicOrigin: string): ReadTokenProof {
   return function readTokenProof({ raw }) {

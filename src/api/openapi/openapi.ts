@@ -186,7 +186,7 @@ const portalItem = {
 }
 
 /** The groups of operations, in the order in which they are shown. */
-export const tags = [
+const tags = [
   { name: 'Tokens', description: 'Access and refresh tokens for the keys of an account.' },
   { name: 'OAuth 2', description: 'The same, in the standard form that every OAuth client knows.' },
   { name: 'Keys', description: 'Revoking a leaked key.' },

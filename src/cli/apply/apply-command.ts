@@ -4,6 +4,7 @@ import { applyMax } from '#accounts/apply/desired.ts'
 import { quotaText } from '#accounts/key-input.ts'
 import { loadConfig } from '#config/load.ts'
 import { isRecord } from '#platform/json.ts'
+import { countOf } from '#platform/text.ts'
 import type { Quota } from '#store/quotas.ts'
 import { type Command, type Invocation, UsageError } from '../command.ts'
 import { type Operator, withSealingOperator } from '../operator.ts'
@@ -113,12 +114,8 @@ function printResult(
 
 function summaryOf({ changes, isDryRun, failure }: ApplyResult, name: string): string {
   if (changes.length === 0) return `Everything already matches ${name}; nothing was changed.`
-  if (isDryRun) return `${countText(changes.length)} to make; nothing was changed.`
-  return failure ? 'Not all changes were made.' : `${countText(changes.length)} made.`
-}
-
-function countText(count: number): string {
-  return count === 1 ? '1 change' : `${count} changes`
+  if (isDryRun) return `${countOf(changes.length, 'change')} to make; nothing was changed.`
+  return failure ? 'Not all changes were made.' : `${countOf(changes.length, 'change')} made.`
 }
 
 const signs: Readonly<Record<Change['action'], string>> = {

@@ -99,7 +99,8 @@ function describeCost({
   costHeader,
   costField,
   includesUsage,
-}: Pick<Route<unknown>, 'costHeader' | 'costField' | 'includesUsage'>): StepResult {
+  spendsUnits,
+}: Pick<Route<unknown>, 'costHeader' | 'costField' | 'includesUsage' | 'spendsUnits'>): StepResult {
   const fields = costField?.map(({ paths, factor }) => ({ field: paths.join(' | '), factor }))
   const sources = [
     ...(costHeader === undefined ? [] : [`the header ${costHeader}`]),
@@ -109,9 +110,14 @@ function describeCost({
   ]
   if (sources.length === 0) return { detail: '', facts: {} }
   const asked = includesUsage ? '; if its body asks for a stream, it gets stream_options.include_usage' : ''
+  const spent = spendsUnits ? '; quotas count its units' : ''
+  const quotaCounts = spendsUnits ? 'units' : 'requests'
   return {
-    detail: `; its units come from ${sources.join(', ')}; otherwise it is one${asked}`,
-    facts: { costHeader: costHeader ?? null, costFields: fields ?? [], includeUsage: includesUsage },
+    detail: `; its units come from ${sources.join(', ')}; otherwise it is one${asked}${spent}`,
+    facts: {
+      ...{ costHeader: costHeader ?? null, costFields: fields ?? [] },
+      ...{ includeUsage: includesUsage, quotaCounts },
+    },
   }
 }
 

@@ -20,7 +20,7 @@ export interface CheckedAccounts {
   readonly inputs: readonly AccountInput[] | undefined
 }
 
-export interface CheckOptions {
+interface CheckOptions {
   readonly source: ImportSource
   readonly accounts: Pick<Accounts, 'findTaken' | 'planNames'>
   readonly progress: Progress

@@ -3,6 +3,7 @@ import type { CreatedAccount } from '#accounts/accounts.ts'
 import { importMax } from '#accounts/import.ts'
 import { openOutbox, waitingMax } from '#accounts/mails/outbox.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
+import { countOf } from '#platform/text.ts'
 import { assertCanMail } from '../accounts/account-options.ts'
 import type { Command, Invocation } from '../command.ts'
 import { keepUnconfirmedKeys, type Operator, withSealingOperator } from '../operator.ts'
@@ -10,7 +11,7 @@ import { printData, printToStderr, table } from '../print.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { type CheckedAccounts, checkAccounts } from './check-accounts.ts'
 import { type ImportSource, openImportSource } from './source.ts'
-import { isCsvWanted, streamAccounts } from './stream-accounts.ts'
+import { isCsvWanted, keyColumns, streamAccounts } from './stream-accounts.ts'
 
 export const importCommand: Command = {
   name: 'accounts import',
@@ -58,23 +59,20 @@ async function importFrom(source: ImportSource, operator: Operator, invocation: 
 }
 
 function sayImported(count: number, { terminal }: Invocation): void {
-  const text = `${countText(count)} imported. Save the keys: they are not shown again.`
+  const text = `${countOf(count, 'account')} imported. Save the keys: they are not shown again.`
   printToStderr(terminal, count === 0 ? 'The file has no accounts.' : text)
 }
 
-function countText(count: number): string {
-  return count === 1 ? '1 account' : `${count} accounts`
-}
-
 function refuse({ name }: ImportSource, { badLines }: CheckedAccounts): never {
-  const count = badLines === 1 ? '1 invalid line' : `${badLines} invalid lines`
-  throw new OperatorError(`${name} has ${count}; nothing was imported`, {
+  throw new OperatorError(`${name} has ${countOf(badLines, 'invalid line')}; nothing was imported`, {
     hint: 'Fix them and import the file again.',
   })
 }
 
 function printChecked({ count }: CheckedAccounts, { name }: ImportSource, invocation: Invocation): void {
-  printData(invocation, { accounts: count }, [`${name} is valid: ${countText(count)}; nothing was imported.`])
+  printData(invocation, { accounts: count }, [
+    `${name} is valid: ${countOf(count, 'account')}; nothing was imported.`,
+  ])
 }
 
 /** In one step of the store; the keys are printed once they are saved, or while that is not confirmed. */
@@ -151,13 +149,5 @@ function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonl
 }
 
 function keysTable(created: readonly CreatedAccount[]): readonly string[] {
-  return table(created, {
-    columns: {
-      ID: ({ account }) => account.id,
-      'E-MAIL': ({ account }) => account.email,
-      'SECRET KEY': ({ secretKey }) => secretKey,
-      'API KEY': ({ apiKey }) => apiKey,
-    },
-    whenEmpty: 'The file has no accounts.',
-  })
+  return table(created, { columns: keyColumns, whenEmpty: 'The file has no accounts.' })
 }

@@ -2,6 +2,7 @@ import { findByIdOrEmail } from '#accounts/accounts.ts'
 import { createKeyLineReader, type ImportedKeyLine } from '#accounts/key-import.ts'
 import { createKeyId, importedKey } from '#accounts/make-key.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
+import { countOf } from '#platform/text.ts'
 import { importBatchMax, type KeyImport, withAddedKey } from '#store/imported-keys.ts'
 import type { SecretKeyAdded } from '#store/keys.ts'
 import type { Command, Invocation, Terminal } from '../command.ts'
@@ -58,9 +59,12 @@ async function importKeys(invocation: Invocation, source: ImportSource, operator
   })
   if (problems.count() > 0) {
     problems.close()
-    throw new OperatorError(`${source.name} has ${countLines(problems.count())}; nothing was imported`, {
-      hint: 'Fix them and import the file again.',
-    })
+    throw new OperatorError(
+      `${source.name} has ${countOf(problems.count(), 'invalid line')}; nothing was imported`,
+      {
+        hint: 'Fix them and import the file again.',
+      },
+    )
   }
   const { store, auditEntry } = operator
   if (total > 0) await store.appendAudit(auditEntry('secret-key-created', undefined, { imported: total }))
@@ -156,11 +160,7 @@ function createProblems(path: string, terminal: Terminal) {
     },
     count: () => count,
     close: () => {
-      if (count > listedMax) printToStderr(terminal, `and ${countLines(count - listedMax)} more`)
+      if (count > listedMax) printToStderr(terminal, `and ${countOf(count - listedMax, 'invalid line')} more`)
     },
   }
-}
-
-function countLines(count: number): string {
-  return count === 1 ? '1 invalid line' : `${count} invalid lines`
 }

@@ -25,7 +25,7 @@ export function isAtOrBelow(path: string, cookiePath: string): boolean {
 }
 
 /** Reports a name that the portal may use, or whose prefix requires attributes that the section's cookie lacks. */
-export function reviewCookieName(
+function reviewCookieName(
   review: Review,
   section: Path,
   { name, path }: { readonly name: string; readonly path: string },

@@ -25,6 +25,7 @@ export function reviewRoutes(review: Review): void {
     reviewCostHeader(review, index, route)
     reviewCostField(review, index, route)
     reviewIncludeUsage(review, index, route)
+    reviewQuotaCounts(review, index, route)
     reviewMissingUpstream(review, index, route)
     reviewWebSocket(review, index, route)
   }
@@ -136,6 +137,14 @@ function reviewIncludeUsage(review: Review, index: number, { includeUsage, costF
   const path = ['routes', index, 'includeUsage']
   if (!includeUsage || costField !== undefined || !review.isValid(path)) return
   review.report(path, 'needs a costField, which says where in the response the usage is', 'key')
+}
+
+function reviewQuotaCounts(review: Review, index: number, route: RouteTree): void {
+  const path = ['routes', index, 'quotaCounts']
+  const { quotaCounts, costField, costHeader } = route
+  if (quotaCounts === 'requests' || !review.isValid(path)) return
+  if (costField === undefined && costHeader === undefined)
+    review.report(path, 'needs a costField or costHeader, which says how many units a request is', 'key')
 }
 
 /** Further headers that responses need, reduced to letters and digits. */

@@ -63,11 +63,12 @@ export const keys = section('Secret keys and API keys.', {
 
 const plan = item('How much an account may use, over all routes and instances.', {
   quota: optional(
-    item('Requests in a day or month; absent = unlimited.', {
+    item('Requests in a day or month, or their units (quotaCounts of routes); absent = unlimited.', {
       limit: integer({
         minimum: 1,
         maximum: 1_000_000_000_000,
-        description: 'Number of requests; up to 1 % more may pass, but never more than 100.',
+        description:
+          'Number of requests or units; up to 1 % more requests may pass, but never more than 100.',
       }),
       per: choice(['day', 'month'], { description: 'UTC day or month.' }),
     }),
@@ -100,7 +101,7 @@ export const identity = section('What is sent to the upstream about the caller.'
       }),
       role: headerName({ default: 'X-User-Role', description: 'Role.' }),
       email: optional(headerName({ description: 'E-mail.' })),
-      verified: optional(headerName({ description: 'true or false: is the e-mail verified?' })),
+      verified: optional(headerName({ description: 'Whether the e-mail is verified: true or false.' })),
       name: optional(headerName({ description: 'First and last name.' })),
       session: optional(headerName({ description: 'Session ID; sent only for a bearer token.' })),
       scheme: optional(headerName({ description: 'secretKey or bearer.' })),

@@ -8,7 +8,7 @@ export const events = list(
     }),
     secret: secret({
       description:
-        'Signs every event (HMAC-SHA-256, as Standard Webhooks has it): whsec_ and 24 to 64 bytes in base64, or a text of that length.',
+        'Signs every event (HMAC-SHA-256, by Standard Webhooks): whsec_ and 24 to 64 bytes in base64, or a text of that length.',
     }),
     types: list(
       text({
@@ -23,7 +23,7 @@ export const events = list(
     ),
     allowLocal: flag(
       false,
-      'Whether the host name in the URL may resolve to a loopback or link-local address or a metadata service; not needed where the URL itself names such an address, or localhost.',
+      'Whether the host name in the URL may resolve to a loopback or link-local address or a metadata service; not needed if the URL itself names such an address, or localhost.',
     ),
   }),
   {

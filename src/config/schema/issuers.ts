@@ -35,7 +35,7 @@ const issuer = convertResolved(
       description: 'Unique name: the first part of the IDs of its users, before a colon.',
     }),
     issuer: text({
-      description: 'Its URL, exactly as its tokens have it in `iss`: a slash at the end matters.',
+      description: 'Its URL, exactly as in `iss` of its tokens: a trailing slash matters.',
     }),
     audience: renamed(
       'audiences',
@@ -51,7 +51,7 @@ const issuer = convertResolved(
             }),
             {
               description:
-                'What `aud` of its tokens must be or contain: one value, or a list of which any will do. It may be left out only where `require` names a claim; `aud` is then not checked.',
+                'What `aud` of its tokens must be or contain: one value, or a list of which any will do. It may be left out only if `require` names a claim; `aud` is then not checked.',
             },
           ),
           toList,
@@ -92,10 +92,12 @@ const issuer = convertResolved(
       optional(
         convert(
           item(
-            'Where its public keys are; exactly one. Absent = by discovery at its URL, or none with `introspection`.',
+            'Where its public keys are: exactly one of url and file. Absent = by discovery at its URL, or none with `introspection`.',
             {
               url: optional(text({ description: 'URL of its JSON Web Key Set.' })),
-              file: optional(text({ description: 'Path of a file with one; a reload reads it again.' })),
+              file: optional(
+                text({ description: 'Path of a file with a JSON Web Key Set; a reload reads it again.' }),
+              ),
             },
           ),
           toKeySource,
@@ -133,7 +135,7 @@ const issuer = convertResolved(
     }),
     scopes: optional(
       claim(
-        'Claim with the scopes of a token, as a text separated by spaces or a list; absent = its tokens have none, and pass only routes without `scopes`',
+        'Claim with the scopes of a token, as a string separated by spaces or a list; absent = its tokens have none, and pass only routes without `scopes`',
       ),
     ),
     email: optional(
@@ -155,7 +157,7 @@ const issuer = convertResolved(
     ),
     plan: optional(
       text({
-        description: 'Plan in `plans` of its users: each has its quota and rate; absent = none.',
+        description: 'Plan of its users, one of `plans`: each user has its quota and rate; absent = none.',
       }),
     ),
   }),

@@ -38,7 +38,7 @@ export const listen = section('The listener for clients.', {
       clientCa: optional(
         publicPem({
           description:
-            'CA certificates (PEM) for the certificates of clients, which are then asked for one, but need none; for tokens that are bound to a certificate, and for certificates as keys. Absent = clients are not asked.',
+            'CA certificates (PEM) for client certificates: for tokens that are bound to a certificate, and for certificates as keys. Clients are asked for a certificate, but may have none. Absent = they are not asked.',
         }),
       ),
     }),

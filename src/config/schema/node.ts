@@ -40,7 +40,7 @@ export interface SchemaNode {
   readonly additionalProperties?: boolean
   readonly anyOf?: readonly SchemaNode[]
   readonly secret?: boolean
-  /** Of a `secret`: anybody may read it. */
+  /** Whether anybody may read the content of a `secret`. */
   readonly isPublic?: boolean
   readonly duration?: { readonly min: string; readonly max: string }
   readonly size?: { readonly min: string; readonly max: string; readonly alternative?: string }
@@ -53,7 +53,7 @@ export interface SecretReference {
   readonly file?: string
   readonly env?: string
   readonly credential?: string
-  /** Of a file that is no text, and no secret either; never in the config. */
+  /** For a file that is neither text nor a secret; the config never has it. */
   readonly encoding?: 'base64'
 }
 

@@ -26,7 +26,7 @@ const provider = item('An OpenID provider.', {
     }),
   ),
   issuer: text({
-    description: 'Its URL, exactly as its metadata have it in `issuer`: a slash at the end matters.',
+    description: 'Its URL, exactly as in `issuer` of its metadata: a trailing slash matters.',
   }),
   clientId: text({ description: 'Client ID of this gateway at the provider.' }),
   clientSecret: optional(
@@ -73,12 +73,11 @@ const oidc = oneOrMore(provider, {
     'OpenID provider, or several, at which people sign in to the portal; absent = by password only.',
 })
 
-/** @param meaning which pages, and what is used without it */
-const color = (meaning: string) =>
+const color = (pages: string, absent: string) =>
   optional(
     text({
       pattern: '^#[0-9A-Fa-f]{6}$',
-      description: `Colour of links and buttons on ${meaning}, as #rrggbb; its contrast must be at least 4.5:1.`,
+      description: `Colour of links and buttons on ${pages} pages, as #rrggbb, with a contrast of at least 4.5:1; absent = ${absent}.`,
     }),
   )
 
@@ -96,8 +95,8 @@ const branding = section('Appearance of the portal and its mails.', {
       ({ file }, lookup) => Buffer.from(lookup.secret({ file, encoding: 'base64' }), 'base64'),
     ),
   ),
-  color: color('light pages; absent = green'),
-  darkColor: color('dark pages; absent = color, lightened as needed'),
+  color: color('light', 'green'),
+  darkColor: color('dark', 'color, lightened as needed'),
 })
 
 export const portal = section(

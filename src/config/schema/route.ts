@@ -144,7 +144,7 @@ export const route = convertResolved(
     trailers: choice(['drop', 'pass'], {
       default: 'drop',
       description:
-        'Whether trailer fields of requests are dropped or forwarded. Backends that do not read them take them for another request, so pass is only for those that do; such requests get a separate connection. Trailer fields of responses are always forwarded.',
+        'Whether trailer fields of requests are dropped or forwarded. A backend that does not read trailers may take them for another request, so use pass only for backends that do; such requests get a separate connection. Trailer fields of responses are always forwarded.',
     }),
     forwardCredentials: flag(false, 'Whether SecretKey and Authorization reach the upstream.'),
     rateLimit: optional(
@@ -170,6 +170,11 @@ export const route = convertResolved(
       }),
     ),
     costField: optional(costField),
+    quotaCounts: choice(['requests', 'units'], {
+      default: 'requests',
+      description:
+        'What a request takes of the quotas of its key and plan: one, or the units that costHeader or costField says. These are known once the response is: a request is admitted while anything is left, and what it costs beyond that is owed.',
+    }),
     includeUsage: flag(
       false,
       'Whether POST requests with a JSON body for a stream ask for its usage in the form of OpenAI: "stream": true gets "stream_options": {"include_usage": true}, so that costField finds it. Their bodies are held until they are complete, up to 10 MiB each; nothing else in them changes.',
@@ -203,7 +208,7 @@ export const route = convertResolved(
         ),
       }),
     ),
-    browser: section('For browsers, where they cannot set a header.', {
+    browser: section('For requests in which browsers cannot set a header.', {
       cookie: flag(
         false,
         'Whether the access cookie authenticates too, for requests of the same site without another credential: WebSocket, EventSource, images, downloads, page visits.',

@@ -52,7 +52,7 @@ const tracing = optional(
     }),
     ({ otlp: { endpoint, headers = {}, resource, sampleRatio } }) => ({
       /** URL that accepts traces. */
-      url: `${endpoint.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
+      url: `${withoutTrailingSlashes(endpoint)}/v1/traces`,
       headers,
       resource,
       sampleRatio,
@@ -139,7 +139,7 @@ const config = item('The whole config.', {
     format: choice(['auto', 'json', 'pretty'], {
       default: 'auto',
       description:
-        'json: one JSON object per line. pretty: text for people, in colours where the terminal has them. auto: pretty where standard output is a terminal, else json.',
+        'json: one JSON object per line. pretty: text for people, in colours if the terminal has them. auto: pretty if standard output is a terminal, else json.',
     }),
     access: flag(true, 'Whether every request gets a line.'),
   }),
@@ -211,4 +211,8 @@ function publish(node: SchemaNode & { readonly optional?: boolean }): SchemaNode
 
 function publishAll(nodes: Readonly<Record<string, SchemaNode>>): Readonly<Record<string, SchemaNode>> {
   return Object.fromEntries(Object.entries(nodes).map(([name, node]) => [name, publish(node)]))
+}
+
+function withoutTrailingSlashes(url: string): string {
+  return url.endsWith('/') ? withoutTrailingSlashes(url.slice(0, -1)) : url
 }

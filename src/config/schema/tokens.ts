@@ -84,9 +84,9 @@ const tokenOptions = section('Access and refresh tokens.', {
     }),
   }),
   revocationFeed: section(
-    'A signed stream of revocations at /api/v1/revocations, for backends that check assertions or tokens themselves; callers that `introspection` names may read it.',
+    'A signed stream of revocations at /api/v1/revocations, for backends that check assertions or tokens themselves; callers that `introspection` allows may read it.',
     {
-      enabled: flag(false, 'Whether there is one.'),
+      enabled: flag(false, 'Whether the stream is available.'),
       readers: renamed(
         'readersMax',
         integer({
@@ -146,7 +146,7 @@ function resolveSigningKey(
 }
 
 export const accessCookie = section(
-  'Also sends the access token as an HttpOnly cookie, for routes with `browser.cookie`. After a sign-in at the portal it is renewed by requests in its second half. It has the SameSite and Secure of `cookie`.',
+  'Also sends the access token as an HttpOnly cookie, for routes with `browser.cookie`. After a sign-in at the portal it is renewed by requests in its second half. Its SameSite and Secure attributes are those of `cookie`.',
   {
     enabled: flag(false, 'Whether it is set with every access token, and by the sign-in of the portal.'),
     name: text({
@@ -180,7 +180,7 @@ export const cookie = section('The cookie that carries the refresh token.', {
     pattern: '^/[!-:<-~]*$',
     default: '/api/v1/accounts',
     description:
-      'Path attribute: browsers send the cookie to refresh-token and revoke-token only where these are at or below it.',
+      'Path attribute: browsers send the cookie to refresh-token and revoke-token only if these are at or below it.',
   }),
   sameSite: choice(['Strict', 'Lax', 'None'], { default: 'Strict', description: 'SameSite attribute.' }),
   secure: either(exactly('auto'), trueOrFalse, {

@@ -5,7 +5,12 @@ import { encodeHighBytes } from '#http/h1/request-line.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
-import { identityNames, secondTargetFields, secondTargetNames } from '../forward/header-rules.ts'
+import {
+  fieldNameMemo,
+  identityNames,
+  secondTargetFields,
+  secondTargetNames,
+} from '../forward/header-rules.ts'
 
 /** What a proxy says about the request that is to be decided about. */
 export interface Description {
@@ -139,9 +144,6 @@ export function asksFor403(target: string): boolean {
   )
 }
 
-/** As in header-rules.ts. */
-const memoizeBounds = { entriesMax: 2_048, keyLengthMax: 64 }
-
 /**
  * Refuses other spellings of identity headers (`X_User_Id`, `x.user.role`), and of those that name a second target. The
  * main listener drops them; here they would stay on the request, beside the header that the proxy sets or that was
@@ -154,7 +156,7 @@ export function createAliasCheck(configured: readonly string[]): (rawHeaders: re
   const known = new Set([...names, ...secondTargetFields.keys()])
   const folded = new Set([...names.map(foldHeaderName), ...secondTargetNames])
   const isAlias = memoizeBounded(
-    memoizeBounds,
+    fieldNameMemo,
     (name) => !known.has(name.toLowerCase()) && folded.has(foldHeaderName(name)),
   )
   return function assertNoAliases(rawHeaders) {

@@ -2,9 +2,10 @@ import { fieldsIn, valuesOf } from '#http/h1/raw-headers.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import { type BodyCost, type BodyCostReader, bodyCostReaderFor } from './body-cost.ts'
+import { fieldNameMemo } from './header-rules.ts'
 
 /** The field of a backend's response, or of its trailers, that says how many units the request used. */
-export interface CostField {
+interface CostField {
   /**
    * The units of the last such field; undefined where there is none or it is not a whole number from 0 to 1e9.
    * @param headers name, value, name, value
@@ -19,13 +20,10 @@ export interface CostField {
 
 const unitsMax = 1_000_000_000
 
-/** Backends use few field names. Longer names than any in use are not kept, but compared each time. */
-const memoizeBounds = { entriesMax: 2_048, keyLengthMax: 64 }
-
 export function createCostField(fieldName: string): CostField {
   const lower = fieldName.toLowerCase()
   const plain = foldHeaderName(fieldName)
-  const isAlias = memoizeBounded(memoizeBounds, (name) => foldHeaderName(name) === plain)
+  const isAlias = memoizeBounded(fieldNameMemo, (name) => foldHeaderName(name) === plain)
 
   return {
     unitsIn: (headers) => {

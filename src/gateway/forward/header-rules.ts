@@ -162,7 +162,7 @@ const secretKeyName = 'SecretKey'
 const proxyVariable = 'proxy'
 
 /** At most 2,048 names of up to 64 characters, longer than any in use: 0.5 MiB at most for each memo. */
-const memoizeBounds = { entriesMax: 2_048, keyLengthMax: 64 }
+export const fieldNameMemo = { entriesMax: 2_048, keyLengthMax: 64 }
 
 /**
  * Rules for header names, each computed once. Of names that carry an identity or a secret key only letters and digits
@@ -195,9 +195,9 @@ export function createHeaderRules(configured: readonly string[], carriers: Carri
 
   return {
     names: new NameTable(markedNames(dropped, carriers)),
-    ruleOf: memoizeBounded(memoizeBounds, classify),
+    ruleOf: memoizeBounded(fieldNameMemo, classify),
     isKeyAuthorization: (value) => isKeyAuthorization(value, carriers),
-    foldedName: memoizeBounded(memoizeBounds, foldHeaderName),
+    foldedName: memoizeBounded(fieldNameMemo, foldHeaderName),
   }
 }
 

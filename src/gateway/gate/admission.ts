@@ -8,10 +8,7 @@ import type { Route } from '../routes/route.ts'
 import type { Gate } from './gate.ts'
 import type { CheckSecondTargets, SecondTargetResult } from './second-targets.ts'
 
-export interface AdmissionOptions<
-  MatchedRoute extends Route<HeadUpstream | undefined>,
-  Incoming extends Arrival,
-> {
+interface AdmissionOptions<MatchedRoute extends Route<HeadUpstream | undefined>, Incoming extends Arrival> {
   readonly gate: Gate<MatchedRoute, Incoming>
   readonly checkSecondTargets: CheckSecondTargets
   /** The head that was received on the connection. */

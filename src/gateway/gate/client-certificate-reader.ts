@@ -6,7 +6,7 @@ import type { Arrival } from '../arrival/arrival.ts'
 /** In which field trusted proxies say which certificate their client has; `none` = they do not. */
 export const certificateFields = ['none', 'Client-Cert', 'X-Forwarded-Client-Cert'] as const
 
-export type CertificateField = (typeof certificateFields)[number]
+type CertificateField = (typeof certificateFields)[number]
 
 /** The certificate of a request's client; undefined = it has none, it has expired, or it cannot be read. */
 export type ReadClientCertificate = (arrival: Arrival<unknown>) => ClientCertificate | undefined

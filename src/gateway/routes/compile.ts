@@ -41,6 +41,7 @@ export interface RouteOptions {
   readonly costHeader: string | undefined
   readonly costField: readonly CostTerm[] | undefined
   readonly includeUsage: boolean
+  readonly quotaCounts: 'requests' | 'units'
   /** Infinity = unlimited. */
   readonly bodyBytesMax: number
   /** undefined = that of the upstream. */
@@ -114,6 +115,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       costHeader: config.costHeader,
       costField: config.costField,
       includesUsage: config.includeUsage,
+      spendsUnits: config.quotaCounts === 'units',
       saysCost: [config.costHeader, config.costField].some((source) => source !== undefined),
       caching:
         access.kind === 'public'

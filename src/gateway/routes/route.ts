@@ -64,6 +64,8 @@ export interface Route<Upstream> extends GatedRoute {
   readonly includesUsage: boolean
   /** Whether there is a costHeader or a costField. */
   readonly saysCost: boolean
+  /** Whether the quotas of keys and plans count units, not requests. */
+  readonly spendsUnits: boolean
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number

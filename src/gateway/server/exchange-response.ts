@@ -2,6 +2,7 @@ import { Writable } from 'node:stream'
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import {
+  bodilessStatuses,
   type IncomingMessage,
   STATUS_CODES,
   validateHeaderName,
@@ -9,9 +10,6 @@ import {
 } from '#platform/http.ts'
 
 type FieldValue = string | number | readonly string[]
-
-/** Statuses without a body (RFC 9110 6.4.1). */
-const bodiless = new Set([204, 304])
 
 /**
  * The part of a node:http response that Fastify uses, written to an exchange. For HTTP/2, whose streams node:http
@@ -100,7 +98,7 @@ export class ExchangeResponse extends Writable {
   #sendHead(): void {
     if (this.headersSent) return
     this.headersSent = true
-    const isBodiless = this.req.method === 'HEAD' || bodiless.has(this.statusCode)
+    const isBodiless = this.req.method === 'HEAD' || bodilessStatuses.has(this.statusCode)
     const framing = isBodiless ? 'none' : this.hasHeader('content-length') ? 'counted' : 'chunked'
     const lines = [...this.#fields.values()].flatMap(({ name, value }) =>
       [value].flat().map((text) => `${name}: ${text}\r\n`),

@@ -12,7 +12,7 @@ import { type OwnPaths, portalMethods, unlistedMethod } from '../routes/own-path
 import { ExchangeResponse } from './exchange-response.ts'
 
 /** The part of Fastify that is needed here: it serves these endpoints. */
-export interface EndpointRouter {
+interface EndpointRouter {
   routing(request: IncomingMessage, response: ServerResponse): void
 }
 

@@ -41,7 +41,7 @@ import { askForUsage, type SentRequest } from './ask-for-usage.ts'
 import type { UsageMeter } from './usage-meter.ts'
 import type { UpgradeHandler, WebSockets } from './web-sockets.ts'
 
-export interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>, UpstreamHeadOptions {
+interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>, UpstreamHeadOptions {
   readonly table: RouteTable<Upstream | undefined>
   readonly writer: RequestWriter
   readonly checkSecondTargets: CheckSecondTargets

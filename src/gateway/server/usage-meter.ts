@@ -1,5 +1,6 @@
 import type { UsedRoute } from '#accounts/usage-counts.ts'
 import type { UsageRecorder } from '#accounts/usage-recorder.ts'
+import type { ChargeQuotas } from '#identity/limits/plans.ts'
 import type { Principal } from '#identity/principal.ts'
 import { monotonicClock } from '#platform/clock.ts'
 
@@ -23,17 +24,25 @@ export interface UsageMeter {
 interface MeteredRoute extends UsedRoute {
   /** Whether responses say how many units a request is; if not, each is one. */
   readonly saysCost: boolean
+  /** Whether quotas count these units too; absent = no. */
+  readonly spendsUnits?: boolean
 }
 
 const requestOfOneUnit = { requests: 1, units: 1 }
 const requestOfUnknownUnits = { requests: 1, units: 0 }
 
-export function createUsageMeter(recorder: Pick<UsageRecorder, 'count'>): UsageMeter {
+/** @param chargeQuotas undefined = no route spends units */
+export function createUsageMeter(
+  recorder: Pick<UsageRecorder, 'count'>,
+  chargeQuotas?: ChargeQuotas,
+): UsageMeter {
   return {
     onForwarded: (route, caller, now) =>
       recorder.count(route, caller, route.saysCost ? requestOfUnknownUnits : requestOfOneUnit, now),
     onDecided: (route, caller, now) => recorder.count(route, caller, requestOfOneUnit, now),
-    onUnits: (route, caller, units) =>
-      recorder.count(route, caller, { requests: 0, units }, monotonicClock()),
+    onUnits: (route, caller, units) => {
+      recorder.count(route, caller, { requests: 0, units }, monotonicClock())
+      if (route.spendsUnits) chargeQuotas?.(caller, units)
+    },
   }
 }

@@ -6,7 +6,7 @@ import { trustSystemAuthorities } from '#platform/certificate-authorities.ts'
 import { signalAtDeadline } from '#platform/deadline.ts'
 import { Agent, request } from '#platform/http.ts'
 
-export interface Poster {
+interface Poster {
   /**
    * Posts a body. No redirect is followed.
    * @throws Error, in words for the log and without the URL, where the response is not 2xx or there is none in time

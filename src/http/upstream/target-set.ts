@@ -17,7 +17,7 @@ export interface AddressChange {
   readonly failure: string | undefined
 }
 
-export interface TargetSetOptions extends TargetOpenerOptions {
+interface TargetSetOptions extends TargetOpenerOptions {
   onAddressChange(change: AddressChange): void
   /** Called whenever there are others, and not before the first are used. */
   onTargets(targets: readonly Target[]): void
@@ -26,7 +26,7 @@ export interface TargetSetOptions extends TargetOpenerOptions {
 }
 
 /** The targets of an upstream: those that are configured, or each address of them. */
-export interface TargetSet {
+interface TargetSet {
   /** Never empty, if any are configured. */
   readonly targets: readonly Target[]
   /** The targets that stay, without a host name that is being resolved for the first time. */

@@ -19,7 +19,7 @@ export interface RecentChanges {
 
 const subjectsMax = 100_000
 
-export interface KnownChange {
+interface KnownChange {
   readonly subject: string
   /** When it was made, in milliseconds since 1970. */
   readonly at: number

@@ -54,7 +54,7 @@ export const refusedMs = 10_000
 /** How long a token is not asked about again after its issuer could not answer. */
 const failedMs = 500
 /** How long the issuer may take to answer. */
-export const askMs = 2_000
+const askMs = 2_000
 export const answerBytesMax = 64 * 1_024
 /** How many questions are under way at the same time: each is a connection. */
 export const askingMax = 128

@@ -24,7 +24,7 @@ export interface IssuerKeys {
 }
 
 /** What operators see of the keys of an issuer. */
-export interface IssuerKeysState {
+interface IssuerKeysState {
   readonly issuer: string
   /** How many keys are known; 0 = none could be fetched yet. */
   readonly keys: number

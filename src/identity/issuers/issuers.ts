@@ -5,7 +5,7 @@ import { type IssuerKeys, type IssuerKeysOptions, openIssuerKeys } from './issue
 import { type KeySetFetches, openKeySetFetches } from './key-set-fetches.ts'
 
 /** What operators see of an issuer. */
-export interface IssuerState {
+interface IssuerState {
   readonly issuer: string
   /** How many keys are known; 0 = none could be fetched yet; undefined = it is only asked about tokens. */
   readonly keys: number | undefined

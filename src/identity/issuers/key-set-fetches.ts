@@ -113,7 +113,7 @@ interface KeySet {
  * Gets the current key set of an issuer.
  * @throws Error, in words for the log
  */
-export async function fetchKeySet(
+async function fetchKeySet(
   { issuer, url: configuredUrl }: KeySetLocation,
   aborted: AbortSignal,
 ): Promise<KeySet> {

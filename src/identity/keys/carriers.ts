@@ -1,3 +1,5 @@
+import { schemePrefix } from '#platform/http.ts'
+
 /**
  * Where a secret key may be in a request: in header fields of these names, as the token of `Authorization: Bearer`, as
  * the password of `Authorization: Basic`, or as the certificate of the client. Caches use the object as their key.
@@ -70,8 +72,7 @@ export function keyField(
   return ['Authorization', `Basic ${Buffer.from(`key:${secretKey}`).toString('base64')}`]
 }
 
-/** `Basic` before a token character is another scheme (RFC 9110 5.6.2). */
-const basicPrefix = /^Basic(?![!#$%&'*+.^_`|~0-9A-Za-z-])/i
+const basicPrefix = schemePrefix('Basic')
 const basicCredentials = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i
 /** In characters of base64: user names are ignored, but their length is limited. */
 const lengthMax = 4_096

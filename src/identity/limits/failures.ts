@@ -8,7 +8,7 @@ import type { RateLimiter } from './rate-limiter.ts'
  * Limits how many keys and tokens that may be invented are looked up at the same time for one client network: no more
  * than the wrong ones that it may still send. Parallel requests thus cause no more look-ups than sequential ones.
  */
-export interface LookUpGuard {
+interface LookUpGuard {
   /**
    * Waits while too many look-ups are in progress, for tokens `tokenWaitMs` at most.
    * @returns whether a credential from this address may be looked up; if so, call `release` once it is decided, and

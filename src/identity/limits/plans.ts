@@ -22,6 +22,23 @@ export type CountAgainstQuotas = (
   allowances?: Allowances,
 ) => GatehouseError | undefined | Promise<GatehouseError | undefined>
 
+/** Counts the units of a request against the same quotas, which have counted one for it. */
+export type ChargeQuotas = (principal: Principal, units: number) => void
+
+export function createQuotaCharge({ plans, quotas }: ChargeOptions): ChargeQuotas {
+  const byName = new Map(Object.entries(plans))
+  return ({ accountId, plan, quota }, units) => {
+    const planQuota = plan === undefined ? undefined : byName.get(plan)?.quota
+    if (quota !== undefined) quotas.charge(quota.subject, quota, units - 1)
+    if (planQuota !== undefined) quotas.charge(accountId, planQuota, units - 1)
+  }
+}
+
+interface ChargeOptions {
+  readonly plans: Plans
+  readonly quotas: Pick<Quotas, 'charge'>
+}
+
 type Excess = GatehouseError | undefined
 
 /** The names of quotas in `RateLimit-Policy`. */
@@ -30,7 +47,7 @@ type QuotaPolicy = 'key-quota' | 'quota'
 interface PlanOptions {
   readonly plans: Plans
   readonly limiter: Pick<RateLimiter, 'take'>
-  readonly quotas: Pick<Quotas, 'take' | 'giveBackOne'>
+  readonly quotas: Pick<Quotas, 'take' | 'charge'>
   /** Called once for each plan of an account that is not in the config. Such accounts are not limited. */
   onUnknown(plan: string): void
   /** Counts the requests of such accounts. */
@@ -121,7 +138,7 @@ export function createPlans(options: PlanOptions): CountAgainstQuotas {
 
   /** What the plan refuses is not spent of the key's quota either. */
   function untakenIf(excess: Excess, quota: CountedQuota): Excess {
-    if (excess) quotas.giveBackOne(quota.subject)
+    if (excess) quotas.charge(quota.subject, quota, -1)
     return excess
   }
 

@@ -38,7 +38,7 @@ export interface Reservation extends QuotaWindow {
 
 export interface QuotaResult {
   readonly isAllowed: boolean
-  /** What is left, as far as this process knows: what others have reserved counts as used. */
+  /** How many requests are left, as far as this process knows: what others have reserved counts as used. */
   readonly remaining: number
   readonly windowMs: number
   /** Until the next window begins. */
@@ -89,6 +89,21 @@ export function newReservation(
 export function expectedSoon({ askedAt, passed, passedWhenAsked }: Reservation, now: number): number {
   const elapsedMs = Math.max(1, now - askedAt)
   return Math.ceil(((passed - passedWhenAsked) * aheadMs) / elapsedMs) || 1
+}
+
+/** Counts so many more as passed, or one less: of what is left, then beyond it, which the store has yet to be told. */
+export function addPassed(reservation: Reservation, more: number): void {
+  // In a window that has just begun nothing has passed that could be given back.
+  if (more < 0 && reservation.passed === 0) return
+  const debt = reservation.uncounted + more - reservation.left
+  reservation.passed += more
+  reservation.uncounted = Math.max(0, debt)
+  reservation.left = Math.max(0, -debt)
+}
+
+/** Whether little is left, or the store has to be told of something. */
+export function hasToAsk({ left, refillAt, uncounted }: Reservation): boolean {
+  return left <= refillAt || uncounted > 0
 }
 
 /** Adds what was granted. @param now on the monotonic clock */

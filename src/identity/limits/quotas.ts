@@ -1,8 +1,10 @@
 import type { Clock } from '#platform/clock.ts'
 import { type Quota, type QuotaStore, quotaUsed, quotaWindow } from '#store/quotas.ts'
 import {
+  addPassed,
   createQuotaRequests,
   expectedSoon,
+  hasToAsk,
   newReservation,
   openIdleReservations,
   type QuotaResult,
@@ -16,8 +18,11 @@ export interface Quotas {
    * @param now the time of the request on the monotonic clock
    */
   take(subject: string, quota: Quota, now: number): QuotaResult | Promise<QuotaResult>
-  /** Undoes a take that was allowed a moment ago: the request was refused after all. */
-  giveBackOne(subject: string): void
+  /**
+   * Counts what a request has cost beyond the one that was taken for it, which may be more than is left.
+   * @param more from -1, which undoes the take
+   */
+  charge(subject: string, quota: Quota, more: number): void
   /**
    * How many requests have passed in a window. What other processes have reserved counts as unused.
    * @throws GatehouseError `store-unavailable`
@@ -87,13 +92,10 @@ export function openQuotas(options: QuotasOptions): Quotas {
     return resultOf(reservation, limit, true)
   }
 
-  function giveBackOne(subject: string): void {
-    const known = reservations.get(subject)
-    // In a window that has just begun it has taken nothing.
-    if (known === undefined || known.passed === 0) return
-    known.passed--
-    if (known.uncounted > 0) known.uncounted--
-    else known.left++
+  function charge(subject: string, { limit, per }: Quota, more: number): void {
+    const current = currentReservation(subject, per, monotonic())
+    addPassed(current, more)
+    if (hasToAsk(current)) refillSoon(current, limit)
   }
 
   function currentReservation(subject: string, per: Quota['per'], now: number): Reservation {
@@ -123,8 +125,8 @@ export function openQuotas(options: QuotasOptions): Quotas {
     low = []
     if (!storeConnection.isUp) return
     for (const reservation of refilled) {
-      const isLow = reservation.left <= reservation.refillAt
-      if (isLow && !reservation.isAsking && !reservation.isDropped) reservation.settled = refill(reservation)
+      const { isAsking, isDropped } = reservation
+      if (hasToAsk(reservation) && !isAsking && !isDropped) reservation.settled = refill(reservation)
     }
   }
 
@@ -143,6 +145,8 @@ export function openQuotas(options: QuotasOptions): Quotas {
     reservation.isAsking = false
     if (reservation.isDropped) await giveBack(reservation)
     else idle.watch(reservation)
+    // What was charged meanwhile.
+    if (reservation.uncounted > 0) refillSoon(reservation, reservation.limit)
   }
 
   async function askOnce(reservation: Reservation): Promise<void> {
@@ -154,12 +158,12 @@ export function openQuotas(options: QuotasOptions): Quotas {
     const ahead = expectedSoon(reservation, monotonic())
     const granted = await request(reservation, { needed, ahead, kept: 0 })
     if (granted === undefined) {
-      for (const answer of takeWaiting(reservation)) answer(takeShare(reservation, reservation.limit))
+      for (const answer of waiting.splice(0)) answer(takeShare(reservation, reservation.limit))
       return
     }
     if (granted < needed) reservation.usedUpUntil = monotonic() + usedUpMs
-    const answered = granted < needed ? takeWaiting(reservation) : waiting.splice(0, needed)
-    for (const answer of answered) answer(takeReserved(reservation))
+    for (const answer of waiting.splice(0, granted < needed ? waiting.length : needed))
+      answer(takeReserved(reservation))
     onAsked?.(reservation, readUsed)
   }
 
@@ -230,7 +234,7 @@ export function openQuotas(options: QuotasOptions): Quotas {
 
   return {
     take,
-    giveBackOne,
+    charge,
     readUsed,
     close: async () => {
       idle.close()
@@ -239,10 +243,4 @@ export function openQuotas(options: QuotasOptions): Quotas {
       reservations.clear()
     },
   }
-}
-
-function takeWaiting(reservation: Reservation): Reservation['waiting'] {
-  const { waiting } = reservation
-  reservation.waiting = []
-  return waiting
 }

@@ -4,7 +4,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { fetchTimeoutMs, providerFetch } from '../issuers/fetch-json.ts'
 
 /** The metadata of the provider: its endpoints and what it supports. */
-export interface Discovery {
+interface Discovery {
   /**
    * Asks the provider at the first sign-in, and in the background once the answer is an hour old. After a failure it is
    * asked again at the next sign-in, but not within 2 s.

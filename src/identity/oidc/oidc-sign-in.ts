@@ -234,7 +234,7 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
 
 type WithEmail = Person & { readonly email: string }
 
-export type Reason = keyof typeof reasonTexts
+type Reason = keyof typeof reasonTexts
 
 /** What people are told whose sign-in at a provider was refused; each text says what to do. */
 const reasonTexts = {

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import { assertValid } from '#accounts/account-input.ts'
 import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit-entry-factory.ts'
-import { resetMail } from '#accounts/mails/link-mails.ts'
+import { mailTextsFor, mailTo, type SendMail } from '#accounts/mails/mail.ts'
 import type { Outbox } from '#accounts/mails/outbox.ts'
-import type { SendMail } from '#accounts/profile.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Language } from '#platform/locales.ts'
 import { isSameText } from '#platform/secrets/constant-time.ts'
 import { createLinkToken, type LinkToken, parseLinkToken } from '#platform/secrets/opaque-tokens.ts'
 import { assertGoodPassword, type Passwords } from '#platform/secrets/passwords.ts'
@@ -116,10 +116,11 @@ export interface PasswordResets {
   /**
    * Mails a link if an account has this e-mail and is not disabled. Resolves before that is known: the answer, and its
    * time, are the same for every e-mail.
+   * @param language of the mail, if the account has chosen none; default: English
    * @throws GatehouseError `request-invalid` (field `email`), `rate-limited` (10 an hour for a client network, 3 for an
    * e-mail, of an account or not), `mail-unavailable` (no mail is configured)
    */
-  request(email: string, visitor: Visitor): Promise<void>
+  request(email: string, visitor: Visitor, language?: Language): Promise<void>
 }
 
 interface PasswordResetsOptions {
@@ -143,7 +144,11 @@ export function createPasswordResets(options: PasswordResetsOptions): PasswordRe
   const { store, limiter, outbox, sendMail, portalUrl, linkLifetimeMs, clock } = options
   const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
 
-  async function mailLink(email: string, { address }: Visitor, send: SendMail): Promise<void> {
+  async function mailLink(
+    email: string,
+    { address }: Visitor,
+    { send, language }: { readonly send: SendMail; readonly language: Language | undefined },
+  ): Promise<void> {
     const account = await store.findAccountByEmail(email)
     if (!account || account.isDisabled) return
     const { id, email: to } = account
@@ -151,19 +156,21 @@ export function createPasswordResets(options: PasswordResetsOptions): PasswordRe
     const expiresAt = clock() + linkLifetimeMs
     const requested = entry('password-reset-requested', account, { address })
     await store.setResetLink(id, { digest, expiresAt, sentTo: to }, requested)
-    await send(resetMail({ to, url: `${portalUrl}/setup#${token}`, lifetimeMs: linkLifetimeMs, expiresAt }))
+    const link = { to, url: `${portalUrl}/setup#${token}`, lifetimeMs: linkLifetimeMs, expiresAt }
+    await send(mailTo(to, mailTextsFor(account, language).forgottenPassword(link)))
   }
 
   return {
     canSend: sendMail !== undefined,
     linkLifetimeMs,
-    request: async (email, visitor) => {
+    request: async (email, visitor, language) => {
       if (!sendMail) throw new GatehouseError('mail-unavailable')
       assertValid({ email })
       await takeOrThrow(limiter, 'forgotten', clientNetwork(visitor.address), addressRate)
       // By digest: unknown e-mails count in the same way as those of accounts, and keys in memory stay short.
       await takeOrThrow(limiter, 'forgotten', hash('sha256', emailKey(email), 'base64url'), emailRate)
-      outbox.add({ about: { mail: 'forgotten password' }, run: () => mailLink(email, visitor, sendMail) })
+      const sending = { send: sendMail, language }
+      outbox.add({ about: { mail: 'forgotten password' }, run: () => mailLink(email, visitor, sending) })
     },
   }
 }

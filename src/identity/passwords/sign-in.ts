@@ -97,7 +97,7 @@ export interface SignIn {
   signOutEverywhere(viewer: Viewer, visitor: Visitor): Promise<void>
 }
 
-export interface SignInOptions extends PortalSessionsOptions {
+interface SignInOptions extends PortalSessionsOptions {
   readonly passwords: Passwords
   readonly check: PasswordCheck
   readonly factors: SecondFactors

@@ -12,7 +12,7 @@ export const proofAlgorithms = ['ES256', 'ES384', 'EdDSA', 'Ed25519', 'RS256', '
 type ProofAlgorithm = (typeof proofAlgorithms)[number]
 
 /** The key in the header of a proof. */
-export interface ProofKey {
+interface ProofKey {
   /** Its thumbprint (RFC 9449 6.1), as base64url. */
   readonly jkt: string
   /** Whether it has signed a proof with this header. */
@@ -20,7 +20,7 @@ export interface ProofKey {
 }
 
 /** @returns why no proof with this header is valid, in words for the log */
-export type ReadProofKey = (proof: ReadJwt) => ProofKey | { readonly wrong: string }
+type ReadProofKey = (proof: ReadJwt) => ProofKey | { readonly wrong: string }
 
 /** How many are kept: a client sends the same header with each proof. */
 const keysMax = 1_000

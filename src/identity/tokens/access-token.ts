@@ -23,8 +23,7 @@ import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 
 /** The subject of a token. */
-export interface TokenSubject
-  extends Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'> {
+interface TokenSubject extends Pick<AccessTokenClaims, 'accountId' | 'sessionId' | 'role' | 'roleEpoch'> {
   /** `client_id`, the OAuth 2 client that it is issued to; absent = none. */
   readonly clientId?: string | undefined
   /** What its session's key is limited to; absent = it is not limited. */

@@ -42,7 +42,7 @@ export interface CachedAssertion {
   readonly stamp: Stamp | undefined
 }
 
-export interface Assertions {
+interface Assertions {
   /**
    * A JWT that identifies the caller to one upstream, valid for at least another half of the lifetime.
    * @throws GatehouseError `store-unavailable` while there is no signing key

@@ -36,7 +36,7 @@ interface AskedToken {
   readonly jkt: string | undefined
 }
 
-export interface GrantedToken {
+interface GrantedToken {
   readonly accessToken: string
   /** Empty = it is not limited. */
   readonly scopes: readonly string[]

@@ -24,7 +24,7 @@ export interface TokenTerms {
   readonly jkt: string | undefined
 }
 
-export type IssueTokens = (
+type IssueTokens = (
   account: Account,
   session: Pick<Session, 'id' | 'generation' | 'rotatedAt' | 'expiresAt' | 'keyId'>,
   /** `client`: undefined = no client of OAuth 2; `jkt`: what the refresh token is bound to; undefined = nothing. */

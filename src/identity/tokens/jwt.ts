@@ -81,6 +81,6 @@ export function looksLikeAccessToken(text: string): boolean {
 }
 
 /** The text of the header (0) or payload (1), unchecked. */
-export function partOf(token: string, index: 0 | 1): string {
+function partOf(token: string, index: 0 | 1): string {
   return Buffer.from(token.split('.', 2)[index] ?? '', 'base64url').toString()
 }

@@ -6,7 +6,7 @@ import type { Algorithm, KeyMaterial } from './key-material.ts'
 import { assertSigner, currentSigner, type SigningKey, type SigningKeys } from './signing-keys.ts'
 
 /** A public key as a JSON Web Key (RFC 7517). */
-export type Jwk = Readonly<Record<string, unknown>>
+type Jwk = Readonly<Record<string, unknown>>
 
 /** The signing keys loaded in the process; replaced as a whole when they change. */
 export interface Keyring {

@@ -11,7 +11,7 @@ import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
 
 /** Whoever reads the feed. */
-export interface FeedReader {
+interface FeedReader {
   /** @param event a JWT */
   onEvent(event: string): void
   /** The feed has ended for this reader, who may begin anew. */

@@ -15,7 +15,7 @@ import {
 import type { Acknowledgements } from './refresh-tokens.ts'
 import type { StartSession } from './session-start.ts'
 
-export interface RefreshedTokens extends IssuedTokens {
+interface RefreshedTokens extends IssuedTokens {
   /** To be called once the response was sent: the grace period of the previous token begins only then. */
   acknowledge(): void
 }

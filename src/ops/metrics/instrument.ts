@@ -178,7 +178,7 @@ export interface Described {
 }
 
 /** The lines before the samples of an instrument. */
-export function headLines({ name, help, type }: Described): string[] {
+function headLines({ name, help, type }: Described): string[] {
   return [`# HELP ${name} ${escapeText(help)}`, `# TYPE ${name} ${type}`]
 }
 

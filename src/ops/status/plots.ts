@@ -193,7 +193,7 @@ const width = 1_000
 const height = 200
 
 /** A line plot over time as SVG, with a scale and a legend. */
-export function plot({ id, title, description, lines, times, from, to, format }: Plot): Html {
+function plot({ id, title, description, lines, times, from, to, format }: Plot): Html {
   const max = roundUp(Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))))
   const toX = (time: number) => Math.round(((time - from) / (to - from)) * width)
   const toY = (value: number) => Math.round((height - (value / max) * height) * 10) / 10
@@ -238,6 +238,6 @@ function roundUp(value: number): number {
 }
 
 /** Such as `14:05`, in UTC. */
-export function clockTime(at: number): string {
+function clockTime(at: number): string {
   return new Date(at).toISOString().slice(11, 16)
 }

@@ -139,7 +139,7 @@ const kinds = { server: 2, client: 3 } as const
 const errorCode = 2
 
 /** Spans as a request of OTLP/HTTP in JSON (ExportTraceServiceRequest). */
-export function encodeSpans(spans: readonly Span[], resource: Readonly<Record<string, string>>): string {
+function encodeSpans(spans: readonly Span[], resource: Readonly<Record<string, string>>): string {
   // The spans' clock is monotonic; the system's may have been set since the start.
   const originMs = Date.now() - performance.now()
   return JSON.stringify({

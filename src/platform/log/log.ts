@@ -8,10 +8,10 @@ import { hasColors, prettyLine } from './pretty.ts'
 
 export type Log = ReturnType<typeof createLog>
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
+type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 /** `auto` is `pretty` if standard output is a terminal, else `json`. */
-export type LogFormat = 'auto' | 'json' | 'pretty'
+type LogFormat = 'auto' | 'json' | 'pretty'
 
 interface LogOptions {
   readonly level: LogLevel

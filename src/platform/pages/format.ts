@@ -76,7 +76,7 @@ export function time(at: number, moment: PageMoment): Html {
 }
 
 /** Such as `2026-11-21 14:03:22 UTC`. */
-export function formatUtc(at: number): string {
+function formatUtc(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 

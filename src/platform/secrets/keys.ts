@@ -33,11 +33,6 @@ const tailLength = accountIdLength + 1 + secretLength + 1 + keyChecksumLength
 const oldHeadLength = oldHeads.secretKey.length
 const headLengthMax = keyPrefixLengthMax + markLength
 
-/** Length of a key of the old form: the shortest one. */
-export const keyLengthMin = oldHeadLength + tailLength
-/** Length of a key with the longest prefix. */
-export const keyLengthMax = headLengthMax + tailLength
-
 export interface ParsedKey {
   readonly accountId: string
   /** SHA-256 of the whole key, which is enough for a secret of 256 bits. For storage use digestOf instead. */

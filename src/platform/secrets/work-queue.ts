@@ -10,7 +10,7 @@ export interface WorkOwner {
   readonly isKnown: boolean
 }
 
-export interface WorkQueue {
+interface WorkQueue {
   /**
    * Runs work, possibly after a wait in the queue.
    * @throws GatehouseError `sign-in-busy` if the queue is full, the entry is displaced by an owner with fewer entries,

@@ -52,9 +52,10 @@ function routesCard(frame: PageFrame, { routes }: ApiView): Html {
 
 /** A key without scopes passes everywhere; one with scopes only where the route names scopes. */
 function routeRow(
-  { texts: { api } }: PageFrame,
+  frame: PageFrame,
   { name, path, host = '', methods, auth, scopes, rateLimit }: ApiRoute,
 ): Html {
+  const { api } = frame.texts
   const { columns } = api
   const scoped = scopes === undefined ? html`${api.unscopedOnly}` : html`<code>${scopes.join(' ')}</code>`
   return html`<tr>${cell(columns.route, html`${name}`)}${cell(
@@ -65,7 +66,7 @@ function routeRow(
     auth === 'none' ? html`${api.noScopes}` : scoped,
   )}${cell(
     columns.limit,
-    html`${rateLimit ? api.limitBy[rateLimit.by](limitText(rateLimit)) : api.noLimit}`,
+    html`${rateLimit ? api.limitBy[rateLimit.by](limitText(frame, rateLimit)) : api.noLimit}`,
   )}</tr>`
 }
 

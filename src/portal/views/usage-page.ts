@@ -1,6 +1,6 @@
 import { fullName } from '#accounts/account-input.ts'
 import type { KeyQuotaUse, PlanUse, QuotaUse } from '#accounts/plan-reports.ts'
-import { time } from '#platform/pages/format.ts'
+import { formatCount, time } from '#platform/pages/format.ts'
 import { type Html, html, rawHtml } from '#platform/pages/html.ts'
 import { badge, card, emptyState, icon } from '#platform/pages/parts.ts'
 import { formatDay, spanText } from '#platform/time.ts'
@@ -26,45 +26,44 @@ export interface UsageView {
 export function usagePage(frame: PageFrame, view: UsageView): Html {
   const { account, isOwn, days, plan, keyQuotas, counts, path } = view
   const { base } = frame
+  const texts = frame.texts.usage
   const query = `from=${formatDay(days.from)}&to=${formatDay(days.to)}`
   return page(frame, {
-    title: 'Usage',
+    title: texts.title,
     section: isOwn ? '/usage' : '/accounts',
-    lead: isOwn
-      ? 'Requests that were forwarded for your account, per UTC day.'
-      : `Requests that were forwarded for ${fullName(account) || account.email}, per UTC day.`,
+    lead: isOwn ? texts.ownLead : texts.lead(fullName(account) || account.email),
     actions: html`<a class="button" href="${base}${path}/export?${query}" download>${icon('download')}CSV</a>`,
     ...(!isOwn && { breadcrumb: { href: `/accounts/${account.id}`, text: account.email } }),
-    body: html`${plan && planCard(frame, plan)}${keyQuotas.length > 0 && keyQuotasCard(frame, keyQuotas)}${daysForm(frame, view)}${counts.length === 0 ? noUsage() : html`${daysCard(days, counts)}${sumsCard(counts)}`}`,
+    body: html`${plan && planCard(frame, plan)}${keyQuotas.length > 0 && keyQuotasCard(frame, keyQuotas)}${daysForm(frame, view)}${counts.length === 0 ? noUsage(frame) : html`${daysCard(frame, days, counts)}${sumsCard(frame, counts)}`}`,
   })
 }
 
 /** What is left of the plan now. */
 function planCard(frame: PageFrame, { name, isKnown, quota, rateLimit }: PlanUse): Html {
+  const texts = frame.texts.usage
   return card({
-    title: `Plan: ${name}`,
-    body: html`${!isKnown && html`<p>This plan no longer exists, so the account is not limited.</p>`}${quota && quotaPart(frame, quota, { id: 'quota' })}${
+    title: texts.plan(name),
+    body: html`${!isKnown && html`<p>${texts.unknownPlan}</p>`}${quota && quotaPart(frame, quota, { id: 'quota' })}${
       rateLimit &&
-      html`<p class="muted">${limitText(rateLimit)}, in bursts of up to ${number(rateLimit.limit)}.</p>`
+      html`<p class="muted">${texts.burst(limitText(frame, rateLimit), formatCount(rateLimit.limit, frame.locale))}</p>`
     }`,
   })
 }
 
 /** Such as `100 requests per minute`. */
-export function limitText({ limit, perMs }: { readonly limit: number; readonly perMs: number }): string {
-  return `${number(limit)} requests ${perText(perMs)}`
-}
-
-/** Such as `per minute`, `every 30 seconds`. */
-function perText(spanMs: number): string {
-  const span = spanText(spanMs)
-  return span.startsWith('1 ') ? `per ${span.slice(2)}` : `every ${span}`
+export function limitText(
+  { texts: { usage }, locale }: PageFrame,
+  { limit, perMs }: { readonly limit: number; readonly perMs: number },
+): string {
+  const requests = formatCount(limit, locale)
+  const span = spanText(perMs, locale)
+  return span.startsWith('1 ') ? usage.perUnit(requests, span.slice(2)) : usage.perSpan(requests, span)
 }
 
 /** What is left of the quotas of keys now. */
 function keyQuotasCard(frame: PageFrame, quotas: readonly KeyQuotaUse[]): Html {
   return card({
-    title: 'Quotas of keys',
+    title: frame.texts.usage.keyQuotas,
     body: html`${quotas.map(({ key, ...use }) => quotaPart(frame, use, { id: `quota-of-${key}`, key }))}`,
   })
 }
@@ -74,9 +73,13 @@ function quotaPart(
   { limit, per, used, resetsAt }: QuotaUse,
   { id, key }: { readonly id: string; readonly key?: string },
 ): Html {
-  const text = `${number(used)} of ${number(limit)} requests used ${per === 'day' ? 'today' : 'this month'} (UTC)`
-  return html`<p id="${id}">${key !== undefined && html`<code>${key}</code>: `}${text} ${quotaBadge(used / limit)}</p><progress class="quota${quotaMark(used / limit)}" max="${limit}" value="${Math.min(used, limit)}" aria-labelledby="${id}">${text}</progress>
-<p class="muted">Resets ${time(resetsAt, frame)} (${per === 'month' && `${monthDay(resetsAt)}, `}00:00 UTC).</p>`
+  const { locale } = frame
+  const texts = frame.texts.usage
+  const describe = per === 'day' ? texts.usedToday : texts.usedThisMonth
+  const text = describe(formatCount(used, locale), formatCount(limit, locale))
+  const at = time(resetsAt, frame)
+  return html`<p id="${id}">${key !== undefined && html`<code>${key}</code>: `}${text} ${quotaBadge(frame, used / limit)}</p><progress class="quota${quotaMark(used / limit)}" max="${limit}" value="${Math.min(used, limit)}" aria-labelledby="${id}">${text}</progress>
+<p class="muted">${per === 'day' ? texts.resetsOnDay(at) : texts.resetsInMonth(at, monthDay(resetsAt, frame))}</p>`
 }
 
 /** The bar of a quota says by its colour, and in words, that little is left. */
@@ -84,25 +87,25 @@ function quotaMark(share: number): string {
   return share >= 1 ? ' full' : share >= 0.8 ? ' near' : ''
 }
 
-function quotaBadge(share: number): Html | undefined {
-  if (share >= 1) return badge('bad', 'Used up')
-  return share >= 0.8 ? badge('warn', 'Nearly used up') : undefined
+function quotaBadge({ texts: { usage } }: PageFrame, share: number): Html | undefined {
+  if (share >= 1) return badge('bad', usage.usedUp)
+  return share >= 0.8 ? badge('warn', usage.nearlyUsedUp) : undefined
 }
 
-function daysForm({ base }: PageFrame, { days, path }: UsageView): Html {
+function daysForm({ base, texts: { usage } }: PageFrame, { days, path }: UsageView): Html {
   return html`<form class="search" method="get" action="${base}${path}">
-<div><label for="from">From</label><input id="from" name="from" type="date" value="${formatDay(days.from)}"></div>
-<div><label for="to">To</label><input id="to" name="to" type="date" value="${formatDay(days.to)}"></div><button>Show</button></form>`
+<div><label for="from">${usage.from}</label><input id="from" name="from" type="date" value="${formatDay(days.from)}"></div>
+<div><label for="to">${usage.to}</label><input id="to" name="to" type="date" value="${formatDay(days.to)}"></div><button>${usage.show}</button></form>`
 }
 
-function noUsage(): Html {
+function noUsage({ texts: { usage } }: PageFrame): Html {
   return card({
-    title: 'Days',
+    title: usage.days,
     isFlush: true,
     body: emptyState({
       icon: icon('usage'),
-      title: 'No requests on these days',
-      text: 'Requests appear here within a few seconds.',
+      title: usage.none,
+      text: usage.noneHint,
     }),
   })
 }
@@ -110,14 +113,17 @@ function noUsage(): Html {
 const chartWidth = 1_000
 const chartHeight = 160
 
-function daysCard({ from, to }: DayRange, counts: readonly UsageCount[]): Html {
+function daysCard(frame: PageFrame, { from, to }: DayRange, counts: readonly UsageCount[]): Html {
+  const texts = frame.texts.usage
+  const number = (value: number) => formatCount(value, frame.locale)
   const byDay = Map.groupBy(counts, ({ day }) => day)
   const sums = Array.from(
     { length: to - from + 1 },
     (_, index) => totalOf(byDay.get(from + index) ?? []).requests,
   )
   const most = Math.max(...sums)
-  const text = `${number(totalOf(counts).requests)} requests from ${formatDay(from)} to ${formatDay(to)}, at most ${number(most)} a day.`
+  const all = number(totalOf(counts).requests)
+  const text = texts.sum(all, formatDay(from), formatDay(to), number(most))
   const top = topOfAxis(most)
   const step = chartWidth / sums.length
   const bars = sums.map((requests, index) => {
@@ -126,7 +132,7 @@ function daysCard({ from, to }: DayRange, counts: readonly UsageCount[]): Html {
     return html`<rect class="bar" ${rawHtml(place)}><title>${formatDay(from + index)}: ${number(requests)}</title></rect>`
   })
   return card({
-    title: 'Days',
+    title: texts.days,
     lead: text,
     body: html`<div class="chart"><div class="axis" aria-hidden="true"><span>${number(top)}</span>${top > 1 && html`<span>${number(top / 2)}</span>`}<span>0</span></div><svg class="days" viewBox="0 0 ${chartWidth} ${chartHeight}" preserveAspectRatio="none" role="img" aria-label="${text}">${gridLines}${bars}</svg>
 <div class="row between muted"><span>${formatDay(from)}</span><span>${formatDay(to)}</span></div></div>`,
@@ -144,36 +150,33 @@ function topOfAxis(most: number): number {
   return top * power
 }
 
-function sumsCard(counts: readonly UsageCount[]): Html {
+function sumsCard(frame: PageFrame, counts: readonly UsageCount[]): Html {
+  const texts = frame.texts.usage
   const groups = Map.groupBy(counts, ({ key, route }) => JSON.stringify([key, route]))
   const rows = [...groups.values()].toSorted((a, b) => totalOf(b).requests - totalOf(a).requests)
-  const titles = ['Key', 'Route', 'Requests', 'Units']
   return card({
-    title: 'Keys and routes',
-    lead: 'A unit is the cost a backend reports; 1 by default.',
+    title: texts.sums,
+    lead: texts.sumsLead,
     isFlush: true,
-    body: html`<table class="sums">${titleRow(titles)}<tbody>${rows.map(sumRow)}</tbody></table>`,
+    body: html`<table class="sums">${titleRow(Object.values(texts.columns))}<tbody>${rows.map((row) => sumRow(frame, row))}</tbody></table>`,
   })
 }
 
-function sumRow(counts: readonly UsageCount[]): Html {
+function sumRow({ texts: { usage }, locale }: PageFrame, counts: readonly UsageCount[]): Html {
+  const { columns, unknownKey } = usage
   const [first] = counts
   const { requests, units } = totalOf(counts)
   return html`<tr>${[
-    cell('Key', html`<code>${first?.key === '' ? 'unknown' : first?.key}</code>`),
-    cell('Route', html`${first?.route}`),
-    cell('Requests', html`${number(requests)}`),
-    cell('Units', html`${number(units)}`),
+    cell(columns.key, html`<code>${first?.key === '' ? unknownKey : first?.key}</code>`),
+    cell(columns.route, html`${first?.route}`),
+    cell(columns.requests, html`${formatCount(requests, locale)}`),
+    cell(columns.units, html`${formatCount(units, locale)}`),
   ]}</tr>`
 }
 
 /** Such as `1 Dec`. */
-function monthDay(at: number): string {
-  return new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
-}
-
-function number(value: number): string {
-  return value.toLocaleString('en-GB')
+function monthDay(at: number, { locale }: PageFrame): string {
+  return new Date(at).toLocaleDateString(locale.tag, { day: 'numeric', month: 'short', timeZone: 'UTC' })
 }
 
 function round(value: number): number {

@@ -28,7 +28,7 @@ import type { Account } from '#store/account.ts'
 import type { CallerParts } from './parts.ts'
 
 /** The parts that authenticate a caller, built once for the gateway and for `explain`. */
-export interface AuthParts {
+interface AuthParts {
   /** Empty; the key loader fills it. */
   readonly keyring: Keyring
   readonly verified: VerifiedTokens<AccessTokenClaims>
@@ -39,7 +39,7 @@ export interface AuthParts {
   readonly issuers: Issuers
 }
 
-export interface AuthPartsOptions
+interface AuthPartsOptions
   extends Pick<
     DirectoryOptions,
     | 'store'

@@ -44,7 +44,7 @@ export interface CallerAuth extends TokenIssuers {
   close(): void
 }
 
-export interface CallerAuthOptions extends CallerParts {
+interface CallerAuthOptions extends CallerParts {
   /** Called on a change once caches and keys reflect it; undefined = any change. */
   onChange(change: Change | undefined): void
 }

@@ -26,7 +26,7 @@ const deliveryTimeoutMs = 10_000
 type ReceiverConfig = Config['events'][number]
 
 /** A receiver that is posted to. */
-export interface PostedReceiver extends Receiver {
+interface PostedReceiver extends Receiver {
   close(): void
 }
 
@@ -91,7 +91,7 @@ export function createConfiguredReceivers({
 }
 
 /** Tells receivers of events, and owners of keys that are about to expire, as the config that applies says. */
-export interface Events {
+interface Events {
   /** Resolves once it is known from where on each receiver gets events. */
   use(config: Config): Promise<void>
   close(): Promise<void>
@@ -134,7 +134,10 @@ export function openEvents({
     posted = events.map((receiver) => createReceiver(receiver, publicOrigin, clock))
     const portalUrl = portal.origin + portal.path
     const sendMail = mail?.notices === true ? lazyMailer(config) : undefined
-    await deliveries.use([...posted, ...(sendMail ? [createReminderReceiver({ sendMail, portalUrl })] : [])])
+    await deliveries.use([
+      ...posted,
+      ...(sendMail ? [createReminderReceiver({ store, sendMail, portalUrl })] : []),
+    ])
     for (const { close } of before) close()
   }
 

@@ -37,7 +37,7 @@ export interface ProcessParts {
 }
 
 /** Parts that live as long as the store is open, including those of the process. */
-export interface StoreParts extends ProcessParts {
+interface StoreParts extends ProcessParts {
   readonly sealingKeys: KeySource
   /** See SealingKeys. */
   readonly rereadSealingKeys: SealingKeys['reread']

@@ -9,8 +9,9 @@ import type { Metrics, PackedSnapshot } from '#ops/metrics/metrics.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { StoreState } from '#store/diagnostics.ts'
+import type { WorkerUrls } from './worker-listeners.ts'
 
-export interface ReloadOptions {
+interface ReloadOptions {
   currentConfig(): Config
   /** If so, nothing is reloaded: closed parts must not be built again. */
   isShuttingDown(): boolean
@@ -108,7 +109,7 @@ const restartOnly: readonly { readonly path: Path; of(config: Config): unknown }
 ]
 
 /** The changed options that require a restart, one line each; none = the config can be applied. */
-export function restartProblems(running: Config, { config, sourceOf }: LoadedConfig): string[] {
+function restartProblems(running: Config, { config, sourceOf }: LoadedConfig): string[] {
   return restartOnly
     .filter(({ of }) => !isDeepStrictEqual(of(running), of(config)))
     .map(({ path }) => {
@@ -118,13 +119,7 @@ export function restartProblems(running: Config, { config, sourceOf }: LoadedCon
 }
 
 /** Serves the requests: this process, or several workers that share a port. */
-export interface RequestServer {
-  /** The URL for clients, such as `http://127.0.0.1:8080`. */
-  readonly url: string
-  /** Where other proxies ask whether to forward a request; undefined = nowhere. */
-  readonly decideUrl: string | undefined
-  /** Where plain HTTP is redirected; undefined = nowhere. */
-  readonly redirectUrl: string | undefined
+export interface RequestServer extends WorkerUrls {
   health(): StoreHealth | Promise<StoreHealth>
   storeState(): StoreState | Promise<StoreState>
   /** The whole exposition: in Prometheus text format, or as OpenMetrics. */

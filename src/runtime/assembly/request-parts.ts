@@ -41,7 +41,7 @@ import type { CallerAuth } from './caller-auth.ts'
 import type { ConfigParts } from './parts.ts'
 
 /** Parts for browsers that cannot set headers; all undefined if the access cookie is not enabled. */
-export interface BrowserParts {
+interface BrowserParts {
   readonly readAccessCookie: ReadAccessCookie | undefined
   /** Also undefined without the portal. */
   readonly findSignIn: FindSignIn | undefined

@@ -24,6 +24,7 @@ import { createUsageMeter } from '#gateway/server/usage-meter.ts'
 import { createIgnoredUpgradeLog, type UpgradeHandler } from '#gateway/server/web-sockets.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
+import { createQuotaCharge } from '#identity/limits/plans.ts'
 import type { Exporter } from '#ops/tracing/exporter.ts'
 import { createTracer } from '#ops/tracing/tracer.ts'
 import { createAddressSet } from '#platform/addresses.ts'
@@ -76,7 +77,10 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   const ownPaths = createOwnPaths(config.portal, config.routes, config)
   const cors = createCors({ ...config.cors, table, ownPaths })
   const assertion = createAssertionHeader(options)
-  const usageMeter = createUsageMeter(options.usageRecorder)
+  const usageMeter = createUsageMeter(
+    options.usageRecorder,
+    createQuotaCharge({ plans: config.plans, quotas: options.quotas }),
+  )
   const { readAccessCookie, redirectToSignIn } = createBrowserParts(config)
   const isReturnPath = redirectToSignIn && createReturnPathCheck(table, ownPaths)
   const gate = {

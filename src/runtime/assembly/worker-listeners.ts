@@ -13,7 +13,7 @@ import type { Log } from '#platform/log/log.ts'
 import type { WorkerTraffic } from './traffic.ts'
 
 /** The listeners of a worker: the main one, and those for other proxies and for redirects if they are configured. */
-export interface WorkerListeners {
+interface WorkerListeners {
   /** @throws OperatorError if an address is not available; nothing listens then */
   listen(): Promise<WorkerUrls>
   /** Applies the options of another config. @throws if TLS cannot use the certificate: nothing has changed then */
@@ -25,14 +25,15 @@ export interface WorkerListeners {
 }
 
 export interface WorkerUrls {
+  /** For clients, such as `http://127.0.0.1:8080`. */
   readonly url: string
-  /** undefined = there is no listener for other proxies. */
+  /** Where other proxies ask whether to forward a request; undefined = there is no such listener. */
   readonly decideUrl: string | undefined
-  /** undefined = plain HTTP is not redirected. */
+  /** Where plain HTTP is redirected; undefined = there is no such listener. */
   readonly redirectUrl: string | undefined
 }
 
-export interface WorkerListenersOptions {
+interface WorkerListenersOptions {
   readonly config: Config
   readonly ticketKeys: Buffer | undefined
   /** Read once for each request. */
@@ -188,7 +189,7 @@ const countMaxAgeMs = 100
  * so the last ones are kept free, and further connections are dropped where that can be counted.
  * @param openConnections how many connections there are
  */
-export type MayAccept = (openConnections: number) => boolean
+type MayAccept = (openConnections: number) => boolean
 
 /** If the limit is unknown (on systems other than Linux), every connection is accepted. */
 export function watchDescriptors(limit = descriptorsMax(), count = countDescriptors): MayAccept {

@@ -165,10 +165,10 @@ function createSharedStore(store: Store): SharedStore {
   return { lease }
 }
 
-export const noUpstreams: OpenUpstreams = { byName: new Map() }
+const noUpstreams: OpenUpstreams = { byName: new Map() }
 
 /** Opens the upstreams of a config; unchanged ones are reused with their connections. */
-export function reconcileUpstreams(
+function reconcileUpstreams(
   configs: readonly UpstreamConfig[],
   previous: OpenUpstreams,
   { log, targetKeys }: { readonly log: Log; targetKeys(): Keys },
@@ -219,7 +219,7 @@ export function targetStates({ byName }: OpenUpstreams): readonly TargetState[] 
 }
 
 /** Closes the upstreams that are not in `reused`. Requests in flight are still completed. */
-export function closeUpstreams({ byName }: OpenUpstreams, reused: OpenUpstreams): void {
+function closeUpstreams({ byName }: OpenUpstreams, reused: OpenUpstreams): void {
   for (const [name, upstream] of byName) {
     if (reused.byName.get(name) !== upstream) upstream.close()
   }

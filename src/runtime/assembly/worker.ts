@@ -11,16 +11,11 @@ import { openEvents } from './events.ts'
 import { openStoreParts, type ProcessParts } from './parts.ts'
 import type { PreparedConfig } from './reload.ts'
 import { openStoreMonitor } from './store-monitor.ts'
-import { createWorkerListeners } from './worker-listeners.ts'
+import { createWorkerListeners, type WorkerUrls } from './worker-listeners.ts'
 import { createWorkerPartsBuilder, targetStates } from './worker-parts.ts'
 
 /** The part of the gateway that serves requests, in this process. */
-export interface Worker {
-  readonly url: string
-  /** Where other proxies ask; undefined = nowhere. */
-  readonly decideUrl: string | undefined
-  /** Where plain HTTP is redirected; undefined = nowhere. */
-  readonly redirectUrl: string | undefined
+export interface Worker extends WorkerUrls {
   health(): StoreHealth
   /** The state that the store reports. */
   storeState(): StoreState
@@ -133,12 +128,10 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   }
 
   await events.use(config)
-  const { url, decideUrl, redirectUrl } = await closeOnFailure(opened, listeners.listen)
-  ownUrl = url
+  const urls = await closeOnFailure(opened, listeners.listen)
+  ownUrl = urls.url
   return {
-    url,
-    decideUrl,
-    redirectUrl,
+    ...urls,
     health,
     storeState: storeMonitor.state,
     lastReadAt: () => current.callerAuth.storeConnection.readAt,

@@ -3,7 +3,7 @@ import { listen } from '#gateway/server/listen.ts'
 import { createServer } from '#platform/http.ts'
 
 /** A backend for trying out the gateway. */
-export interface EchoServer {
+interface EchoServer {
   /** Such as `http://127.0.0.1:41234`. */
   readonly url: string
   close(): void

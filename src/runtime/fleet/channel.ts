@@ -24,7 +24,7 @@ export interface Channel<Requests extends RequestTypes> {
 }
 
 /** One end of the pipe between two processes. */
-export interface Pipe {
+interface Pipe {
   send(message: object, done: (error: Error | null) => void): void
   onMessage(listener: (message: unknown) => void): void
 }

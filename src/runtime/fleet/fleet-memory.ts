@@ -1,7 +1,7 @@
 import type { MemoryUpdate } from './messages.ts'
 
 /** What the workers have looked up, for workers that are started while the store is unreachable. */
-export interface FleetMemory {
+interface FleetMemory {
   /** @param worker its number */
   remember(worker: number, notes: readonly MemoryUpdate[]): void
   /** What is known of each key; undefined = nothing. */
@@ -10,7 +10,7 @@ export interface FleetMemory {
   removeWorker(worker: number): void
 }
 
-export interface FleetMemoryOptions {
+interface FleetMemoryOptions {
   /** How many entries are kept, and how many bytes of text in total; the oldest are dropped first. */
   readonly entriesMax: number
   readonly bytesMax: number

@@ -12,7 +12,7 @@ import { toOpenMetrics } from '#ops/metrics/open-metrics.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /** The metrics of all workers, merged. */
-export interface FleetMetrics {
+interface FleetMetrics {
   /** The whole exposition: in Prometheus text format, or as OpenMetrics. */
   text(isOpenMetrics?: boolean): Promise<string>
   /** The same as plain JSON. */
@@ -22,7 +22,7 @@ export interface FleetMetrics {
   close(): void
 }
 
-export interface FleetMetricsOptions {
+interface FleetMetricsOptions {
   readonly metrics: Metrics
   workers(): readonly WorkerProcess[]
 }

@@ -21,7 +21,7 @@ import {
 } from './worker-process.ts'
 import { createWorkerSlot, type WorkerSlot } from './worker-slot.ts'
 
-export interface FleetOptions {
+interface FleetOptions {
   readonly loaded: LoadedConfig
   readonly log: Log
   /** The metrics of this process, which represent the instance. */

@@ -44,7 +44,7 @@ export function configureCluster(): void {
  */
 export const startTimeoutMs = 30_000
 
-export interface StartLimits {
+interface StartLimits {
   readonly timeoutMs: number
   /** Aborts the start. */
   readonly signal: AbortSignal

@@ -15,7 +15,7 @@ export interface WorkerSlot {
   stop(withinMs: number): Promise<void>
 }
 
-export interface WorkerSlotOptions {
+interface WorkerSlotOptions {
   readonly number: number
   /** The options for a worker that starts now; waits while a change is in progress. */
   startOptions(): Promise<Omit<WorkerStartOptions, 'worker'>>
@@ -144,7 +144,7 @@ export function createBackoff(): Backoff {
   }
 }
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   onPingReply(pulse: PingReply): void
   /** Called once, when it has not answered for `silentMax` periods. */
   onHung(): void
@@ -161,7 +161,7 @@ const silentMax = 5
 /**
  * Watches a worker until it exits: one that is suspended, or in an endless loop, would hold its connections forever.
  */
-export function watchHeartbeat(worker: WorkerProcess, options: HeartbeatOptions): void {
+function watchHeartbeat(worker: WorkerProcess, options: HeartbeatOptions): void {
   const { onPingReply, onHung } = options
   let silent = 0
 

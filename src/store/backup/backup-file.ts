@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Line } from '#platform/files.ts'
+import { parseJsonObject } from '#platform/json.ts'
 import type { StoreRecord } from './records.ts'
 import { accountOf, type BackupRecord, badFieldOf, type RecordKind, recordFields } from './records.ts'
 
@@ -84,14 +85,14 @@ function assertWhole(record: BackupRecord): void {
 }
 
 /** Where a backup is read from. */
-export interface BackupSource {
+interface BackupSource {
   /** Its name in messages. */
   readonly name: string
   lines(): AsyncIterable<readonly Line[]>
 }
 
 /** A record and its line in the file, from 1. */
-export interface RecordLine {
+interface RecordLine {
   readonly line: number
   readonly record: BackupRecord
 }
@@ -101,7 +102,7 @@ export interface RecordLine {
  * intact.
  * @throws OperatorError if the file is not a backup, of a later format, damaged, or incomplete
  */
-export async function* readBackup(source: BackupSource): AsyncGenerator<readonly RecordLine[]> {
+async function* readBackup(source: BackupSource): AsyncGenerator<readonly RecordLine[]> {
   const hash = createHash('sha256')
   let records = 0
   let end: BackupEnd | undefined
@@ -109,7 +110,7 @@ export async function* readBackup(source: BackupSource): AsyncGenerator<readonly
   function read({ line, text, problem }: Line): RecordLine[] {
     if (problem !== undefined) throw damaged(source, `line ${line} ${problem}`)
     if (end) throw damaged(source, `line ${line} comes after its end`)
-    const value = parse(text)
+    const value = parseJsonObject(text)
     if (line === 1) assertHead(source, value)
     else if (isEnd(value)) {
       end = value
@@ -128,17 +129,6 @@ export async function* readBackup(source: BackupSource): AsyncGenerator<readonly
 }
 
 type Value = Readonly<Record<string, unknown>>
-
-/** @returns undefined where it is no JSON object */
-function parse(text: string): Value | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    // The cast is sound: any object is one of unknown members.
-    return typeof value === 'object' && value !== null ? (value as Value) : undefined
-  } catch {
-    return undefined
-  }
-}
 
 function assertHead({ name }: BackupSource, head: Value | undefined): void {
   if (head?.backup !== 'gatehouse' || typeof head.format !== 'number') {

@@ -1,5 +1,5 @@
 import type { Account } from '../account.ts'
-import type { Session, SessionPosition, SessionsPage } from '../sessions.ts'
+import { retentionAfterEndMs, type Session, type SessionPosition, type SessionsPage } from '../sessions.ts'
 import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'
 
@@ -99,9 +99,6 @@ export async function forgetSessions({ keys, ask, run }: Connection, accountId: 
     await run(forgetScript, [all, ...ids.map(keys.session)], ids)
   }
 }
-
-/** How long a record outlives its session, so that an expired token can be distinguished from an unknown one. */
-export const retentionAfterEndMs = 24 * 3_600_000
 
 function entriesOf([, ...words]: readonly string[]) {
   return Array.from({ length: words.length / 3 }, (_, index) => ({

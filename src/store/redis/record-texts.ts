@@ -1,3 +1,4 @@
+import { compareTexts } from '#platform/text.ts'
 import { type Account, emailKey } from '../account.ts'
 import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
 import { termsOf } from '../search.ts'
@@ -147,9 +148,4 @@ interface CreatedRecord {
 /** The order of lists by time: newest first, and those of the same time by ID. */
 export function newestFirst(a: CreatedRecord, b: CreatedRecord): number {
   return b.createdAt - a.createdAt || compareTexts(a.id, b.id)
-}
-
-/** By bytes, as SQLite and Redis order texts, so that lists have the same order in every store. */
-export function compareTexts(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

@@ -2,20 +2,21 @@ import type { Account } from '../account.ts'
 import { sessionsByReplacing } from '../account-changes/by-replacing.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import { decideRotation, type RotationDecision } from '../decide-rotation.ts'
-import type {
-  NewSession,
-  RefreshTokenUse,
-  Rotation,
-  RotationAcknowledgement,
-  Session,
-  SessionEnd,
-  SessionPosition,
-  SessionStore,
-  SessionsPage,
+import {
+  type NewSession,
+  type RefreshTokenUse,
+  type Rotation,
+  type RotationAcknowledgement,
+  retentionAfterEndMs,
+  type Session,
+  type SessionEnd,
+  type SessionPosition,
+  type SessionStore,
+  type SessionsPage,
 } from '../sessions.ts'
 import type { AccountAccess } from './accounts.ts'
 import type { Connection } from './open-connection.ts'
-import { createOpenSessionIndex, type PositionReader, retentionAfterEndMs } from './open-session-index.ts'
+import { createOpenSessionIndex, type PositionReader } from './open-session-index.ts'
 import { parseSession, sessionFields } from './record-texts.ts'
 import { loadScript, pairsOf } from './scripts.ts'
 

@@ -1,6 +1,7 @@
+import { compareTexts } from '#platform/text.ts'
 import type { SigningKeyStore } from '../signing-keys.ts'
 import type { Connection } from './open-connection.ts'
-import { compareTexts, parseSigningKey, signingKeyText } from './record-texts.ts'
+import { parseSigningKey, signingKeyText } from './record-texts.ts'
 import { loadScript } from './scripts.ts'
 import { storeFormat } from './store-identity.ts'
 

@@ -3,7 +3,7 @@ import { parseChange } from '../changes.ts'
 import { openClient, type RedisOptions } from './client.ts'
 
 /** Receives changes as they are published: fast, and at most once. */
-export interface Subscription {
+interface Subscription {
   /** Sets the position that the log was read to: a subscription that stays behind it is stalled, and reconnected. */
   check(head: number): void
   /** Whether it has been subscribed for a while, and has received what `check` expects. */

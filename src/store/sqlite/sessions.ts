@@ -4,20 +4,20 @@ import type { Account } from '../account.ts'
 import { sessionsByReplacing } from '../account-changes/by-replacing.ts'
 import { sessionChange } from '../changes.ts'
 import { decideRotation } from '../decide-rotation.ts'
-import type {
-  NewSession,
-  RefreshTokenUse,
-  Rotation,
-  Session,
-  SessionStore,
-  SessionsPage,
+import {
+  type NewSession,
+  type RefreshTokenUse,
+  type Rotation,
+  retentionAfterEndMs,
+  type Session,
+  type SessionStore,
+  type SessionsPage,
 } from '../sessions.ts'
-import type { Accounts } from './accounts.ts'
+import type { AccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
 
-/** How long a row outlives its session, and how many old rows are removed at each start of a session. */
-const retentionAfterEndMs = 24 * 3_600_000
+/** How many old rows are removed at each start of a session. */
 const removalBatchMax = 20
 /** How many sessions one step ends: this blocks the event loop for some milliseconds. */
 const endedMax = 200
@@ -25,7 +25,7 @@ const endedMax = 200
 export function createSessionStore(
   { prepare, read, write }: Database,
   { writeChange, writeChanges }: Writer,
-  accounts: Accounts,
+  accounts: AccountTable,
 ): SessionStore {
   const insert = prepare(
     `INSERT INTO sessions

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 /** A transaction; `busy` if another process, or a long write of this one, is writing. */
-export type Attempt<Result> =
+type Attempt<Result> =
   | { readonly kind: 'written'; readonly result: Result }
   | { readonly kind: 'busy'; readonly cause: unknown }
 

@@ -71,7 +71,7 @@ for (const driver of Object.keys(placesOf) as (keyof typeof placesOf)[]) {
       t.strictSame(await accounts.find(ada.email), before)
     })
 
-    t.test('what the file does not say stays as it is', async (t) => {
+    t.test('what the file does not mention stays as it is', async (t) => {
       await accounts.update(ada.email, { lastName: 'Lovelace' })
       const result = await run({ accounts: [{ email: 'ADA@example.com', keys: [{ name: 'ci' }] }] })
       t.match(result, { changes: [], unchanged: 1 })
@@ -79,7 +79,7 @@ for (const driver of Object.keys(placesOf) as (keyof typeof placesOf)[]) {
     })
 
     t.test(
-      'accounts and keys become as the file says, each change with an entry of the audit log',
+      'accounts and keys match the file afterwards, and the audit log has an entry for each change',
       async (t) => {
         const before = await accounts.find(ada.email)
         const result = await run({
@@ -174,7 +174,7 @@ t.test('narrower limits end the sessions of a key, wider ones do not', async (t)
   t.equal((await store.findSession(session.id))?.end, 'revoked')
 })
 
-t.test('other limits are those of the key within an overlap too', async (t) => {
+t.test('a change of limits applies to the old key during an overlap too', async (t) => {
   const { run, accounts, secretKeys } = await openApply(t)
   await run({ accounts: [{ email: ada.email, keys: [{ name: 'ci' }] }] })
   await secretKeys.rotate(ada.email, 'ci', 60)
@@ -189,7 +189,7 @@ t.test('other limits are those of the key within an overlap too', async (t) => {
   )
 })
 
-t.test('a key that is over stays in the file, but is not made', async (t) => {
+t.test('an expired key may stay in the file, but is not created', async (t) => {
   const { run, time } = await openApply(t)
   const state = {
     accounts: [{ email: ada.email, keys: [{ name: 'ci', expiresAt: '2024-01-31T00:00:00Z' }] }],
@@ -234,7 +234,7 @@ t.test('a run that ends early is finished by the next one', async (t) => {
   t.match(await run(state), { changes: [] })
 })
 
-t.test('what goes wrong with the first change is thrown, and nothing is changed', async (t) => {
+t.test('an error of the first change is thrown, and nothing is changed', async (t) => {
   const { run, store } = await openApply(t)
   const failing = run(
     { accounts: [bob] },

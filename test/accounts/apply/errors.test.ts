@@ -52,7 +52,7 @@ t.test('all errors of a file are found at once, each with its path', async (t) =
   )
 })
 
-t.test('what has another type is left to the schema', async (t) => {
+t.test('values of a wrong type are left to the schema', async (t) => {
   for (const state of [undefined, [], 'x', {}, { accounts: 'x' }, { accounts: [1, { email: 1, keys: 1 }] }])
     t.strictSame(errorsIn(state), [])
   t.strictSame(errorsIn({ accounts: [{ email, keys: [1, { name: 1, scopes: 'x', digest: 1 }] }] }), [])
@@ -68,21 +68,21 @@ t.test('a file has a limited number of accounts', async (t) => {
   t.ok(applyMax.api < applyMax.command)
 })
 
-t.test('a hundred errors are named, and how many more there are', async (t) => {
+t.test('a hundred errors are reported, and the number of the others', async (t) => {
   const { run } = await openApply(t)
   const wrong = (count: number) => ({ accounts: Array.from({ length: count }, () => ({ email: 'x' })) })
   const errorsOf = async (count: number) => {
     const error = await run(wrong(count), { accountsMax: 1_000 }).catch((error: unknown) => error)
     return error instanceof GatehouseError ? (error.errors ?? []) : []
   }
-  // Each has no e-mail address, and all but the first have the same.
+  // No account has a valid e-mail, and all but the first repeat it.
   t.equal((await errorsOf(50)).length, 99)
   t.equal((await errorsOf(51)).length, 101)
   t.match((await errorsOf(51)).at(-1), { message: 'and 1 more errors' })
   t.match((await errorsOf(500)).at(-1), { message: 'and 899 more errors' })
 })
 
-t.test('what only the store knows is found before anything is changed', async (t) => {
+t.test('errors that depend on the store are found before anything is changed', async (t) => {
   const { run, accounts } = await openApply(t)
   const key = (name: string, changes: Partial<DesiredKey> = {}) => ({ name, ...changes })
   await run({
@@ -111,7 +111,7 @@ t.test('what only the store knows is found before anything is changed', async (t
   t.strictSame(await accounts.find(email), before)
 })
 
-t.test('an account has no more keys than it may have', async (t) => {
+t.test('an account cannot get more keys than it may have', async (t) => {
   const { run } = await openApply(t)
   const withKeys = (...names: readonly string[]) => ({
     accounts: [{ email, keys: names.map((name) => ({ name })) }],
@@ -124,7 +124,7 @@ t.test('an account has no more keys than it may have', async (t) => {
   ])
 })
 
-t.test('a certificate is a key that ends with it', async (t) => {
+t.test('a key made from a certificate expires with it', async (t) => {
   const { run, accounts, time } = await openApply(t)
   time.now = Date.now()
   const { cert } = makeCertificate(t, 'DNS:b', 'b')

@@ -24,18 +24,18 @@ async function openWith(t: Test, count: number) {
   return opened
 }
 
-t.test('half of the accounts and half of the keys may go, and no more', async (t) => {
+t.test('half of the accounts and half of the keys may be pruned, and no more', async (t) => {
   const { run } = await openWith(t, 4)
   const dry = { ...prune(), isDryRun: true }
   t.equal((await run(stateOf(2, keyNames), dry)).changes.length, 2)
   t.strictSame(await refusalOf(run(stateOf(1, keyNames), dry)), ['pruneMax'])
   t.strictSame(await refusalOf(run(stateOf(0, keyNames), dry)), ['pruneMax'])
-  // Of 12 keys a third, then two thirds.
+  // A third of 12 keys, then two thirds.
   t.equal((await run(stateOf(4, ['a', 'b']), dry)).changes.length, 4)
   t.strictSame(await refusalOf(run(stateOf(4, ['a']), dry)), ['pruneMax'])
 })
 
-t.test('as many may go as are allowed, and not one more', async (t) => {
+t.test('as many may be pruned as are allowed, and not one more', async (t) => {
   const { run } = await openWith(t, 4)
   const dry = (max: number) => ({ ...prune(max), isDryRun: true })
   t.equal((await run(stateOf(1, ['a', 'b']), dry(4))).changes.length, 4)
@@ -45,7 +45,7 @@ t.test('as many may go as are allowed, and not one more', async (t) => {
   t.match(await run(stateOf(4, keyNames), dry(0)), { changes: [] })
 })
 
-t.test('what goes are further keys of listed accounts, and accounts that were listed before', async (t) => {
+t.test('pruning removes further keys of listed accounts, and accounts that were listed before', async (t) => {
   const { run, accounts } = await openWith(t, 4)
   const foreign = await accounts.create({
     email: 'foreign@example.com',
@@ -104,7 +104,7 @@ t.test('nobody disables or demotes their own account, and another Admin is left'
   t.equal((await accounts.find(id)).revision, 1, 'nothing was changed')
   t.match(await own.run({ accounts: [admin] }, { mayChangeOwn: false }), { changes: [] })
   t.match(await own.run(named), { failure: undefined })
-  // The other becomes an Admin before this one is none.
+  // The other account becomes an Admin before this one is demoted.
   t.match(await run({ accounts: [{ ...admin, role: 'User' }, another] }), { failure: undefined })
   t.match(await accounts.find(id), { role: 'User' })
 })

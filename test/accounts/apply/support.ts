@@ -16,7 +16,7 @@ export const placesOf = { sqlite: async () => newSqlitePlace, redis: emptiedPlac
 
 const system: Actor = { kind: 'system', channel: 'system' }
 
-/** `apply` on a store, with what else tests need of it; an account may have four secret keys. */
+/** `apply` on a store, with the other parts that tests need; an account may have four secret keys. */
 export function applyOn(store: Store, { by = system, now = 1_700_000_000_000 } = {}) {
   const time = { now }
   const sealer = createSealer(randomBytes(32))
@@ -42,7 +42,7 @@ export function sha256Of(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }
 
-/** What a refusal says: its code, and the fields that are wrong. */
+/** The code of a refusal, and its field errors. */
 export async function refusalOf(work: Promise<unknown>): Promise<unknown> {
   const error = await work.then(
     () => undefined,

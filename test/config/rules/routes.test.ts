@@ -300,6 +300,15 @@ t.test('the place of the costs is a path, or up to 8 with a factor each, none of
   ])
 })
 
+t.test('quotas count units only where a response says them', async (t) => {
+  for (const cost of [{ costField: 'a' }, { costHeader: 'X-Cost' }])
+    t.strictSame(problemMessages(t, withRoute({ ...cost, quotaCounts: 'units' })), [])
+  t.strictSame(problemMessages(t, withRoute({ quotaCounts: 'requests' })), [])
+  t.strictSame(problemMessages(t, withRoute({ quotaCounts: 'units' })), [
+    'routes[0].quotaCounts: needs a costField or costHeader, which says how many units a request is',
+  ])
+})
+
 t.test('usage is asked for only where it is read', async (t) => {
   t.strictSame(problemMessages(t, withRoute({ costField: 'a', includeUsage: true })), [])
   t.strictSame(problemMessages(t, withRoute({ includeUsage: false })), [])

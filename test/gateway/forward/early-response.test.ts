@@ -16,7 +16,7 @@ t.test('an answer before the end of the upload is heard at once, and the connect
       `${headOf('POST / HTTP/1.1', framing)}${framing.startsWith('C') ? '12345' : '5\r\n12345\r\n'}`,
     )
     t.equal((await client.response()).body, 'POST')
-    // What is left of the body is no next request.
+    // The rest of the body is not taken for another request.
     client.send(rest + headOf('GET / HTTP/1.1'))
     t.equal((await client.response()).body, 'GET')
     t.strictSame(

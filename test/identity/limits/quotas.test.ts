@@ -70,23 +70,74 @@ for (const limit of [1, 99, 100, 1_000, 10_000]) {
 
 t.test('a take that is undone is not spent, with the store and without it', async (t) => {
   const { storeConnection, open } = await start(t)
-  const { take, giveBackOne, readUsed } = open()
+  const { take, charge, readUsed } = open()
   const quota = { limit: 2, per: 'day' } as const
-  giveBackOne('ada')
+  charge('ada', quota, -1)
   t.equal(await readUsed('ada', '2027-12-31'), 0, 'nothing to undo')
   for (let count = 0; count < 5; count++) {
     t.match(await take('ada', quota), { isAllowed: true })
-    giveBackOne('ada')
+    charge('ada', quota, -1)
   }
   t.equal(await readUsed('ada', '2027-12-31'), 0)
   t.equal(await takeOften(take, 5, quota), 2)
   storeConnection.isUp = false
   t.match(await take('bob', quota), { isAllowed: true })
-  giveBackOne('bob')
+  charge('bob', quota, -1)
   for (const isAllowed of [true, true, false]) t.match(await take('bob', quota), { isAllowed })
   storeConnection.isUp = true
   t.match(await take('bob', quota), { isAllowed: false }, 'the store is told of two')
   t.equal(await readUsed('bob', '2027-12-31'), 2)
+})
+
+t.test('what requests cost is spent, as much as it is, and all processes learn of it', async (t) => {
+  for (const limit of [10, 10_000]) {
+    const { open } = await start(t, 2)
+    const [one, other] = [open(), open()]
+    const quota = { limit, per: 'day' } as const
+    t.match(await one.take('ada', quota), { isAllowed: true })
+    one.charge('ada', quota, limit - 2)
+    await until(
+      'the store is told',
+      async () => (await other.readUsed('ada', '2027-12-31')) === limit - 1 || undefined,
+    )
+    t.match(await other.take('ada', quota), { isAllowed: true, remaining: 0 }, 'at the limit')
+    t.match(await other.take('ada', quota), { isAllowed: false }, 'one over')
+    t.match(await one.take('ada', quota), { isAllowed: false })
+    // Far over: requests that were under way.
+    other.charge('ada', quota, 5 * limit)
+    await until(
+      'it is told too',
+      async () => (await one.readUsed('ada', '2027-12-31')) === 6 * limit || undefined,
+    )
+    t.match(await one.take('bob', quota), { isAllowed: true }, 'another account has its own')
+  }
+})
+
+t.test('costs that the store is not told of in time are told later, once', async (t) => {
+  const { storeConnection, responses, open, time } = await start(t)
+  const { take, charge, readUsed, close } = open()
+  const quota = { limit: 100, per: 'day' } as const
+  t.match(await take('ada', quota), { isAllowed: true })
+  storeConnection.isUp = false
+  charge('ada', quota, 49)
+  t.match(await take('ada', quota), { isAllowed: true }, 'within the share')
+  charge('ada', quota, 49)
+  t.match(await take('ada', quota), { isAllowed: false }, 'it is all spent')
+  storeConnection.isUp = true
+  time.ms += 1
+  t.match(await take('ada', quota), { isAllowed: false })
+  t.equal(await readUsed('ada', '2027-12-31'), 100)
+  responses.areLost = true
+  charge('ada', quota, 7)
+  await until('it is sent', async () => (await readUsed('ada', '2027-12-31')) === 107 || undefined)
+  responses.areLost = false
+  charge('ada', quota, 1)
+  await close()
+  t.equal(
+    await readUsed('ada', '2027-12-31'),
+    108,
+    'the lost answer counts once, and the last is told at the end',
+  )
 })
 
 t.test('a month ends with its last day, whatever its length', async (t) => {

@@ -91,7 +91,7 @@ t.test('there are as many readers as allowed, and a place is free once one has l
   t.doesNotThrow(() => follow(feed))
 })
 
-t.test('a feed that is closed ends for its readers, and takes no others', async (t) => {
+t.test('closing a feed ends the streams of its readers, and refuses new ones', async (t) => {
   const { feed } = openFeed()
   const { ended } = follow(feed)
   feed.close()

@@ -60,7 +60,7 @@ export function followingVerifier(
   const verifier = createVerifier({
     jwksUrl: `${url}/.well-known/jwks.json`,
     issuer: 'http://localhost:8080',
-    // In an app it is the name of the proxy, here that of the route.
+    // In an app the audience is the name of the proxy, which is the name of the route here.
     audience: isApp() ? 'any' : 'backend',
     ...options,
   })

@@ -149,7 +149,7 @@ t.test('a gateway without the feed says so, and its assertions have no claim of 
   t.notOk('rev' in decodeJwt(String(backend.last().headers['x-gatehouse-assertion'])))
 })
 
-t.test('an app with the Fastify plugin tells what it revokes, too', async (t) => {
+t.test('an app with the Fastify plugin also streams what it revokes', async (t) => {
   startAppsInstead(t)
   const { gateway, verifier, created, assertionOf } = await startFollowing(t)
   const key = { SecretKey: created.secretKey }

@@ -1,3 +1,4 @@
+import { bodilessStatuses } from '#platform/http.ts'
 import type { ResponseFraming } from '../../exchange/client-exchange.ts'
 import { addLines } from '../../h2/fields.ts'
 import type { FrameStream } from '../../h2/framing/frame-stream.ts'
@@ -18,8 +19,6 @@ import type { UpstreamSession } from './upstream-session.ts'
 
 /** How many 1xx a target may send for a response that is not being read, as flow control does not apply to them. */
 const unreadInformationMax = 64
-/** Statuses without a body, whatever their fields say (RFC 9110 6.4.1). */
-const bodiless = new Set([204, 304])
 
 /** One request to a target over HTTP/2. */
 export class UpstreamStream implements UpstreamConnection, StreamEvents {
@@ -154,7 +153,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
   /** How the end of this response would be framed in HTTP/1.1. */
   #readFraming({ status, headers }: ResponseHead): ResponseFraming {
     if (hasBindingChallenge(headers)) this.#session.retire()
-    if (this.#options?.method === 'HEAD' || bodiless.has(status)) return 'none'
+    if (this.#options?.method === 'HEAD' || bodilessStatuses.has(status)) return 'none'
     const contentLength = readContentLength(headers)
     if (this.#stream) this.#stream.body.expectedBytes = contentLength
     if (contentLength !== undefined) return 'counted'

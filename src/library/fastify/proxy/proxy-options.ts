@@ -82,6 +82,7 @@ const unsupported = [
   'costHeader',
   'costField',
   'includeUsage',
+  'quotaCounts',
   'browser',
   'issuers',
 ] as const

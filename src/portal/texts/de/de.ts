@@ -4,6 +4,7 @@ import { accountImport } from './account-import.ts'
 import { accountList } from './account-list.ts'
 import { accounts } from './accounts.ts'
 import { api } from './api.ts'
+import { audit } from './audit.ts'
 import { errors } from './errors.ts'
 import { events } from './events.ts'
 import { form } from './form.ts'
@@ -12,6 +13,7 @@ import { integration } from './integration.ts'
 import { keys } from './keys.ts'
 import { layout } from './layout.ts'
 import { links } from './links.ts'
+import { notices } from './notices.ts'
 import { parts } from './parts.ts'
 import { passkeys } from './passkeys.ts'
 import { profile } from './profile.ts'
@@ -22,6 +24,7 @@ import { severalAccounts } from './several-accounts.ts'
 import { signIn } from './sign-in.ts'
 import { subjects } from './subjects.ts'
 import { tryIt } from './try-it.ts'
+import { usage } from './usage.ts'
 
 export const de: Texts = {
   account,
@@ -29,6 +32,7 @@ export const de: Texts = {
   accountList,
   accounts,
   api,
+  audit,
   errors,
   events,
   form,
@@ -37,6 +41,7 @@ export const de: Texts = {
   keys,
   layout,
   links,
+  notices,
   parts,
   passkeys,
   profile,
@@ -47,4 +52,5 @@ export const de: Texts = {
   signIn,
   subjects,
   tryIt,
+  usage,
 }

@@ -17,7 +17,7 @@ export const furtherKeys: Texts['furtherKeys'] = {
     'Erneuern Sie einen Schlüssel, um einen neuen mit gleicher Laufzeit zu erhalten, während der alte noch funktioniert.',
   columns: {
     name: 'Name',
-    mayUse: 'Darf verwenden',
+    mayUse: 'Zugriff',
     created: 'Erstellt',
     lastUsed: 'Zuletzt verwendet',
     expires: 'Läuft ab',
@@ -60,7 +60,7 @@ export const furtherKeys: Texts['furtherKeys'] = {
   nameHint: 'Buchstaben, Ziffern, . _ und -, zum Beispiel ci oder backup.',
   scopes: 'Berechtigungen (Scopes)',
   scopesHint: 'Was der Schlüssel darf, durch Leerzeichen getrennt; leer = alles, was Sie dürfen.',
-  scopeIsFor: (scope, routes) => html` <code>${scope}</code> ist für ${routes}.`,
+  scopeIsFor: (scope, routes) => html` <code>${scope}</code> gilt für ${routes}.`,
   addresses: 'Adressen',
   addressesHint:
     'Woher die Anfragen kommen dürfen, zum Beispiel 203.0.113.7 oder 10.0.0.0/8; leer = von überall.',

@@ -21,7 +21,7 @@ export const keys: Texts['keys'] = {
       'Erstellt einen neuen Geheimschlüssel. Wählen Sie, wie lange der alte während der Umstellung noch gilt.',
   },
   secretKeyLead: (places) =>
-    html`Senden Sie ihn mit jeder Anfrage ${places}. Bewahren Sie ihn nur auf Servern auf. In den Dokumenten der Schnittstelle heißt er auch API Secret oder <code>SecretKey</code>.`,
+    html`Senden Sie ihn mit jeder Anfrage ${places}. Bewahren Sie ihn nur auf Servern auf. In den Dokumenten der Schnittstelle heißt er auch „API secret“ oder <code>SecretKey</code>.`,
   carriers: {
     header: (name) => `im Header ${name}`,
     bearer: 'als Authorization: Bearer',

@@ -3,6 +3,7 @@ import { accountImport } from './account-import.ts'
 import { accountList } from './account-list.ts'
 import { accounts } from './accounts.ts'
 import { api } from './api.ts'
+import { audit } from './audit.ts'
 import { errors } from './errors.ts'
 import { events } from './events.ts'
 import { form } from './form.ts'
@@ -11,6 +12,7 @@ import { integration } from './integration.ts'
 import { keys } from './keys.ts'
 import { layout } from './layout.ts'
 import { links } from './links.ts'
+import { notices } from './notices.ts'
 import { parts } from './parts.ts'
 import { passkeys } from './passkeys.ts'
 import { profile } from './profile.ts'
@@ -21,6 +23,7 @@ import { severalAccounts } from './several-accounts.ts'
 import { signIn } from './sign-in.ts'
 import { subjects } from './subjects.ts'
 import { tryIt } from './try-it.ts'
+import { usage } from './usage.ts'
 
 export const en = {
   account,
@@ -28,6 +31,7 @@ export const en = {
   accountList,
   accounts,
   api,
+  audit,
   errors,
   events,
   form,
@@ -36,6 +40,7 @@ export const en = {
   keys,
   layout,
   links,
+  notices,
   parts,
   passkeys,
   profile,
@@ -46,6 +51,7 @@ export const en = {
   signIn,
   subjects,
   tryIt,
+  usage,
 }
 
 /** Every text of the portal, by the pages that show it. Every language has what English has. */

@@ -21,7 +21,7 @@ const pageSize = 200
 const roundsMax = 1_000
 
 /** What a backup reads through the verbs of the store. */
-export type BackedUp = Pick<
+type BackedUp = Pick<
   Store,
   | 'findAccount'
   | 'findSession'

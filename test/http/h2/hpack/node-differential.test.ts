@@ -37,7 +37,7 @@ function createFields(seed: number): () => Fields {
       case 0:
         return 'the same each time'
       case 1:
-        // So many short codes make it worth while to write a long one in Huffman code.
+        // With this many short codes, Huffman coding pays off despite a long one.
         return `${'0'.repeat(60)}${character()}${'a'.repeat(30)}`
       case 2:
         return `a${Array.from({ length: random.below(60) }, character).join('')}z`

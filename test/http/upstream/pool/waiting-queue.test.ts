@@ -94,7 +94,7 @@ t.test('the longest waiting that may take a connection is next, as if each was l
   )
 })
 
-/** That of the same name. */
+/** Finds the waiting request with the name of the dropped one. */
 function waitingIn(share: Share, dropped: Waiting | undefined): readonly Waiting[] {
   if (!dropped) return []
   let item = share.claimOf(dropped.user).network.first as Waiting | undefined

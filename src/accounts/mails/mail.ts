@@ -1,0 +1,44 @@
+import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import { isLanguage, type Language } from '#platform/locales.ts'
+import type { Account } from '#store/account.ts'
+import type { AccountReader } from '#store/accounts.ts'
+import { de } from './texts/de.ts'
+import { en, type MailTexts } from './texts/en.ts'
+
+/** Sends a mail. @throws GatehouseError `mail-unavailable` where the server rejected the mail */
+export type SendMail = (mail: Mail) => Promise<void>
+
+export interface Mail {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+const texts: Readonly<Record<Language, MailTexts>> = { en, de }
+
+/**
+ * The texts of a mail to the owner of an account, in the language that the owner has chosen.
+ * @param otherwise where none is chosen
+ */
+export function mailTextsFor(account: Pick<Account, 'portal'>, otherwise: Language = 'en'): MailTexts {
+  const { language } = account.portal
+  return texts[isLanguage(language) ? language : otherwise]
+}
+
+/** The same for an account of which only the ID is known; in English where the store is unavailable. */
+export async function readMailTexts(
+  store: Pick<AccountReader, 'findAccount'>,
+  id: string,
+): Promise<MailTexts> {
+  try {
+    const account = await store.findAccount(id)
+    return account ? mailTextsFor(account) : en
+  } catch (error) {
+    throwUnlessStoreUnavailable(error)
+    return en
+  }
+}
+
+export function mailTo(to: string, { subject, lines }: ReturnType<MailTexts['notice']>): Mail {
+  return { to, subject, text: [...lines, ''].join('\n') }
+}

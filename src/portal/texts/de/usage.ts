@@ -1,0 +1,32 @@
+import { html } from '#platform/pages/html.ts'
+import type { Texts } from '../en/en.ts'
+
+export const usage: Texts['usage'] = {
+  title: 'Nutzung',
+  ownLead: 'Anfragen, die für Ihr Konto weitergeleitet wurden, pro UTC-Tag.',
+  lead: (name) => `Anfragen, die für ${name} weitergeleitet wurden, pro UTC-Tag.`,
+  plan: (name) => `Tarif: ${name}`,
+  unknownPlan: 'Diesen Tarif gibt es nicht mehr; das Konto ist daher nicht begrenzt.',
+  perUnit: (requests, unit) => `${requests} Anfragen pro ${unit}`,
+  perSpan: (requests, span) => `${requests} Anfragen alle ${span}`,
+  burst: (limit, requests) => `${limit}, höchstens ${requests} auf einmal.`,
+  keyQuotas: 'Kontingente von Schlüsseln',
+  usedToday: (used, limit) => `Heute (UTC) ${used} von ${limit} Anfragen verbraucht`,
+  usedThisMonth: (used, limit) => `In diesem Monat (UTC) ${used} von ${limit} Anfragen verbraucht`,
+  resetsOnDay: (at) => html`Beginnt ${at} neu (0:00 UTC).`,
+  resetsInMonth: (at, day) => html`Beginnt ${at} neu (${day}, 0:00 UTC).`,
+  usedUp: 'Aufgebraucht',
+  nearlyUsedUp: 'Fast aufgebraucht',
+  from: 'Von',
+  to: 'Bis',
+  show: 'Anzeigen',
+  days: 'Tage',
+  none: 'Keine Anfragen an diesen Tagen',
+  noneHint: 'Anfragen erscheinen hier innerhalb weniger Sekunden.',
+  sum: (requests, from, to, most) =>
+    `${requests} Anfragen vom ${from} bis zum ${to}, höchstens ${most} am Tag.`,
+  sums: 'Schlüssel und Routen',
+  sumsLead: 'Eine Einheit sind die Kosten, die ein Backend meldet; ohne Angabe 1.',
+  columns: { key: 'Schlüssel', route: 'Route', requests: 'Anfragen', units: 'Einheiten' },
+  unknownKey: 'unbekannt',
+}
