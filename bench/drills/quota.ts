@@ -8,6 +8,8 @@ import { type Instance, type InstanceGroup, startInstanceGroup } from './instanc
 const limit = 10_000
 const connections = 64
 const rounds = 5
+/** The units of a request to /units. */
+const cost = 7
 
 /**
  * How many requests of a quota pass over three instances, each round with an account of its own; then of the quota of
@@ -16,8 +18,16 @@ const rounds = 5
 export async function quota(scope: Scope, report: Report): Promise<void> {
   const redis = await startRedis(scope)
   const stores = Array.from({ length: 3 }, () => ({ url: redis.url }))
-  const config = { plans: { free: { quota: { limit, per: 'month' } } } }
-  const fleet = await startInstanceGroup(scope, { backendUrl: await startBackend(scope), stores, config })
+  const route = { upstream: 'backend', auth: 'any' }
+  const config = {
+    plans: { free: { quota: { limit, per: 'month' } } },
+    routes: [
+      { name: 'any', path: '/', ...route },
+      { name: 'units', path: '/units', ...route, costHeader: 'X-Cost', quotaCounts: 'units' },
+    ],
+  }
+  const backendUrl = await startBackend(scope, { 'X-Cost': String(cost) })
+  const fleet = await startInstanceGroup(scope, { backendUrl, stores, config })
   const client = createClient()
   scope.teardown(client.close)
   for (let round = 1; round <= rounds; round++) {
@@ -31,7 +41,26 @@ export async function quota(scope: Scope, report: Report): Promise<void> {
       `${passed}, in ${seconds.toFixed(1)} s${others.size > 0 ? `; other answers: ${[...others]}` : ''}`,
     )
   }
+  for (let round = rounds + 1; round <= 2 * rounds; round++) await spendUnits(fleet, client, report, round)
   await rotateHalfway(fleet, client, report)
+}
+
+/** What is under way when the quota is used up may exceed it: one request of each connection. */
+async function spendUnits(
+  fleet: InstanceGroup,
+  client: DrillClient,
+  report: Report,
+  round: number,
+): Promise<void> {
+  const secretKey = await createLimited(fleet, round)
+  const { passed, others } = await useUp(fleet.instances, client, secretKey, { path: '/units' })
+  const units = passed * cost
+  const most = limit * 1.01 + connections * cost
+  report.demand(
+    `between ${limit} and ${most} units pass`,
+    units >= limit && units <= most && others.size === 0,
+    `${units}, of ${passed} requests${others.size > 0 ? `; other answers: ${[...others]}` : ''}`,
+  )
 }
 
 async function rotateHalfway(fleet: InstanceGroup, client: DrillClient, report: Report): Promise<void> {
@@ -42,7 +71,7 @@ async function rotateHalfway(fleet: InstanceGroup, client: DrillClient, report: 
     const quota = { limit, per: 'month' } as const
     return secretKeys.create(email, { name: 'agent', scopes: [], addresses: [], quota, expiresAt: undefined })
   })
-  const half = await useUp(instances, client, before, Math.floor(limit / 2 / connections))
+  const half = await useUp(instances, client, before, { each: Math.floor(limit / 2 / connections) })
   const [killed, ...left] = instances
   killed?.child.kill('SIGKILL')
   const after = await operate(({ secretKeys }) => secretKeys.rotate(email, 'agent', 3_600))
@@ -68,14 +97,14 @@ async function useUp(
   instances: readonly Instance[],
   client: DrillClient,
   secretKey: string,
-  each = Number.POSITIVE_INFINITY,
+  { each = Number.POSITIVE_INFINITY, path = '/' } = {},
 ) {
   let passed = 0
   const others = new Set<number>()
   const lanes = Array.from({ length: connections }, async (_, lane) => {
     const { url = '' } = instances[lane % instances.length] ?? {}
     for (let sent = 0; sent < each; sent++) {
-      const status = await client.get(url, { SecretKey: secretKey })
+      const status = await client.get(url + path, { SecretKey: secretKey })
       if (status === 200) {
         passed++
         continue

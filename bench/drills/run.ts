@@ -47,7 +47,7 @@ const drills: Readonly<Record<string, { readonly summary: string; readonly load:
   },
   quota: {
     summary:
-      'a quota of 10,000 that is used up over 64 connections to 3 instances, five times; then that of a key that is rotated after a kill -9',
+      'a quota of 10,000 that is used up over 64 connections to 3 instances, five times; then one of units; then that of a key that is rotated after a kill -9',
     load: async () => (await import('./quota.ts')).quota,
   },
   refresh: {

@@ -1,10 +1,18 @@
 import type { Clock } from '#platform/clock.ts'
 import { dayOf, firstOfMonth, formatDay, parseDay } from '#platform/time.ts'
+import type { Account } from '#store/account.ts'
 import { accountPages } from '#store/account-pages.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import { type DayRange, totalOf, type UsageCount, type UsageStore, usageDaysKept } from '#store/usage.ts'
 import type { FileDownload } from './audit-log.ts'
 import { csvLine } from './csv.ts'
+import {
+  type KeyQuotaUse,
+  keyQuotaUseData,
+  type PlanReports,
+  type PlanUse,
+  planUseData,
+} from './plan-reports.ts'
 
 /** What accounts have used, as far as it is kept. */
 export interface UsageReports {
@@ -106,14 +114,41 @@ export function usageData({ day, key, route, requests, units }: UsageCount) {
   return { day: formatDay(day), key, route, requests, units }
 }
 
-/** The counts of some days: a list of days, each with its sums and its counts by key and route. */
-export function usageReportData({ from, to }: DayRange, counts: readonly UsageCount[]) {
+/** What an account has used on some days, and what is left of its plan and of the quotas of its keys. */
+export interface UsageReport {
+  readonly days: DayRange
+  readonly plan: PlanUse | undefined
+  readonly keyQuotas: readonly KeyQuotaUse[]
+  readonly counts: readonly UsageCount[]
+}
+
+export async function readUsageReport(
+  { usage, plans }: { readonly usage: UsageReports; readonly plans: PlanReports },
+  account: Pick<Account, 'id' | 'plan' | 'secretKeys'>,
+  days: DayRange,
+): Promise<UsageReport> {
+  const [plan, keyQuotas, counts] = await Promise.all([
+    plans.read(account),
+    plans.readKeyQuotas(account),
+    usage.read(account.id, days),
+  ])
+  return { days, plan, keyQuotas, counts }
+}
+
+/** As the API and the commands show it: a list of days, each with its sums and its counts by key and route. */
+export function usageReportData({ days: { from, to }, plan, keyQuotas, counts }: UsageReport) {
   const days = [...Map.groupBy(counts, ({ day }) => day)].map(([day, ofDay]) => ({
     day: formatDay(day),
     ...totalOf(ofDay),
     used: ofDay.map(({ key, route, requests, units }) => ({ key, route, requests, units })),
   }))
-  return { from: formatDay(from), to: formatDay(to), days }
+  return {
+    plan: planUseData(plan),
+    keyQuotas: keyQuotas.map(keyQuotaUseData),
+    from: formatDay(from),
+    to: formatDay(to),
+    days,
+  }
 }
 
 /** What one account has used, as a CSV file. */

@@ -24,6 +24,12 @@ export function objectSchema<const All extends Members, const Optional extends k
   return { type: 'object', properties, required, additionalProperties: false } as const
 }
 
+/** As `objectSchema`, of members that may all be missing. */
+export function optionalSchema<const All extends Members>(properties: All) {
+  // The cast is sound: these are the names of the members.
+  return objectSchema(properties, Object.keys(properties) as (keyof All & string)[])
+}
+
 /** The values that a schema accepts, once its defaults are filled in. */
 export type Value<Schema> = Schema extends { readonly enum: readonly (infer Each)[] }
   ? Each
@@ -67,7 +73,7 @@ export const page = {
   cursor: { type: 'string', description: 'nextCursor of the previous page.' },
 } as const
 
-export const pageQuery = objectSchema(page, ['limit', 'cursor'])
+export const pageQuery = optionalSchema(page)
 
 /** A page as the API shows it. */
 export function pageData<Item, Data>(

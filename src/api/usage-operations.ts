@@ -1,12 +1,10 @@
 import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
-import { keyQuotaUseData, planUseData } from '#accounts/plan-reports.ts'
-import { usageReportData } from '#accounts/usage-reports.ts'
+import { readUsageReport, usageReportData } from '#accounts/usage-reports.ts'
 import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-paths.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
-import type { Account } from '#store/account.ts'
 import { type AdminOperationOptions, idOf } from './admin/account-operations.ts'
 import { actorOf } from './admin/admin-admission.ts'
-import { count, objectSchema, text, type Value } from './json-schema.ts'
+import { count, objectSchema, optionalSchema, text, type Value } from './json-schema.ts'
 import { type AdminOperations, type Operation, type OperationDoc, operation } from './operation.ts'
 
 const day = { type: 'string', format: 'date' } as const
@@ -68,16 +66,13 @@ export const usageReport = objectSchema({
   },
 })
 
-const usageQuery = objectSchema(
-  {
-    from: {
-      type: 'string',
-      description: 'First day (UTC), such as 2026-11-01; default: the first of the month of `to`.',
-    },
-    to: { type: 'string', description: 'Last day, at most 400 days later; default: today.' },
+const usageQuery = optionalSchema({
+  from: {
+    ...text,
+    description: 'First day (UTC), such as 2026-11-01; default: the first of the month of `to`.',
   },
-  ['from', 'to'],
-)
+  to: { ...text, description: 'Last day, at most 400 days later; default: today.' },
+})
 
 /** The operation but for whose usage it shows. */
 const usageOperation = {
@@ -88,23 +83,10 @@ const usageOperation = {
 } satisfies Partial<OperationDoc>
 
 /** @throws GatehouseError `request-invalid` */
-async function readUsageReport(
-  { usage, plans }: Pick<AccountActions, 'usage' | 'plans'>,
-  account: Pick<Account, 'id' | 'plan' | 'secretKeys'>,
-  { from, to }: Value<typeof usageQuery>,
-): Promise<unknown> {
-  const days = usage.parseDays({ from, to })
+async function showUsage(actions: AccountActions, idOrEmail: string, { from, to }: Value<typeof usageQuery>) {
+  const days = actions.usage.parseDays({ from, to })
   if ('field' in days) throw invalidField(days.field, days.message)
-  const [plan, keyQuotas, counts] = await Promise.all([
-    plans.read(account),
-    plans.readKeyQuotas(account),
-    usage.read(account.id, days),
-  ])
-  return {
-    plan: planUseData(plan),
-    keyQuotas: keyQuotas.map(keyQuotaUseData),
-    ...usageReportData(days, counts),
-  }
+  return usageReportData(await readUsageReport(actions, await actions.accounts.find(idOrEmail), days))
 }
 
 /** The operations of an account on itself, for any role and by either scheme. */
@@ -118,8 +100,7 @@ export function ownAccountOperations(actionsOf: AccountActionsOf): PerOperation<
         problems: ['request-invalid'],
         handler: async (request) => {
           const actor = actorOf(request)
-          const actions = actionsOf(actor)
-          return readUsageReport(actions, await actions.accounts.find(actor.id), request.query)
+          return showUsage(actionsOf(actor), actor.id, request.query)
         },
       }),
     },
@@ -136,10 +117,7 @@ export function usageOperations({
         id: 'getAccountUsage',
         summary: 'Shows the usage of an account.',
         problems: ['request-invalid', 'account-not-found'],
-        handler: async (request) => {
-          const actions = actionsOf(request)
-          return readUsageReport(actions, await actions.accounts.find(idOf(request)), request.query)
-        },
+        handler: (request) => showUsage(actionsOf(request), idOf(request), request.query),
       }),
     },
   }

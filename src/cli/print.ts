@@ -24,7 +24,7 @@ export function printToStderr({ err }: Terminal, line: string): void {
 }
 
 /** What a column shows of a row; nothing and the empty text are shown as a dash. */
-type Columns<Row> = Readonly<Record<string, (row: Row) => string | number | null | undefined>>
+export type Columns<Row> = Readonly<Record<string, (row: Row) => string | number | null | undefined>>
 
 /** Prints a list: as JSON with --json, else as a table. */
 export function printList<Row>(
@@ -41,10 +41,13 @@ export function table<Row>(
   { columns, whenEmpty }: { readonly columns: Columns<Row>; readonly whenEmpty: string },
 ): readonly string[] {
   if (rows.length === 0) return [whenEmpty]
-  const cells = rows.map((row) => Object.values(columns).map((show) => String(show(row) ?? '') || '-'))
-  const all = [Object.keys(columns), ...cells]
+  const all = [Object.keys(columns), ...tableCells(rows, columns)]
   const widths = columnWidths(all)
   return all.map((row) => tableRow(row, widths))
+}
+
+export function tableCells<Row>(rows: readonly Row[], columns: Columns<Row>): readonly (readonly string[])[] {
+  return rows.map((row) => Object.values(columns).map((show) => String(show(row) ?? '') || '-'))
 }
 
 /** How wide each column must be. */

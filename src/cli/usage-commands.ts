@@ -1,5 +1,11 @@
-import { keyQuotaUseData, type PlanUse, planUseData, type QuotaUse } from '#accounts/plan-reports.ts'
-import { type UsageReports, usageData, usageFile, usageReportData } from '#accounts/usage-reports.ts'
+import type { PlanUse, QuotaUse } from '#accounts/plan-reports.ts'
+import {
+  readUsageReport,
+  type UsageReports,
+  usageData,
+  usageFile,
+  usageReportData,
+} from '#accounts/usage-reports.ts'
 import type { Config } from '#config/config.ts'
 import { isPrincipalId } from '#store/subjects.ts'
 import type { DayRange } from '#store/usage.ts'
@@ -52,30 +58,21 @@ const show: Command = {
   run: async (invocation) => {
     const [who = ''] = invocation.operands
     const asCsv = wantsCsv(invocation)
-    const { days, plan, keyQuotas, counts, noun } = await withOperator(
-      invocation.config,
-      async ({ accounts, usage, plans, config }) => {
-        const days = daysOf(invocation, usage)
-        const account = isPrincipalId(who) ? principalOf(who, config) : await accounts.find(who)
-        return {
-          days,
-          plan: await plans.read(account),
-          keyQuotas: await plans.readKeyQuotas(account),
-          counts: await usage.read(account.id, days),
-          noun: config.routes.some(({ quotaCounts }) => quotaCounts === 'units') ? 'units' : 'requests',
-        }
-      },
-    )
+    const { report, noun } = await withOperator(invocation.config, async (operator) => {
+      const { usage, accounts, config } = operator
+      const days = daysOf(invocation, usage)
+      const account = isPrincipalId(who) ? principalOf(who, config) : await accounts.find(who)
+      return {
+        report: await readUsageReport(operator, account, days),
+        noun: config.routes.some(({ quotaCounts }) => quotaCounts === 'units') ? 'units' : 'requests',
+      }
+    })
+    const { plan, keyQuotas, counts } = report
     if (asCsv) {
       await writeChunks(invocation.terminal.out, usageFile(counts).chunks)
       return
     }
-    const data = {
-      plan: planUseData(plan),
-      keyQuotas: keyQuotas.map(keyQuotaUseData),
-      ...usageReportData(days, counts),
-    }
-    printData(invocation, data, () => [
+    printData(invocation, usageReportData(report), () => [
       ...planLines(plan, noun),
       ...keyQuotas.map((use) => `Key ${use.key}: ${quotaUseText(use, noun)}`),
       ...table(counts.map(usageData), {

@@ -4,6 +4,7 @@ import { formatPath, formatSource, type Path, type Problem, type Source } from '
 import type { ConfigFile } from './read-config-file.ts'
 import { isPathPrefix } from './review.ts'
 import type { Finding } from './validate.ts'
+import { valueAt } from './value-hints.ts'
 
 /** A tree with overrides laid over it. */
 interface OverrideResult {
@@ -123,11 +124,5 @@ function setsOption({ path: overridePath, value }: Override, path: Path): boolea
 }
 
 function isWritten(tree: unknown, path: Path): boolean {
-  let node: unknown = tree
-  for (const part of path) {
-    if (Array.isArray(node) && typeof part === 'number' && part < node.length) node = node[part]
-    else if (isRecord(node) && Object.hasOwn(node, part)) node = node[part]
-    else return false
-  }
-  return true
+  return valueAt(tree, path) !== undefined
 }

@@ -15,7 +15,6 @@ import { reviewEvents } from './rules/events.ts'
 import { reviewIdentity, reviewKeyCarriers } from './rules/identity.ts'
 import { reviewIssuers } from './rules/issuers.ts'
 import {
-  reviewDecidePort,
   reviewHosts,
   reviewListen,
   reviewNetwork,
@@ -40,7 +39,6 @@ const rules = [
   reviewListen,
   reviewHosts,
   reviewPorts,
-  reviewDecidePort,
   reviewRedirect,
   reviewUpstreams,
   reviewUpstreamHeaders,

@@ -1,9 +1,9 @@
-import { isRecord } from '#platform/json.ts'
 import type { Override } from './overrides.ts'
 import type { Path } from './problem.ts'
 import { isPathPrefix } from './review.ts'
 import type { Environment } from './secrets.ts'
 import { parsePairs } from './units.ts'
+import { valueAt } from './value-hints.ts'
 
 const section: Path = ['tracing', 'otlp']
 const headersVariable = 'OTEL_EXPORTER_OTLP_HEADERS'
@@ -32,11 +32,7 @@ export function otelOverrides(env: Environment, tree: unknown, overrides: readon
 }
 
 function isSet(path: Path, tree: unknown, overrides: readonly Override[]): boolean {
-  const written = path.reduce<unknown>(
-    (at, part) => (isRecord(at) && Object.hasOwn(at, part) ? at[part] : undefined),
-    tree,
-  )
-  return written !== undefined || overrides.some((other) => isPathPrefix(other.path, path))
+  return valueAt(tree, path) !== undefined || overrides.some((other) => isPathPrefix(other.path, path))
 }
 
 /** The variable for traces alone has the whole URL, to whose beginning the exporter adds the usual path again. */

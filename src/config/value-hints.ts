@@ -153,12 +153,10 @@ export function unreplacedHintAt(tree: unknown, path: Path): string {
   return unreplacedHint(valueAt(tree, path), path)
 }
 
+/** The value at a path of a tree; undefined = there is none. */
 export function valueAt(tree: unknown, path: Path): unknown {
-  let node = tree
-  for (const part of path) {
-    const isThere = Array.isArray(node) || (isRecord(node) && Object.hasOwn(node, part))
-    // The cast is sound: lists and maps are indexed alike.
-    node = isThere ? (node as Record<string | number, unknown>)[part] : undefined
-  }
-  return node
+  return path.reduce<unknown>((node, part) => {
+    if (Array.isArray(node)) return typeof part === 'number' ? node[part] : undefined
+    return isRecord(node) && Object.hasOwn(node, part) ? node[part] : undefined
+  }, tree)
 }

@@ -1,4 +1,4 @@
-import { isWithin } from '#platform/addresses.ts'
+import { isInRanges } from '#platform/addresses.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { findCompactKey } from '#platform/secrets/keys.ts'
@@ -37,7 +37,7 @@ function isWithinScopes(
 
 /** Whether a principal may come from a client address. */
 export function isFromAllowedAddress({ addresses }: Principal, address: string): boolean {
-  return addresses.length === 0 || isWithin(addresses, address)
+  return addresses.length === 0 || isInRanges(addresses, address)
 }
 
 /** A caller who was admitted for longer than one request, with the credential. */

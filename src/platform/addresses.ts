@@ -89,7 +89,7 @@ export function hasEveryIPv4(range: AddressRange): boolean {
 }
 
 /** Whether an address is in a list of addresses and ranges, which is compiled once per list. */
-export function isWithin(ranges: readonly string[], address: string): boolean {
+export function isInRanges(ranges: readonly string[], address: string): boolean {
   return addressSetOf(ranges).has(address)
 }
 

@@ -3,10 +3,11 @@ import { connect, createServer } from 'node:http2'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { heldBytesMax } from '#gateway/forward/held-bodies.ts'
-import { type Backend, type ReceivedRequest, startBackend } from '../setup/backend.ts'
+import { type Backend, type ReceivedRequest, startBackend, startRawBackend } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
-import { portOf, until } from '../setup/net.ts'
+import { freePort, portOf, until } from '../setup/net.ts'
 import { connectRaw, rawRequest } from '../setup/raw-client.ts'
+import { reloadWith, taken } from './support/reload.ts'
 
 const asked = '{"stream_options":{"include_usage":true},"model":"é","stream":true}'
 const question = '{"model":"é","stream":true}'
@@ -35,13 +36,15 @@ interface Options {
   readonly protocol?: 'http1' | 'http2'
   readonly route?: Readonly<Record<string, unknown>>
   readonly config?: Readonly<Record<string, unknown>>
+  /** Laid over the upstream. */
+  readonly upstream?: Readonly<Record<string, unknown>>
 }
 
-async function start(t: Test, { protocol = 'http1', route = {}, config = {} }: Options = {}) {
+async function start(t: Test, { protocol = 'http1', route = {}, config = {}, upstream = {} }: Options = {}) {
   const backend = await (protocol === 'http1' ? startBackend(t) : startHttp2Backend(t))
   const gateway = await startGateway(t, {
     config: {
-      upstreams: { backend: { targets: [{ url: backend.url }], protocol } },
+      upstreams: { backend: { targets: [{ url: backend.url }], protocol, ...upstream } },
       routes: [
         {
           ...{ name: 'models', path: '/', upstream: 'backend', auth: 'any' },
@@ -231,4 +234,31 @@ t.test('a body that does not end reaches no backend, and the connection goes on 
     t.equal((await client.response()).status, 200)
   }
   t.equal(backend.seen.length, 2)
+})
+
+t.test('a body that is held when the config changes goes to the backend of before', async (t) => {
+  const { backend, gateway, lines } = await start(t)
+  const client = await connectRaw(t, gateway.url)
+  client.send(`${lines(json, 'Content-Length: 15', 'Expect: 100-continue').join('\r\n')}\r\n\r\n`)
+  t.equal((await client.response()).status, 100)
+  client.send('{"stream":')
+  const upstreams = { backend: { targets: [{ url: backend.url }], connections: 7 } }
+  t.match(await reloadWith(gateway, { upstreams }), taken)
+  t.equal((await client.send('true}').response()).status, 200)
+  t.match(backend.last().body, 'include_usage')
+})
+
+t.test('a backend that refuses at the head, or is gone, is heard at once', async (t) => {
+  const refusal = 'HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
+  const target = await startRawBackend(t, (socket) => {
+    socket.once('data', () => socket.end(refusal))
+  })
+  const { gateway, lines } = await start(t, { upstream: { targets: [{ url: target }] } })
+  const send = (body: string) =>
+    rawRequest(t, gateway.url, lines(json, `Content-Length: ${body.length}`), body)
+  for (const bytes of [100, 5_000_000]) t.equal((await send(bodyOf(bytes))).status, 413, `${bytes}`)
+  const gone = await start(t, { upstream: { targets: [{ url: `http://127.0.0.1:${await freePort()}` }] } })
+  const length = 'Content-Length: 15'
+  const answer = await rawRequest(t, gone.gateway.url, gone.lines(json, length), '{"stream":true}')
+  t.equal(answer.json().code, 'upstream-unreachable')
 })

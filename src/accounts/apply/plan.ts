@@ -26,7 +26,7 @@ interface PlanOptions {
   readonly now: number
 }
 
-interface Plan {
+interface ApplyPlan {
   /** In the order in which they must be made. */
   readonly steps: readonly Step[]
   /** How many accounts of the file need no change, nor do their keys. */
@@ -38,7 +38,7 @@ interface Plan {
  * @param state without the errors that `findStateErrors` finds
  * @throws GatehouseError `request-invalid` with every error, `own-account`, `last-admin`
  */
-export async function planChanges(state: DesiredState, options: PlanOptions): Promise<Plan> {
+export async function planChanges(state: DesiredState, options: PlanOptions): Promise<ApplyPlan> {
   const { store, by, mayChangeOwn, prune, keysMax, now } = options
   const { name = defaultStateName, accounts } = state
   const entries = await inBatches(accounts, async (desired) => ({

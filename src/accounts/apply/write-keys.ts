@@ -101,11 +101,11 @@ function keptQuota({ quota: before, id }: SecretKey, { quota }: SecretKeyInput):
 
 /** Whether a key may do less than before; a shorter lifetime ends its tokens by itself. */
 function isNarrower(before: SecretKey, { scopes, addresses }: SecretKeyInput): boolean {
-  return !isWithin(before.scopes, scopes) || !isWithin(before.addresses, addresses)
+  return !allowsNoMore(before.scopes, scopes) || !allowsNoMore(before.addresses, addresses)
 }
 
 /** Whether a list allows all that another does; an empty one allows everything. */
-function isWithin(inner: readonly string[], outer: readonly string[]): boolean {
+function allowsNoMore(inner: readonly string[], outer: readonly string[]): boolean {
   if (outer.length === 0) return true
   return inner.length > 0 && inner.every((each) => outer.includes(each))
 }

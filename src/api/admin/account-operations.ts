@@ -14,6 +14,7 @@ import {
   flag,
   type JsonSchema,
   objectSchema,
+  optionalSchema,
   page,
   pageData,
   pageSchema,
@@ -88,15 +89,7 @@ export const createdAccount = objectSchema(
 )
 
 export const accountChanges = {
-  ...objectSchema({ ...profile, disabled: flag, plan }, [
-    'email',
-    'firstName',
-    'lastName',
-    'role',
-    'isVerified',
-    'disabled',
-    'plan',
-  ]),
+  ...optionalSchema({ ...profile, disabled: flag, plan }),
   minProperties: 1,
 } as const
 
@@ -115,19 +108,16 @@ function filterParameter<Schema extends JsonSchema>(name: AccountQueryField, sch
   return { ...schema, description: accountQueryFields[name].help }
 }
 
-const listQuery = objectSchema(
-  {
-    ...page,
-    q: filterParameter('q', text),
-    role: filterParameter('role', text),
-    plan: filterParameter('plan', text),
-    disabled: filterParameter('disabled', flag),
-    activeSince: filterParameter('activeSince', text),
-    inactiveSince: filterParameter('inactiveSince', text),
-    sort: filterParameter('sort', { type: 'string', enum: accountOrders } as const),
-  },
-  ['limit', 'cursor', 'q', 'role', 'plan', 'disabled', 'activeSince', 'inactiveSince', 'sort'],
-)
+const listQuery = optionalSchema({
+  ...page,
+  q: filterParameter('q', text),
+  role: filterParameter('role', text),
+  plan: filterParameter('plan', text),
+  disabled: filterParameter('disabled', flag),
+  activeSince: filterParameter('activeSince', text),
+  inactiveSince: filterParameter('inactiveSince', text),
+  sort: filterParameter('sort', { type: 'string', enum: accountOrders } as const),
+})
 
 /** The errors of members that match their schemas: of a new account, or of changes. */
 function findMemberErrors(

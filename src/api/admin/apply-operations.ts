@@ -3,7 +3,7 @@ import { applyData } from '#accounts/apply/apply.ts'
 import { changeActions } from '#accounts/apply/change.ts'
 import { applyMax, defaultStateName, findStateErrors } from '#accounts/apply/desired.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
-import { count, flag, objectSchema, text, textOrNull } from '../json-schema.ts'
+import { count, flag, objectSchema, optionalSchema, text, textOrNull } from '../json-schema.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 import { type AdminOperationOptions, newAccount } from './account-operations.ts'
 import { newKey, quotaOrNull } from './key-operations.ts'
@@ -108,23 +108,20 @@ export const applyResult = objectSchema({
   },
 })
 
-const applyQuery = objectSchema(
-  {
-    dryRun: { ...flag, default: false, description: 'Changes nothing, and returns what would be done.' },
-    prune: {
-      ...flag,
-      default: false,
-      description:
-        'Also revokes further keys that the entry of their account does not list, and disables accounts that the state no longer lists.',
-    },
-    pruneMax: {
-      ...count,
-      description:
-        'Maximum number of accounts and keys to prune; default: half of the accounts, and half of the keys.',
-    },
+const applyQuery = optionalSchema({
+  dryRun: { ...flag, default: false, description: 'Changes nothing, and returns what would be done.' },
+  prune: {
+    ...flag,
+    default: false,
+    description:
+      'Also revokes further keys that the entry of their account does not list, and disables accounts that the state no longer lists.',
   },
-  ['dryRun', 'prune', 'pruneMax'],
-)
+  pruneMax: {
+    ...count,
+    description:
+      'Maximum number of accounts and keys to prune; default: half of the accounts, and half of the keys.',
+  },
+})
 
 /** Brings accounts and keys to the state that a document describes. */
 export function applyOperations({

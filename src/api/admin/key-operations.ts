@@ -31,7 +31,8 @@ const quota = {
     limit: { type: 'integer', minimum: 1, maximum: keyQuotaMax },
     per: { type: 'string', enum: ['day', 'month'], description: 'UTC day or month.' },
   }),
-  description: 'How many requests the key may send, besides what the plan of the account allows.',
+  description:
+    'How many requests the key may send, or units on routes with `quotaCounts: units`, besides what the plan of the account allows.',
 } as const
 export const quotaOrNull = {
   ...quota,

@@ -12,7 +12,8 @@ import type { Account } from '#store/account.ts'
 import { isOfAll, type ListedAccount } from '#store/account-filter.ts'
 import { type Command, type Invocation, type Option, UsageError } from '../command.ts'
 import { withOperator } from '../operator.ts'
-import { columnWidths, csvOption, printToStderr, tableRow, wantsCsv } from '../print.ts'
+import { csvOption, printToStderr, wantsCsv } from '../print.ts'
+import { createJsonFormat, createTableFormat, type ListFormat } from '../terminal/list-format.ts'
 import { writeChunks } from '../terminal/output.ts'
 
 /** The options in place of the names of the admin API. */
@@ -44,24 +45,43 @@ export const listAccountsCommand: Command = {
   ],
   options: { ...filterOptions, ...csvOption },
   run: async (invocation) => {
-    const format = formatOf(invocation)
+    const asCsv = wantsCsv(invocation)
     const query = queryOf(invocation)
     const isNarrowed = !isOfAll(query.filter)
     await withOperator(invocation.config, async ({ accounts, search }) => {
       const unknownPlans = createUnknownPlans(accounts.planNames)
       const pages = notingEach(search.all(query), unknownPlans.add)
-      await writeChunks(invocation.terminal.out, format(pages, isNarrowed))
+      await writeChunks(
+        invocation.terminal.out,
+        asCsv ? accountsCsv(pages) : textOf(pages, invocation, isNarrowed),
+      )
       unknownPlans.warn(invocation)
     })
   },
 }
 
-type Pages = AsyncIterable<readonly ListedAccount[]>
-type Format = (pages: Pages, isNarrowed: boolean) => AsyncGenerator<string>
-
-function formatOf(invocation: Invocation): Format {
-  if (wantsCsv(invocation)) return accountsCsv
-  return invocation.asJson ? toJson : toTable
+function textOf(
+  pages: AsyncIterable<readonly ListedAccount[]>,
+  { asJson }: Invocation,
+  isNarrowed: boolean,
+): AsyncGenerator<string> {
+  if (asJson) return formatted(pages, createJsonFormat(listedAccountData))
+  const table = createTableFormat<ListedAccount>({
+    columns: {
+      ID: ({ id }) => id,
+      'E-MAIL': ({ email }) => email,
+      ROLE: ({ role }) => role,
+      VERIFIED: ({ isVerified }) => (isVerified ? 'yes' : 'no'),
+      DISABLED: ({ isDisabled }) => (isDisabled ? 'yes' : 'no'),
+      PLAN: ({ plan }) => plan,
+      'LAST ACTIVE': ({ lastActiveDay }) =>
+        lastActiveDay === undefined ? undefined : formatDay(lastActiveDay),
+    },
+    whenEmpty: isNarrowed
+      ? 'No account matches.'
+      : 'No accounts yet. Create one with: gatehouse accounts create --email E',
+  })
+  return formatted(pages, table)
 }
 
 /** @throws UsageError */
@@ -77,7 +97,7 @@ function queryOf(invocation: Invocation): AccountQuery {
 }
 
 async function* notingEach(
-  pages: Pages,
+  pages: AsyncIterable<readonly ListedAccount[]>,
   onPage: (page: readonly ListedAccount[]) => void,
 ): AsyncGenerator<readonly ListedAccount[]> {
   for await (const page of pages) {
@@ -86,45 +106,13 @@ async function* notingEach(
   }
 }
 
-async function* toJson(pages: Pages): AsyncGenerator<string> {
-  let isFirst = true
-  for await (const page of pages) {
-    const items = page.map((account) => indented(JSON.stringify(listedAccountData(account), undefined, 2)))
-    yield `${isFirst ? '[' : ','}\n${items.join(',\n')}`
-    isFirst = false
-  }
-  yield isFirst ? '[]\n' : '\n]\n'
+async function* formatted<Item>(
+  pages: AsyncIterable<readonly Item[]>,
+  { batch, end }: ListFormat<Item>,
+): AsyncGenerator<string> {
+  for await (const page of pages) yield batch(page)
+  yield end()
 }
-
-function indented(text: string): string {
-  return text.replaceAll(/^/gm, '  ')
-}
-
-/** The columns are as wide as the first page needs. */
-async function* toTable(pages: Pages, isNarrowed: boolean): AsyncGenerator<string> {
-  let widths: readonly number[] | undefined
-  for await (const page of pages) {
-    const rows = page.map(({ id, email, role, isVerified, isDisabled, plan, lastActiveDay }) => [
-      id,
-      email,
-      role,
-      isVerified ? 'yes' : 'no',
-      isDisabled ? 'yes' : 'no',
-      plan ?? '-',
-      lastActiveDay === undefined ? '-' : formatDay(lastActiveDay),
-    ])
-    const isFirst = widths === undefined
-    widths ??= columnWidths([headings, ...rows])
-    const shown = widths
-    yield (isFirst ? [headings, ...rows] : rows).map((row) => `${tableRow(row, shown)}\n`).join('')
-  }
-  if (!widths)
-    yield isNarrowed
-      ? 'No account matches.\n'
-      : 'No accounts yet. Create one with: gatehouse accounts create --email E\n'
-}
-
-const headings = ['ID', 'E-MAIL', 'ROLE', 'VERIFIED', 'DISABLED', 'PLAN', 'LAST ACTIVE']
 
 /** Warns about plans that are no longer in the config: their accounts are not limited. */
 export function createUnknownPlans(known: readonly string[]) {

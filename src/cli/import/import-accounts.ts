@@ -11,7 +11,7 @@ import { printData, printToStderr, table } from '../print.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { type CheckedAccounts, checkAccounts } from './check-accounts.ts'
 import { type ImportSource, openImportSource } from './source.ts'
-import { isCsvWanted, streamAccounts } from './stream-accounts.ts'
+import { isCsvWanted, keyColumns, streamAccounts } from './stream-accounts.ts'
 
 export const importCommand: Command = {
   name: 'accounts import',
@@ -149,13 +149,5 @@ function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonl
 }
 
 function keysTable(created: readonly CreatedAccount[]): readonly string[] {
-  return table(created, {
-    columns: {
-      ID: ({ account }) => account.id,
-      'E-MAIL': ({ account }) => account.email,
-      'SECRET KEY': ({ secretKey }) => secretKey,
-      'API KEY': ({ apiKey }) => apiKey,
-    },
-    whenEmpty: 'The file has no accounts.',
-  })
+  return table(created, { columns: keyColumns, whenEmpty: 'The file has no accounts.' })
 }

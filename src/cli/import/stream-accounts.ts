@@ -4,7 +4,8 @@ import { createAccountLineReader } from '#accounts/account-lines.ts'
 import type { Accounts, CreatedAccount } from '#accounts/accounts.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Invocation } from '../command.ts'
-import { columnWidths, printToStderr, tableRow } from '../print.ts'
+import { type Columns, printToStderr } from '../print.ts'
+import { createJsonFormat, createTableFormat, type ListFormat } from '../terminal/list-format.ts'
 import { isReaderGone } from '../terminal/output.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { type CheckedAccounts, recordsOf } from './check-accounts.ts'
@@ -53,7 +54,7 @@ export async function streamAccounts({
   } finally {
     progress.end()
   }
-  await out.write(format.end)
+  await out.write(format.end())
 }
 
 /** The file again, as it was checked; it may have been changed meanwhile. */
@@ -73,12 +74,22 @@ export function isCsvWanted({ asJson, terminal }: Pick<Invocation, 'asJson' | 't
   return !asJson && terminal.out.isTTY !== true
 }
 
-function formatOf(invocation: Invocation, { emailLength }: CheckedAccounts): Format {
-  if (invocation.asJson) return jsonFormat()
-  return isCsvWanted(invocation) ? csvFormat() : tableFormat(emailLength)
+/** The columns of the keys of new accounts. */
+export const keyColumns: Columns<CreatedAccount> = {
+  ID: ({ account }) => account.id,
+  'E-MAIL': ({ account }) => account.email,
+  'SECRET KEY': ({ secretKey }) => secretKey,
+  'API KEY': ({ apiKey }) => apiKey,
 }
 
-function csvFormat(): Format {
+/** IDs and keys have the same length everywhere. */
+function formatOf(invocation: Invocation, { emailLength }: CheckedAccounts): ListFormat<CreatedAccount> {
+  if (invocation.asJson) return createJsonFormat((one) => createdData(one))
+  if (isCsvWanted(invocation)) return csvFormat()
+  return createTableFormat({ columns: keyColumns, widest: ['', 'x'.repeat(emailLength)], whenEmpty: '' })
+}
+
+function csvFormat(): ListFormat<CreatedAccount> {
   let heading = keysCsvHeading
   return {
     batch: (created) => {
@@ -86,50 +97,6 @@ function csvFormat(): Format {
       heading = ''
       return text
     },
-    end: '',
+    end: () => '',
   }
 }
-
-interface Format {
-  batch(created: readonly CreatedAccount[]): string
-  readonly end: string
-}
-
-/** All of it as one list. */
-function jsonFormat(): Format {
-  let isFirst = true
-  return {
-    batch: (created) => {
-      const items = created.map((one) =>
-        JSON.stringify(createdData(one), undefined, 2).replaceAll(/^/gm, '  '),
-      )
-      const start = isFirst ? '[\n' : items.length > 0 ? ',\n' : ''
-      isFirst = false
-      return start + items.join(',\n')
-    },
-    end: '\n]\n',
-  }
-}
-
-/** IDs and keys have the same length everywhere. */
-function tableFormat(emailLength: number): Format {
-  let widths: readonly number[] | undefined
-  return {
-    batch: (created) => {
-      const rows = created.map(({ account: { id, email }, secretKey, apiKey }) => [
-        id,
-        email,
-        secretKey,
-        apiKey,
-      ])
-      const isFirst = widths === undefined
-      const widest = ['', 'x'.repeat(emailLength)]
-      widths ??= columnWidths([headings, widest, ...rows])
-      const shown = widths
-      return (isFirst ? [headings, ...rows] : rows).map((row) => `${tableRow(row, shown)}\n`).join('')
-    },
-    end: '',
-  }
-}
-
-const headings = ['ID', 'E-MAIL', 'SECRET KEY', 'API KEY']

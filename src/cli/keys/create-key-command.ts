@@ -44,7 +44,7 @@ export const createKeyCommand: Command = {
     quota: {
       type: 'string',
       value: '1000/day',
-      help: 'How many requests the key may send in a day or month (UTC), such as 20000/month; default: as many as its account.',
+      help: 'How many requests (or units, see quotaCounts) the key may send in a day or month (UTC), such as 20000/month; default: as many as its account.',
     },
     certificate: {
       type: 'string',

@@ -31,11 +31,17 @@ export function reviewIssuers(review: Review): void {
 
 function reviewIssuerUrl(review: Review, path: Path, { issuer }: IssuerTree): void {
   if (!review.isValid(path)) return
-  const url = URL.parse(issuer)
-  if (!isSecureUrl(issuer) || url?.search || url?.hash)
-    review.report(path, 'must be an https:// URL without query and fragment (http:// only on this machine)')
+  const problem = issuerUrlProblem(issuer)
+  if (problem !== undefined) review.report(path, problem)
   else if (issuer === (review.tree.tokens.issuer ?? URL.parse(review.tree.publicUrl)?.origin))
     review.report(path, 'is the issuer of the tokens of this gateway (tokens.issuer)')
+}
+
+export function issuerUrlProblem(issuer: string): string | undefined {
+  const url = URL.parse(issuer)
+  return !isSecureUrl(issuer) || url?.search || url?.hash
+    ? 'must be an https:// URL without query and fragment (http:// only on this machine)'
+    : undefined
 }
 
 /** Without an audience, anybody with any token of the issuer is admitted, so something else must restrict them. */

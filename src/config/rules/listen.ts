@@ -1,6 +1,7 @@
 import { normalizeHost, parseAddressRange } from '#platform/addresses.ts'
 import { parseCertificate } from '../certificate.ts'
 import { hostProblem } from '../hosts.ts'
+import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 import { defaultOpsPort } from '../schema/listeners.ts'
 import { parsePairs } from '../units.ts'
@@ -19,52 +20,50 @@ export function reviewHosts(review: Review): void {
   }
 }
 
-/** Checks that the ops listener has a different address, as two listeners cannot share a port. */
-export function reviewPorts(review: Review): void {
-  const options = ['listen', 'ops'].flatMap((section) => ['host', 'port'].map((name) => [section, name]))
-  if (!options.every(review.isValid)) return
-  const { listen, ops } = review.tree
-  if (ops.port === 0 || listen.port !== ops.port || !overlap(listen.host, ops.host)) return
-  // Reported at the option that differs from its default.
-  const message = (other: string) => `conflicts with ${other}.port on the same address: choose another port`
-  if (ops.port === defaultOpsPort) review.report(['listen', 'port'], message('ops'))
-  else review.report(['ops', 'port'], message('listen'))
-}
-
-/** Checks that plain HTTP is redirected to https, from a port of its own. */
+/** Checks that plain HTTP is redirected to https. */
 export function reviewRedirect(review: Review): void {
   const at = ['listen', 'redirect']
   if (!review.hasValidShape(['listen']) || !review.isValid(at)) return
-  const { listen, ops, decide } = review.tree
-  const { redirect } = listen
-  if (!redirect) return
-  if (!listen.tls)
+  const { tls, redirect } = review.tree.listen
+  if (redirect && !tls)
     review.report(at, 'needs listen.tls: without it listen.port itself speaks plain HTTP', 'key')
-  if (redirect.port === 0) return
-  const others = { listen, ops, ...(decide && { decide }) }
-  for (const [section, other] of Object.entries(others)) {
-    if (!['host', 'port'].every((name) => review.isValid([section, name]))) continue
-    if (other.port === redirect.port && overlap(other.host, listen.host))
+}
+
+/** Checks that each listener has an address of its own, as two listeners cannot share a port. */
+export function reviewPorts(review: Review): void {
+  const listeners = listenersOf(review)
+  for (const [index, own] of listeners.entries()) {
+    for (const other of listeners.slice(0, index)) {
+      if (own.port === 0 || own.port !== other.port || !overlap(own.host, other.host)) continue
+      // Of listen and ops, the option that differs from its default is reported.
+      const [reported, named] =
+        own.path[0] === 'ops' && own.port === defaultOpsPort ? [other, own] : [own, other]
       review.report(
-        [...at, 'port'],
-        `conflicts with ${section}.port on the same address: choose another port`,
+        [...reported.path, 'port'],
+        `conflicts with ${named.path.join('.')}.port on the same address: choose another port`,
       )
+    }
   }
 }
 
-/** Checks that the listener for other proxies has a different address. */
-export function reviewDecidePort(review: Review): void {
-  const { decide } = review.tree
-  if (!decide || !review.isValid(['decide']) || decide.port === 0) return
-  for (const section of ['listen', 'ops'] as const) {
-    if (!['host', 'port'].every((name) => review.isValid([section, name]))) continue
-    const other = review.tree[section]
-    if (other.port !== decide.port || !overlap(other.host, decide.host)) continue
-    review.report(
-      ['decide', 'port'],
-      `conflicts with ${section}.port on the same address: choose another port`,
-    )
-  }
+interface Listener {
+  readonly path: Path
+  readonly host: string
+  readonly port: number
+}
+
+/** Those whose options are valid. */
+function listenersOf({ tree, isValid }: Review): readonly Listener[] {
+  const { ops, decide } = tree
+  const hasAddress = (section: string) => isValid([section, 'host']) && isValid([section, 'port'])
+  const listen = hasAddress('listen') ? tree.listen : undefined
+  const redirect = isValid(['listen', 'redirect']) ? listen?.redirect : undefined
+  return [
+    ...(listen ? [{ ...listen, path: ['listen'] }] : []),
+    ...(hasAddress('ops') ? [{ ...ops, path: ['ops'] }] : []),
+    ...(decide && hasAddress('decide') ? [{ ...decide, path: ['decide'] }] : []),
+    ...(listen && redirect ? [{ host: listen.host, port: redirect.port, path: ['listen', 'redirect'] }] : []),
+  ]
 }
 
 /** Whether two hosts are the same address, or one of them is the wildcard. */

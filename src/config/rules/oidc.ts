@@ -1,9 +1,9 @@
 import { findFieldErrors } from '#accounts/account-input.ts'
-import { isSecureUrl } from '#identity/issuers/issuer.ts'
 import { formatPath, type Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 import { noProvision } from '../schema/portal.ts'
 import type { ConfigTree } from '../schema/schema.ts'
+import { issuerUrlProblem } from './issuers.ts'
 
 type ProviderTree = Extract<ConfigTree['portal']['oidc'], readonly unknown[]>[number]
 
@@ -48,7 +48,8 @@ function reviewProvider(
   { issuer, clientSecret, provision, scopes }: ProviderTree,
 ): void {
   const isValid = (field: string) => review.isValid([...path, field])
-  if (isValid('issuer')) reviewIssuer(review, [...path, 'issuer'], issuer)
+  const problem = isValid('issuer') ? issuerUrlProblem(issuer) : undefined
+  if (problem !== undefined) review.report([...path, 'issuer'], problem)
   if (clientSecret && isValid('clientSecret')) review.secret([...path, 'clientSecret'], clientSecret)
   if (isValid('provision') && provision !== noProvision) {
     for (const { message } of findFieldErrors({ role: provision }))
@@ -59,10 +60,4 @@ function reviewProvider(
       [...path, 'scopes'],
       'must include openid: without it, the provider does not say who signs in',
     )
-}
-
-function reviewIssuer(review: Review, path: Path, issuer: string): void {
-  const url = URL.parse(issuer)
-  if (!isSecureUrl(issuer) || url?.search || url?.hash)
-    review.report(path, 'must be an https:// URL without query and fragment (http:// only on this machine)')
 }

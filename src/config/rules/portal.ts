@@ -87,6 +87,6 @@ function reviewMail(review: Review): void {
 }
 
 function isReserved(path: string): boolean {
-  const isWithin = (one: string, other: string) => `${one}/`.startsWith(`${other}/`)
-  return ['/api/v1', '/.well-known'].some((own) => isWithin(path, own) || isWithin(own, path))
+  const isAtOrBelow = (one: string, other: string) => `${one}/`.startsWith(`${other}/`)
+  return ['/api/v1', '/.well-known'].some((own) => isAtOrBelow(path, own) || isAtOrBelow(own, path))
 }

@@ -1,5 +1,5 @@
 import type { KeyUses } from '#accounts/key-uses.ts'
-import { isWithin } from '#platform/addresses.ts'
+import { isInRanges } from '#platform/addresses.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { isForeignKey } from '#platform/secrets/key-format.ts'
@@ -112,7 +112,7 @@ export function createKeyPairCheck(
     if (!account || !key || !isApiKey || state === 'revoked') throw new GatehouseError('credentials-invalid')
     if (state === 'expired') throw new GatehouseError('secret-key-expired')
     if (account.isDisabled) throw new GatehouseError('account-disabled')
-    if (key.addresses.length > 0 && !isWithin(key.addresses, address))
+    if (key.addresses.length > 0 && !isInRanges(key.addresses, address))
       throw new GatehouseError('address-forbidden')
     return { account, key }
   }
@@ -144,7 +144,7 @@ export function limitsOf(
  */
 export function narrowed(limits: TokenLimits, asked: readonly string[] | undefined): TokenLimits {
   if (asked === undefined) return limits
-  const isWithin = limits.scopes.length === 0 || asked.every((scope) => limits.scopes.includes(scope))
-  if (!isWithin) throw new GatehouseError('scope-forbidden')
+  const isAllowed = limits.scopes.length === 0 || asked.every((scope) => limits.scopes.includes(scope))
+  if (!isAllowed) throw new GatehouseError('scope-forbidden')
   return { ...limits, scopes: asked }
 }

@@ -48,10 +48,10 @@ export function readMetrics(now: PackedSnapshot, since: PackedSnapshot = []): Me
  * @param wholeOf a histogram that needs no samples; undefined = it needs them
  */
 function readingOf(
-  samplesOfMetric: (metric: string) => readonly Sample[],
+  samplesOfMetric: (metric: string) => readonly MetricSample[],
   wholeOf: (histogram: string) => Buckets | undefined,
 ): MetricsReading {
-  function find(name: string, labels: AskedLabels): readonly Sample[] {
+  function find(name: string, labels: AskedLabels): readonly MetricSample[] {
     const own = samplesOfMetric(name)
     // The series of a histogram are stored under its own name.
     const whole = own.length > 0 ? own : samplesOfMetric(name.replace(/_(?:bucket|count|sum)$/, ''))
@@ -108,7 +108,7 @@ function readingOf(
   }
 }
 
-interface Sample {
+interface MetricSample {
   readonly name: string
   readonly labels: Labels
   /** The current value, or its increase. */
@@ -116,7 +116,10 @@ interface Sample {
 }
 
 /** The samples with their increases; never below 0, as a worker that died may have counted more than it reported. */
-function increasesOf(samples: readonly Sample[], before: readonly Sample[]): readonly Sample[] {
+function increasesOf(
+  samples: readonly MetricSample[],
+  before: readonly MetricSample[],
+): readonly MetricSample[] {
   const earlierValueOf = createLookUp(before)
   return samples.map((sample, place) => {
     const { name, labels, value } = sample
@@ -124,7 +127,7 @@ function increasesOf(samples: readonly Sample[], before: readonly Sample[]): rea
   })
 }
 
-function samplesOf(metric: Metric): readonly Sample[] {
+function samplesOf(metric: Metric): readonly MetricSample[] {
   const { values }: { readonly values: readonly object[] } =
     'rows' in metric ? unpackHistogram(metric) : metric
   return values.map((sample) => {
@@ -134,7 +137,7 @@ function samplesOf(metric: Metric): readonly Sample[] {
       metricName: name = metric.name,
       labels = {},
       value,
-    } = sample as Omit<Sample, 'labels'> & {
+    } = sample as Omit<MetricSample, 'labels'> & {
       readonly metricName?: string
       readonly labels?: Labels
     }
@@ -143,7 +146,7 @@ function samplesOf(metric: Metric): readonly Sample[] {
 }
 
 /** Finds the value of a series in samples, first at its own index, as series mostly keep their order. */
-function createLookUp(samples: readonly Sample[]): (of: Sample, place: number) => number {
+function createLookUp(samples: readonly MetricSample[]): (of: MetricSample, place: number) => number {
   let byKey: ReadonlyMap<string, number> | undefined
   return (of, place) => {
     const there = samples[place]
@@ -153,7 +156,7 @@ function createLookUp(samples: readonly Sample[]): (of: Sample, place: number) =
   }
 }
 
-function isSameSeries(a: Sample, b: Sample): boolean {
+function isSameSeries(a: MetricSample, b: MetricSample): boolean {
   const labels = Object.keys(a.labels)
   return (
     a.name === b.name &&
@@ -163,7 +166,7 @@ function isSameSeries(a: Sample, b: Sample): boolean {
 }
 
 /** Its name and labels, whatever their order. */
-function keyOf({ name, labels }: Sample): string {
+function keyOf({ name, labels }: MetricSample): string {
   let key = name
   for (const label of Object.keys(labels).toSorted()) key += `\n${label}\n${labels[label]}`
   return key

@@ -15,7 +15,7 @@ import type { Writer } from './writer.ts'
 const removedSessionsMax = 200
 
 /** The verbs, and what other slices need of the accounts. */
-export type Accounts = ReturnType<typeof createAccountStore>
+export type AccountTable = ReturnType<typeof createAccountStore>
 
 export function createAccountStore(database: Database, { writeChange, writeUncached, appendAudit }: Writer) {
   const { prepare, read, write, writeLong } = database

@@ -15,7 +15,7 @@ import {
 } from '../backup/records.ts'
 import { changesMax } from '../changes.ts'
 import { bytesOf, toAccount } from './account-row.ts'
-import type { Accounts } from './accounts.ts'
+import type { AccountTable } from './accounts.ts'
 import type { Database, LongWrite } from './database.ts'
 
 /** How many records are read at once: this blocks the thread for some milliseconds. */
@@ -49,7 +49,7 @@ interface Place<Field extends PropertyKey> {
 // The cast is sound: these are the keys of `places`.
 const tableKinds = Object.keys(places) as readonly TableKind[]
 
-export function openBackup(database: Database, accounts: Accounts): BackupStore {
+export function openBackup(database: Database, accounts: AccountTable): BackupStore {
   async function* backUp(): AsyncGenerator<readonly BackupRecord[]> {
     const snapshot = database.openSnapshot()
     const { read } = database
@@ -126,7 +126,7 @@ function withoutConflicts(work: () => void): void {
 }
 
 /** To be called within a long write. */
-function createRestorer(database: Database, { create, importedKeys, identities }: Accounts) {
+function createRestorer(database: Database, { create, importedKeys, identities }: AccountTable) {
   const { prepare } = database
   const inserts = new Map(tableKinds.map((kind) => [kind, prepare(insertOf(kind))]))
   const insertChange = prepare('INSERT INTO changes (seq, kind, subject, at) VALUES (?, ?, ?, ?)')

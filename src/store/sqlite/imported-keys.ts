@@ -1,7 +1,7 @@
 import { recordOutcome } from '../account-changes/by-replacing.ts'
 import { type ImportedKeyStore, type KeyImport, withAddedKey } from '../imported-keys.ts'
 import type { SecretKeyAdded } from '../keys.ts'
-import type { Accounts } from './accounts.ts'
+import type { AccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
 
@@ -9,7 +9,7 @@ import type { Writer } from './writer.ts'
 export function createImportedKeyStore(
   { prepare, read }: Database,
   { writeChanges }: Writer,
-  { importedKeys, replaceWithin }: Accounts,
+  { importedKeys, replaceWithin }: AccountTable,
 ): ImportedKeyStore {
   const selectAny = prepare('SELECT 1 FROM imported_keys LIMIT 1')
 

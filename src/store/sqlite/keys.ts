@@ -1,11 +1,11 @@
 import { keysByReplacing } from '../account-changes/by-replacing.ts'
 import { digestText, type KeyStore, type KeyUse, type RecordedKeyUse } from '../keys.ts'
 import { secretKeyRecords } from './account-row.ts'
-import type { Accounts } from './accounts.ts'
+import type { AccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
 
 /** Keys are stored with their account; their uses in separate rows. */
-export function createKeyStore({ prepare, read, write }: Database, { replace }: Accounts): KeyStore {
+export function createKeyStore({ prepare, read, write }: Database, { replace }: AccountTable): KeyStore {
   // Only the needed columns, as hundreds of uses are recorded per second, and should cost next to nothing.
   const selectKeys = prepare('SELECT secret_keys, api_digest FROM accounts WHERE id = ?')
   const selectDigests = prepare('SELECT digest FROM key_uses WHERE account_id = ?')

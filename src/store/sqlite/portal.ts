@@ -1,6 +1,6 @@
 import { portalByReplacing } from '../account-changes/by-replacing.ts'
 import { type PortalSession, type PortalStore, portalSessionsMax } from '../portal.ts'
-import type { Accounts } from './accounts.ts'
+import type { AccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
 
@@ -8,7 +8,7 @@ import type { Writer } from './writer.ts'
 export function createPortalStore(
   { prepare, read, write }: Database,
   { writeUncached }: Writer,
-  accounts: Accounts,
+  accounts: AccountTable,
 ): PortalStore {
   const insert = prepare(
     `INSERT INTO portal_sessions (account_id, id, digest, created_at, expires_at, seen_at, address, client, epoch)

@@ -13,7 +13,7 @@ import {
   type SessionStore,
   type SessionsPage,
 } from '../sessions.ts'
-import type { Accounts } from './accounts.ts'
+import type { AccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
 import type { Writer } from './writer.ts'
 
@@ -25,7 +25,7 @@ const endedMax = 200
 export function createSessionStore(
   { prepare, read, write }: Database,
   { writeChange, writeChanges }: Writer,
-  accounts: Accounts,
+  accounts: AccountTable,
 ): SessionStore {
   const insert = prepare(
     `INSERT INTO sessions

@@ -60,7 +60,7 @@ export const furtherKeys: Texts['furtherKeys'] = {
   nameHint: 'Buchstaben, Ziffern, . _ und -, zum Beispiel ci oder backup.',
   scopes: 'Berechtigungen (Scopes)',
   scopesHint: 'Was der Schlüssel darf, durch Leerzeichen getrennt; leer = alles, was Sie dürfen.',
-  scopeIsFor: (scope, routes) => html` <code>${scope}</code> ist für ${routes}.`,
+  scopeIsFor: (scope, routes) => html` <code>${scope}</code> gilt für ${routes}.`,
   addresses: 'Adressen',
   addressesHint:
     'Woher die Anfragen kommen dürfen, zum Beispiel 203.0.113.7 oder 10.0.0.0/8; leer = von überall.',
