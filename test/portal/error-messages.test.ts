@@ -28,7 +28,12 @@ const codesAround: readonly ErrorCode[] = [
 const codesOfPortal: readonly ErrorCode[] = ['store-unavailable', 'role-forbidden']
 
 /** Files of the portal that throw where the language is not known yet. */
-const withoutLanguage = ['portal/form-body.ts', 'portal/portal-gate.ts', 'portal/portal.ts']
+const withoutLanguage = [
+  'portal/form-body.ts',
+  'portal/oidc/oidc-pages.ts',
+  'portal/portal-gate.ts',
+  'portal/portal.ts',
+]
 
 function isOfHandler(path: string): boolean {
   return path.startsWith('portal/') && !withoutLanguage.includes(path)
@@ -80,6 +85,17 @@ t.test('no pattern takes the message of another, and what is inserted is kept', 
   }
   t.equal(translated(messages, 'must have at most characters'), undefined)
   t.equal(translated(messages, 'toString'), undefined)
+})
+
+t.test('handlers of the portal take what they say from the texts', async (t) => {
+  const strays = [...thrown.messages].filter(([message, paths]) => message !== '' && paths.every(isOfHandler))
+  t.strictSame(strays, [])
+  // What the portal does not spell out itself is from the texts; the other rooms only pass messages on.
+  const passedOn = /\.message$|detail$|: message$/
+  t.strictSame(
+    thrown.unknown.filter((expression) => !expression.startsWith('portal/') && !passedOn.test(expression)),
+    [],
+  )
 })
 
 t.test('a form is refused in the language of its viewer', async (t) => {

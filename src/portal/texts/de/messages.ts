@@ -23,6 +23,9 @@ const details: Messages = {
   'The sign-in was refused': 'Die Anmeldung wurde abgelehnt',
   'The sign-in was not completed: start again.':
     'Die Anmeldung wurde nicht abgeschlossen. Beginnen Sie noch einmal.',
+  'No such sign-in service.': 'Diesen Anmeldedienst gibt es nicht.',
+  'This sign-in was started in another browser, or more than 10 minutes ago: start again.':
+    'Diese Anmeldung wurde in einem anderen Browser oder vor mehr als 10 Minuten begonnen. Beginnen Sie noch einmal.',
   'Passwords are not accepted here: sign in with {}.': (provider) =>
     `Passwörter werden hier nicht angenommen. Melden Sie sich mit ${provider} an.`,
   '{} did not share your e-mail address. Ask an administrator to share it with this gateway.': (provider) =>
