@@ -1,4 +1,5 @@
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { keysOf } from '#platform/json.ts'
 import { adminRole } from '#store/account.ts'
 
 /** What an account is created from. */
@@ -58,9 +59,7 @@ const texts = {
 
 /** The errors in the given fields, each field named as in the admin API. */
 export function findFieldErrors(input: Partial<AccountInput>): FieldError[] {
-  // The cast is sound: these are the names of the table.
-  const fields = Object.keys(texts) as (keyof typeof texts)[]
-  return fields.flatMap((field) => {
+  return keysOf(texts).flatMap((field) => {
     const text = input[field]
     return text === undefined || isText(text, texts[field]) ? [] : [{ field, message: texts[field].message }]
   })

@@ -154,9 +154,6 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
   }
 }
 
-/** How many sessions are read at once. */
-const batchSize = 100
-
 /**
  * Ends the sessions of keys that an account does not have any more: they are over without their key, but would be
  * listed, and count against `limits.sessions`. What a crash leaves behind expires.
@@ -173,11 +170,11 @@ export async function endSessionsOfKey(
   if (isOver) return
   let position: { readonly id: string; readonly createdAt: number } | undefined
   for (;;) {
-    const sessions = await store.listSessions(after.id, { now, after: position, limit: batchSize })
+    const sessions = await store.listSessions(after.id, { now, after: position, limit: readBatchSize })
     position = sessions.at(-1)
     const ended = sessions.filter(({ keyId }) => !kept.has(keyId) && portalEpochIn(keyId) === undefined)
     await Promise.all(ended.map(({ id }) => store.endSession(id, 'revoked')))
-    if (sessions.length < batchSize) return
+    if (sessions.length < readBatchSize) return
   }
 }
 

@@ -13,7 +13,7 @@ export interface AuditLog {
   export(format: AuditFormat, filter: AuditFilter): AsyncGenerator<string>
 }
 
-export type AuditFormat = keyof typeof auditFiles
+type AuditFormat = keyof typeof auditFiles
 
 /** An export as a file, by its format. */
 export const auditFiles = {
@@ -62,7 +62,7 @@ export function createAuditLog(store: Pick<AuditStore, 'findAudit'>): AuditLog {
   }
 
   async function* exportAll(format: AuditFormat, filter: AuditFilter): AsyncGenerator<string> {
-    if (format === 'csv') yield `${columns.join(',')}\r\n`
+    if (format === 'csv') yield csvLine(columns)
     const write = format === 'csv' ? csvLineOf : jsonLine
     for (let before: string | undefined; ; ) {
       const found = await find({ filter, before, limit: chunkEntries })

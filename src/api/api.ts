@@ -50,7 +50,7 @@ import {
   tokenEndpoints,
 } from './token-endpoints.ts'
 import { ownAccountOperations } from './usage-operations.ts'
-import { translateError } from './validate-with-schemas.ts'
+import { schemaController, translateError } from './validate-with-schemas.ts'
 
 export interface ApiOptions
   extends TokenEndpointsOptions,
@@ -91,6 +91,7 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     // before authentication.
     routerOptions: { maxParamLength: Number.MAX_SAFE_INTEGER },
     frameworkErrors: answerUnroutable,
+    schemaController,
     genReqId: () => '',
     bodyLimit: jsonBytesMax,
     exposeHeadRoutes: false,

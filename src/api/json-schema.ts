@@ -1,4 +1,5 @@
 import { pageLimitMax } from '#accounts/account-search.ts'
+import { keysOf } from '#platform/json.ts'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -26,8 +27,7 @@ export function objectSchema<const All extends Members, const Optional extends k
 
 /** As `objectSchema`, of members that may all be missing. */
 export function optionalSchema<const All extends Members>(properties: All) {
-  // The cast is sound: these are the names of the members.
-  return objectSchema(properties, Object.keys(properties) as (keyof All & string)[])
+  return objectSchema(properties, keysOf<keyof All & string>(properties))
 }
 
 /** The values that a schema accepts, once its defaults are filled in. */

@@ -10,6 +10,7 @@ import { isLoopback, withoutBrackets } from '#platform/addresses.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 import { registerStatus } from './register-status.ts'
 import { jsonLine } from './reply.ts'
+import { schemaController } from './validate-with-schemas.ts'
 
 /** The state that operators can query, and the actions they can trigger. */
 interface OpsOptions {
@@ -43,7 +44,7 @@ const reloadStatus = { taken: 200, refused: 422, failed: 503 } as const satisfie
 export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
   const { contentType, address, metricsText, health, storeState, isShuttingDown, reload, readStatus } =
     options
-  const app = Fastify({ return503OnClosing: false, forceCloseConnections: true })
+  const app = Fastify({ schemaController, return503OnClosing: false, forceCloseConnections: true })
   app.setReplySerializer(jsonLine)
 
   app.addHook('onRequest', async (request, reply) => {

@@ -13,6 +13,15 @@ const sharedOptions = {
   useDefaults: true,
 } as const
 
+/** For `Fastify()`: it would load compilers of its own for schemas, which nothing here uses. */
+export const schemaController = {
+  compilersFactory: { buildValidator: refuseToCompile, buildSerializer: refuseToCompile },
+}
+
+function refuseToCompile(): never {
+  throw new Error('schemas are only for scopes of validateWithSchemas, and none are for responses')
+}
+
 /** Validates requests against the schemas of their operations: bodies strictly, queries after type coercion. */
 export function validateWithSchemas(app: FastifyInstance): void {
   const body = new Ajv(sharedOptions)

@@ -155,6 +155,11 @@ t.test('the role, a wrong key and a disabled account are decided as elsewhere', 
     'secret-key-invalid',
   )
   await gateway.operate(({ accounts }) => accounts.update(user.account.id, { isDisabled: true }))
+  // By a route that forwards nothing of this caller.
+  await until('it is known to be disabled', async () => {
+    const answer = await ask(t, gateway.url, 'GET /admin', [`SecretKey: ${user.secretKey}`, other])
+    return codeOf(answer) === 'account-disabled'
+  })
   t.equal(
     codeOf(await ask(t, gateway.url, 'GET /key', [`SecretKey: ${user.secretKey}`, other])),
     'account-disabled',

@@ -1,5 +1,6 @@
 import { emailLengthMax } from '#accounts/account-input.ts'
-import { type AuditFormat, auditData, auditFiles } from '#accounts/audit-log.ts'
+import { auditData, auditFiles } from '#accounts/audit-log.ts'
+import { keysOf } from '#platform/json.ts'
 import { auditActions } from '#store/audit-entry.ts'
 import { objectSchema, optionalSchema, page, pageSchema, text, textOrNull, time } from '../json-schema.ts'
 import { type AdminOperations, operation } from '../operation.ts'
@@ -19,8 +20,7 @@ export const auditEntry = objectSchema({
   details: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
 })
 
-// The cast is sound: these are the names of the table.
-const formats = Object.keys(auditFiles) as readonly AuditFormat[]
+const formats = keysOf(auditFiles)
 
 const auditQuery = optionalSchema({
   ...page,

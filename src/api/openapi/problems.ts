@@ -1,13 +1,10 @@
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
+import { keysOf } from '#platform/json.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import type { OperationDoc } from '../operation.ts'
 
 /** The codes that operations need not name, by the operations that can answer with them. */
-const sharedCodes = Map.groupBy(
-  // The cast is sound: these are the names of the table.
-  Object.keys(errorDefinitions) as ErrorCode[],
-  (code) => definitionOf(code).operations,
-)
+const sharedCodes = Map.groupBy(keysOf(errorDefinitions), (code) => definitionOf(code).operations)
 
 function definitionOf(code: ErrorCode): ErrorDefinition {
   return errorDefinitions[code]

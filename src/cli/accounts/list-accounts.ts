@@ -6,6 +6,7 @@ import {
 } from '#accounts/account-query.ts'
 import { accountsCsv, listedAccountData } from '#accounts/listed-accounts.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { keysOf } from '#platform/json.ts'
 import { countOf } from '#platform/text.ts'
 import { formatDay } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
@@ -27,8 +28,7 @@ const optionNames = {
   sort: 'sort',
 } as const satisfies Readonly<Record<AccountQueryField, string>>
 
-// The cast is sound: these are the keys of the table.
-const fields = Object.keys(optionNames) as readonly AccountQueryField[]
+const fields = keysOf(optionNames)
 
 const filterOptions: Readonly<Record<string, Option>> = Object.fromEntries(
   fields.map((field) => [optionNames[field], { type: 'string', ...accountQueryFields[field] }]),

@@ -1,20 +1,18 @@
-import { knownRoles, similarRole } from '#accounts/account-input.ts'
+import { defaultRole, knownRoles, similarRole } from '#accounts/account-input.ts'
 import { anyText, isSecureUrl, plainSpelling } from '#identity/issuers/issuer.ts'
 import { adminRole } from '#store/account.ts'
 import type { Warning } from '../problem.ts'
 import { oidcProviders } from '../rules/oidc.ts'
+import { noProvision } from '../schema/portal.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 
 type Issuers = Pick<ConfigTree, 'issuers'>
 type IssuerTree = ConfigTree['issuers'][number]
 
-/** The lowest role, of accounts that were given no other. */
-const leastRole = 'User'
-
 /** Issuers whose users have more than the lowest role although nothing in their tokens says so. */
 export function findRolesByDefault({ issuers }: Issuers): Warning[] {
   return [...issuers.entries()]
-    .filter(([, { role }]) => role.default !== leastRole)
+    .filter(([, { role }]) => role.default !== defaultRole)
     .map(([index, { name, role }]) => {
       const isAdmin = role.default === adminRole
       const what = isAdmin
@@ -141,7 +139,7 @@ export function findOidcProblems(tree: Pick<ConfigTree, 'portal' | 'routes'>): W
       const message = 'makes everybody who can sign in at the provider an Admin, who manages all accounts'
       return [{ path: option, message }]
     }
-    const similar = similarRole(provision, [...knownRoles(tree.routes), 'none'])
+    const similar = similarRole(provision, [...knownRoles(tree.routes), noProvision])
     const message = `"${provision}" is not "${similar}": it is case-sensitive`
     return similar === undefined ? [] : [{ path: option, message }]
   })

@@ -1,6 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { OperatorError } from '#platform/errors/operator-error.ts'
+import { keysOf } from '#platform/json.ts'
 import type { Account } from '../account.ts'
 import type { BackupStore, Restoration } from '../backup/records.ts'
 import {
@@ -46,8 +47,7 @@ interface Place<Field extends PropertyKey> {
   readonly constants?: Readonly<Record<string, number>>
 }
 
-// The cast is sound: these are the keys of `places`.
-const tableKinds = Object.keys(places) as readonly TableKind[]
+const tableKinds = keysOf(places)
 
 export function openBackup(database: Database, accounts: AccountTable): BackupStore {
   async function* backUp(): AsyncGenerator<readonly BackupRecord[]> {

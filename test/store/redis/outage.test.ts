@@ -63,6 +63,7 @@ t.test('an outage never looks as if an account were not there', async (t) => {
   })()
   for (let round = 0; round < 3; round++) {
     await server.stop('SIGKILL')
+    await until('it is missed', () => answers.has('store-unavailable'))
     await server.start()
     await until('it answers again', () => store.findAccount(account.id).catch(() => undefined))
   }
