@@ -20,7 +20,7 @@ export function makeFolder(path: string): void {
 }
 
 /**
- * How much of a file is read at once. Not all that it may have: once a large buffer is freed, glibc keeps twice as much
+ * How much of a file is read at once. Not the whole file: once a large buffer is freed, glibc keeps twice as much
  * free memory in each of its arenas from then on (mallopt(3), M_MMAP_THRESHOLD).
  */
 const pieceBytes = 65_536

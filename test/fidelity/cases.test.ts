@@ -9,7 +9,7 @@ const ways = {
   'the same without internals of Node': withoutInternals,
 }
 
-// Both ways at once: most of their time is waiting.
+// Both at the same time, as most of it is waiting.
 t.jobs = 2
 
 /** Every case, one after the other, against one gateway and one upstream. */

@@ -49,7 +49,7 @@ async function startKnowing(t: Test) {
   const JwtToken = await until('it has a token', () => tokenOf(gateway.url, account))
   const credentials = [{ SecretKey: account.secretKey }, { Authorization: `Bearer ${JwtToken}` }]
   const ask = () => Promise.all(credentials.map((headers) => get(`${gateway.url}/any`, headers)))
-  /** Asks again and again for so long. @returns every status */
+  /** Repeats a request for this time. @returns every status */
   const askFor = async (ms: number) => {
     const statuses: number[] = []
     for (const endsAt = performance.now() + ms; performance.now() < endsAt; await pause(10))

@@ -58,7 +58,7 @@ function ownTemporaryFolder(): Disposable {
   }
 }
 
-/** So much has to be free: most of what tests create is small, but some build packages. */
+/** The least free space in memory: most of what tests create is small, but some build packages. */
 const memoryBytesMin = 4 * 1_024 ** 3
 
 /**

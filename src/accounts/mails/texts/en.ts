@@ -2,13 +2,13 @@ import { english } from '#platform/locales.ts'
 import { formatMinute, spanText } from '#platform/time.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
 
-/** What a mail says; it has a line for each entry. */
+/** The subject and the lines of a mail. */
 interface MailText {
   readonly subject: string
   readonly lines: readonly string[]
 }
 
-/** What a mail with a link says of it. */
+/** The link in a mail, and how long it works. */
 interface MailedLink {
   readonly to: string
   readonly url: string
@@ -140,5 +140,5 @@ function untilText({ lifetimeMs, expiresAt }: MailedLink): string {
   return `It works once, for ${spanText(lifetimeMs, english)}: until ${formatMinute(expiresAt)}.`
 }
 
-/** Every text of our mails. Every language has what English has. */
+/** The texts of all mails, in every language. */
 export type MailTexts = typeof en

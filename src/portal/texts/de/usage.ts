@@ -9,8 +9,8 @@ export const usage: Texts['usage'] = {
   lead: (name) => `Anfragen, die für ${name} weitergeleitet wurden, pro UTC-Tag.`,
   plan: (name) => `Tarif: ${name}`,
   unknownPlan: 'Diesen Tarif gibt es nicht mehr; das Konto ist daher nicht begrenzt.',
-  perUnit: (requests, unit) => `${requests} Anfragen pro ${unit}`,
-  perSpan: (requests, span) => `${requests} Anfragen alle ${span}`,
+  perUnit: (requests, unit) => `${requestCount(requests)} pro ${unit}`,
+  perSpan: (requests, span) => `${requestCount(requests)} alle ${span}`,
   burst: (limit, requests) => `${limit}, höchstens ${requests} auf einmal.`,
   keyQuotas: 'Kontingente von Schlüsseln',
   usedToday: (used, limit, unit) => `Heute (UTC) ${used} von ${limit} ${counted[unit]} verbraucht`,
@@ -32,4 +32,8 @@ export const usage: Texts['usage'] = {
   sumsLead: 'Eine Einheit sind die Kosten, die ein Backend meldet; ohne Angabe 1.',
   columns: { key: 'Schlüssel', route: 'Route', requests: 'Anfragen', units: 'Einheiten' },
   unknownKey: 'unbekannt',
+}
+
+function requestCount(count: string): string {
+  return count === '1' ? '1 Anfrage' : `${count} Anfragen`
 }

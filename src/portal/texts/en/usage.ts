@@ -8,9 +8,9 @@ export const usage = {
   plan: (name: string) => `Plan: ${name}`,
   unknownPlan: 'This plan no longer exists, so the account is not limited.',
   /** Such as `100 requests per minute`. */
-  perUnit: (requests: string, unit: string) => `${requests} requests per ${unit}`,
+  perUnit: (requests: string, unit: string) => `${requestCount(requests)} per ${unit}`,
   /** Such as `100 requests every 30 seconds`. */
-  perSpan: (requests: string, span: string) => `${requests} requests every ${span}`,
+  perSpan: (requests: string, span: string) => `${requestCount(requests)} every ${span}`,
   burst: (limit: string, requests: string) => `${limit}, in bursts of up to ${requests}.`,
   keyQuotas: 'Quotas of keys',
   usedToday: (used: string, limit: string, unit: QuotaUnit) => `${used} of ${limit} ${unit} used today (UTC)`,
@@ -35,4 +35,8 @@ export const usage = {
   sumsLead: 'A unit is the cost a backend reports; 1 by default.',
   columns: { key: 'Key', route: 'Route', requests: 'Requests', units: 'Units' },
   unknownKey: 'unknown',
+}
+
+function requestCount(count: string): string {
+  return count === '1' ? '1 request' : `${count} requests`
 }
