@@ -1,5 +1,10 @@
-import type { BodyTooSlow, MalformedMessage } from '#http/exchange/request-head.ts'
-import { changedHead, type RequestBody, type RequestHead } from '#http/exchange/request-head.ts'
+import {
+  type BodyTooSlow,
+  changedHead,
+  type MalformedMessage,
+  type RequestBody,
+  type RequestHead,
+} from '#http/exchange/request-head.ts'
 import { isNamed } from '#http/h1/raw-headers.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
