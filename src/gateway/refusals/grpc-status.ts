@@ -40,12 +40,13 @@ export function grpcStatusLines({ status, code }: GatehouseError): string {
 
 /**
  * Ends a call. One of which nothing was answered yet gets a response without a body, whose head is its trailers too
- * (Trailers-Only of gRPC over HTTP/2).
- * @param statusLines each ended by CR LF
+ * (Trailers-Only of gRPC over HTTP/2). A response that cannot have trailers is aborted.
+ * @param statusLines field lines
  */
 export function endGrpcCall({ connection, requestId, outcome }: Arrival, statusLines: string): void {
   if (connection.isHeadSent) {
-    connection.end(statusLines)
+    if (connection.framing === 'chunked') connection.end(statusLines)
+    else connection.abort()
     return
   }
   const lines = `content-type: application/grpc\r\n${statusLines}X-Request-Id: ${requestId}\r\n`

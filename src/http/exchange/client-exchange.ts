@@ -52,6 +52,8 @@ export interface ClientExchange {
   readonly bodyState: BodyState
   /** Whether a part of the response was sent; until then it can be replaced by another response. */
   readonly isHeadSent: boolean
+  /** How the body of the response ends, once its head has been written. */
+  readonly framing: ResponseFraming
   /** Whether everything written has been passed to the system, so that none of its memory is in use. */
   readonly hasWrittenAll: boolean
   /** Represents the connection that it shares with other exchanges of its client; undefined = it has its own. */

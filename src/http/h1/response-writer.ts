@@ -34,7 +34,7 @@ export class ResponseWriter implements DeferredWrite {
   readonly #socket: Socket
   readonly #isEncrypted: boolean
   #buffered = ''
-  #framing: ResponseFraming = 'none'
+  framing: ResponseFraming = 'none'
   /** Whether the buffered text will be written at the end of this turn of the event loop. */
   isDeferred = false
   /** Set while the end of the response is still to be written. */
@@ -75,13 +75,13 @@ export class ResponseWriter implements DeferredWrite {
     this.announcedKeepAlive = keepAlive ?? this.announcedKeepAlive
     // Hot: not a template literal, which first makes a string of each number.
     this.#buffered = statusLine(status, reason) + lines + coding + ending
-    this.#framing = framing
+    this.framing = framing
   }
 
   /** @returns false where more should wait until the socket has drained */
   write(chunk: Buffer): boolean {
-    if (this.#framing === 'none' || chunk.length === 0) return true
-    const isChunked = this.#framing === 'chunked'
+    if (this.framing === 'none' || chunk.length === 0) return true
+    const isChunked = this.framing === 'chunked'
     if (chunk.length > smallChunkBytesMax) return this.#writeLarge(chunk, isChunked)
     const text = chunk.toString('latin1')
     this.#buffered += isChunked ? `${chunk.length.toString(16)}\r\n${text}\r\n` : text
@@ -115,9 +115,9 @@ export class ResponseWriter implements DeferredWrite {
    * first
    */
   end(last: string, onWritten: () => void): void {
-    if (this.#framing === 'chunked') this.#buffered += `0\r\n${last}\r\n`
-    else if (this.#framing === 'counted' && last !== '') this.#buffered += last
-    this.#framing = 'none'
+    if (this.framing === 'chunked') this.#buffered += `0\r\n${last}\r\n`
+    else if (this.framing === 'counted' && last !== '') this.#buffered += last
+    this.framing = 'none'
     this.hasBegun = true
     this.#onWritten = onWritten
     deferWrite(this)

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { unmappedAddress } from '#platform/addresses.ts'
 import { type ClientCertificate, clientCertificateOf } from '../exchange/client-certificate.ts'
-import type { HttpVersion, RequestEvents } from '../exchange/client-exchange.ts'
+import type { HttpVersion, RequestEvents, ResponseFraming } from '../exchange/client-exchange.ts'
 import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
 import type { ConnectionOptions } from './connection-options.ts'
 import { hasWrittenAll } from './read-buffers.ts'
@@ -71,6 +71,10 @@ export abstract class WritableConnection<Connection> {
   abstract onBodyTooSlow(): void
 
   /** Whether a part of the response was sent; until then it can be replaced by another response. */
+  get framing(): ResponseFraming {
+    return this.writer.framing
+  }
+
   get isHeadSent(): boolean {
     return this.writer.hasBegun
   }

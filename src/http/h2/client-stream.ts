@@ -35,7 +35,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   #lingering: LingeringClose | undefined
   #hasBegun = false
   #isAnswering = true
-  #framing: ResponseFraming = 'none'
+  framing: ResponseFraming = 'none'
   /** The status of the response until its head is sent; 0 = there is none. */
   #status = 0
   #lines = ''
@@ -125,13 +125,13 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
       this.abort()
       return
     }
-    this.#framing = this.isBodiless ? 'none' : framing
+    this.framing = this.isBodiless ? 'none' : framing
     this.#status = status
     this.#lines = lines
   }
 
   write(chunk: Buffer): boolean {
-    if (this.#framing === 'none' || chunk.length === 0) return true
+    if (this.framing === 'none' || chunk.length === 0) return true
     this.#sendHead(false)
     return this.#stream.write(chunk) || this.startSendTimeout()
   }
@@ -144,8 +144,8 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   end(last = ''): void {
     if (!this.#isAnswering) return
     this.startSendTimeout()
-    const hasTrailers = this.#framing === 'chunked' && last !== ''
-    if (this.#framing === 'counted' && last !== '') this.write(Buffer.from(last, 'latin1'))
+    const hasTrailers = this.framing === 'chunked' && last !== ''
+    if (this.framing === 'counted' && last !== '') this.write(Buffer.from(last, 'latin1'))
     if (hasTrailers || this.#hasBegun) {
       this.#sendHead(false)
       this.#stream.end(hasTrailers ? (encoder) => addLines(encoder, last) : undefined)
