@@ -43,7 +43,8 @@ type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): KeyUses {
   /**
    * By account ID, which is the same string object at each request, so that look-ups are fast. An account's keys are
-   * compared one by one: there are three at most, and hashing a text that has just arrived takes longer.
+   * compared one by one: most accounts use few, `keys.maxPerAccount` at most, and hashing a text that has just
+   * arrived takes longer.
    */
   const pending = new Map<string, PendingUse[]>()
   let running: Promise<void> | undefined

@@ -50,7 +50,8 @@ export function createSetupLinks(options: SetupLinksOptions): SetupLinks {
     const expiresAt = clock() + setupLinkLifetimeMs
     const link = { digest, expiresAt, ...(sentTo !== undefined && { sentTo }) }
     const created = entry('setup-link-created', account, { isMailed: sentTo !== undefined })
-    await store.setSetupLink(account.id, link, created)
+    // It was deleted meanwhile.
+    if (!(await store.setSetupLink(account.id, link, created))) throw new GatehouseError('account-not-found')
     return { url: `${portalUrl}/setup#${token}`, token, expiresAt }
   }
 

@@ -166,10 +166,11 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
   }
 
   function flush(): Promise<void> {
-    running ??= writeAll().then(() => {
-      running = undefined
-      reportLoss()
-    })
+    running ??= writeAll()
+      .then(reportLoss)
+      .finally(() => {
+        running = undefined
+      })
     return running
   }
 

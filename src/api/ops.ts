@@ -128,7 +128,7 @@ interface OpsAddress {
 const privateName = /^[^.]+$|\.(?:svc|svc\.cluster\.local|internal)$/
 
 /**
- * Why the ops listener refuses a request, for the log; undefined = it is accepted.
+ * Why the ops listener refuses a request, as its client is told; undefined = it is accepted.
  *
  * Browsers mark cross-origin requests (`Sec-Fetch-Site`, `Origin`), with one exception: DNS rebinding, where the name
  * of the page resolves to this machine. Then only `Host` shows it, as it contains that name. So a name must be a

@@ -148,7 +148,7 @@ function suggestion(value: unknown, candidates: readonly unknown[]): string {
 }
 
 function describeType(node: SchemaNode): string {
-  if (node.secret) return '{ file: … } or { env: … }'
+  if (node.secret) return '{ file: … } or { env: … } or { credential: … }'
   if (node.const !== undefined) return JSON.stringify(node.const)
   if (typeof node.type === 'object')
     return `${describeType({ ...node, type: 'object' })}, or a list of such maps`

@@ -185,7 +185,7 @@ function inlineCredentials({ upstreams }: Tree): Warning[] {
       .map(([field]) => ({
         path: ['upstreams', name, 'headers', 'set', field],
         message: 'looks like a credential, and everyone who reads the config can see it',
-        hint: 'use { file: … } or { env: … }',
+        hint: 'use { file: … }, { env: … } or { credential: … }',
       })),
   )
 }

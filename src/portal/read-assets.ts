@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import Negotiator from 'negotiator'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Language } from '#platform/locales.ts'
 import { memoize } from '#platform/memoize.ts'
@@ -39,6 +40,9 @@ interface PortalAsset {
   /** The bytes to send, and their content coding if there is one. @param accepted Accept-Encoding */
   encode(accepted: string): { readonly bytes: Buffer; readonly coding: 'br' | 'gzip' | undefined }
 }
+
+/** The better first. */
+const codings = ['br', 'gzip'] as const
 
 /** Higher qualities block the event loop far longer for little gain. */
 const brotliQuality = 6
@@ -129,8 +133,9 @@ function createAsset(bytes: Buffer, type: string): PortalAsset {
     digest: hash('sha256', bytes, 'base64url').slice(0, 16),
     encode: (accepted) => {
       if (!isCompressible) return { bytes, coding: undefined }
-      if (/\bbr\b/.test(accepted)) return { bytes: compress('br'), coding: 'br' }
-      if (/\bgzip\b/.test(accepted)) return { bytes: compress('gzip'), coding: 'gzip' }
+      const accepts = new Negotiator({ headers: { 'accept-encoding': accepted } }).encodings([...codings])
+      const coding = codings.find((each) => accepts.includes(each))
+      if (coding !== undefined) return { bytes: compress(coding), coding }
       return { bytes, coding: undefined }
     },
   }

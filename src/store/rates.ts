@@ -1,17 +1,17 @@
 import type { Allowance } from '#platform/allowance.ts'
 import type { ExceededRate } from '#platform/errors/gatehouse-error.ts'
 
-/** Counts requests against limits, and the instances that do so. */
+/** Counts requests against limits, and the processes that do so. */
 export interface RateStore {
   /**
-   * Takes one request from a rate, which is counted across instances if the store has several. Synchronous if this
+   * Takes one request from a rate, which is counted across processes if the store has several. Synchronous if this
    * process counts alone.
    * @param purpose what is counted, such as `session start`
    * @param subject who is counted
    */
   takeFromRate(purpose: string, subject: string, rate: Rate): RateResult | Promise<RateResult>
-  /** Records a heartbeat of an instance. @returns the number of live instances */
-  heartbeat(instance: string): Promise<number>
+  /** Records a heartbeat of a process. @returns the number of live processes */
+  heartbeat(process: string): Promise<number>
 }
 
 /** This many requests at once, and after that as many per `perMs`. */

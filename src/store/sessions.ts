@@ -102,7 +102,7 @@ export interface RotationAcknowledgement {
 
 /** The origin of a request, as far as it is known and may be stored. */
 export interface Visitor {
-  /** The client address; behind trusted proxies the forwarded one (Forwarded, X-Forwarded-For). */
+  /** The client address; behind trusted proxies the forwarded one (X-Forwarded-For). */
   readonly address: string
   /** As it was sent, at most `userAgentLengthMax` characters of it; '' where there is none. */
   readonly userAgent: string

@@ -127,7 +127,7 @@ for (const driver of storeDrivers) {
     const early = await rotate('--drop')
     t.match(early, {
       status: 1,
-      stderr: /refresh tokens until .*passwords of 1 accounts.*recovery codes of 1/,
+      stderr: /refresh tokens until .*passwords of 1 account.*recovery codes of 1/,
     })
     t.equal(keysIn(keyFile).previous?.key.toString('base64'), before)
     await withSignIn(first, keyFile, async ({ signIn }, { store }) => {

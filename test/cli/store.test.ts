@@ -49,7 +49,7 @@ for (const [from, to] of moves) {
     const target = await createEmpty(t, to)
     t.match(await target.run('store', 'restore', source.file), {
       status: 0,
-      stdout: /^Restored .*: 1 accounts\.\n$/,
+      stdout: /^Restored .*: 1 account\.\n$/,
       stderr: '',
     })
     t.match((await target.run('keys', 'show', email, '--json')).json(), { secretKey: source.secretKey })
@@ -67,7 +67,7 @@ t.test('a backup goes through standard output and standard input', async (t) => 
   const source = await createFilled(t)
   const { stdout, stderr, status } = await source.run('store', 'backup', '-')
   t.equal(status, 0)
-  t.match(stderr, /^Backed up: 1 accounts, \d+ records in all, \d+ bytes\.\n$/)
+  t.match(stderr, /^Backed up: 1 account, \d+ records in all, \d+ bytes\.\n$/)
   t.match(JSON.parse((await source.run('store', 'backup', '-', '--json')).stderr), { accounts: 1 })
   const target = await createEmpty(t, 'sqlite')
   const halves = [stdout.slice(0, 500), Buffer.from(stdout.slice(500))]

@@ -39,9 +39,18 @@ function isOfHandler(path: string): boolean {
   return path.startsWith('portal/') && !withoutLanguage.includes(path)
 }
 
-const messagesBelow = [...thrown.messages]
-  .filter(([message, paths]) => message !== '' && !paths.every(isOfHandler))
-  .map(([message]) => message)
+/** Returned by a function rather than thrown where they are written (identity/oidc/provider.ts). */
+const returned = [
+  'The sign-in service answered “{}”. Start again.',
+  'The sign-in service did not ask you to sign in again, or does not say when you did. Try again, or ask an administrator.',
+]
+
+const messagesBelow = [
+  ...[...thrown.messages]
+    .filter(([message, paths]) => message !== '' && !paths.every(isOfHandler))
+    .map(([message]) => message),
+  ...returned,
+]
 
 const shownCodes = [...new Set([...thrown.codes, ...codesAround])].filter(
   (code): code is ErrorCode =>

@@ -12,7 +12,7 @@ import {
   waitingMax,
 } from './receiver-state.ts'
 
-/** The receivers of events. */
+/** A receiver of events. */
 export interface Receiver {
   readonly id: string
   /** For logs and lists, without secrets. */
@@ -204,7 +204,7 @@ async function sendAll(
   return refusals
 }
 
-/** What waits now, in the order of the log; the entries of each account stay in order. */
+/** The entries that wait now: those of each account stay in the order of the log. */
 function mergeWaiting(
   waiting: readonly WaitingEntry[],
   batch: readonly Candidate[],

@@ -82,7 +82,9 @@ function createEndpoints(options: OAuthOptions): Readonly<Record<OAuthPath, OwnE
 
   async function describeAccessToken(text: string): Promise<object | undefined> {
     const principal = await findAccessToken(text)
-    return principal && { active: true, token_type: tokenTypeOf(payloadOf(text)), ...payloadOf(text) }
+    if (!principal) return undefined
+    const claims = payloadOf(text)
+    return { ...claims, active: true, token_type: tokenTypeOf(claims) }
   }
 
   async function describeRefreshToken(text: string): Promise<object | undefined> {

@@ -9,6 +9,7 @@ import {
   replaceSealingKeys,
   type SealingKeySet,
 } from '#platform/secrets/sealing-key.ts'
+import { countOf } from '#platform/text.ts'
 import { dayOf, startOfDay } from '#platform/time.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
 import { type Command, type Invocation, UsageError } from '../command.ts'
@@ -159,24 +160,24 @@ function neededUntilOf({ tokens }: Config, { previous }: SealingKeySet): number 
 
 function needsOf({ passwords, recoveryCodes, unreadable }: ResealReport, neededUntil: number): string[] {
   return [
-    ...(unreadable > 0 ? [`${unreadable} sealed secrets open with neither key`] : []),
+    ...(unreadable > 0 ? [`${countOf(unreadable, 'sealed secret')} that neither key opens`] : []),
     ...(Date.now() < neededUntil ? [`refresh tokens until ${dayText(neededUntil)}`] : []),
-    ...(passwords > 0 ? [`passwords of ${passwords} accounts`] : []),
-    ...(recoveryCodes > 0 ? [`recovery codes of ${recoveryCodes} accounts`] : []),
+    ...(passwords > 0 ? [`passwords of ${countOf(passwords, 'account')}`] : []),
+    ...(recoveryCodes > 0 ? [`recovery codes of ${countOf(recoveryCodes, 'account')}`] : []),
   ]
 }
 
 function describe({ accounts, signingKeys, unreadable, passwords, recoveryCodes }: ResealReport): string[] {
   return [
-    `Resealed: ${accounts} accounts, ${signingKeys} signing keys.`,
+    `Resealed: ${countOf(accounts, 'account')}, ${countOf(signingKeys, 'signing key')}.`,
     ...(unreadable > 0 ? [`Neither key opens the secrets of ${unreadable} accounts or signing keys.`] : []),
     ...(passwords > 0
       ? [
-          `The previous key is needed for passwords of ${passwords} accounts, until their owners next sign in.`,
+          `The previous key is needed for passwords of ${countOf(passwords, 'account')}, until their owners next sign in.`,
         ]
       : []),
     ...(recoveryCodes > 0
-      ? [`It is needed for recovery codes of ${recoveryCodes} accounts, until these are replaced.`]
+      ? [`It is needed for recovery codes of ${countOf(recoveryCodes, 'account')}, until these are replaced.`]
       : []),
   ]
 }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { loadConfig } from '#config/load.ts'
 import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
 import { readVersion } from '#platform/package.ts'
+import { countOf } from '#platform/text.ts'
 import { formatBackup, type WrittenBackup } from '#store/backup/backup-file.ts'
 import type { BackupStore } from '#store/backup/records.ts'
 import { type Command, type Invocation, type Terminal, UsageError } from '../command.ts'
@@ -108,7 +109,7 @@ function printWritten(written: WrittenBackup, path: string, { asJson, terminal }
   const { accounts, records, bytes, sha256 } = written
   const isPrinted = path === standardStream
   const data = { ...(isPrinted ? {} : { file: resolve(path) }), accounts, records, bytes, sha256 }
-  const line = `Backed up${isPrinted ? '' : ` to ${path}`}: ${accounts} accounts, ${records} records in all, ${bytes} bytes.`
+  const line = `Backed up${isPrinted ? '' : ` to ${path}`}: ${countOf(accounts, 'account')}, ${countOf(records, 'record')} in all, ${bytes} bytes.`
   if (!isPrinted)
     printData({ asJson, terminal }, data, [line, 'Keep the sealing key too, and apart from it.'])
   else printToStderr(terminal, asJson ? JSON.stringify(data) : line)

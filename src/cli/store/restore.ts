@@ -5,6 +5,7 @@ import { createSigningKeys } from '#identity/tokens/signing-keys.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import { createSealingKeys } from '#platform/secrets/sealing-key.ts'
+import { countOf } from '#platform/text.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import { backupLineBytesMax, type CheckedBackup, checkBackup } from '#store/backup/backup-file.ts'
 import type { BackupStore, RecordKind, Restoration } from '#store/backup/records.ts'
@@ -32,7 +33,7 @@ export const restoreCommand: Command = {
     const source = await openImportSource(path, terminal, backupLineBytesMax)
     try {
       const accounts = await stoppable((stop) => restoreFrom(source, { config, terminal, stop }))
-      printData(invocation, { accounts }, [`Restored ${source.name}: ${accounts} accounts.`])
+      printData(invocation, { accounts }, [`Restored ${source.name}: ${countOf(accounts, 'account')}.`])
     } finally {
       await source.close()
     }

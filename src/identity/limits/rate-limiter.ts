@@ -38,8 +38,8 @@ const heartbeatMs = 1_300
 const heartbeatRetryMs = 100
 
 /**
- * While the store is unreachable each instance counts alone, and allows its share: the limit divided by the last known
- * number of instances, at least one.
+ * While the store is unreachable each process counts alone, and allows its share: the limit divided by the last known
+ * number of processes, at least one.
  */
 export function openRateLimiter({ store, storeConnection, clock, counts }: RateLimiterOptions): RateLimiter {
   const local = createLocalRates(clock)

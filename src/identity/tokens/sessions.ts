@@ -119,9 +119,9 @@ export function createSessions(options: SessionsOptions): Sessions {
    */
   async function refreshSerially(use: TokenUse): Promise<RefreshedTokens> {
     const { sessionId } = use
-    const before = inFlight.get(sessionId)
-    if (before) await before.catch(() => {})
-    const refreshing = rotate(use)
+    const before = inFlight.get(sessionId) ?? Promise.resolve()
+    // Set before anything is awaited, so that a third one waits for the second.
+    const refreshing = before.catch(() => {}).then(() => rotate(use))
     inFlight.set(sessionId, refreshing)
     try {
       return await refreshing

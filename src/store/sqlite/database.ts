@@ -110,8 +110,13 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
       // Fails if this one is closed.
       database.exec('SELECT 1')
       const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs })
-      // The first read takes the snapshot.
-      reader.exec('BEGIN; SELECT 1 FROM store')
+      try {
+        // The first read takes the snapshot.
+        reader.exec('BEGIN; SELECT 1 FROM store')
+      } catch (error) {
+        reader.close()
+        throw error
+      }
       return { prepare: reader.prepare.bind(reader), close: () => reader.close() }
     })
   }

@@ -177,7 +177,7 @@ t.test('a value must be there, and be a text or a secret', async (t) => {
   t.strictSame(problemsOfSet(t, { 'X-A': { file: 'a' } }), [
     'X-A: cannot read config/a: no such file or directory',
   ])
-  const message = 'X-A: must be text or { file: … } or { env: … }'
+  const message = 'X-A: must be text or { file: … } or { env: … } or { credential: … }'
   for (const value of [1, true, '', [], {}, { env: 'A', file: 'a' }, { secret: 'a' }])
     t.strictSame(problemsOfSet(t, { 'X-A': value }), [message], JSON.stringify(value))
 })

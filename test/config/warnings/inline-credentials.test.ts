@@ -15,7 +15,7 @@ function warnings(t: Test, set: Options): readonly string[] {
 t.test('a header of an upstream that looks like a credential is warned of where it is a text', async (t) => {
   const at = 'upstreams.backend.headers.set'
   const message =
-    'looks like a credential, and everyone who reads the config can see it: use { file: … } or { env: … }'
+    'looks like a credential, and everyone who reads the config can see it: use { file: … }, { env: … } or { credential: … }'
   for (const name of ['Authorization', 'cookie', 'SecretKey', 'X-Api-Key', 'X-Access-Token'])
     t.strictSame(warnings(t, { [name]: 'abc' }), [`${at}.${name}: ${message}`])
   t.strictSame(warnings(t, { 'X-Backend': 'Bearer abc' }), [`${at}.X-Backend: ${message}`])

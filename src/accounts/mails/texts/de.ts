@@ -21,8 +21,7 @@ export const de: MailTexts = {
   setUp: (link, portalUrl) => ({
     subject: 'Wählen Sie Ihr Passwort',
     lines: [
-      `Die Administration hat ein Konto für Sie angelegt: ${link.to}. Öffnen Sie diesen Link, um das Passwort dafür zu`,
-      'wählen:',
+      `Die Administration schickt Ihnen diesen Link, damit Sie das Passwort für Ihr Konto ${link.to} wählen können:`,
       '',
       link.url,
       '',

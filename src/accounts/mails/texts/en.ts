@@ -72,7 +72,7 @@ export const en = {
   setUp: (link: MailedLink, portalUrl: string): MailText => ({
     subject: 'Choose your password',
     lines: [
-      `An administrator has created an account for you: ${link.to}. Open this link to choose its password:`,
+      `An administrator has sent you this link to choose the password of your account ${link.to}:`,
       '',
       link.url,
       '',

@@ -26,6 +26,10 @@ const details: Messages = {
   'No such sign-in service.': 'Diesen Anmeldedienst gibt es nicht.',
   'This sign-in was started in another browser, or more than 10 minutes ago: start again.':
     'Diese Anmeldung wurde in einem anderen Browser oder vor mehr als 10 Minuten begonnen. Beginnen Sie noch einmal.',
+  'The sign-in service answered “{}”. Start again.': (refusal) =>
+    `Der Anmeldedienst hat mit „${refusal}“ geantwortet. Beginnen Sie noch einmal.`,
+  'The sign-in service did not ask you to sign in again, or does not say when you did. Try again, or ask an administrator.':
+    'Der Anmeldedienst hat Sie nicht noch einmal nach Ihrer Anmeldung gefragt oder sagt nicht, wann Sie sich angemeldet haben. Versuchen Sie es noch einmal, oder wenden Sie sich an die Administration.',
   'Passwords are not accepted here: sign in with {}.': (provider) =>
     `Passwörter werden hier nicht angenommen. Melden Sie sich mit ${provider} an.`,
   '{} did not share your e-mail address. Ask an administrator to share it with this gateway.': (provider) =>

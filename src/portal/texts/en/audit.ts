@@ -20,6 +20,8 @@ const details: Readonly<Record<string, (value: Detail) => string>> = {
   kid: (value) => `key ID ${value}`,
   isNew: (value) => (value ? 'new address' : 'same address'),
   isMailed: (value) => (value ? 'sent by e-mail' : 'not sent by e-mail'),
+  takenOver: () => 'account taken over',
+  isKnownClient: (value) => (value ? 'known browser' : 'unknown browser'),
   sessionId: (value) => `session ID ${value}`,
 }
 
