@@ -7,8 +7,8 @@ import { states } from './page-states.ts'
 import { showStates } from './serve-page-states.ts'
 import { findBarriers, findOverflow } from './support/axe.ts'
 
-// Some seventy states, on a busy machine.
-t.setTimeout(300_000)
+// Some seventy states in two languages, on a busy machine.
+t.setTimeout(600_000)
 
 /** How every page looks in every state: one server and one browser for all tests. */
 const { url, close } = await showStates()
