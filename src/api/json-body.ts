@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { sendProblem } from '#gateway/refusals/send-problem.ts'
+import { valuesOf } from '#http/h1/raw-headers.ts'
 import { startDeadline } from '#platform/deadline.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { duplicateMember, isRecord } from '#platform/json.ts'
@@ -91,7 +92,8 @@ const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \
  * @returns `request-invalid` for types that contradict each other, `media-type-unsupported` for anything but JSON
  */
 function checkMediaType({ headers, raw }: FastifyRequest): GatehouseError | undefined {
-  const types = valuesOf(raw.rawHeaders, 'content-type')
+  // Of the raw fields, as Node shows only the first.
+  const types = new Set(valuesOf(raw.rawHeaders, 'content-type').map((value) => value.trim()))
   if (types.size > 1) {
     const errors = [{ field: 'Content-Type', message: 'was sent more than once, with different values' }]
     return new GatehouseError('request-invalid', { detail: 'There must be one Content-Type.', errors })
@@ -101,14 +103,6 @@ function checkMediaType({ headers, raw }: FastifyRequest): GatehouseError | unde
   return isJson && headers['content-encoding'] === undefined
     ? undefined
     : new GatehouseError('media-type-unsupported')
-}
-
-/** All raw values of a header: for some headers Node shows only the first. */
-function valuesOf(rawHeaders: readonly string[], name: string): ReadonlySet<string> {
-  const values = rawHeaders.filter(
-    (_, index) => rawHeaders[index - 1]?.toLowerCase() === name && index % 2 === 1,
-  )
-  return new Set(values.map((value) => value.trim()))
 }
 
 function limitBodyTime({ raw: request }: FastifyRequest, reply: FastifyReply, timeoutMs: number): void {
