@@ -145,7 +145,7 @@ function accessOf(frame: PageFrame, { scopes, addresses, quota }: SecretKeyStatu
   const from = addresses.length > 0 && html`<span class="sub">${onlyFrom(listText(addresses, locale))}</span>`
   const often =
     quota &&
-    html`<span class="sub">${quotaOf(formatCount(quota.limit, locale), quota.per, { limit: quota.limit, unit: frame.quotaUnit })}</span>`
+    html`<span class="sub">${quotaOf(formatCount(quota.limit, locale), quota.per, frame.quotaUnit)}</span>`
   return html`${what}${from}${often}`
 }
 

@@ -1,10 +1,6 @@
 import { html } from '#platform/pages/html.ts'
 import type { Texts } from '../en/en.ts'
-
-const counted = {
-  requests: { one: 'Anfrage', many: 'Anfragen' },
-  units: { one: 'Einheit', many: 'Einheiten' },
-} as const
+import { countIn } from './usage.ts'
 
 export const furtherKeys: Texts['furtherKeys'] = {
   title: 'Weitere Schlüssel',
@@ -35,8 +31,7 @@ export const furtherKeys: Texts['furtherKeys'] = {
   mayOnly: (routes, more) => html`Nur ${routes}${more > 0 && ` und ${more} weitere`}`,
   scopesOf: (scopes) => `${scopes.length === 1 ? 'Berechtigung' : 'Berechtigungen'} ${scopes.join(', ')}`,
   onlyFrom: (addresses) => `nur von ${addresses}`,
-  quotaOf: (count, per, { limit, unit }) =>
-    `${count} ${limit === 1 ? counted[unit].one : counted[unit].many} pro ${per === 'day' ? 'Tag' : 'Monat'}`,
+  quotaOf: (count, per, unit) => `${countIn(count, unit)} pro ${per === 'day' ? 'Tag' : 'Monat'}`,
   expired: 'Abgelaufen',
   ends: 'Endet',
   expiresSoon: 'Läuft bald ab',

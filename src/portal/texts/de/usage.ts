@@ -1,7 +1,11 @@
+import type { QuotaUnit } from '#gateway/routes/quota-unit.ts'
 import { html } from '#platform/pages/html.ts'
 import type { Texts } from '../en/en.ts'
 
-const counted = { requests: 'Anfragen', units: 'Einheiten' } as const
+const counted = {
+  requests: { one: 'Anfrage', many: 'Anfragen' },
+  units: { one: 'Einheit', many: 'Einheiten' },
+} as const
 
 export const usage: Texts['usage'] = {
   title: 'Nutzung',
@@ -9,13 +13,13 @@ export const usage: Texts['usage'] = {
   lead: (name) => `Anfragen, die für ${name} weitergeleitet wurden, pro UTC-Tag.`,
   plan: (name) => `Tarif: ${name}`,
   unknownPlan: 'Diesen Tarif gibt es nicht mehr; das Konto ist daher nicht begrenzt.',
-  perUnit: (requests, unit) => `${requestCount(requests)} pro ${unit}`,
-  perSpan: (requests, span) => `${requestCount(requests)} alle ${span}`,
+  perUnit: (requests, unit) => `${countIn(requests, 'requests')} pro ${unit}`,
+  perSpan: (requests, span) => `${countIn(requests, 'requests')} alle ${span}`,
   burst: (limit, requests) => `${limit}, höchstens ${requests} auf einmal.`,
   keyQuotas: 'Kontingente von Schlüsseln',
-  usedToday: (used, limit, unit) => `Heute (UTC) ${used} von ${limit} ${counted[unit]} verbraucht`,
+  usedToday: (used, limit, unit) => `Heute (UTC) ${used} von ${limit} ${counted[unit].many} verbraucht`,
   usedThisMonth: (used, limit, unit) =>
-    `In diesem Monat (UTC) ${used} von ${limit} ${counted[unit]} verbraucht`,
+    `In diesem Monat (UTC) ${used} von ${limit} ${counted[unit].many} verbraucht`,
   resetsOnDay: (at) => html`Beginnt ${at} neu (0:00 UTC).`,
   resetsInMonth: (at, day) => html`Beginnt ${at} neu (${day}, 0:00 UTC).`,
   usedUp: 'Aufgebraucht',
@@ -34,6 +38,8 @@ export const usage: Texts['usage'] = {
   unknownKey: 'unbekannt',
 }
 
-function requestCount(count: string): string {
-  return count === '1' ? '1 Anfrage' : `${count} Anfragen`
+/** Such as `1 Anfrage`, `3 Einheiten`. @param count as it is shown */
+export function countIn(count: string, unit: QuotaUnit): string {
+  const { one, many } = counted[unit]
+  return `${count} ${count === '1' ? one : many}`
 }

@@ -1,5 +1,6 @@
 import type { QuotaUnit } from '#gateway/routes/quota-unit.ts'
 import { type Content, html } from '#platform/pages/html.ts'
+import { countIn } from './usage.ts'
 
 export const furtherKeys = {
   title: 'Further keys',
@@ -32,8 +33,7 @@ export const furtherKeys = {
   mayOnly: (routes: Content, more: number) => html`Only ${routes}${more > 0 && ` and ${more} more`}`,
   scopesOf: (scopes: readonly string[]) => `${scopes.length === 1 ? 'scope' : 'scopes'} ${scopes.join(', ')}`,
   onlyFrom: (addresses: string) => `only from ${addresses}`,
-  quotaOf: (count: string, per: 'day' | 'month', { limit, unit }: { limit: number; unit: QuotaUnit }) =>
-    `${count} ${limit === 1 ? unit.slice(0, -1) : unit} a ${per}`,
+  quotaOf: (count: string, per: 'day' | 'month', unit: QuotaUnit) => `${countIn(count, unit)} a ${per}`,
   expired: 'Expired',
   ends: 'Ends',
   expiresSoon: 'Expires soon',

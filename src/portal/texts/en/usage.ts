@@ -8,9 +8,9 @@ export const usage = {
   plan: (name: string) => `Plan: ${name}`,
   unknownPlan: 'This plan no longer exists, so the account is not limited.',
   /** Such as `100 requests per minute`. */
-  perUnit: (requests: string, unit: string) => `${requestCount(requests)} per ${unit}`,
+  perUnit: (requests: string, unit: string) => `${countIn(requests, 'requests')} per ${unit}`,
   /** Such as `100 requests every 30 seconds`. */
-  perSpan: (requests: string, span: string) => `${requestCount(requests)} every ${span}`,
+  perSpan: (requests: string, span: string) => `${countIn(requests, 'requests')} every ${span}`,
   burst: (limit: string, requests: string) => `${limit}, in bursts of up to ${requests}.`,
   keyQuotas: 'Quotas of keys',
   usedToday: (used: string, limit: string, unit: QuotaUnit) => `${used} of ${limit} ${unit} used today (UTC)`,
@@ -37,6 +37,13 @@ export const usage = {
   unknownKey: 'unknown',
 }
 
-function requestCount(count: string): string {
-  return count === '1' ? '1 request' : `${count} requests`
+const counted = {
+  requests: { one: 'request', many: 'requests' },
+  units: { one: 'unit', many: 'units' },
+} as const
+
+/** Such as `1 request`, `3 units`. @param count as it is shown */
+export function countIn(count: string, unit: QuotaUnit): string {
+  const { one, many } = counted[unit]
+  return `${count} ${count === '1' ? one : many}`
 }
