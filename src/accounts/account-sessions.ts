@@ -5,7 +5,7 @@ import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import type { Session, SessionPosition, SessionStore, SessionsPage } from '#store/sessions.ts'
 import type { Accounts } from './accounts.ts'
-import type { AuditEntryFactory } from './audit-entry-factory.ts'
+import type { AuditEntryFactory } from './audit/entry-factory.ts'
 import { type ListPosition, type Page, pageOf, parseListCursor } from './cursor.ts'
 
 /** The sessions of an account. All methods throw GatehouseError `account-not-found` for an unknown ID. */

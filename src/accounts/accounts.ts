@@ -13,8 +13,8 @@ import type {
 import type { Actor } from '#store/audit-entry.ts'
 import { noPortalAccess } from '#store/portal-access.ts'
 import { type AccountInput, assertValid, noPlan } from './account-input.ts'
-import { createAuditEntryFactory } from './audit-entry-factory.ts'
-import { type KeyOptions, makeDefaultKey, makeKey, withUnconfirmedKeys } from './make-key.ts'
+import { createAuditEntryFactory } from './audit/entry-factory.ts'
+import { type KeyOptions, makeDefaultKey, makeKey, withUnconfirmedKeys } from './keys/make-key.ts'
 
 export interface CreatedAccount {
   readonly account: Account

@@ -5,7 +5,7 @@ import { createLinkToken } from '#platform/secrets/opaque-tokens.ts'
 import type { Account } from '#store/account.ts'
 import type { PortalStore } from '#store/portal.ts'
 import type { Accounts } from './accounts.ts'
-import type { AuditEntryFactory } from './audit-entry-factory.ts'
+import type { AuditEntryFactory } from './audit/entry-factory.ts'
 import { mailTextsFor, mailTo } from './mails/mail.ts'
 import type { DeliverMail } from './mails/outbox.ts'
 

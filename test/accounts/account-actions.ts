@@ -1,7 +1,7 @@
-import { createAccountKeys } from '#accounts/account-keys.ts'
 import { createAccounts } from '#accounts/accounts.ts'
-import { createAuditEntryFactory } from '#accounts/audit-entry-factory.ts'
-import type { KeyOptions } from '#accounts/make-key.ts'
+import { createAuditEntryFactory } from '#accounts/audit/entry-factory.ts'
+import { createAccountKeys } from '#accounts/keys/default-keys.ts'
+import type { KeyOptions } from '#accounts/keys/make-key.ts'
 import type { Store } from '#store/store.ts'
 
 /** What can be done to accounts of a store and their keys, in the name of the system. */

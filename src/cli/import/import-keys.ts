@@ -1,6 +1,6 @@
 import { findByIdOrEmail } from '#accounts/accounts.ts'
-import { createKeyLineReader, type ImportedKeyLine } from '#accounts/key-import.ts'
-import { createKeyId, importedKey } from '#accounts/make-key.ts'
+import { createKeyLineReader, type ImportedKeyLine } from '#accounts/import/key-lines.ts'
+import { createKeyId, importedKey } from '#accounts/keys/make-key.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { countOf } from '#platform/text.ts'
 import { importBatchMax, type KeyImport, withAddedKey } from '#store/imported-keys.ts'

@@ -1,4 +1,4 @@
-import { scopePattern } from '#accounts/key-input.ts'
+import { scopePattern } from '#accounts/keys/input.ts'
 import { createResponseHeaders } from '#gateway/forward/response-headers.ts'
 import { costField } from './cost-field.ts'
 import {

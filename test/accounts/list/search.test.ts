@@ -1,9 +1,9 @@
 import t from 'tap'
-import { type AccountQueryField, parseAccountQuery } from '#accounts/account-query.ts'
-import { createAccountSearch } from '#accounts/account-search.ts'
+import { type AccountQueryField, parseAccountQuery } from '#accounts/list/query.ts'
+import { createAccountSearch } from '#accounts/list/search.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { createAccount, newAccount } from '../store/samples.ts'
-import { newSqlitePlace } from '../store/sqlite/place.ts'
+import { createAccount, newAccount } from '../../store/samples.ts'
+import { newSqlitePlace } from '../../store/sqlite/place.ts'
 
 function queryOf(texts: Partial<Readonly<Record<AccountQueryField, string>>>) {
   return parseAccountQuery((field) => texts[field])

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { openKeyUses } from '#accounts/key-uses.ts'
+import { openKeyUses } from '#accounts/keys/uses.ts'
 import { createKey, digestOf } from '#platform/secrets/keys.ts'
 import { digestText, type RecordedKeyUse } from '#store/keys.ts'
-import { memoryInUse } from '../gateway/forward/memory.ts'
-import { until } from '../setup/net.ts'
+import { memoryInUse } from '../../gateway/forward/memory.ts'
+import { until } from '../../setup/net.ts'
 
 const id = 'abcdefghijklmnop'
 const address = '192.0.2.1'

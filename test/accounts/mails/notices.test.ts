@@ -1,8 +1,8 @@
 import t from 'tap'
-import { openPortalForm } from '../security/support/portal-form.ts'
-import { startGateway, storeDrivers } from '../setup/gateway.ts'
-import { startMailServer } from '../setup/mail-server.ts'
-import { until } from '../setup/net.ts'
+import { openPortalForm } from '../../security/support/portal-form.ts'
+import { startGateway, storeDrivers } from '../../setup/gateway.ts'
+import { startMailServer } from '../../setup/mail-server.ts'
+import { until } from '../../setup/net.ts'
 
 const password = 'correct horse battery staple'
 

@@ -1,5 +1,5 @@
 import { parseTime } from '#platform/time.ts'
-import { findKeyErrors, parseQuota, quotaRule, type SecretKeyInput } from './key-input.ts'
+import { findKeyErrors, parseQuota, quotaRule, type SecretKeyInput } from '../keys/input.ts'
 import { createRecordReader, type RecordReader } from './record-reader.ts'
 
 /** A line of a file of keys that were made elsewhere. */

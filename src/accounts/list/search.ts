@@ -5,8 +5,8 @@ import { emailKey } from '#store/account.ts'
 import type { AccountOrder, AccountPosition, ListedAccount } from '#store/account-filter.ts'
 import type { AccountStore, TermEntry } from '#store/accounts.ts'
 import { isFoundByTerms } from '#store/search.ts'
-import type { AccountQuery } from './account-query.ts'
-import { type CursorParts, createCursor, type Page, parseCursor, parseListCursor } from './cursor.ts'
+import { type CursorParts, createCursor, type Page, parseCursor, parseListCursor } from '../cursor.ts'
+import type { AccountQuery } from './query.ts'
 
 export interface AccountSearch {
   /**

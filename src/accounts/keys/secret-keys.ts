@@ -7,16 +7,10 @@ import type { Account } from '#store/account.ts'
 import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#store/keys.ts'
 import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
-import { endSessionsOfKey } from './account-sessions.ts'
-import type { Accounts } from './accounts.ts'
+import { endSessionsOfKey } from '../account-sessions.ts'
+import type { Accounts } from '../accounts.ts'
 import { type CertificateInput, endingWith, parseCertificateInput } from './certificate-input.ts'
-import {
-  assertValidGrace,
-  assertValidKey,
-  findKeyErrors,
-  graceEnd,
-  type SecretKeyInput,
-} from './key-input.ts'
+import { assertValidGrace, assertValidKey, findKeyErrors, graceEnd, type SecretKeyInput } from './input.ts'
 import {
   type AddSecretKeyOptions,
   addSecretKey,

@@ -3,7 +3,7 @@ import type { Clock } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { dayOf, startOfDay } from '#platform/time.ts'
 import { totalOf, type UsageBatch, type UsageEntry, type UsageStore } from '#store/usage.ts'
-import { type Count, DayCounts, type UsageCaller, type UsedRoute } from './usage-counts.ts'
+import { type Count, DayCounts, type UsageCaller, type UsedRoute } from './counts.ts'
 
 /**
  * Counts in memory what callers use, which costs a request two look-ups, and writes it every second: a crash loses no

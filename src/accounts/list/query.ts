@@ -2,7 +2,7 @@ import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-erro
 import { parseDay } from '#platform/time.ts'
 import { type AccountFilter, type AccountOrder, accountOrders } from '#store/account-filter.ts'
 import { wordsOf } from '#store/search.ts'
-import { noPlan } from './account-input.ts'
+import { noPlan } from '../account-input.ts'
 
 /** What a list of accounts is narrowed by, as the admin API, the commands and the portal name it. */
 export const accountQueryFields = {

@@ -3,9 +3,9 @@ import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Line } from '#platform/files.ts'
 import { emailKey } from '#store/account.ts'
-import { type AccountInput, findPlanError } from './account-input.ts'
+import { type AccountInput, findPlanError } from '../account-input.ts'
+import type { Accounts } from '../accounts.ts'
 import { type AccountLine, createAccountLineReader } from './account-lines.ts'
-import type { Accounts } from './accounts.ts'
 
 /**
  * How many accounts one import may have, in the portal and on the command line; and up to how many the store writes in

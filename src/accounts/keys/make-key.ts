@@ -10,8 +10,8 @@ import type { KeyStore, SecretKeyAdded } from '#store/keys.ts'
 import type { StoredKey } from '#store/secret-keys.ts'
 import { defaultKeyName, defaultKeyOf, type SecretKey, unlimited } from '#store/secret-keys.ts'
 import { isStoreFailure } from '#store/store-failure.ts'
-import type { AuditEntryFactory } from './audit-entry-factory.ts'
-import { keyDetails, type SecretKeyInput } from './key-input.ts'
+import type { AuditEntryFactory } from '../audit/entry-factory.ts'
+import { keyDetails, type SecretKeyInput } from './input.ts'
 
 export interface KeyOptions {
   readonly sealer: Sealer

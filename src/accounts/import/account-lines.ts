@@ -1,5 +1,5 @@
 import { didYouMean } from '#platform/text.ts'
-import { type AccountInput, accountDefaults, findFieldErrors } from './account-input.ts'
+import { type AccountInput, accountDefaults, findFieldErrors } from '../account-input.ts'
 import { createRecordReader, type RecordLine, type RecordReader } from './record-reader.ts'
 
 /** An account of an import file, or what is wrong with its line. */

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { DayCounts, type UsageCaller } from '#accounts/usage-counts.ts'
-import { createRandom } from '../http/outgoing/random.ts'
+import { DayCounts, type UsageCaller } from '#accounts/usage/counts.ts'
+import { createRandom } from '../../http/outgoing/random.ts'
 
 const ada = { accountId: 'ada', key: 'default' }
 const orders = { name: 'orders' }

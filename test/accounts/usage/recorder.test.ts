@@ -1,10 +1,10 @@
 import t from 'tap'
-import type { UsageCaller } from '#accounts/usage-counts.ts'
-import { openUsageRecorder, pendingMax, type UsageAmount, type UsageLoss } from '#accounts/usage-recorder.ts'
+import type { UsageCaller } from '#accounts/usage/counts.ts'
+import { openUsageRecorder, pendingMax, type UsageAmount, type UsageLoss } from '#accounts/usage/recorder.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { dayOf, startOfDay } from '#platform/time.ts'
 import { type UsageBatch, usageBatchMax } from '#store/usage.ts'
-import { createRandom } from '../http/outgoing/random.ts'
+import { createRandom } from '../../http/outgoing/random.ts'
 
 const today = dayOf(Date.UTC(2026, 10, 23))
 const ada = { accountId: 'ada', key: 'default' }

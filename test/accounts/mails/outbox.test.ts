@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { openOutbox, waitingMax } from '#accounts/mails/outbox.ts'
-import { until } from '../setup/net.ts'
+import { until } from '../../setup/net.ts'
 
 const about = { mail: 'test' }
 

@@ -4,8 +4,8 @@ import type { Account } from '#store/account.ts'
 import { accountPages } from '#store/account-pages.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import { type DayRange, totalOf, type UsageCount, type UsageStore, usageDaysKept } from '#store/usage.ts'
-import type { FileDownload } from './audit-log.ts'
-import { csvLine } from './csv.ts'
+import type { FileDownload } from '../audit/log.ts'
+import { csvLine } from '../csv.ts'
 import {
   type KeyQuotaUse,
   keyQuotaUseData,

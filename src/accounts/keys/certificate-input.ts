@@ -1,6 +1,6 @@
 import { hash, X509Certificate } from 'node:crypto'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
-import { keyLifetimeMsMax, type SecretKeyInput } from './key-input.ts'
+import { keyLifetimeMsMax, type SecretKeyInput } from './input.ts'
 
 /** A certificate that is to be a key of an account. */
 export interface CertificateInput {

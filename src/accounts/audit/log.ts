@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { AuditPage, AuditStore, FoundAudit } from '#store/audit.ts'
 import type { Actor, AuditEntry, AuditFilter, LoggedAuditEntry } from '#store/audit-entry.ts'
-import { csvLine } from './csv.ts'
+import { csvLine } from '../csv.ts'
 
 export interface AuditLog {
   /** The newest entries that match a filter, starting before a position, however far back they are. */

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { run, tempFolder } from '../cli/run.ts'
-import { openPortalForm } from '../security/support/portal-form.ts'
-import { startGateway } from '../setup/gateway.ts'
-import { startMailServer } from '../setup/mail-server.ts'
-import { until } from '../setup/net.ts'
+import { run, tempFolder } from '../../cli/run.ts'
+import { openPortalForm } from '../../security/support/portal-form.ts'
+import { startGateway } from '../../setup/gateway.ts'
+import { startMailServer } from '../../setup/mail-server.ts'
+import { until } from '../../setup/net.ts'
 
 const password = 'correct horse battery staple'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { type AccountLine, createAccountLineReader } from '#accounts/account-lines.ts'
 import { readCsv } from '#accounts/csv.ts'
-import { createLineSorter } from '#accounts/import.ts'
+import { createLineSorter } from '#accounts/import/account-file.ts'
+import { type AccountLine, createAccountLineReader } from '#accounts/import/account-lines.ts'
 
 function readAll(file: string): readonly AccountLine[] {
   const reader = createAccountLineReader()

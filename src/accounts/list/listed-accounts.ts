@@ -1,8 +1,8 @@
 import { formatDay } from '#platform/time.ts'
 import type { ListedAccount } from '#store/account-filter.ts'
-import { accountData } from './account-data.ts'
-import type { FileDownload } from './audit-log.ts'
-import { csvLine } from './csv.ts'
+import { accountData } from '../account-data.ts'
+import type { FileDownload } from '../audit/log.ts'
+import { csvLine } from '../csv.ts'
 
 /** An account of a list, as commands, exports and the admin API show it. */
 export function listedAccountData(account: ListedAccount) {
