@@ -200,6 +200,26 @@ t.test('imports make no circle', async (t) => {
   t.strictSame(findCircle(graph), [])
 })
 
+/** Where a folder, and each file beside the folders, is imported only from one side. */
+const orderedRooms = ['accounts', 'config', 'http', 'library', 'ops', 'platform', 'runtime']
+
+t.test('the folders of a room make no circle', async (t) => {
+  for (const room of orderedRooms) {
+    const partOf = (path: string) => path.split('/').slice(0, 2).join('/')
+    const own = sources.filter(({ path }) => roomOf(path) === room)
+    const graph = new Map(
+      [...Map.groupBy(own, ({ path }) => partOf(path))].map(([part, files]) => [
+        part,
+        files
+          .flatMap(({ imports }) => imports.filter((path) => isOurs(path) && roomOf(path) === room))
+          .map(partOf)
+          .filter((other) => other !== part),
+      ]),
+    )
+    t.strictSame(findCircle(graph), [], room)
+  }
+})
+
 t.test('a file is at most 250 lines, the table of errors aside', async (t) => {
   const long = sources.filter(
     ({ path, text }) => path !== 'platform/errors/codes.ts' && text.split('\n').length > 251,

@@ -12,7 +12,7 @@ import { type Accounts, createAccounts } from './accounts.ts'
 import { type Apply, createApply } from './apply/apply.ts'
 import { createAuditEntryFactory } from './audit/entry-factory.ts'
 import { type AuditLog, createAuditLog } from './audit/log.ts'
-import { type AccountKeys, createAccountKeys } from './keys/default-keys.ts'
+import { createDefaultKeys, type DefaultKeys } from './keys/default-keys.ts'
 import type { KeyOptions } from './keys/make-key.ts'
 import { createSecretKeys, type SecretKeys } from './keys/secret-keys.ts'
 import { type AccountSearch, createAccountSearch } from './list/search.ts'
@@ -30,7 +30,7 @@ export interface AccountActions {
   /** create, createAll (import), find, list, update (role, verified, disabled …), remove. */
   readonly accounts: Accounts
   readonly search: AccountSearch
-  readonly keys: AccountKeys
+  readonly keys: DefaultKeys
   readonly secretKeys: SecretKeys
   /** Brings accounts and keys to the state that a file describes. */
   readonly apply: Apply
@@ -97,7 +97,7 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
     return {
       accounts,
       search,
-      keys: createAccountKeys(common),
+      keys: createDefaultKeys(common),
       secretKeys,
       apply: createApply({ ...common, secretKeys }),
       sessions: createAccountSessions(common),

@@ -55,9 +55,9 @@ export function createSetupLinks(options: SetupLinksOptions): SetupLinks {
     return { url: `${portalUrl}/setup#${token}`, token, expiresAt }
   }
 
-  async function mail(id: string): Promise<void> {
+  async function mail(idOrEmail: string): Promise<void> {
     if (!deliverSetupMail) throw new GatehouseError('mail-unavailable')
-    const account = await accounts.find(id)
+    const account = await accounts.find(idOrEmail)
     const { email: to } = account
     const { url, expiresAt } = await makeLink(account, to)
     const link = { to, url, expiresAt, lifetimeMs: setupLinkLifetimeMs }
@@ -66,7 +66,7 @@ export function createSetupLinks(options: SetupLinksOptions): SetupLinks {
   }
 
   return {
-    create: async (id) => makeLink(await accounts.find(id)),
+    create: async (idOrEmail) => makeLink(await accounts.find(idOrEmail)),
     canMail: deliverSetupMail !== undefined,
     mail,
   }

@@ -1,6 +1,6 @@
 import { createAccounts } from '#accounts/accounts.ts'
 import { createAuditEntryFactory } from '#accounts/audit/entry-factory.ts'
-import { createAccountKeys } from '#accounts/keys/default-keys.ts'
+import { createDefaultKeys } from '#accounts/keys/default-keys.ts'
 import type { KeyOptions } from '#accounts/keys/make-key.ts'
 import type { Store } from '#store/store.ts'
 
@@ -8,7 +8,7 @@ import type { Store } from '#store/store.ts'
 export function actsOn(store: Store, options: KeyOptions) {
   const by = { kind: 'system', channel: 'system' } as const
   const accounts = createAccounts({ ...options, store, by, planNames: [] })
-  const keys = createAccountKeys({
+  const keys = createDefaultKeys({
     ...options,
     store,
     accounts,

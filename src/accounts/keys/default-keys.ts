@@ -5,8 +5,8 @@ import type { AuditStore } from '#store/audit.ts'
 import { digestText, type KeyStore, type KeyUse } from '#store/keys.ts'
 import { defaultKeyOf, overlappingKeyOf, type StoredKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
-import type { Accounts } from '../accounts.ts'
 import type { AuditEntryFactory } from '../audit/entry-factory.ts'
+import type { AccountFinder } from '../find-account.ts'
 import { assertValidGrace } from './input.ts'
 import { type KeyOptions, makeDefaultKey, makeKey, unsealKey, withUnconfirmedKeys } from './make-key.ts'
 import { replaceSecretKey } from './secret-keys.ts'
@@ -34,7 +34,7 @@ export interface KeysStatus {
 }
 
 /** The default secret key and API key of an account, by ID or e-mail. All methods throw `account-not-found`. */
-export interface AccountKeys {
+export interface DefaultKeys {
   /** Uses of the keys, such as of the previous one, show within a few seconds. */
   status(idOrEmail: string): Promise<KeysStatus>
   /** The key itself, recorded in the audit log; undefined with keys.reveal: false, or where no copy is kept. */
@@ -62,15 +62,15 @@ export interface AccountKeys {
 
 const revokedStatus: KeyStatus = { createdAt: 0, lastUse: undefined, isRevealable: false }
 
-interface AccountKeysOptions extends KeyOptions {
+interface DefaultKeysOptions extends KeyOptions {
   readonly store: KeyStore &
     Pick<AuditStore, 'appendAudit'> &
     Pick<SessionStore, 'listSessions' | 'endSession'>
-  readonly accounts: Accounts
+  readonly accounts: AccountFinder
   readonly entry: AuditEntryFactory
 }
 
-export function createAccountKeys(options: AccountKeysOptions): AccountKeys {
+export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
   const { store, accounts, sealer, entry, clock } = options
 
   async function status(id: string): Promise<KeysStatus> {

@@ -8,7 +8,7 @@ import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#st
 import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import { endSessionsOfKey } from '../account-sessions.ts'
-import type { Accounts } from '../accounts.ts'
+import type { AccountFinder } from '../find-account.ts'
 import { type CertificateInput, endingWith, parseCertificateInput } from './certificate-input.ts'
 import { assertValidGrace, assertValidKey, findKeyErrors, graceEnd, type SecretKeyInput } from './input.ts'
 import {
@@ -90,7 +90,7 @@ export interface BoundCertificate {
 
 interface SecretKeysOptions extends KeyOptions, AddSecretKeyOptions {
   readonly store: KeyStore & Pick<SessionStore, 'listSessions' | 'endSession'>
-  readonly accounts: Accounts
+  readonly accounts: AccountFinder
 }
 
 export function createSecretKeys(options: SecretKeysOptions): SecretKeys {

@@ -1,4 +1,4 @@
-import { findByIdOrEmail } from '#accounts/accounts.ts'
+import { findByIdOrEmail } from '#accounts/find-account.ts'
 import { createKeyLineReader, type ImportedKeyLine } from '#accounts/import/key-lines.ts'
 import { createKeyId, importedKey } from '#accounts/keys/make-key.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'

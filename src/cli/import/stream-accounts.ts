@@ -40,14 +40,14 @@ export async function streamAccounts({
     throw new OperatorError(`cannot write the keys to standard output: ${reason}; nothing was imported`)
   }
 
-  async function onCreated(created: readonly CreatedAccount[]): Promise<void> {
+  async function onMade(created: readonly CreatedAccount[]): Promise<void> {
     await print(format.batch(created))
     count += created.length
     progress.report(count)
   }
 
   try {
-    await accounts.importAll(inputsOf(source), onCreated)
+    await accounts.importAll(inputsOf(source), onMade)
   } catch (error) {
     printToStderr(invocation.terminal, `The import failed: the printed keys are void.`)
     throw error
