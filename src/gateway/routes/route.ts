@@ -1,7 +1,7 @@
 import type { Access, RouteRate } from '#identity/access.ts'
 import type { CostTerm } from '../forward/body-cost.ts'
-import type { ResponseHeaders } from '../forward/response-headers.ts'
 import type { RequestTarget } from './request-target.ts'
+import type { ResponseHeaders } from './response-headers.ts'
 
 /** Who may call a route, and how often. */
 export interface GatedRoute {

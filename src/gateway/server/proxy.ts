@@ -20,7 +20,6 @@ import { createAdmission } from '../gate/admission.ts'
 import { answerOptions } from '../gate/choose-scope.ts'
 import { createDecisionEffects } from '../gate/decision-effects.ts'
 import { createGate, type GateOptions } from '../gate/gate.ts'
-import type { OpenCalls } from '../gate/open-calls.ts'
 import {
   checkUpgrade,
   createUpstreamHeadReader,
@@ -38,8 +37,9 @@ import { type Route, standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { WorkerScopes } from '../routes/worker-scopes.ts'
 import { askForUsage, type SentRequest } from './ask-for-usage.ts'
+import type { OpenCalls } from './grpc-calls.ts'
+import type { UpgradeHandler, WebSockets } from './open-callers.ts'
 import type { UsageMeter } from './usage-meter.ts'
-import type { UpgradeHandler, WebSockets } from './web-sockets.ts'
 
 interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>, UpstreamHeadOptions {
   readonly table: RouteTable<Upstream | undefined>

@@ -1,7 +1,7 @@
 import type { Arrival } from '../arrival/arrival.ts'
 import { recordStatus } from '../arrival/outcome.ts'
 import { endGrpcCall, isGrpcCall, revokedCallLines } from '../refusals/grpc-status.ts'
-import type { WebSockets } from '../server/web-sockets.ts'
+import type { WebSockets } from './open-callers.ts'
 
 /** Long-lived gRPC calls, which end when their credential does, like WebSockets. */
 export interface OpenCalls {
