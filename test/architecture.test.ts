@@ -42,6 +42,19 @@ const floors = [
   ['platform'],
 ]
 
+/** The folders of `gateway/` from the top down: each imports only from those below it. */
+const gatewayFolders = [
+  'decide',
+  'server',
+  'lane',
+  'gate',
+  'forward',
+  'browser',
+  'refusals',
+  'arrival',
+  'routes',
+]
+
 interface Source {
   /** Below src/. */
   readonly path: string
@@ -198,6 +211,39 @@ function isClosable(body: string): boolean {
 t.test('imports make no circle', async (t) => {
   const graph = new Map(sources.map(({ path, imports }) => [path, imports.filter(isOurs)]))
   t.strictSame(findCircle(graph), [])
+})
+
+/** Where a folder, and each file beside the folders, is imported only from one side. */
+const orderedRooms = ['accounts', 'config', 'http', 'library', 'ops', 'platform', 'runtime']
+
+t.test('the folders of a room make no circle', async (t) => {
+  for (const room of orderedRooms) {
+    const partOf = (path: string) => path.split('/').slice(0, 2).join('/')
+    const own = sources.filter(({ path }) => roomOf(path) === room)
+    const graph = new Map(
+      [...Map.groupBy(own, ({ path }) => partOf(path))].map(([part, files]) => [
+        part,
+        files
+          .flatMap(({ imports }) => imports.filter((path) => isOurs(path) && roomOf(path) === room))
+          .map(partOf)
+          .filter((other) => other !== part),
+      ]),
+    )
+    t.strictSame(findCircle(graph), [], room)
+  }
+})
+
+t.test('a folder of gateway/ imports only from those below it, types included', async (t) => {
+  const folderOf = (path: string) => path.split('/')[1] ?? ''
+  const own = sources.filter(({ path }) => roomOf(path) === 'gateway')
+  t.strictSame([...new Set(own.map(({ path }) => folderOf(path)))].toSorted(), gatewayFolders.toSorted())
+  const upward = own.flatMap(({ path, imports }) =>
+    imports
+      .filter((name) => isOurs(name) && roomOf(name) === 'gateway')
+      .filter((name) => gatewayFolders.indexOf(folderOf(name)) < gatewayFolders.indexOf(folderOf(path)))
+      .map((name) => `${path} imports ${name}`),
+  )
+  t.strictSame(upward, [])
 })
 
 t.test('a file is at most 250 lines, the table of errors aside', async (t) => {

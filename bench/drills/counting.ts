@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openUsageRecorder } from '#accounts/usage-recorder.ts'
+import { openUsageRecorder } from '#accounts/usage/recorder.ts'
 import { createUsageMeter } from '#gateway/server/usage-meter.ts'
 import { createPlans } from '#identity/limits/plans.ts'
 import { openQuotas } from '#identity/limits/quotas.ts'

@@ -1,4 +1,4 @@
-import { openKeyUses } from '#accounts/key-uses.ts'
+import { openKeyUses } from '#accounts/keys/uses.ts'
 import { type LoadedConfig, loadConfig } from '#config/load.ts'
 import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
 import { openAcknowledgements } from '#identity/tokens/refresh-tokens.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { SecretKeyInput } from '#accounts/key-input.ts'
-import { createKeyId } from '#accounts/make-key.ts'
+import type { SecretKeyInput } from '#accounts/keys/input.ts'
+import { createKeyId } from '#accounts/keys/make-key.ts'
 import { digestOf } from '#platform/secrets/keys.ts'
 import type { Store } from '#store/store.ts'
 import type { Scope } from '../scope.ts'

@@ -1,4 +1,4 @@
-import { type KeyOptions, makeDefaultKey, makeKey, makeSecretKey } from '#accounts/make-key.ts'
+import { type KeyOptions, makeDefaultKey, makeKey, makeSecretKey } from '#accounts/keys/make-key.ts'
 import { createDirectory } from '#identity/cache/directory.ts'
 import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
 import { createSecretKeyScheme } from '#identity/keys/secret-key.ts'

@@ -109,8 +109,8 @@ const countingFiles = {
   quotas: ['src/identity/limits/plans.ts', 'src/identity/limits/quotas.ts', 'src/store/sqlite/quotas.ts'],
   usage: [
     'src/gateway/server/usage-meter.ts',
-    'src/accounts/usage-recorder.ts',
-    'src/accounts/usage-counts.ts',
+    'src/accounts/usage/recorder.ts',
+    'src/accounts/usage/counts.ts',
   ],
 }
 

@@ -7,20 +7,20 @@ import type { KeyStore } from '#store/keys.ts'
 import type { PortalStore } from '#store/portal.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import type { UsageStore } from '#store/usage.ts'
-import { type AccountKeys, createAccountKeys } from './account-keys.ts'
-import { type AccountSearch, createAccountSearch } from './account-search.ts'
 import { type AccountSessions, createAccountSessions } from './account-sessions.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
 import { type Apply, createApply } from './apply/apply.ts'
-import { createAuditEntryFactory } from './audit-entry-factory.ts'
-import { type AuditLog, createAuditLog } from './audit-log.ts'
+import { createAuditEntryFactory } from './audit/entry-factory.ts'
+import { type AuditLog, createAuditLog } from './audit/log.ts'
+import { createDefaultKeys, type DefaultKeys } from './keys/default-keys.ts'
+import type { KeyOptions } from './keys/make-key.ts'
+import { createSecretKeys, type SecretKeys } from './keys/secret-keys.ts'
+import { type AccountSearch, createAccountSearch } from './list/search.ts'
 import type { DeliverMail } from './mails/outbox.ts'
-import type { KeyOptions } from './make-key.ts'
-import { createPlanReports, type PlanReports, type Plans, type ReadQuotaUsed } from './plan-reports.ts'
 import { createProfile, type OwnProfile, type ProfileOptions } from './profile.ts'
-import { createSecretKeys, type SecretKeys } from './secret-keys.ts'
 import { createSetupLinks, type SetupLinks } from './setup-links.ts'
-import { createUsageReports, type UsageReports } from './usage-reports.ts'
+import { createPlanReports, type PlanReports, type Plans, type ReadQuotaUsed } from './usage/plan-reports.ts'
+import { createUsageReports, type UsageReports } from './usage/reports.ts'
 
 /**
  * Account actions of one actor, who is named in the audit log. The caller authorises: Admins for any account, others
@@ -30,7 +30,7 @@ export interface AccountActions {
   /** create, createAll (import), find, list, update (role, verified, disabled …), remove. */
   readonly accounts: Accounts
   readonly search: AccountSearch
-  readonly keys: AccountKeys
+  readonly keys: DefaultKeys
   readonly secretKeys: SecretKeys
   /** Brings accounts and keys to the state that a file describes. */
   readonly apply: Apply
@@ -97,7 +97,7 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
     return {
       accounts,
       search,
-      keys: createAccountKeys(common),
+      keys: createDefaultKeys(common),
       secretKeys,
       apply: createApply({ ...common, secretKeys }),
       sessions: createAccountSessions(common),

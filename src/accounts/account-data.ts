@@ -3,8 +3,8 @@ import type { Quota } from '#store/quotas.ts'
 import type { Session } from '#store/sessions.ts'
 import type { CreatedAccount } from './accounts.ts'
 import { csvLine } from './csv.ts'
-import type { SecretKeyInput } from './key-input.ts'
-import type { BoundCertificate, SecretKeyStatus } from './secret-keys.ts'
+import type { SecretKeyInput } from './keys/input.ts'
+import type { BoundCertificate, SecretKeyStatus } from './keys/secret-keys.ts'
 
 /** An account as commands and the admin API show it. */
 export function accountData({

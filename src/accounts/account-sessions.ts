@@ -4,9 +4,9 @@ import type { Account } from '#store/account.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import type { Session, SessionPosition, SessionStore, SessionsPage } from '#store/sessions.ts'
-import type { Accounts } from './accounts.ts'
-import type { AuditEntryFactory } from './audit-entry-factory.ts'
+import type { AuditEntryFactory } from './audit/entry-factory.ts'
 import { type ListPosition, type Page, pageOf, parseListCursor } from './cursor.ts'
+import type { AccountFinder } from './find-account.ts'
 
 /** The sessions of an account. All methods throw GatehouseError `account-not-found` for an unknown ID. */
 export interface AccountSessions {
@@ -43,7 +43,7 @@ const readBatchSize = 100
 interface AccountSessionsOptions {
   readonly store: SessionStore &
     Pick<PortalStore, 'listPortalSessions' | 'endPortalSession' | 'endPortalSessions'>
-  readonly accounts: Accounts
+  readonly accounts: AccountFinder
   readonly entry: AuditEntryFactory
   readonly clock: Clock
   /** How long a session lives without a refresh. */

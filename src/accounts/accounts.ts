@@ -6,15 +6,15 @@ import type {
   AccountBatch,
   AccountChanges,
   AccountCreation,
-  AccountReader,
   AccountStore,
   AccountsPage,
 } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import { noPortalAccess } from '#store/portal-access.ts'
 import { type AccountInput, assertValid, noPlan } from './account-input.ts'
-import { createAuditEntryFactory } from './audit-entry-factory.ts'
-import { type KeyOptions, makeDefaultKey, makeKey, withUnconfirmedKeys } from './make-key.ts'
+import { createAuditEntryFactory } from './audit/entry-factory.ts'
+import { type AccountFinder, findByIdOrEmail } from './find-account.ts'
+import { type KeyOptions, makeDefaultKey, makeKey, withUnconfirmedKeys } from './keys/make-key.ts'
 
 export interface CreatedAccount {
   readonly account: Account
@@ -29,7 +29,7 @@ const keyBatchSize = 20
 type OnMade = (created: readonly CreatedAccount[]) => Promise<void>
 
 /** The life of an account. Functions that take an ID or e-mail throw `account-not-found`. */
-export interface Accounts {
+export interface Accounts extends AccountFinder {
   /** The names of the plans in the config. */
   readonly planNames: readonly string[]
   /** @throws GatehouseError `request-invalid`, `account-exists`; UnconfirmedKeys, as all functions that create keys */
@@ -43,13 +43,12 @@ export interface Accounts {
   createAll(inputs: readonly AccountInput[], onMade?: OnMade): Promise<readonly CreatedAccount[]>
   /**
    * Creates all or none, of any number: `importAccounts` of the store says what that means.
-   * @param onCreated called with each batch before all are saved; what it throws undoes the import
-   * @throws the same; nothing that `onCreated` got is valid then
+   * @param onMade called with each batch before all are saved; what it throws undoes the import
+   * @throws the same; nothing that `onMade` got is valid then
    */
-  importAll(batches: AsyncIterable<readonly AccountInput[]>, onCreated: OnMade): Promise<void>
+  importAll(batches: AsyncIterable<readonly AccountInput[]>, onMade: OnMade): Promise<void>
   /** Which of some e-mails have an account. */
   findTaken(emails: readonly string[]): Promise<readonly string[]>
-  find(idOrEmail: string): Promise<Account>
   /** Newest first. */
   list(page: AccountsPage): Promise<readonly Account[]>
   /** @throws GatehouseError `request-invalid`, `account-exists`, `own-account`, `last-admin` */
@@ -125,15 +124,12 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
     return created
   }
 
-  async function importAll(
-    batches: AsyncIterable<readonly AccountInput[]>,
-    onCreated: OnMade,
-  ): Promise<void> {
+  async function importAll(batches: AsyncIterable<readonly AccountInput[]>, onMade: OnMade): Promise<void> {
     async function* prepared(): AsyncGenerator<AccountBatch> {
       for await (const inputs of batches) {
         const created = await prepareAll(inputs)
         yield toBatch(created)
-        await onCreated(created)
+        await onMade(created)
       }
     }
     assertCreated(await store.importAccounts(prepared()))
@@ -210,10 +206,6 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
     update,
     remove,
   }
-}
-
-export function findByIdOrEmail(store: AccountReader, idOrEmail: string): Promise<Account | undefined> {
-  return idOrEmail.includes('@') ? store.findAccountByEmail(idOrEmail) : store.findAccount(idOrEmail)
 }
 
 /** Keeps people from locking themselves out; the store makes sure that an Admin is left. */

@@ -9,7 +9,7 @@ import type { KeyStore } from '#store/keys.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccountActionsOf } from './account-actions.ts'
 import { endSessionsOfKey } from './account-sessions.ts'
-import { createAuditEntryFactory } from './audit-entry-factory.ts'
+import { createAuditEntryFactory } from './audit/entry-factory.ts'
 import { mailTextsFor, mailTo, type SendMail } from './mails/mail.ts'
 
 /** Ends keys for whoever holds them: finders of a leaked key, and secret scanners. */

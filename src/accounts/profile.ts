@@ -11,7 +11,7 @@ import { exceededRateOf, type Rate, type RateResult } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { assertValid } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
-import { type AuditEntryFactory, createAuditEntryFactory } from './audit-entry-factory.ts'
+import { type AuditEntryFactory, createAuditEntryFactory } from './audit/entry-factory.ts'
 import { mailTextsFor, mailTo, type SendMail } from './mails/mail.ts'
 
 /** What users may change in their own account, and the verification of their e-mail. */

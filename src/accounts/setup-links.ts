@@ -5,7 +5,7 @@ import { createLinkToken } from '#platform/secrets/opaque-tokens.ts'
 import type { Account } from '#store/account.ts'
 import type { PortalStore } from '#store/portal.ts'
 import type { Accounts } from './accounts.ts'
-import type { AuditEntryFactory } from './audit-entry-factory.ts'
+import type { AuditEntryFactory } from './audit/entry-factory.ts'
 import { mailTextsFor, mailTo } from './mails/mail.ts'
 import type { DeliverMail } from './mails/outbox.ts'
 
@@ -55,9 +55,9 @@ export function createSetupLinks(options: SetupLinksOptions): SetupLinks {
     return { url: `${portalUrl}/setup#${token}`, token, expiresAt }
   }
 
-  async function mail(id: string): Promise<void> {
+  async function mail(idOrEmail: string): Promise<void> {
     if (!deliverSetupMail) throw new GatehouseError('mail-unavailable')
-    const account = await accounts.find(id)
+    const account = await accounts.find(idOrEmail)
     const { email: to } = account
     const { url, expiresAt } = await makeLink(account, to)
     const link = { to, url, expiresAt, lifetimeMs: setupLinkLifetimeMs }
@@ -66,7 +66,7 @@ export function createSetupLinks(options: SetupLinksOptions): SetupLinks {
   }
 
   return {
-    create: async (id) => makeLink(await accounts.find(id)),
+    create: async (idOrEmail) => makeLink(await accounts.find(idOrEmail)),
     canMail: deliverSetupMail !== undefined,
     mail,
   }

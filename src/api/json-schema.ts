@@ -1,4 +1,4 @@
-import { pageLimitMax } from '#accounts/account-search.ts'
+import { pageLimitMax } from '#accounts/list/search.ts'
 import { keysOf } from '#platform/json.ts'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */

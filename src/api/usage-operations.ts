@@ -1,5 +1,5 @@
 import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
-import { readUsageReport, usageReportData } from '#accounts/usage-reports.ts'
+import { readUsageReport, usageReportData } from '#accounts/usage/reports.ts'
 import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-paths.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { type AdminOperationOptions, idOf } from './admin/account-operations.ts'

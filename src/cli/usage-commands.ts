@@ -1,11 +1,11 @@
-import type { PlanUse, QuotaUse } from '#accounts/plan-reports.ts'
+import type { PlanUse, QuotaUse } from '#accounts/usage/plan-reports.ts'
 import {
   readUsageReport,
   type UsageReports,
   usageData,
   usageFile,
   usageReportData,
-} from '#accounts/usage-reports.ts'
+} from '#accounts/usage/reports.ts'
 import type { Config } from '#config/config.ts'
 import { quotaUnitOf } from '#gateway/routes/quota-unit.ts'
 import { isPrincipalId } from '#store/subjects.ts'

@@ -1,5 +1,5 @@
-import { type AccountQuery, type AccountQueryField, parseAccountQuery } from '#accounts/account-query.ts'
-import { accountsFile } from '#accounts/listed-accounts.ts'
+import { accountsFile } from '#accounts/list/listed-accounts.ts'
+import { type AccountQuery, type AccountQueryField, parseAccountQuery } from '#accounts/list/query.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { dayOf, formatDay } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'

@@ -6,7 +6,7 @@ import {
   type ImportFile,
   importMax,
   readImportFile,
-} from '#accounts/import.ts'
+} from '#accounts/import/account-file.ts'
 import { tryCreateSetupLink } from '#accounts/setup-links.ts'
 import { recordReason } from '#gateway/arrival/outcome.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'

@@ -1,5 +1,5 @@
-import type { FileDownload } from '#accounts/audit-log.ts'
-import { usageFile } from '#accounts/usage-reports.ts'
+import type { FileDownload } from '#accounts/audit/log.ts'
+import { usageFile } from '#accounts/usage/reports.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
 import type { DayRange } from '#store/usage.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { graceSecondsMax } from '#accounts/key-input.ts'
+import { graceSecondsMax } from '#accounts/keys/input.ts'
 import { startBackend } from '../setup/backend.ts'
 import { storeDrivers } from '../setup/gateway.ts'
 import { adminPath, operations, startAdminApi } from './support/admin.ts'

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import t from 'tap'
-import { graceSecondsMax, keyLifetimeMsMax } from '#accounts/key-input.ts'
+import { graceSecondsMax, keyLifetimeMsMax } from '#accounts/keys/input.ts'
 import { startBackend } from '../setup/backend.ts'
 import { makeCertificate } from '../setup/certificates.ts'
 import { storeDrivers } from '../setup/gateway.ts'

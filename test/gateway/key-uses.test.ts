@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import t, { type Test } from 'tap'
-import type { KeysStatus } from '#accounts/account-keys.ts'
+import type { KeysStatus } from '#accounts/keys/default-keys.ts'
 import { startBoth } from '../setup/both.ts'
 import { type StoreDriver, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'

@@ -1,7 +1,7 @@
 import type { AccountChanges } from '#store/accounts.ts'
 import type { SecretKey } from '#store/secret-keys.ts'
 import type { AccountInput } from '../account-input.ts'
-import type { SecretKeyInput } from '../key-input.ts'
+import type { SecretKeyInput } from '../keys/input.ts'
 
 /** In the order in which they are made: changes that give access come before those that take it away. */
 export const changeActions = [

@@ -4,9 +4,9 @@ import { parseTime } from '#platform/time.ts'
 import { emailKey } from '#store/account.ts'
 import type { Quota } from '#store/quotas.ts'
 import { type AccountInput, findInputErrors } from '../account-input.ts'
-import { parseCertificateInput } from '../certificate-input.ts'
-import { digestRule, parseDigest } from '../key-import.ts'
-import { findKeyErrors } from '../key-input.ts'
+import { digestRule, parseDigest } from '../import/key-lines.ts'
+import { parseCertificateInput } from '../keys/certificate-input.ts'
+import { findKeyErrors } from '../keys/input.ts'
 
 /** The desired state of some accounts. An absent member stays as it is; in a new account or key it gets its default. */
 export interface DesiredState {

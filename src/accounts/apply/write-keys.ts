@@ -4,8 +4,8 @@ import type { KeyStore } from '#store/keys.ts'
 import type { SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import { endSessionsOfKey } from '../account-sessions.ts'
-import type { AuditEntryFactory } from '../audit-entry-factory.ts'
-import { keyDetails, type SecretKeyInput } from '../key-input.ts'
+import type { AuditEntryFactory } from '../audit/entry-factory.ts'
+import { keyDetails, type SecretKeyInput } from '../keys/input.ts'
 import {
   type AddSecretKeyOptions,
   addSecretKey,
@@ -13,7 +13,7 @@ import {
   importedKey,
   type KeyOptions,
   makeSecretKey,
-} from '../make-key.ts'
+} from '../keys/make-key.ts'
 import type { Replacement } from './change.ts'
 
 export interface KeyWriterOptions extends KeyOptions, AddSecretKeyOptions {

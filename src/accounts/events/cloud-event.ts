@@ -1,7 +1,7 @@
 import { createHmac, hash } from 'node:crypto'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { PositionedEntry } from '#store/events.ts'
-import { auditData } from '../audit-log.ts'
+import { auditData } from '../audit/log.ts'
 import type { EventType } from './event-types.ts'
 
 /** One event, for one or several receivers. */

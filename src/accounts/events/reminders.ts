@@ -7,7 +7,7 @@ import type { AccountReader, AccountStore } from '#store/accounts.ts'
 import type { EventStore } from '#store/events.ts'
 import { digestText } from '#store/keys.ts'
 import { keyState, type SecretKey } from '#store/secret-keys.ts'
-import { createAuditEntryFactory } from '../audit-entry-factory.ts'
+import { createAuditEntryFactory } from '../audit/entry-factory.ts'
 import { mailTo, readMailTexts, type SendMail } from '../mails/mail.ts'
 import type { Receiver } from './deliver-round.ts'
 

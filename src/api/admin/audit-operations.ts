@@ -1,5 +1,5 @@
 import { emailLengthMax } from '#accounts/account-input.ts'
-import { auditData, auditFiles } from '#accounts/audit-log.ts'
+import { auditData, auditFiles } from '#accounts/audit/log.ts'
 import { keysOf } from '#platform/json.ts'
 import { auditActions } from '#store/audit-entry.ts'
 import { objectSchema, optionalSchema, page, pageSchema, text, textOrNull, time } from '../json-schema.ts'

@@ -8,7 +8,7 @@ import {
   keyQuotaMax,
   type SecretKeyInput,
   scopesMax,
-} from '#accounts/key-input.ts'
+} from '#accounts/keys/input.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { parseTime } from '#platform/time.ts'
 import { emptyObject, objectSchema, pageSchema, text, time, timeOrNull, type Value } from '../json-schema.ts'

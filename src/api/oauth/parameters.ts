@@ -1,6 +1,6 @@
 import { URLSearchParams } from 'node:url'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { scopePattern, scopesMax } from '#accounts/key-input.ts'
+import { scopePattern, scopesMax } from '#accounts/keys/input.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { jsonBytesMax, limitBodies } from '../json-body.ts'
 import { OAuthError } from './oauth-error.ts'

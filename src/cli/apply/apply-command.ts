@@ -1,7 +1,7 @@
 import { type ApplyResult, applyData } from '#accounts/apply/apply.ts'
 import type { Change, FieldChange } from '#accounts/apply/change.ts'
 import { applyMax } from '#accounts/apply/desired.ts'
-import { quotaText } from '#accounts/key-input.ts'
+import { quotaText } from '#accounts/keys/input.ts'
 import { loadConfig } from '#config/load.ts'
 import { isRecord } from '#platform/json.ts'
 import { countOf } from '#platform/text.ts'

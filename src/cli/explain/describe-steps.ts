@@ -1,4 +1,4 @@
-import type { Plans } from '#accounts/plan-reports.ts'
+import type { Plans } from '#accounts/usage/plan-reports.ts'
 import { everyOrigin } from '#gateway/arrival/cors-headers.ts'
 import { destinationOf, principalOf } from '#gateway/arrival/outcome.ts'
 import type { Cors, Preflight } from '#gateway/gate/cors.ts'

@@ -1,6 +1,6 @@
 import { createdData, keysCsvHeading, keysCsvLines } from '#accounts/account-data.ts'
 import type { CreatedAccount } from '#accounts/accounts.ts'
-import { importMax } from '#accounts/import.ts'
+import { importMax } from '#accounts/import/account-file.ts'
 import { openOutbox, waitingMax } from '#accounts/mails/outbox.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import { countOf } from '#platform/text.ts'

@@ -1,7 +1,7 @@
 import { createdData, keysCsvHeading, keysCsvLines } from '#accounts/account-data.ts'
 import type { AccountInput } from '#accounts/account-input.ts'
-import { createAccountLineReader } from '#accounts/account-lines.ts'
 import type { Accounts, CreatedAccount } from '#accounts/accounts.ts'
+import { createAccountLineReader } from '#accounts/import/account-lines.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Invocation } from '../command.ts'
 import { type Columns, printToStderr } from '../print.ts'
@@ -40,14 +40,14 @@ export async function streamAccounts({
     throw new OperatorError(`cannot write the keys to standard output: ${reason}; nothing was imported`)
   }
 
-  async function onCreated(created: readonly CreatedAccount[]): Promise<void> {
+  async function onMade(created: readonly CreatedAccount[]): Promise<void> {
     await print(format.batch(created))
     count += created.length
     progress.report(count)
   }
 
   try {
-    await accounts.importAll(inputsOf(source), onCreated)
+    await accounts.importAll(inputsOf(source), onMade)
   } catch (error) {
     printToStderr(invocation.terminal, `The import failed: the printed keys are void.`)
     throw error

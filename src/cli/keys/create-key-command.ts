@@ -6,7 +6,7 @@ import {
   quotaRule,
   quotaText,
   type SecretKeyInput,
-} from '#accounts/key-input.ts'
+} from '#accounts/keys/input.ts'
 import { parseDurationMs } from '#config/units.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import { dayMs } from '#platform/time.ts'

@@ -1,5 +1,5 @@
 import { secretKeyData } from '#accounts/account-data.ts'
-import { quotaText } from '#accounts/key-input.ts'
+import { quotaText } from '#accounts/keys/input.ts'
 import { loadConfig } from '#config/load.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { keyPatterns } from '#platform/secrets/key-format.ts'

@@ -1,4 +1,4 @@
-import { isValidGrace } from '#accounts/key-input.ts'
+import { isValidGrace } from '#accounts/keys/input.ts'
 import { parseDurationMs } from '#config/units.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Command, type Invocation, UsageError } from '../command.ts'

@@ -1,4 +1,4 @@
-import { purposeOf } from '#accounts/make-key.ts'
+import { purposeOf } from '#accounts/keys/make-key.ts'
 import { secondFactorPurpose } from '#identity/second-factor/second-factors.ts'
 import { signingKeyPurpose } from '#identity/tokens/signing-keys.ts'
 import { isRecoveryDigestOf } from '#platform/secrets/one-time-codes.ts'

@@ -1,4 +1,4 @@
-import { scopePattern } from '#accounts/key-input.ts'
+import { scopePattern } from '#accounts/keys/input.ts'
 import { type Algorithm, parseKeyMaterial } from '#identity/tokens/key-material.ts'
 import type { ConfiguredKey } from '#identity/tokens/keyring.ts'
 import {

@@ -1,4 +1,4 @@
-import type { KeyUses } from '#accounts/key-uses.ts'
+import type { KeyUses } from '#accounts/keys/uses.ts'
 import type { RouteRate } from '#identity/access.ts'
 import type { AllowedDecision, Decision, DecisionScheme, Refusal } from '#identity/decision.ts'
 import { certificateCarrier } from '#identity/keys/carriers.ts'

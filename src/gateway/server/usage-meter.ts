@@ -1,5 +1,5 @@
-import type { UsedRoute } from '#accounts/usage-counts.ts'
-import type { UsageRecorder } from '#accounts/usage-recorder.ts'
+import type { UsedRoute } from '#accounts/usage/counts.ts'
+import type { UsageRecorder } from '#accounts/usage/recorder.ts'
 import type { ChargeQuotas } from '#identity/limits/plans.ts'
 import type { Principal } from '#identity/principal.ts'
 import { monotonicClock } from '#platform/clock.ts'

@@ -1,4 +1,4 @@
-import { createAuditEntryFactory } from '#accounts/audit-entry-factory.ts'
+import { createAuditEntryFactory } from '#accounts/audit/entry-factory.ts'
 import { createListCursor, type Page, parseListCursor } from '#accounts/cursor.ts'
 import type { Clock } from '#platform/clock.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'

@@ -1,4 +1,4 @@
-import type { Plan, Plans } from '#accounts/plan-reports.ts'
+import type { Plan, Plans } from '#accounts/usage/plan-reports.ts'
 import type { Allowance } from '#platform/allowance.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Quota } from '#store/quotas.ts'

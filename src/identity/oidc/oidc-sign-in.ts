@@ -1,6 +1,6 @@
 import type { AccountActionsOf } from '#accounts/account-actions.ts'
-import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit-entry-factory.ts'
-import { type KeyOptions, makeDefaultKey, makeKey } from '#accounts/make-key.ts'
+import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit/entry-factory.ts'
+import { type KeyOptions, makeDefaultKey, makeKey } from '#accounts/keys/make-key.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'

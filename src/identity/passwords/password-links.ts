@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { assertValid } from '#accounts/account-input.ts'
-import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit-entry-factory.ts'
+import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit/entry-factory.ts'
 import { mailTextsFor, mailTo, type SendMail } from '#accounts/mails/mail.ts'
 import type { Outbox } from '#accounts/mails/outbox.ts'
 import { clientNetwork } from '#platform/addresses.ts'

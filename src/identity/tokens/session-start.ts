@@ -1,4 +1,4 @@
-import type { KeyUses } from '#accounts/key-uses.ts'
+import type { KeyUses } from '#accounts/keys/uses.ts'
 import { isInRanges } from '#platform/addresses.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'

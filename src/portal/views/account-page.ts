@@ -1,6 +1,6 @@
 import { emailLengthMax, fullName } from '#accounts/account-input.ts'
-import type { KeyStatus, KeysStatus } from '#accounts/account-keys.ts'
-import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
+import type { KeyStatus, KeysStatus } from '#accounts/keys/default-keys.ts'
+import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import type { SetupLink } from '#accounts/setup-links.ts'
 import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'

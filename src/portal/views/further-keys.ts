@@ -1,4 +1,4 @@
-import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
+import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import { formatCount, time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { badge, card, emptyState, icon, notice, staticNotice } from '#platform/pages/parts.ts'

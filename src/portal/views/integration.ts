@@ -1,5 +1,5 @@
-import type { KeysStatus } from '#accounts/account-keys.ts'
-import type { SecretKeyStatus } from '#accounts/secret-keys.ts'
+import type { KeysStatus } from '#accounts/keys/default-keys.ts'
+import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'
 import { badge, card } from '#platform/pages/parts.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'

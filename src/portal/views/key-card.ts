@@ -1,4 +1,4 @@
-import type { KeyStatus } from '#accounts/account-keys.ts'
+import type { KeyStatus } from '#accounts/keys/default-keys.ts'
 import { type Carriers, describeCarriers } from '#identity/keys/carriers.ts'
 import { type PageMoment, relativeTime, time } from '#platform/pages/format.ts'
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'

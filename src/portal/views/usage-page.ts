@@ -1,5 +1,5 @@
 import { fullName } from '#accounts/account-input.ts'
-import type { KeyQuotaUse, PlanUse, QuotaUse } from '#accounts/plan-reports.ts'
+import type { KeyQuotaUse, PlanUse, QuotaUse } from '#accounts/usage/plan-reports.ts'
 import { formatCount, time } from '#platform/pages/format.ts'
 import { type Html, html, rawHtml } from '#platform/pages/html.ts'
 import { badge, card, emptyState, icon } from '#platform/pages/parts.ts'

@@ -4,10 +4,10 @@ import {
   createAccountActions,
 } from '#accounts/account-actions.ts'
 import { createHeldKeys, type HeldKeys } from '#accounts/held-keys.ts'
+import type { KeyOptions } from '#accounts/keys/make-key.ts'
 import type { SendMail } from '#accounts/mails/mail.ts'
 import { createNotices, type SendNotice } from '#accounts/mails/notices.ts'
 import { deliverInBackground, type Outbox } from '#accounts/mails/outbox.ts'
-import type { KeyOptions } from '#accounts/make-key.ts'
 import { createEmailVerification, type EmailVerification } from '#accounts/profile.ts'
 import type { Config } from '#config/config.ts'
 import { type BlockedSubjectsOf, createBlockedSubjects } from '#identity/issuers/subjects.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { createAuditEntryFactory } from '#accounts/audit-entry-factory.ts'
+import { createAuditEntryFactory } from '#accounts/audit/entry-factory.ts'
 import {
   cloudEventMediaType,
   cloudEventText,

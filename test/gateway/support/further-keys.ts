@@ -1,4 +1,4 @@
-import { makeSecretKey } from '#accounts/make-key.ts'
+import { makeSecretKey } from '#accounts/keys/make-key.ts'
 import { digestOf } from '#platform/secrets/keys.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import type { SecretKey } from '#store/secret-keys.ts'

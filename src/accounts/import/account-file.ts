@@ -1,0 +1,126 @@
+import { isUtf8 } from 'node:buffer'
+import { hash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import type { Line } from '#platform/files.ts'
+import { emailKey } from '#store/account.ts'
+import { type AccountInput, findPlanError } from '../account-input.ts'
+import type { Accounts } from '../accounts.ts'
+import { type AccountLine, createAccountLineReader } from './account-lines.ts'
+
+/**
+ * How many accounts one import may have, in the portal and on the command line; and up to how many the store writes in
+ * one call, in which it serves no other request. In the portal SQLite blocks the gateway itself, for some 0.2 ms an
+ * account.
+ */
+export const importMax = { portal: 1_000, command: 1_000_000, atOnce: 20_000 } as const
+
+/** How many e-mails are looked up at the same time. */
+const lookUpBatchSize = 200
+
+/** A line of an import file that cannot be imported; lines count from 1. */
+export interface BadLine {
+  readonly line: number
+  readonly message: string
+}
+
+export interface ImportFile {
+  readonly accounts: readonly { readonly line: number; readonly input: AccountInput }[]
+  readonly badLines: readonly BadLine[]
+}
+
+/** Reads a whole file of accounts. Every bad line is reported, not only the first. */
+export function readImportFile(bytes: Buffer): ImportFile {
+  const reader = createAccountLineReader()
+  return createLineSorter()([...linesOf(bytes).flatMap(reader.read), ...reader.end()])
+}
+
+/**
+ * Tells the accounts of a file from its bad lines, among which are those whose e-mail came before. An e-mail counts as
+ * known by 64 bits of its SHA-256: that two of a million differ and count as one has a probability of 1 in 37 million,
+ * and the file is then refused, with both lines named.
+ * @returns a function for each next part of the file
+ */
+export function createLineSorter(): (part: readonly AccountLine[]) => ImportFile {
+  const lines = new Map<bigint, number>()
+  return (part) => {
+    const accounts: { line: number; input: AccountInput }[] = []
+    const badLines: BadLine[] = []
+    for (const { line, input } of part.toSorted(byLine)) {
+      if (typeof input === 'string') {
+        badLines.push({ line, message: input })
+        continue
+      }
+      const key = hash('sha256', emailKey(input.email), 'buffer').readBigUInt64LE()
+      const known = lines.get(key)
+      if (known !== undefined) {
+        badLines.push({ line, message: `email: ${input.email} is already on line ${known}` })
+        continue
+      }
+      lines.set(key, line)
+      accounts.push({ line, input })
+    }
+    return { accounts, badLines }
+  }
+}
+
+/** Read as latin1, each line keeps its bytes: one that is not UTF-8 would be stored with replacement characters. */
+function linesOf(bytes: Buffer): readonly Line[] {
+  return bytes
+    .toString('latin1')
+    .split(/\r\n|\n|\r/)
+    .map((text, index) => {
+      const own = Buffer.from(text, 'latin1')
+      return {
+        line: index + 1,
+        text: own.toString(),
+        problem: isUtf8(own) ? undefined : 'is not valid UTF-8',
+      }
+    })
+}
+
+/** All bad lines of a file, in order: unreadable, with an e-mail that is taken, or with an unknown plan. */
+export async function findBadLines(
+  { accounts: entries, badLines }: ImportFile,
+  accounts: Pick<Accounts, 'findTaken' | 'planNames'>,
+): Promise<readonly BadLine[]> {
+  const refused: BadLine[] = []
+  for (let start = 0; start < entries.length; start += lookUpBatchSize) {
+    const batch = entries.slice(start, start + lookUpBatchSize)
+    const found = new Set(await accounts.findTaken(batch.map(({ input }) => input.email)))
+    for (const { line, input } of batch) {
+      const message = findImportError(input, found, accounts.planNames)
+      if (message !== undefined) refused.push({ line, message })
+    }
+    // Yields to other requests: SQLite is synchronous.
+    await setImmediate()
+  }
+  return [...badLines, ...refused].toSorted(byLine)
+}
+
+function byLine(a: { readonly line: number }, b: { readonly line: number }): number {
+  return a.line - b.line
+}
+
+/** Why an account of a file cannot be created: its e-mail is among those that are taken, or its plan is unknown. */
+function findImportError(
+  { email, plan }: AccountInput,
+  taken: ReadonlySet<string>,
+  planNames: readonly string[],
+): string | undefined {
+  const planError = findPlanError(plan, planNames)
+  const errors = [
+    ...(taken.has(email) ? [`email: ${email} already has an account`] : []),
+    ...(planError === undefined ? [] : [`plan: ${planError}`]),
+  ]
+  return errors.length === 0 ? undefined : errors.join('; ')
+}
+
+/** Whether more than `linesMax` lines are not blank. Reads no further than needed. */
+export function hasMoreLines(text: string, linesMax: number): boolean {
+  let lines = 0
+  for (const _line of text.matchAll(/\S[^\r\n]*/g)) {
+    lines++
+    if (lines > linesMax) return true
+  }
+  return false
+}

@@ -1,0 +1,46 @@
+import { didYouMean } from '#platform/text.ts'
+import { type AccountInput, accountDefaults, findFieldErrors } from '../account-input.ts'
+import { createRecordReader, type RecordLine, type RecordReader } from './record-reader.ts'
+
+/** An account of an import file, or what is wrong with its line. */
+export type AccountLine = RecordLine<AccountInput>
+
+const textFields = ['email', 'firstName', 'lastName', 'role', 'plan'] as const
+const fields: readonly string[] = [...textFields, 'isVerified']
+
+/** Reads accounts, whose fields are named as in the admin API. */
+export function createAccountLineReader(): RecordReader<AccountInput> {
+  return createRecordReader({ parse: parseAccountFields, findHeaderError })
+}
+
+/** @returns undefined where the header is right */
+function findHeaderError(names: readonly string[]): string | undefined {
+  if (!names.includes('email'))
+    return `the header must name email, and may name ${fields.slice(1).join(', ')}`
+  if (names.includes('')) return 'a column of the header has no name'
+  const duplicate = names.find((name, column) => names.indexOf(name) !== column)
+  return duplicate === undefined ? undefined : `the header names ${duplicate} twice`
+}
+
+/** The account that a row describes, or all errors of the row. */
+function parseAccountFields(values: Readonly<Record<string, unknown>>): AccountInput | string {
+  const unknown = Object.keys(values).filter((name) => !fields.includes(name))
+  const errors = unknown.map((name) => `${name}: unknown field${didYouMean(name, fields)}`)
+  const texts = { email: '', firstName: '', lastName: '', role: '', plan: '' }
+  for (const field of textFields) {
+    const value = values[field] ?? ''
+    if (typeof value === 'string') texts[field] = value
+    else errors.push(`${field}: must be text`)
+  }
+  const isVerified = readBoolean(values.isVerified)
+  if (isVerified === undefined) errors.push('isVerified: must be true or false')
+  const { plan, ...others } = texts
+  const input = { ...others, role: others.role || accountDefaults.role, ...(plan !== '' && { plan }) }
+  for (const { field, message } of findFieldErrors(input)) errors.push(`${field}: ${message}`)
+  return errors.length > 0 || isVerified === undefined ? errors.join('; ') : { ...input, isVerified }
+}
+
+function readBoolean(value: unknown): boolean | undefined {
+  if (value === undefined || value === '' || value === false || value === 'false') return false
+  return value === true || value === 'true' ? true : undefined
+}

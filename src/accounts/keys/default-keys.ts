@@ -1,0 +1,156 @@
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { KeyKind } from '#platform/secrets/keys.ts'
+import type { Account } from '#store/account.ts'
+import type { AuditStore } from '#store/audit.ts'
+import { digestText, type KeyStore, type KeyUse } from '#store/keys.ts'
+import { defaultKeyOf, overlappingKeyOf, type StoredKey } from '#store/secret-keys.ts'
+import type { SessionStore } from '#store/sessions.ts'
+import type { AuditEntryFactory } from '../audit/entry-factory.ts'
+import type { AccountFinder } from '../find-account.ts'
+import { assertValidGrace } from './input.ts'
+import { type KeyOptions, makeDefaultKey, makeKey, unsealKey, withUnconfirmedKeys } from './make-key.ts'
+import { replaceSecretKey } from './secret-keys.ts'
+
+/** What may be shown about a key, without the key. Times are milliseconds since 1970. */
+export interface KeyStatus {
+  /** 0 = there is none: it was revoked. */
+  readonly createdAt: number
+  /** Accurate to a few seconds; undefined = never used. */
+  readonly lastUse: KeyUse | undefined
+  /** Whether it can be shown again: a sealed copy is kept, and keys.reveal is true. */
+  readonly isRevealable: boolean
+  /** The end of the key; undefined = it was made before this was kept. */
+  readonly lastFour?: string | undefined
+}
+
+export interface KeysStatus {
+  /** The default one. */
+  readonly secretKey: KeyStatus
+  /** The secret key before the last reset, while it still works; its creation time is not kept. */
+  readonly previousSecretKey:
+    | { readonly validUntil: number; readonly lastUse: KeyUse | undefined }
+    | undefined
+  readonly apiKey: KeyStatus
+}
+
+/** The default secret key and API key of an account, by ID or e-mail. All methods throw `account-not-found`. */
+export interface DefaultKeys {
+  /** Uses of the keys, such as of the previous one, show within a few seconds. */
+  status(idOrEmail: string): Promise<KeysStatus>
+  /** The key itself, recorded in the audit log; undefined with keys.reveal: false, or where no copy is kept. */
+  reveal(idOrEmail: string, kind: KeyKind): Promise<string | undefined>
+  /** The key without an audit entry: to be used for its owner, not to be shown. */
+  unseal(account: Account, kind: KeyKind): string | undefined
+  /**
+   * Creates a new default key. @param graceSeconds how long the old one still works; 0 = it, its sessions and its
+   * access tokens are revoked now
+   * @throws GatehouseError `request-invalid` (field `graceSeconds`) for an invalid grace period; UnconfirmedKeys, as
+   * all functions that create keys
+   */
+  resetSecretKey(idOrEmail: string, graceSeconds: number): Promise<string>
+  /** Revokes the previous secret key now; false if there was none. Sessions continue. */
+  endOverlap(idOrEmail: string): Promise<boolean>
+  /** Creates a new API key; the old one is revoked now, sessions continue. */
+  resetApiKey(idOrEmail: string): Promise<string>
+  /**
+   * Resets the key that was created at `createdAt`: of two concurrent requests, only one gets a new key. @returns
+   * undefined if that key has been replaced meanwhile
+   */
+  replaceSecretKey(idOrEmail: string, createdAt: number, graceSeconds: number): Promise<string | undefined>
+  replaceApiKey(idOrEmail: string, createdAt: number): Promise<string | undefined>
+}
+
+const revokedStatus: KeyStatus = { createdAt: 0, lastUse: undefined, isRevealable: false }
+
+interface DefaultKeysOptions extends KeyOptions {
+  readonly store: KeyStore &
+    Pick<AuditStore, 'appendAudit'> &
+    Pick<SessionStore, 'listSessions' | 'endSession'>
+  readonly accounts: AccountFinder
+  readonly entry: AuditEntryFactory
+}
+
+export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
+  const { store, accounts, sealer, entry, clock } = options
+
+  async function status(id: string): Promise<KeysStatus> {
+    const account = await accounts.find(id)
+    const uses = await store.findKeyUses(account.id)
+    const statusOf = (key: StoredKey): KeyStatus => ({
+      createdAt: key.createdAt,
+      lastUse: uses.get(digestText(key)),
+      isRevealable: options.reveal && key.sealed !== undefined,
+      lastFour: key.lastFour,
+    })
+    const secretKey = defaultKeyOf(account)
+    const previous = overlappingKeyOf(account, clock())
+    return {
+      secretKey: secretKey ? statusOf(secretKey) : revokedStatus,
+      previousSecretKey: previous && {
+        validUntil: previous.revokedAt,
+        lastUse: uses.get(digestText(previous)),
+      },
+      apiKey: statusOf(account.apiKey),
+    }
+  }
+
+  /** Copies that were sealed before keys.reveal became false stay, and stay closed. */
+  function unseal(account: Account, kind: KeyKind): string | undefined {
+    return options.reveal ? unsealKey(kind, account, sealer) : undefined
+  }
+
+  /** It is logged before it is shown: a key that is not in the log has not been seen. */
+  async function reveal(id: string, kind: KeyKind): Promise<string | undefined> {
+    const account = await accounts.find(id)
+    const key = unseal(account, kind)
+    if (key !== undefined) await store.appendAudit(entry('key-revealed', account, { key: kind }))
+    return key
+  }
+
+  /** @param replaces digest of the key that is to be replaced; undefined = any key */
+  function newSecretKey(account: Account, graceSeconds: number, replaces?: Uint8Array) {
+    const made = makeDefaultKey(account.id, options)
+    return replaceSecretKey(options, account, { made, graceSeconds, replaces })
+  }
+
+  async function newApiKey(account: Account, replaces?: Uint8Array) {
+    const { key, stored } = makeKey('apiKey', account.id, options)
+    const reset = { apiKey: stored, ...(replaces && { replaces }) }
+    const auditEntry = entry('api-key-reset', account)
+    return (await withUnconfirmedKeys(key, store.resetApiKey(account.id, reset, auditEntry)))
+      ? key
+      : undefined
+  }
+
+  return {
+    status,
+    reveal,
+    unseal,
+    resetSecretKey: async (id, graceSeconds) => {
+      assertValidGrace(graceSeconds)
+      return (await newSecretKey(await accounts.find(id), graceSeconds)) ?? notFound()
+    },
+    replaceSecretKey: async (id, createdAt, graceSeconds) => {
+      assertValidGrace(graceSeconds)
+      const account = await accounts.find(id)
+      const secretKey = defaultKeyOf(account)
+      if ((secretKey?.createdAt ?? revokedStatus.createdAt) !== createdAt) return undefined
+      return newSecretKey(account, graceSeconds, secretKey?.digest)
+    },
+    replaceApiKey: async (id, createdAt) => {
+      const account = await accounts.find(id)
+      if (account.apiKey.createdAt !== createdAt) return undefined
+      return newApiKey(account, account.apiKey.digest)
+    },
+    endOverlap: async (id) => {
+      const account = await accounts.find(id)
+      return store.endOverlap(account.id, clock(), entry('secret-key-overlap-ended', account))
+    },
+    resetApiKey: async (id) => (await newApiKey(await accounts.find(id))) ?? notFound(),
+  }
+}
+
+/** The account was deleted after it was looked up. */
+function notFound(): never {
+  throw new GatehouseError('account-not-found')
+}

@@ -1,0 +1,237 @@
+import {
+  GatehouseError,
+  invalidField,
+  throwUnlessStoreUnavailable,
+} from '#platform/errors/gatehouse-error.ts'
+import type { Account } from '#store/account.ts'
+import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#store/keys.ts'
+import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
+import type { SessionStore } from '#store/sessions.ts'
+import { endSessionsOfKey } from '../account-sessions.ts'
+import type { AccountFinder } from '../find-account.ts'
+import { type CertificateInput, endingWith, parseCertificateInput } from './certificate-input.ts'
+import { assertValidGrace, assertValidKey, findKeyErrors, graceEnd, type SecretKeyInput } from './input.ts'
+import {
+  type AddSecretKeyOptions,
+  addSecretKey,
+  createKeyId,
+  importedKey,
+  type KeyOptions,
+  makeSecretKey,
+  withUnconfirmedKeys,
+} from './make-key.ts'
+
+/** A secret key, without the key. Times are milliseconds since 1970. */
+export interface SecretKeyStatus
+  extends Pick<
+    SecretKey,
+    | 'name'
+    | 'scopes'
+    | 'addresses'
+    | 'quota'
+    | 'createdAt'
+    | 'lastFour'
+    | 'expiresAt'
+    | 'revokedAt'
+    | 'isImported'
+  > {
+  /** Keys that are revoked are not listed; until `revokedAt`, one within an overlap is valid. */
+  readonly state: Exclude<KeyState, 'revoked'>
+  /** Accurate to a few seconds; undefined = never used. */
+  readonly lastUse: KeyUse | undefined
+}
+
+/** The secret keys of an account, by its ID or e-mail. All methods throw GatehouseError `account-not-found`. */
+export interface SecretKeys {
+  /** In the order in which they were made, the default one included. */
+  list(idOrEmail: string): Promise<readonly SecretKeyStatus[]>
+  /**
+   * Creates a further key.
+   * @throws GatehouseError `request-invalid` with the fields that are wrong: also where the name is taken, or there are
+   *   as many keys as `keys.maxPerAccount`; UnconfirmedKeys
+   */
+  create(idOrEmail: string, input: SecretKeyInput): Promise<string>
+  /**
+   * Makes a certificate a further key, which ends with it at the latest.
+   * @param pem see `parseCertificateInput`
+   * @returns the certificate, and what the key was created from
+   * @throws GatehouseError `request-invalid`, as `create`; field `certificate`: it is not one, has expired, or stands
+   *   for a key already
+   */
+  bindCertificate(idOrEmail: string, input: SecretKeyInput, pem: string): Promise<BoundCertificate>
+  /**
+   * Replaces a further key by one of the same name, limits and lifetime; what was spent of its quota is kept.
+   * @returns the new key
+   * @param graceSeconds how long the old one still works; 0 = it, its sessions and its access tokens are revoked now
+   * @param createdAt of the key that is to be replaced; absent = any
+   * @throws GatehouseError `request-invalid` (field `name`) where there is no such key, or it was replaced meanwhile;
+   *   UnconfirmedKeys
+   */
+  rotate(idOrEmail: string, name: string, graceSeconds: number, createdAt?: number): Promise<string>
+  /**
+   * Gives a further key another name. Usage that was counted stays under the old one.
+   * @throws GatehouseError `request-invalid` (field `name`: there is no such key; field `to`: it cannot have this name)
+   */
+  rename(idOrEmail: string, name: string, to: string): Promise<void>
+  /**
+   * Revokes a key; its sessions end with it. No other key is affected.
+   * @param graceSeconds how long it still works; 0 = it is revoked now
+   * @param createdAt of the only key to revoke; absent = all of the name, the one within an overlap too
+   * @throws GatehouseError `request-invalid` (field `name`) where there is no such key
+   */
+  revoke(idOrEmail: string, name: string, graceSeconds: number, createdAt?: number): Promise<void>
+}
+
+/** A certificate that is a key of an account. */
+export interface BoundCertificate {
+  readonly certificate: CertificateInput
+  readonly input: SecretKeyInput
+}
+
+interface SecretKeysOptions extends KeyOptions, AddSecretKeyOptions {
+  readonly store: KeyStore & Pick<SessionStore, 'listSessions' | 'endSession'>
+  readonly accounts: AccountFinder
+}
+
+export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
+  const { store, accounts, entry, keysMax, clock } = options
+
+  async function list(id: string): Promise<readonly SecretKeyStatus[]> {
+    const account = await accounts.find(id)
+    const uses = await store.findKeyUses(account.id)
+    const now = clock()
+    return account.secretKeys.flatMap(({ id: _, digest, sealed: __, ...key }) => {
+      const state = keyState(key, now)
+      return state === 'revoked' ? [] : [{ ...key, state, lastUse: uses.get(digestText({ digest })) }]
+    })
+  }
+
+  async function create(id: string, input: SecretKeyInput): Promise<string> {
+    assertValidKey(input, clock())
+    const account = await accounts.find(id)
+    const made = makeSecretKey(account.id, input, options)
+    assertAdded(await addSecretKey(options, account, made), input.name)
+    return made.key
+  }
+
+  async function bindCertificate(id: string, asked: SecretKeyInput, pem: string): Promise<BoundCertificate> {
+    const now = clock()
+    assertValidKey(asked, now)
+    const certificate = parseCertificateInput(pem, now)
+    const input = endingWith(certificate, asked, now)
+    const account = await accounts.find(id)
+    const { digest } = certificate
+    const stored = importedKey({ digest, input }, createKeyId(), now)
+    const details = { certificate: Buffer.from(digest).toString('hex') }
+    assertAdded(await addSecretKey(options, account, { stored, details }), input.name)
+    return { certificate, input }
+  }
+
+  function assertAdded(outcome: SecretKeyAdded, name: string): void {
+    switch (outcome) {
+      case 'added':
+        return
+      case 'present':
+        throw invalidField('certificate', 'is a key of this account already')
+      case 'taken':
+        throw invalidField('certificate', 'is a key of another account')
+      case 'exists':
+        throw invalidField('name', takenName(name))
+      case 'too-many':
+        throw invalidField(
+          'name',
+          `the account has ${keysMax} secret keys, which is the maximum: revoke one first`,
+        )
+      default:
+        throw new GatehouseError('account-not-found')
+    }
+  }
+
+  async function revoke(id: string, name: string, graceSeconds: number, createdAt?: number): Promise<void> {
+    assertValidGrace(graceSeconds)
+    const account = await accounts.find(id)
+    const now = clock()
+    const auditEntry = entry('secret-key-revoked', account, { name, graceSeconds })
+    const only = account.secretKeys.find((key) => key.name === name && key.createdAt === createdAt)
+    if (createdAt !== undefined && !only) throw unknownKey(name)
+    const graceUntil = graceEnd(graceSeconds, now)
+    const revocation = { name, now, graceUntil, ...(only && { only: only.digest }) }
+    const after = await store.revokeSecretKey(account.id, revocation, auditEntry)
+    if (!after) throw unknownKey(name)
+    await endSessionsOfKey(store, account, after, now)
+  }
+
+  async function rotate(id: string, name: string, graceSeconds: number, createdAt?: number): Promise<string> {
+    assertValidGrace(graceSeconds)
+    const account = await accounts.find(id)
+    const before = furtherKeyOf(account, name)
+    if (!before || (createdAt !== undefined && before.createdAt !== createdAt)) throw unknownKey(name)
+    const { scopes, addresses, quota } = before
+    const expiresAt = before.expiresAt && clock() + before.expiresAt - before.createdAt
+    const made = makeSecretKey(account.id, { name, scopes, addresses, quota, expiresAt }, options)
+    const replacement = { made, graceSeconds, replaces: before.digest, details: { name } }
+    const key = await replaceSecretKey(options, account, replacement)
+    if (key === undefined) throw unknownKey(name)
+    return key
+  }
+
+  async function rename(id: string, name: string, to: string): Promise<void> {
+    const [error] = findKeyErrors({ name: to, scopes: [], addresses: [], expiresAt: undefined }, clock())
+    if (error) throw invalidField('to', error.message)
+    const account = await accounts.find(id)
+    if (!furtherKeyOf(account, name)) throw unknownKey(name)
+    const auditEntry = entry('secret-key-renamed', account, { name, to })
+    switch (await store.renameSecretKey(account.id, { name, to }, auditEntry)) {
+      case 'renamed':
+        return
+      case 'exists':
+        throw invalidField('to', takenName(to))
+      default:
+        throw unknownKey(name)
+    }
+  }
+
+  return { list, create, bindCertificate, rotate, rename, revoke }
+}
+
+/**
+ * Puts a new secret key in the place of another. @returns the new key; undefined where the other is not there any more
+ * @throws UnconfirmedKeys
+ */
+export async function replaceSecretKey(
+  { store, entry, clock }: Pick<SecretKeysOptions, 'store' | 'entry' | 'clock'>,
+  account: Account,
+  replacement: {
+    readonly made: ReturnType<typeof makeSecretKey>
+    /** How long the other still works. */
+    readonly graceSeconds: number
+    /** Digest of the other; undefined = the default key, whichever it is. */
+    readonly replaces: Uint8Array | undefined
+    /** What the audit log has of it beside the grace period. */
+    readonly details?: { readonly name: string }
+  },
+): Promise<string | undefined> {
+  const { made, graceSeconds, replaces, details } = replacement
+  const now = clock()
+  const graceUntil = graceEnd(graceSeconds, now)
+  const reset = { secretKey: made.stored, graceUntil, ...(replaces && { replaces }) }
+  const auditEntry = entry('secret-key-reset', account, { ...details, graceSeconds })
+  const after = await withUnconfirmedKeys(made.key, store.resetSecretKey(account.id, reset, auditEntry))
+  if (!after) return undefined
+  // The key is replaced: if this fails, it must still be shown.
+  await endSessionsOfKey(store, account, after, now).catch(throwUnlessStoreUnavailable)
+  return made.key
+}
+
+/** The default key has actions of its own. */
+function furtherKeyOf(account: Account, name: string): SecretKey | undefined {
+  return name === defaultKeyName ? undefined : namedKeyOf(account, name)
+}
+
+function unknownKey(name: string): GatehouseError {
+  return invalidField('name', `the account has no secret key called "${name}"`)
+}
+
+function takenName(name: string): string {
+  return `"${name}" is the name of another key of this account`
+}

@@ -1,0 +1,43 @@
+import { formatDay } from '#platform/time.ts'
+import type { ListedAccount } from '#store/account-filter.ts'
+import { accountData } from '../account-data.ts'
+import type { FileDownload } from '../audit/log.ts'
+import { csvLine } from '../csv.ts'
+
+/** An account of a list, as commands, exports and the admin API show it. */
+export function listedAccountData(account: ListedAccount) {
+  const { lastActiveDay } = account
+  return {
+    ...accountData(account),
+    lastActiveOn: lastActiveDay === undefined ? null : formatDay(lastActiveDay),
+  }
+}
+
+const columns = [
+  'id',
+  'email',
+  'firstName',
+  'lastName',
+  'role',
+  'isVerified',
+  'disabled',
+  'plan',
+  'createdAt',
+  'lastActiveOn',
+] as const
+
+/** Pages of accounts as CSV (RFC 4180) with a header. */
+export async function* accountsCsv(pages: AsyncIterable<readonly ListedAccount[]>): AsyncGenerator<string> {
+  yield csvLine(columns)
+  for await (const page of pages) yield page.map(csvRow).join('')
+}
+
+function csvRow(account: ListedAccount): string {
+  const data = listedAccountData(account)
+  return csvLine(columns.map((name) => String(data[name] ?? '')))
+}
+
+/** The same as a file. */
+export function accountsFile(pages: AsyncIterable<readonly ListedAccount[]>): FileDownload {
+  return { name: 'accounts.csv', type: 'text/csv; charset=utf-8', chunks: accountsCsv(pages) }
+}
