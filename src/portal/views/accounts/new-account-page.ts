@@ -2,10 +2,10 @@ import { defaultRole, emailLengthMax, noPlan, roleLengthMax } from '#accounts/ac
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'
 import { badge } from '#platform/pages/parts.ts'
 import type { Account } from '#store/account.ts'
-import { field, fieldError, form, formMessage } from './form.ts'
-import { emptyForm, type FormState, type PageFrame } from './frame.ts'
-import { page } from './layout.ts'
-import { nameFields, verifiedBadge } from './profile-page.ts'
+import { field, fieldError, form, formMessage } from '../form.ts'
+import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
+import { page } from '../layout.ts'
+import { nameFields, verifiedBadge } from '../profile-page.ts'
 
 export function stateBadge(frame: PageFrame, { isDisabled, isVerified }: Account): Html {
   return isDisabled ? badge('bad', frame.texts.accounts.disabled) : verifiedBadge(frame, isVerified)

@@ -4,13 +4,12 @@ import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.t
 import { dayOf, formatDay } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountChanges } from '#store/accounts.ts'
-import { assertKnownCase, planIn } from './account-pages.ts'
-import type { Form } from './form-body.ts'
-import { formRefusal } from './form-refusal.ts'
-import { safeRedirectPath } from './page-access.ts'
-import type { PortalOptions, SignedInContext } from './page-context.ts'
-import { type CreatePages, queryOf } from './portal-page.ts'
-import { type PageResult, redirectTo } from './portal-response.ts'
+import type { Form } from '../forms/body.ts'
+import { formRefusal } from '../forms/refusal.ts'
+import { safeRedirectPath } from '../page-access.ts'
+import type { PortalOptions, SignedInContext } from '../page-context.ts'
+import { type CreatePages, queryOf } from '../portal-page.ts'
+import { type PageResult, redirectTo } from '../portal-response.ts'
 import {
   accountsPage,
   accountsPerPage,
@@ -19,9 +18,10 @@ import {
   listFieldNames,
   type SeveralAction,
   severalActions,
-} from './views/account-list-page.ts'
-import type { FormState } from './views/frame.ts'
-import { severalAccountsPage, severalOutcomePage } from './views/several-accounts-page.ts'
+} from '../views/accounts/list-page.ts'
+import { severalAccountsPage, severalOutcomePage } from '../views/accounts/several-page.ts'
+import type { FormState } from '../views/frame.ts'
+import { assertKnownCase, planIn } from './account-pages.ts'
 
 /** The list of accounts, its export, and changes to several of them, for Admins. */
 export const accountListPages: CreatePages = (options) => [
