@@ -1,8 +1,11 @@
+import type { RouteOptions } from '#gateway/routes/compile.ts'
 import { takePortalAction } from '#identity/limits/limits.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { accountPages } from './accounts/account-pages.ts'
+import { importPages } from './accounts/import-pages.ts'
 import { accountListPages } from './accounts/list-pages.ts'
-import { accountsPages } from './accounts/new-account-pages.ts'
+import { newAccountPages } from './accounts/new-account-pages.ts'
+import { severalAccountsPages } from './accounts/several-pages.ts'
 import { adminPages } from './admin-pages.ts'
 import { answerError } from './answer-error.ts'
 import { apiPages } from './api/api-pages.ts'
@@ -41,12 +44,12 @@ import {
 } from './portal-response.ts'
 import { profilePages } from './profile-pages.ts'
 import { answerAsset, readAssets } from './read-assets.ts'
-import { scopedRoutesOf } from './scoped-routes.ts'
 import { secondFactorPages } from './second-factor/second-factor-pages.ts'
 import { sessionsPages } from './sessions-pages.ts'
 import { signInPages } from './sign-in-pages.ts'
 import { usagePages } from './usage-pages.ts'
 import { languageOf } from './viewer-language.ts'
+import type { ScopedRoute } from './views/frame.ts'
 
 const pageFactories: readonly CreatePages[] = [
   signInPages,
@@ -57,9 +60,11 @@ const pageFactories: readonly CreatePages[] = [
   sessionsPages,
   usagePages,
   profilePages,
-  accountListPages,
   secondFactorPages,
-  accountsPages,
+  accountListPages,
+  severalAccountsPages,
+  newAccountPages,
+  importPages,
   accountPages,
   adminPages,
   eventPages,
@@ -120,6 +125,14 @@ export function createPortal(options: PortalOptions): Portal {
     answerError: (error, request, registered) => answerError(parts, error, { request, registered }),
     answerAsset: (request) => answerAsset(parts.assets, request),
   }
+}
+
+/** The routes that keys with scopes may call, with the scopes that each asks for. */
+function scopedRoutesOf(routes: readonly RouteOptions[]): readonly ScopedRoute[] {
+  return routes.flatMap(({ scopes = [], auth, methods, host, path }) => {
+    if (scopes.length === 0 || auth === 'none' || auth === 'deny') return []
+    return [{ scopes, text: `${methods ? `${methods.join(', ')} ` : ''}${host ?? ''}${path}` }]
+  })
 }
 
 function toAnswer(

@@ -7,7 +7,7 @@ import { form, formMessage } from '../form.ts'
 import type { FormState, PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'
 import { cell, codeBlock, titleRow } from '../parts.ts'
-import { backToAccounts, mailLinkField } from './new-account-page.ts'
+import { backToAccounts, mailLinkField } from './parts.ts'
 
 export interface ImportView {
   readonly state: FormState

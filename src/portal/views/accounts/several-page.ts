@@ -7,7 +7,7 @@ import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'
 import { cell, titleRow } from '../parts.ts'
 import type { SeveralAction } from './list-page.ts'
-import { backToAccounts, planField, roleField, stateBadge } from './new-account-page.ts'
+import { backToAccounts, planField, roleField, stateBadge } from './parts.ts'
 
 export interface SeveralView {
   readonly action: SeveralAction
