@@ -42,6 +42,19 @@ const floors = [
   ['platform'],
 ]
 
+/** The folders of `gateway/` from the top down: each imports only from those below it. */
+const gatewayFolders = [
+  'decide',
+  'server',
+  'lane',
+  'gate',
+  'forward',
+  'browser',
+  'refusals',
+  'arrival',
+  'routes',
+]
+
 interface Source {
   /** Below src/. */
   readonly path: string
@@ -218,6 +231,19 @@ t.test('the folders of a room make no circle', async (t) => {
     )
     t.strictSame(findCircle(graph), [], room)
   }
+})
+
+t.test('a folder of gateway/ imports only from those below it, types included', async (t) => {
+  const folderOf = (path: string) => path.split('/')[1] ?? ''
+  const own = sources.filter(({ path }) => roomOf(path) === 'gateway')
+  t.strictSame([...new Set(own.map(({ path }) => folderOf(path)))].toSorted(), gatewayFolders.toSorted())
+  const upward = own.flatMap(({ path, imports }) =>
+    imports
+      .filter((name) => isOurs(name) && roomOf(name) === 'gateway')
+      .filter((name) => gatewayFolders.indexOf(folderOf(name)) < gatewayFolders.indexOf(folderOf(path)))
+      .map((name) => `${path} imports ${name}`),
+  )
+  t.strictSame(upward, [])
 })
 
 t.test('a file is at most 250 lines, the table of errors aside', async (t) => {

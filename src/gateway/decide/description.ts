@@ -5,12 +5,8 @@ import { encodeHighBytes } from '#http/h1/request-line.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
-import {
-  fieldNameMemo,
-  identityNames,
-  secondTargetFields,
-  secondTargetNames,
-} from '../forward/header-rules.ts'
+import { secondTargetFields, secondTargetNames } from '../arrival/second-target-fields.ts'
+import { fieldNameMemo, identityNames } from '../forward/header-rules.ts'
 
 /** What a proxy says about the request that is to be decided about. */
 export interface Description {

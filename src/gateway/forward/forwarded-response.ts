@@ -4,11 +4,11 @@ import { type ResponseHead, responseMark } from '#http/outgoing/response-head.ts
 import type { Target } from '#http/upstream/target.ts'
 import { type Allowance, allowanceFields } from '#platform/allowance.ts'
 import { withGatewayCors } from '../arrival/cors-headers.ts'
+import { withoutReplaced } from '../routes/response-headers.ts'
 import type { ResponseCaching } from '../routes/route.ts'
 import { isFinal, responseHeaderLines, responseTrailerLines, withOwnLines } from './client-head.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
 import { isUsualConnection } from './hop-by-hop.ts'
-import { withoutReplaced } from './response-headers.ts'
 import { atBasePath, readOuterPrefix } from './stripped-prefix.ts'
 
 /**

@@ -9,8 +9,8 @@ import {
   recordDestination,
   recordReason,
 } from '../arrival/outcome.ts'
+import { type SecondTargetField, secondTargetFields } from '../arrival/second-target-fields.ts'
 import type { SecondTargets } from '../forward/forwarded-request.ts'
-import { type SecondTargetField, secondTargetFields } from '../forward/header-rules.ts'
 import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
 import type { HeadUpstream } from '../forward/upstream-head.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'

@@ -20,7 +20,6 @@ import { createAdmission } from '../gate/admission.ts'
 import { answerOptions } from '../gate/choose-scope.ts'
 import { createDecisionEffects } from '../gate/decision-effects.ts'
 import { createGate, type GateOptions } from '../gate/gate.ts'
-import type { OpenCalls } from '../gate/open-calls.ts'
 import {
   checkUpgrade,
   createUpstreamHeadReader,
@@ -38,17 +37,19 @@ import { type Route, standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { WorkerScopes } from '../routes/worker-scopes.ts'
 import { askForUsage, type SentRequest } from './ask-for-usage.ts'
+import type { GrpcCalls } from './grpc-calls.ts'
+import type { OpenCallers } from './open-callers.ts'
+import { acceptUpgrade } from './upgrades.ts'
 import type { UsageMeter } from './usage-meter.ts'
-import type { UpgradeHandler, WebSockets } from './web-sockets.ts'
 
-interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>, UpstreamHeadOptions {
+interface ProxyOptions
+  extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>,
+    UpstreamHeadOptions,
+    Pick<OpenCallers, 'followTunnel' | 'followStream'> {
   readonly table: RouteTable<Upstream | undefined>
   readonly writer: RequestWriter
   readonly checkSecondTargets: CheckSecondTargets
-  readonly onUpgraded: UpgradeHandler
-  /** See WebSockets. */
-  readonly followStream: WebSockets['followStream']
-  readonly openCalls: OpenCalls
+  readonly grpcCalls: GrpcCalls
   /** Of routes with includeUsage. */
   readonly heldBodies: HeldBodies
   /** Called for a WebSocket upgrade that is forwarded as an ordinary request, as its route has no WebSockets. */
@@ -100,7 +101,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     redirectToSignIn,
     renewAccessCookie,
   } = options
-  const { ownCookies, stickyCookies, portalScopes, openCalls } = options
+  const { ownCookies, stickyCookies, portalScopes, grpcCalls } = options
   const terms = { writeTrailers: writer.writeTrailers, ownCookies, stickyCookies, portalScopes }
   const readUpstreamHead = createUpstreamHeadReader(options)
   const findRoute = (arrival: Arrival) => {
@@ -143,7 +144,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     const { principal, strippedPrefix, isUpgrade, isLast } = upstreamHead
     if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
     if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
-    if (connection.httpVersion === '2' && isGrpcCall(head)) openCalls.onForwarded()
+    if (connection.httpVersion === '2' && isGrpcCall(head)) grpcCalls.onForwarded()
     forward(
       {
         arrival,
@@ -211,10 +212,10 @@ interface ProxiedRequest extends ForwardedRequest {
 }
 
 function createEvents({
-  onUpgraded,
+  followTunnel,
   followStream,
   usageMeter,
-}: Pick<ProxyOptions, 'onUpgraded' | 'followStream' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
+}: Pick<ProxyOptions, 'followTunnel' | 'followStream' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
   return {
     onSent: ({ arrival }, now, target) => {
       recordSent(arrival.outcome, now, target)
@@ -233,7 +234,7 @@ function createEvents({
     onFailed: ({ arrival }, error) => answerFailure(arrival, error),
     onUpgraded: ({ arrival }, accepted) => {
       recordAnswered(arrival.outcome, monotonicClock())
-      onUpgraded({ arrival, accepted })
+      followTunnel(arrival, (onClosed) => acceptUpgrade(arrival, accepted, onClosed))
     },
   }
 }

@@ -4,7 +4,7 @@ import type { SignInReturnOptions } from '#api/register-sign-in-return.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
 import { createClientCertificateReader } from '#gateway/gate/client-certificate-reader.ts'
 import { returnsToOtherHosts, signInHostsOf } from '#gateway/routes/route-urls.ts'
-import type { WebSockets } from '#gateway/server/web-sockets.ts'
+import type { OpenCallers } from '#gateway/server/open-callers.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { createOidcProvider } from '#identity/oidc/provider.ts'
 import { createSignInCodes } from '#identity/portal/sign-in-codes.ts'
@@ -36,8 +36,7 @@ import {
 /** What the endpoints of the gateway itself are made of. */
 export interface ApiPartsOptions extends ConfigParts {
   readonly callerAuth: CallerAuth
-  /** See WebSockets. */
-  readonly followStream: WebSockets['followStream']
+  readonly followStream: OpenCallers['followStream']
   /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string
   /** undefined = no route leads page visits to the sign-in. */

@@ -6,44 +6,40 @@ import { signingKeyIdOf } from '#identity/tokens/jwt.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { Clock } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
-import type { Log } from '#platform/log/log.ts'
 import { digestOf } from '#platform/secrets/keys.ts'
 import type { Change } from '#store/changes.ts'
 import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
-import { principalOf, recordStatus } from '../arrival/outcome.ts'
-import type { UpgradeResponse } from '../forward/forwarded-request.ts'
-import { openTunnel, type Tunnel } from '../forward/tunnel.ts'
-import { forgetHead } from './arrival-server.ts'
+import { principalOf } from '../arrival/outcome.ts'
+import type { Tunnel } from '../forward/tunnel.ts'
 
-/** All open WebSockets, and the event streams that are followed in the same way. */
-export interface WebSockets {
-  accept(upgrade: AcceptedUpgrade): void
+/**
+ * The callers whose WebSocket, event stream or gRPC call is open. Each is closed once its credential is no longer
+ * valid.
+ */
+export interface OpenCallers {
+  /** @param openTunnel opens the WebSocket, and gets the function to call once it has closed */
+  followTunnel(arrival: Arrival<unknown>, openTunnel: (onClosed: () => void) => Tunnel): void
   /**
-   * Follows the credential of a WebSocket that another part opens.
-   * @param open gets the function to call once it has closed
-   */
-  watch(arrival: Arrival<unknown>, open: (onClosed: () => void) => Tunnel): void
-  /**
-   * Follows the credential of an event stream in the same way: the stream ends with it.
-   * @returns what to call once the stream has ended
+   * @param end ends the stream or call
+   * @returns what to call once it has ended
    */
   followStream(arrival: Arrival<unknown>, end: () => void): () => void
   /** Closes those whose credential a change has revoked; undefined = all may be affected. */
   revalidate(change: Change | undefined): void
   /** Closes all WebSockets, and those that are opened from now on, with a code of RFC 6455 7.4. */
-  closeAll(code: number, reason: string): void
+  closeTunnels(code: number, reason: string): void
 }
 
-interface WebSocketsOptions {
+interface OpenCallersOptions {
   readonly metrics: Metrics
   readonly clock: Clock
-  /** A function, as the directory is opened after the source of changes, which needs the WebSockets. */
+  /** A function, as the directory is opened after the source of changes, which needs the open callers. */
   authState(): AuthState
 }
 
-interface OpenWebSocket {
+interface OpenCaller {
   readonly tunnel: Tunnel
-  /** Whether it is a stream of events instead. */
+  /** Whether it is an event stream or a gRPC call instead. */
   readonly isStream: boolean
   /** undefined = anonymous. */
   readonly caller: AdmittedCaller | undefined
@@ -60,14 +56,14 @@ const retryMs = 1_000
 /** Node fires a timer above 2^31 ms at once, so it is checked again at least once a day. */
 const recheckMaxMs = 24 * 3_600_000
 
-export function createWebSockets({ metrics, clock, authState }: WebSocketsOptions): WebSockets {
-  const all = new Set<OpenWebSocket>()
-  /** The WebSockets by the IDs that changes name: those of accounts, sessions and foreign principals. */
-  const bySubject = new Map<string, Set<OpenWebSocket>>()
+export function createOpenCallers({ metrics, clock, authState }: OpenCallersOptions): OpenCallers {
+  const all = new Set<OpenCaller>()
+  /** By the IDs that changes name: those of accounts, sessions and foreign principals. */
+  const bySubject = new Map<string, Set<OpenCaller>>()
   /** Set once all are closed: the backend may still accept one that was requested before. */
   let closing: Parameters<Tunnel['close']> | undefined
 
-  function watch(arrival: Arrival<unknown>, openTunnel: (onClosed: () => void) => Tunnel): void {
+  function followTunnel(arrival: Arrival<unknown>, openTunnel: (onClosed: () => void) => Tunnel): void {
     metrics.webSocketsOpen.inc()
     // Read first, as the credentials are forgotten once it is open.
     const caller = admittedCallerOf(arrival)
@@ -75,24 +71,19 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
       remove(open)
       metrics.webSocketsOpen.dec()
     })
-    const open: OpenWebSocket = { tunnel, isStream: false, caller, timer: undefined }
+    const open: OpenCaller = { tunnel, isStream: false, caller, timer: undefined }
     add(open)
     if (closing) tunnel.close(...closing)
   }
 
   function followStream(arrival: Arrival<unknown>, end: () => void): () => void {
-    const tunnel = { close: end }
-    const open: OpenWebSocket = {
-      tunnel,
-      isStream: true,
-      caller: admittedCallerOf(arrival),
-      timer: undefined,
-    }
+    const caller = admittedCallerOf(arrival)
+    const open: OpenCaller = { tunnel: { close: end }, isStream: true, caller, timer: undefined }
     add(open)
     return () => remove(open)
   }
 
-  function add(open: OpenWebSocket): void {
+  function add(open: OpenCaller): void {
     all.add(open)
     for (const subject of subjectsOf(open)) {
       bySubject.set(subject, (bySubject.get(subject) ?? new Set()).add(open))
@@ -101,7 +92,7 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
     check(open)
   }
 
-  function remove(open: OpenWebSocket): void {
+  function remove(open: OpenCaller): void {
     all.delete(open)
     clearTimeout(open.timer)
     for (const subject of subjectsOf(open)) {
@@ -111,7 +102,7 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
     }
   }
 
-  function check(open: OpenWebSocket): void {
+  function check(open: OpenCaller): void {
     const { caller, tunnel } = open
     if (!caller || !all.has(open)) return
     admittedUntil(caller, authState(), clock())
@@ -131,13 +122,12 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
       })
   }
 
-  function checkLater(open: OpenWebSocket, waitMs: number): void {
+  function checkLater(open: OpenCaller, waitMs: number): void {
     clearTimeout(open.timer)
     open.timer = setTimeout(() => check(open), waitMs).unref()
   }
 
-  /** The WebSockets that a change may affect. */
-  function affectedBy(change: Change | undefined): Iterable<OpenWebSocket> {
+  function affectedBy(change: Change | undefined): Iterable<OpenCaller> {
     switch (change?.kind) {
       case 'account':
         return bySubject.get(change.accountId) ?? []
@@ -155,13 +145,12 @@ export function createWebSockets({ metrics, clock, authState }: WebSocketsOption
   }
 
   return {
-    accept: (upgrade) => watch(upgrade.arrival, (onClosed) => acceptUpgrade(upgrade, onClosed)),
-    watch,
+    followTunnel,
     followStream,
     revalidate: (change) => {
       for (const open of affectedBy(change)) check(open)
     },
-    closeAll: (code, reason) => {
+    closeTunnels: (code, reason) => {
       closing = [code, reason]
       for (const { tunnel, isStream } of all) if (!isStream) tunnel.close(code, reason)
     },
@@ -189,54 +178,10 @@ function admittedCallerOf(arrival: Arrival<unknown>): AdmittedCaller | undefined
   }
 }
 
-function subjectsOf({ caller }: OpenWebSocket): string[] {
+function subjectsOf({ caller }: OpenCaller): string[] {
   if (!caller) return []
   const { accountId, sessionId } = caller.principal
   return sessionId === undefined ? [accountId] : [accountId, sessionId]
-}
-
-/** How long a route's message is not repeated: WebSocket clients retry again and again. */
-const intervalMs = 60_000
-
-/**
- * Creates the function that logs a WebSocket upgrade on a route without `websocket`, which is forwarded as an ordinary
- * request: its client only sees it fail. Once a minute for each route.
- */
-export function createIgnoredUpgradeLog(log: Pick<Log, 'warn'>, clock: Clock): (route: string) => void {
-  const loggedAt = new Map<string, number>()
-  return function logIgnoredUpgrade(route) {
-    const now = clock()
-    if (now - (loggedAt.get(route) ?? Number.NEGATIVE_INFINITY) < intervalMs) return
-    loggedAt.set(route, now)
-    log.warn({ route }, 'WebSocket upgrade forwarded as an ordinary request: the route lacks websocket: true')
-  }
-}
-
-/** An upgrade accepted by the upstream. */
-interface AcceptedUpgrade {
-  readonly arrival: Arrival
-  readonly accepted: UpgradeResponse
-}
-
-export type UpgradeHandler = (upgrade: AcceptedUpgrade) => void
-
-/** Answers 101 with the upstream's headers and joins both sockets. */
-function acceptUpgrade({ arrival, accepted }: AcceptedUpgrade, onClosed: () => void): Tunnel {
-  const { connection, outcome } = arrival
-  recordStatus(outcome, 101)
-  const { stream, firstBytes } = connection.acceptUpgrade(accepted.reason, accepted.headerLines)
-  const tunnel = openTunnel(stream, accepted.upstreamSocket, onClosed)
-  // Bytes that arrived early are relayed first.
-  if (accepted.firstBytes.length > 0) accepted.upstreamSocket.unshift(accepted.firstBytes)
-  // The client closed its side while the upstream was deciding: the tunnel would not see that event.
-  if (stream.readableEnded) {
-    // Not `end('')`: an empty write would make TLS read.
-    if (firstBytes !== undefined) accepted.upstreamSocket.write(firstBytes)
-    accepted.upstreamSocket.end()
-  } else if (firstBytes !== undefined) stream.unshift(firstBytes)
-  stream.resume()
-  forgetHead(connection)
-  return tunnel
 }
 
 /** A certificate is known by its digest alone. */

@@ -1,15 +1,15 @@
 import type { Arrival } from '../arrival/arrival.ts'
 import { recordStatus } from '../arrival/outcome.ts'
 import { endGrpcCall, isGrpcCall, revokedCallLines } from '../refusals/grpc-status.ts'
-import type { WebSockets } from '../server/web-sockets.ts'
+import type { OpenCallers } from './open-callers.ts'
 
 /** Long-lived gRPC calls, which end when their credential does, like WebSockets. */
-export interface OpenCalls {
+export interface GrpcCalls {
   /** A call was forwarded. Many backends begin their response only when they have something to say. */
   onForwarded(): void
 }
 
-interface OpenCallsOptions extends Pick<WebSockets, 'followStream'> {
+interface GrpcCallsOptions extends Pick<OpenCallers, 'followStream'> {
   /** All requests that have no complete response yet. */
   openArrivals(): Iterable<Arrival>
 }
@@ -18,7 +18,7 @@ interface OpenCallsOptions extends Pick<WebSockets, 'followStream'> {
 const tickMs = 100
 
 /** Searches the open requests at intervals: a list of all calls would keep each in memory until the next search. */
-export function createOpenCalls({ followStream, openArrivals }: OpenCallsOptions): OpenCalls {
+export function createGrpcCalls({ followStream, openArrivals }: GrpcCallsOptions): GrpcCalls {
   /** The calls that are followed, and the function that stops following each. */
   const followed = new Map<Arrival, () => void>()
   let timer: NodeJS.Timeout | undefined
