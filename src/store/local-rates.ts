@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Clock } from '#platform/clock.ts'
+import type { MonotonicClock } from '#platform/clock.ts'
 import { type Debtor, Debts } from './debts.ts'
 import type { Rate, RateResult } from './rates.ts'
 
@@ -28,18 +28,15 @@ const evictionCandidatesMax = 8
 /** Longer subjects are replaced by their digest. */
 const subjectLengthMax = 64
 
-/**
- * Rates of this process only (GCRA): the whole limit at once, then one each time a slot is free again.
- * @param clock monotonic, as rates are spans
- */
-export function createLocalRates(clock: Clock): LocalRates {
+/** Rates of this process only (GCRA): the whole limit at once, then one each time a slot is free again. */
+export function createLocalRates(monotonic: MonotonicClock): LocalRates {
   const debts = new Debts(subjectsMax)
   let sweepAt = Number.NEGATIVE_INFINITY
   let additionsUntilSweep = additionsPerSweep
 
   function take(purpose: string, subject: string, rate: Rate): RateResult {
     const { limit, perMs, recentPlace } = rate
-    const now = clock()
+    const now = monotonic()
     if (now >= sweepAt) sweepSettled(now)
     const intervalMs = perMs / limit
     const recent = debts.check(purpose, subject, recentPlace)

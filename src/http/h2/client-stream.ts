@@ -1,3 +1,4 @@
+import type { MonotonicMs } from '#platform/clock.ts'
 import { clientCertificateOf } from '../exchange/client-certificate.ts'
 import {
   type BodyState,
@@ -24,8 +25,8 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   listenerState: object | undefined
   /** Whether its responses have no body: kept here, as the head of the request may be unreadable. */
   isBodiless = false
-  /** On the clock of performance.now(): checked by its connection in each sweep. */
-  deadline = Number.POSITIVE_INFINITY
+  /** Checked by its connection in each sweep. */
+  deadline: MonotonicMs = Number.POSITIVE_INFINITY
   readonly #stream: FrameStream
   readonly session: StreamOwner
   #events: RequestEvents | undefined
