@@ -14,6 +14,7 @@ import type { Principal } from '#identity/principal.ts'
 import type { AddressSet } from '#platform/addresses.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { copyString } from '#platform/text.ts'
+import { callerTextsOf } from '../arrival/caller-texts.ts'
 import type { Destination } from '../arrival/outcome.ts'
 import { requestMark } from '../forward/header-rules.ts'
 import { framingLine, isUsualConnection } from '../forward/hop-by-hop.ts'
@@ -121,14 +122,15 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     )
   }
 
-  /** Written once for each decision, which may outlive the config that defined the headers. */
+  /** Written once for each decision. */
   function identityLines(decision: AllowedDecision): string {
-    if (decision.identityWriter !== writeIdentity) {
+    const texts = callerTextsOf(decision)
+    if (texts.identityWriter !== writeIdentity) {
       const { principal } = decision
-      decision.identityWriter = writeIdentity
-      decision.identityLines = principal === undefined ? '' : copyString(writeIdentity(principal))
+      texts.identityWriter = writeIdentity
+      texts.identityLines = principal === undefined ? '' : copyString(writeIdentity(principal))
     }
-    return decision.identityLines ?? ''
+    return texts.identityLines
   }
 }
 
