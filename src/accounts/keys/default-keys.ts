@@ -60,7 +60,7 @@ export interface DefaultKeys {
   replaceApiKey(idOrEmail: string, createdAt: number): Promise<string | undefined>
 }
 
-const revokedStatus: KeyStatus = { createdAt: 0, lastUse: undefined, isRevealable: false }
+export const noKey: KeyStatus = { createdAt: 0, lastUse: undefined, isRevealable: false }
 
 interface DefaultKeysOptions extends KeyOptions {
   readonly store: KeyStore &
@@ -85,7 +85,7 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
     const secretKey = defaultKeyOf(account)
     const previous = overlappingKeyOf(account, clock())
     return {
-      secretKey: secretKey ? statusOf(secretKey) : revokedStatus,
+      secretKey: secretKey ? statusOf(secretKey) : noKey,
       previousSecretKey: previous && {
         validUntil: previous.revokedAt,
         lastUse: uses.get(digestText(previous)),
@@ -134,7 +134,7 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
       assertValidGrace(graceSeconds)
       const account = await accounts.find(id)
       const secretKey = defaultKeyOf(account)
-      if ((secretKey?.createdAt ?? revokedStatus.createdAt) !== createdAt) return undefined
+      if ((secretKey?.createdAt ?? noKey.createdAt) !== createdAt) return undefined
       return newSecretKey(account, graceSeconds, secretKey?.digest)
     },
     replaceApiKey: async (id, createdAt) => {

@@ -2,7 +2,7 @@ import { createLru } from '#identity/cache/lru.ts'
 import type { Directory } from '#identity/principal.ts'
 import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import { cookieAttributes } from '#platform/cookie-attributes.ts'
+import { cookieAttributes, type TokenCookie } from '#platform/cookie-attributes.ts'
 import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
 import { createOwnSiteCheck } from './ambient-credentials.ts'
 
@@ -16,13 +16,7 @@ export type RenewAccessCookie = (arrival: Arrival) => (() => string) | undefined
 interface CookieRenewalOptions {
   readonly accessTokens: Pick<AccessTokens, 'renew'>
   readonly directory: Pick<Directory, 'session'>
-  /** Name and attributes of the cookie. */
-  readonly cookie: {
-    readonly name: string
-    readonly path: string
-    readonly sameSite: 'Strict' | 'Lax' | 'None'
-    readonly isSecure: boolean
-  }
+  readonly cookie: TokenCookie
   /** The origin of `publicUrl`. */
   readonly publicOrigin: string
 }

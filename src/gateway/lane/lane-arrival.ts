@@ -84,7 +84,7 @@ export abstract class LaneArrival
     recordDecision(this.outcome, decided.decision)
   }
 
-  protected get request(): this {
+  get request(): this {
     return this
   }
 

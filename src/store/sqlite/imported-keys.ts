@@ -1,5 +1,6 @@
 import { recordOutcome } from '../account-changes/by-replacing.ts'
-import { type ImportedKeyStore, type KeyImport, withAddedKey } from '../imported-keys.ts'
+import { withAddedKey } from '../account-changes/key-changes.ts'
+import type { ImportedKeyStore, KeyImport } from '../imported-keys.ts'
 import type { SecretKeyAdded } from '../keys.ts'
 import type { AccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
@@ -8,7 +9,7 @@ import type { Writer } from './writer.ts'
 /** Imported keys belong to their account, whose writes also update their index. */
 export function createImportedKeyStore(
   { prepare, read }: Database,
-  { writeChanges }: Writer,
+  { writeAudited }: Writer,
   { importedKeys, replaceWithin }: AccountTable,
 ): ImportedKeyStore {
   const selectAny = prepare('SELECT 1 FROM imported_keys LIMIT 1')
@@ -21,7 +22,7 @@ export function createImportedKeyStore(
 
   return {
     importSecretKeys: (imports) =>
-      writeChanges(
+      writeAudited(
         () => imports.map(importOne),
         (outcomes) => {
           const added = imports.filter((_, index) => outcomes[index] === 'added')

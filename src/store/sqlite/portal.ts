@@ -2,12 +2,12 @@ import { portalByReplacing } from '../account-changes/by-replacing.ts'
 import { type PortalSession, type PortalStore, portalSessionsMax } from '../portal.ts'
 import type { AccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
-import type { Writer } from './writer.ts'
+import { ifDone, type Writer } from './writer.ts'
 
 /** Passwords and links are stored with their account; portal sessions in separate rows. */
 export function createPortalStore(
   { prepare, read, write }: Database,
-  { writeUncached }: Writer,
+  { writeAudited }: Writer,
   accounts: AccountTable,
 ): PortalStore {
   const insert = prepare(
@@ -42,15 +42,15 @@ export function createPortalStore(
     ...portalByReplacing(accounts.replace),
     findAccountByIdentity: async (identity) => read(() => accounts.findByIdentity(identity)),
     startPortalSession: (session, { revision }, audit) =>
-      writeUncached(
+      writeAudited(
         () => {
           const owner = accounts.find(session.accountId)
           if (!owner || owner.isDisabled || owner.revision !== revision) return 'account-changed'
           start({ ...session, seenAt: session.createdAt, epoch: owner.portal.epoch })
           return 'started'
         },
-        (outcome) => outcome === 'started',
-        audit && [audit],
+        (outcome) => (outcome === 'started' ? [] : undefined),
+        audit,
       ),
     findPortalSession: async (accountId, id) =>
       read(() => {
@@ -66,7 +66,7 @@ export function createPortalStore(
         return selectAll.all(accountId, now, owner.portal.epoch).map(toSession)
       }),
     endPortalSession: (accountId, id, audit) =>
-      writeUncached(() => removeOne.run(accountId, id).changes === 1, Boolean, audit && [audit]),
+      writeAudited(() => removeOne.run(accountId, id).changes === 1, ifDone(), audit),
   }
 }
 

@@ -2,7 +2,6 @@ import type { StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import type { Account } from '../account.ts'
 import { sessionsByReplacing } from '../account-changes/by-replacing.ts'
-import { sessionChange } from '../changes.ts'
 import { decideRotation } from '../decide-rotation.ts'
 import {
   type NewSession,
@@ -15,7 +14,7 @@ import {
 } from '../sessions.ts'
 import type { AccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
-import type { Writer } from './writer.ts'
+import { ifDone, type Writer } from './writer.ts'
 
 /** How many old rows are removed at each start of a session. */
 const removalBatchMax = 20
@@ -24,7 +23,7 @@ const endedMax = 200
 
 export function createSessionStore(
   { prepare, read, write }: Database,
-  { writeChange, writeChanges }: Writer,
+  { writeAudited }: Writer,
   accounts: AccountTable,
 ): SessionStore {
   const insert = prepare(
@@ -112,7 +111,7 @@ export function createSessionStore(
     startSession: async (started, { revision }) => {
       const { accountId, createdAt, openMax } = started
       for (;;) {
-        const { outcome } = await writeChanges(
+        const { outcome } = await writeAudited(
           () => {
             const owner = accounts.find(accountId)
             if (!owner || owner.isDisabled || owner.revision !== revision) {
@@ -130,9 +129,12 @@ export function createSessionStore(
       }
     },
     rotateSession: (use) =>
-      writeChange(
+      writeAudited(
         () => rotate(use),
-        (rotation) => sessionChange(use.sessionId)(rotation.kind === 'over' && rotation.reason === 'reused'),
+        (rotation) =>
+          rotation.kind === 'over' && rotation.reason === 'reused'
+            ? [{ kind: 'session', sessionId: use.sessionId }]
+            : undefined,
       ),
     acknowledgeRotations: (acknowledgements) =>
       write(() => {
@@ -149,7 +151,11 @@ export function createSessionStore(
         })),
       ),
     endSession: (id, reason, audit) =>
-      writeChange(() => setEnd.run(reason, id).changes === 1, sessionChange(id), audit),
+      writeAudited(
+        () => setEnd.run(reason, id).changes === 1,
+        ifDone({ kind: 'session', sessionId: id }),
+        audit,
+      ),
     ...sessionsByReplacing(accounts.replace),
   }
 }

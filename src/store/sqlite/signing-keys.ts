@@ -1,10 +1,14 @@
-import { signingKeysChange } from '../changes.ts'
 import type { SigningKeyStore, StoredSigningKey } from '../signing-keys.ts'
 import { bytesOf } from './account-row.ts'
 import type { Database } from './database.ts'
-import type { Writer } from './writer.ts'
+import { ifDone, type Writer } from './writer.ts'
 
-export function createSigningKeyStore({ prepare, read }: Database, { writeChange }: Writer): SigningKeyStore {
+const changedKeys = ifDone({ kind: 'signing-keys' })
+
+export function createSigningKeyStore(
+  { prepare, read }: Database,
+  { writeAudited }: Writer,
+): SigningKeyStore {
   const select = prepare('SELECT * FROM signing_keys ORDER BY created_at, kid')
   const countOf = prepare('SELECT count(*) AS count FROM signing_keys WHERE algorithm = ?')
   const insert = prepare(
@@ -21,11 +25,10 @@ export function createSigningKeyStore({ prepare, read }: Database, { writeChange
 
   return {
     listSigningKeys: async () => read(() => select.all().map(toKey)),
-    addSigningKey: (key, unless, audit) => writeChange(() => add(key, unless), signingKeysChange, audit),
+    addSigningKey: (key, unless, audit) => writeAudited(() => add(key, unless), changedKeys, audit),
     resealSigningKey: (kid, { before, after }, audit) =>
-      writeChange(() => reseal.run(after, kid, before).changes === 1, signingKeysChange, audit),
-    retireSigningKey: (kid, audit) =>
-      writeChange(() => remove.run(kid).changes === 1, signingKeysChange, audit),
+      writeAudited(() => reseal.run(after, kid, before).changes === 1, changedKeys, audit),
+    retireSigningKey: (kid, audit) => writeAudited(() => remove.run(kid).changes === 1, changedKeys, audit),
   }
 }
 

@@ -1,9 +1,8 @@
-import { subjectChange } from '../changes.ts'
 import type { BlockedSubject, SubjectStore } from '../subjects.ts'
 import type { Database } from './database.ts'
-import type { Writer } from './writer.ts'
+import { ifDone, type Writer } from './writer.ts'
 
-export function createSubjectStore({ prepare, read }: Database, { writeChange }: Writer): SubjectStore {
+export function createSubjectStore({ prepare, read }: Database, { writeAudited }: Writer): SubjectStore {
   const select = prepare('SELECT principal_id, blocked_at FROM blocked_subjects WHERE principal_id = ?')
   const selectFirst = prepare(
     'SELECT principal_id, blocked_at FROM blocked_subjects ORDER BY blocked_at DESC, principal_id DESC LIMIT ?',
@@ -22,9 +21,17 @@ export function createSubjectStore({ prepare, read }: Database, { writeChange }:
         return row && toSubject(row)
       }),
     blockSubject: ({ principalId, blockedAt }, audit) =>
-      writeChange(() => insert.run(principalId, blockedAt).changes === 1, subjectChange(principalId), audit),
+      writeAudited(
+        () => insert.run(principalId, blockedAt).changes === 1,
+        ifDone({ kind: 'subject', principalId }),
+        audit,
+      ),
     unblockSubject: (principalId, audit) =>
-      writeChange(() => remove.run(principalId).changes === 1, subjectChange(principalId), audit),
+      writeAudited(
+        () => remove.run(principalId).changes === 1,
+        ifDone({ kind: 'subject', principalId }),
+        audit,
+      ),
     listBlockedSubjects: async ({ after, limit }) =>
       read(() =>
         (after ? selectAfter.all(after.blockedAt, after.principalId, limit) : selectFirst.all(limit)).map(

@@ -55,14 +55,6 @@ export class Pool {
     return mayTake ? this.#take(waiter, claim, isNew) : this.#enqueue(waiter, claim, isNew)
   }
 
-  /** An idle connection while there are plenty; undefined = use `acquire`. */
-  takeIdle(user: PoolUser, now: number): UpstreamConnection | undefined {
-    if (!this.#share.isPlenty) return undefined
-    const connection = this.#useIdle(user, undefined, now)
-    if (connection !== undefined) this.#share.take(undefined)
-    return connection
-  }
-
   #useIdle(user: PoolUser, claim: Claim | undefined, now: number): UpstreamConnection | undefined {
     const slot = this.#idle.take(user, now)
     if (slot?.connection === undefined) return undefined

@@ -6,16 +6,16 @@ import { keyField } from '#identity/keys/carriers.ts'
 import { isRecord, parseJson } from '#platform/json.ts'
 import { hideKnownSecrets, type KnownSecret, longestSpelling } from '#platform/secrets/hide-secrets.ts'
 import type { Account } from '#store/account.ts'
-import { callGateway, callTimeoutMs, type GatewayResponse } from './call-gateway.ts'
-import type { PortalOptions, SignedInContext } from './page-context.ts'
-import type { Texts } from './texts/texts.ts'
+import type { PortalOptions, SignedInContext } from '../page-context.ts'
+import type { Texts } from '../texts/texts.ts'
 import {
   requestText,
   type TryItOutcome,
   type TryItRequest,
   type TryItRoute,
   triedMethods,
-} from './views/try-it-card.ts'
+} from '../views/integration/try-it-card.ts'
+import { callGateway, callTimeoutMs, type GatewayResponse } from './call-gateway.ts'
 
 /** A route that an account may call. */
 interface CallableRoute extends TryItRoute {
