@@ -2,7 +2,8 @@ import { createHmac, randomInt } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import { type Keys, keyIdOf } from './sealing.ts'
 
-/** The codes of authenticator apps (RFC 6238): six digits, SHA-1, a new one every 30 s. */
+// The codes of authenticator apps (RFC 6238): six digits, SHA-1, a new one every 30 s.
+
 const periodS = 30
 const digits = 6
 /** RFC 4226 4: 160 bits. */
