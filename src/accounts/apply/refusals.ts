@@ -5,7 +5,7 @@ import type { Actor } from '#store/audit-entry.ts'
 import type { Step } from './change.ts'
 import { batchSize } from './entries.ts'
 
-/** Finds what the actions that make the changes would refuse, before anything is changed. */
+// Finds what the actions that make the changes would refuse, before anything is changed.
 
 /**
  * @param mayChangeOwn whether the actor may change their own account at all; nobody may disable or demote it

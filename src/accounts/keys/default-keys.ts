@@ -53,8 +53,8 @@ export interface DefaultKeys {
   /** Creates a new API key; the old one is revoked now, sessions continue. */
   resetApiKey(idOrEmail: string): Promise<string>
   /**
-   * Resets the key that was created at `createdAt`: of two concurrent requests, only one gets a new key. @returns
-   * undefined if that key has been replaced meanwhile
+   * Resets the key that was created at `createdAt`: of two concurrent requests, only one gets a new key.
+   * @returns undefined if that key has been replaced meanwhile
    */
   replaceSecretKey(idOrEmail: string, createdAt: number, graceSeconds: number): Promise<string | undefined>
   replaceApiKey(idOrEmail: string, createdAt: number): Promise<string | undefined>

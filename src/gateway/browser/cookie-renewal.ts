@@ -8,8 +8,9 @@ import { createOwnSiteCheck } from './ambient-credentials.ts'
 
 /**
  * Renews the access cookie of a request that it has admitted.
- * @returns to be called when the response has arrived: the Set-Cookie line, ended by CR LF, or empty if the cookie is
- *   in its first half, or the sign-in is over by then. Undefined = this request never renews it.
+ * @returns a function to call when the response has arrived. It returns the Set-Cookie line, ended by CR LF, or an
+ *   empty text if the cookie is in its first half, or the sign-in is over by then. Undefined = this request never
+ *   renews it.
  */
 export type RenewAccessCookie = (arrival: Arrival) => (() => string) | undefined
 

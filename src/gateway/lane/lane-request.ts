@@ -120,7 +120,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     this.connection.attach(undefined)
   }
 
-  /** Never called: a request with a body is handed over before this is attached. */
+  // A request with a body is handed over before this is attached, so the following are never called.
   onBodyData(): void {}
   onBodyEnd(): void {}
   onBodyError(): void {}

@@ -1,7 +1,6 @@
 import type { RouteOptions } from '#gateway/routes/compile.ts'
 import { isAdminPath, type PublicPath } from '#gateway/routes/own-paths.ts'
-import type { Account } from '#store/account.ts'
-import { adminRole } from '#store/account.ts'
+import { type Account, adminRole } from '#store/account.ts'
 import { callGateway } from '../integration/call-gateway.ts'
 import { admits } from '../integration/try-it.ts'
 import type { CreatePages } from '../portal-page.ts'

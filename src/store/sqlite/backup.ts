@@ -3,14 +3,15 @@ import { setImmediate } from 'node:timers/promises'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { keysOf } from '#platform/json.ts'
 import type { Account } from '../account.ts'
-import type { BackupStore, Restoration } from '../backup/records.ts'
 import {
   type AnyRecord,
   accountOf,
   accountRecord,
   type BackupRecord,
+  type BackupStore,
   type FieldType,
   type RecordOf,
+  type Restoration,
   recordFields,
   type StoreRecord,
 } from '../backup/records.ts'
