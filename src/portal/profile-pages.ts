@@ -42,6 +42,7 @@ export const profilePages: CreatePages = (options) => [
       await actions.profile.setLanguage(viewer.account.id, language === '' ? undefined : language)
       return redirectTo('/profile', 'language-saved')
     },
+    refused: (context, error) => showProfile(context, { form: 'language', ...formRefusal(context, error) }),
   },
   {
     path: '/profile/password',
@@ -61,7 +62,7 @@ export const profilePages: CreatePages = (options) => [
 
 async function showProfile(
   context: SignedInContext,
-  refused?: { form: ProfileForm } & FormRefusal,
+  refused?: FormRefusal & { readonly form: ProfileForm },
 ): Promise<PageResult> {
   const { account } = context.viewer
   const { canSend } = context.actions.profile

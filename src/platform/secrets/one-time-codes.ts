@@ -25,7 +25,10 @@ export function isCodeSecret(text: string): boolean {
 }
 
 /** `otpauth://totp/…`, which an app reads from a QR code. @param issuer the name that it shows, such as the host */
-export function codeUri(secret: string, { issuer, email }: { issuer: string; email: string }): string {
+export function codeUri(
+  secret: string,
+  { issuer, email }: { readonly issuer: string; readonly email: string },
+): string {
   return createTotp(secret, issuer, email).toString()
 }
 
