@@ -1,4 +1,3 @@
-import type { MonotonicMs } from '#platform/clock.ts'
 import { clientCertificateOf } from '../exchange/client-certificate.ts'
 import {
   type BodyState,
@@ -26,7 +25,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   /** Whether its responses have no body: kept here, as the head of the request may be unreadable. */
   isBodiless = false
   /** Checked by its connection in each sweep. */
-  deadline: MonotonicMs = Number.POSITIVE_INFINITY
+  deadline = Number.POSITIVE_INFINITY
   readonly #stream: FrameStream
   readonly session: StreamOwner
   #events: RequestEvents | undefined

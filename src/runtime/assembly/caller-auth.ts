@@ -14,7 +14,7 @@ import { createKeyLoader, type KeyLoader, type Keyring, toSigningKey } from '#id
 import type { RevocationFeed } from '#identity/tokens/revocation-feed.ts'
 import { createSigningKeys } from '#identity/tokens/signing-keys.ts'
 import { createLookUpCounter } from '#ops/metrics/auth-instruments.ts'
-import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
+import { monotonicClock } from '#platform/clock.ts'
 import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
@@ -143,12 +143,8 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
   }
 }
 
-/** @param staleAt a cache that was last confirmed at or before this time is too old */
-function healthOf(
-  keyring: Keyring,
-  storeConnection: StoreConnectionState,
-  staleAt: MonotonicMs,
-): StoreHealth {
+/** @param staleAt a cache that was last confirmed at or before this time is too old; on the monotonic clock */
+function healthOf(keyring: Keyring, storeConnection: StoreConnectionState, staleAt: number): StoreHealth {
   if (!keyring.isLoaded()) return 'store-unavailable'
   if (storeConnection.isUp) return 'ok'
   return storeConnection.readAt > staleAt ? 'degraded' : 'store-unavailable'
