@@ -3,6 +3,7 @@ import { digestText, type KeyStore, type KeyUse, type RecordedKeyUse } from '../
 import { secretKeyRecords } from './account-row.ts'
 import type { AccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
+import { insertOf, selectOf, toRow } from './record-rows.ts'
 
 /** Keys are stored with their account; their uses in separate rows. */
 export function createKeyStore({ prepare, read, write }: Database, { replace }: AccountTable): KeyStore {
@@ -10,11 +11,11 @@ export function createKeyStore({ prepare, read, write }: Database, { replace }: 
   const selectKeys = prepare('SELECT secret_keys, api_digest FROM accounts WHERE id = ?')
   const selectDigests = prepare('SELECT digest FROM key_uses WHERE account_id = ?')
   const upsert = prepare(
-    `INSERT INTO key_uses (account_id, digest, at, address, scheme) VALUES (?, ?, ?, ?, ?)
+    `${insertOf('keyUse')}
      ON CONFLICT DO UPDATE SET at = excluded.at, address = excluded.address, scheme = excluded.scheme
      WHERE excluded.at > at`,
   )
-  const select = prepare('SELECT * FROM key_uses WHERE account_id = ?')
+  const select = prepare(selectOf('keyUse', 'WHERE account_id = ?'))
   const remove = prepare('DELETE FROM key_uses WHERE account_id = ? AND digest = ?')
 
   /** Records a use only if the account still has the key; uses of other keys are removed. */
@@ -22,7 +23,7 @@ export function createKeyStore({ prepare, read, write }: Database, { replace }: 
     const digests = currentKeyDigests(use.accountId)
     if (!digests.includes(use.digest)) return
     const known = selectDigests.all(use.accountId)
-    upsert.run(use.accountId, use.digest, use.at, use.address, use.scheme)
+    upsert.run(toRow({ kind: 'keyUse', ...use }))
     for (const { digest } of known) {
       if (!digests.includes(String(digest))) remove.run(use.accountId, String(digest))
     }
