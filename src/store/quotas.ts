@@ -100,6 +100,27 @@ export interface QuotaHolder {
   readonly askedAt: number
 }
 
+/** Holders as plain JSON, by process ID: reserved, sequence, granted, askedAt. */
+type HeldRecord = Readonly<Record<string, readonly number[]>>
+
+export function heldRecord(holders: QuotaState['holders']): HeldRecord {
+  return Object.fromEntries(
+    [...holders].map(([id, { reserved, sequence, granted, askedAt }]) => [
+      id,
+      [reserved, sequence, granted, askedAt],
+    ]),
+  )
+}
+
+/** @param held from `heldRecord` */
+export function holdersOf(held: HeldRecord): QuotaState['holders'] {
+  const holders = Object.entries(held).map(
+    ([id, [reserved = 0, sequence = 0, granted = 0, askedAt = 0]]) =>
+      [id, { reserved, sequence, granted, askedAt }] as const,
+  )
+  return new Map(holders)
+}
+
 /** How long the count of a window is kept after its end, as the clocks of instances differ. */
 export const quotaKeptMs = 3_600_000
 

@@ -9,7 +9,7 @@ import {
   signingKeyRecord,
 } from '../../backup/records.ts'
 import type { ChangeStore } from '../../changes.ts'
-import { keyQuotaSubject, quotaKeptMs } from '../../quotas.ts'
+import { heldRecord, keyQuotaSubject, quotaKeptMs } from '../../quotas.ts'
 import type { Store } from '../../store.ts'
 import type { BlockedSubject } from '../../subjects.ts'
 import { type UsageCount, usageDaysKept } from '../../usage.ts'
@@ -142,15 +142,8 @@ export function createBackUp(
     )
     return states.flatMap(({ window, state: { granted, holders } }) => {
       if (granted === 0 && holders.size === 0) return []
-      const held = Object.fromEntries(
-        [...holders].map(([holder, { reserved, sequence, granted, askedAt }]) => [
-          holder,
-          [reserved, sequence, granted, askedAt],
-        ]),
-      )
-      return [
-        { kind: 'quota', accountId: subject, window, keptUntil: endOf(window) + quotaKeptMs, granted, held },
-      ]
+      const keptUntil = endOf(window) + quotaKeptMs
+      return [{ kind: 'quota', accountId: subject, window, keptUntil, granted, held: heldRecord(holders) }]
     })
   }
 
