@@ -3,13 +3,6 @@ import type { Clock } from '#platform/clock.ts'
 import { type Debtor, Debts } from './debts.ts'
 import type { Rate, RateResult } from './rates.ts'
 
-interface LocalRates {
-  /** As `RateStore.takeFromRate`. */
-  take(purpose: string, subject: string, rate: Rate): RateResult
-  /** How many subjects are kept. */
-  size(): number
-}
-
 /**
  * How many subjects are kept at most, in 19 MiB or less. Settled ones are removed earlier; beyond the limit the least
  * indebted of a small sample is evicted, so that a flood of new subjects evicts itself rather than those that have used
@@ -32,11 +25,12 @@ const subjectLengthMax = 64
  * Rates of this process only (GCRA): the whole limit at once, then one each time a slot is free again.
  * @param clock monotonic, as rates are spans
  */
-export function createLocalRates(clock: Clock): LocalRates {
+export function createLocalRates(clock: Clock) {
   const debts = new Debts(subjectsMax)
   let sweepAt = Number.NEGATIVE_INFINITY
   let additionsUntilSweep = additionsPerSweep
 
+  /** As `RateStore.takeFromRate`. */
   function take(purpose: string, subject: string, rate: Rate): RateResult {
     const { limit, perMs, recentPlace } = rate
     const now = clock()
@@ -92,7 +86,11 @@ export function createLocalRates(clock: Clock): LocalRates {
     if (least !== undefined) debts.delete(least)
   }
 
-  return { take, size: () => debts.size }
+  return {
+    take,
+    /** How many subjects are kept. */
+    size: () => debts.size,
+  }
 }
 
 /**

@@ -137,19 +137,16 @@ export function quotaPercent(limit: number): number {
   return Math.floor(limit / 100)
 }
 
-/** What a take is granted, and the state after it. */
-interface QuotaOutcome {
-  readonly granted: number
-  readonly next: QuotaState
-}
-
 /**
  * What is granted. Reservations of other processes may never be used, so up to `quotaSlack` of them do not count
  * against the limit: at least the limit passes where no more are reserved, and never more than `quotaSlack` over it. A
  * process that expects many requests may reserve more, up to 1 %, while the end is far; towards it reservations become
  * smaller, so that hardly more than the limit passes. (scripts/take-quota.lua does the same.)
  */
-export function takeOfQuota(state: QuotaState, take: QuotaTake): QuotaOutcome {
+export function takeOfQuota(
+  state: QuotaState,
+  take: QuotaTake,
+): { readonly granted: number; readonly next: QuotaState } {
   const { limit, now, holder, sequence, needed, ahead, unused, kept, uncounted } = take
   const before = state.holders.get(holder)
   if (before && sequence <= before.sequence) return { granted: before.granted, next: state }

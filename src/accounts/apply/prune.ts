@@ -1,7 +1,6 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
-import { accountPages } from '#store/account-pages.ts'
-import type { AccountStore } from '#store/accounts.ts'
+import { type AccountStore, accountPages } from '#store/accounts.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 import type { Step } from './change.ts'
 import { batchSize, type Entry } from './entries.ts'

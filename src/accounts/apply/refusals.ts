@@ -1,7 +1,6 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { adminRole, isActiveAdmin } from '#store/account.ts'
-import { accountPages } from '#store/account-pages.ts'
-import type { AccountChanges, AccountStore } from '#store/accounts.ts'
+import { type AccountChanges, type AccountStore, accountPages } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import type { Step } from './change.ts'
 import { batchSize } from './entries.ts'

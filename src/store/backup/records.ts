@@ -1,3 +1,4 @@
+import { base64url } from '#platform/text.ts'
 import type { Account } from '../account.ts'
 import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
 import {
@@ -191,7 +192,7 @@ export function signingKeyRecord({ sealed, publicKey, ...key }: StoredSigningKey
     kind: 'signingKey',
     ...key,
     publicKey: publicKey ?? null,
-    sealed: Buffer.from(sealed).toString('base64url'),
+    sealed: base64url(sealed),
   }
 }
 

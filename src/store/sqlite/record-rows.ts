@@ -1,6 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { keysOf } from '#platform/json.ts'
 import { memoize } from '#platform/memoize.ts'
+import { base64url } from '#platform/text.ts'
 import { type AnyRecord, type FieldType, recordFields, type StoreRecord } from '../backup/records.ts'
 import { bytesOf } from './account-row.ts'
 
@@ -47,7 +48,7 @@ export function toRow({ kind, ...record }: AnyRecord<TableKind>): Record<string,
 }
 
 function fromColumn(type: FieldType, value: unknown): unknown {
-  if (type === 'bytes') return Buffer.from(bytesOf(value)).toString('base64url')
+  if (type === 'bytes') return base64url(bytesOf(value))
   return type === 'object' ? JSON.parse(String(value)) : value
 }
 
