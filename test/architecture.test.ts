@@ -256,6 +256,29 @@ t.test('a file is at most 250 lines, the table of errors aside', async (t) => {
   )
 })
 
+t.test('a file imports each module once', async (t) => {
+  const twice = sources.flatMap(({ path, text }) => {
+    const modules = [...text.matchAll(/^import [^'"]*?from '([^']+)'/gm)].map(([, name = '']) => name)
+    return modules.filter((name, at) => modules.indexOf(name) !== at).map((name) => `${path} imports ${name}`)
+  })
+  t.strictSame(twice, [])
+})
+
+t.test('a JSDoc comment stands before the declaration that it is about', async (t) => {
+  const dangling = sources.flatMap(({ path, text }) => {
+    const lines = text.split('\n').map((line) => line.trim())
+    return [...lines.keys()].filter((at) => endsDangling(lines, at)).map((at) => `${path}:${at + 1}`)
+  })
+  t.strictSame(dangling, [])
+})
+
+/** Whether a JSDoc comment ends in this line, and what follows is no declaration. */
+function endsDangling(lines: readonly string[], at: number): boolean {
+  const [line = '', next = ''] = lines.slice(at)
+  const isDoc = line.startsWith('/**') || line.startsWith('*')
+  return isDoc && line.endsWith('*/') && /^(?:$|[}/]|(?:import|return|throw|if|for|await)\b)/.test(next)
+}
+
 /** The files of one circle, in order; empty where there is none. */
 function findCircle(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const done = new Set<string>()

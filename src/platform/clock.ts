@@ -22,7 +22,7 @@ let dueAt = 0
 /**
  * Calls a function once a second, together with all others, so that an idle process wakes up once for all of them. Does
  * not keep the process running. The first call comes within a second.
- * @returns stops the calls
+ * @returns a function that stops the calls
  */
 export function everySecond(tick: Tick): () => void {
   ticks.add(tick)

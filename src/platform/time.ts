@@ -1,6 +1,6 @@
 import { english } from './locales.ts'
 
-/** UTC days, as whole numbers of days since 1970. */
+// A day here is a UTC day, as a whole number of days since 1970.
 
 export const dayMs = 86_400_000
 

@@ -1,6 +1,6 @@
 import { createProblem } from '#gateway/refusals/send-problem.ts'
 import { type GatehouseError, reworded } from '#platform/errors/gatehouse-error.ts'
-import { shownMessage } from './form-refusal.ts'
+import { shownMessage } from './forms/refusal.ts'
 import { createPageContext, type PortalParts } from './page-context.ts'
 import { isPublic, type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'

@@ -1,6 +1,7 @@
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
+import { jarAttributesOf, type TokenCookie } from '#platform/cookie-attributes.ts'
 import { randomText } from '#platform/secrets/key-format.ts'
 import type { PortalRequest } from './portal-request.ts'
 
@@ -14,14 +15,6 @@ interface PortalCookieOptions {
   readonly isAlone: boolean
   /** The cookies with the tokens of a session; undefined = the access cookie is not enabled. */
   readonly tokens: { readonly access: TokenCookie; readonly refresh: TokenCookie } | undefined
-}
-
-/** As in `accessCookie` and `cookie` of the config. */
-interface TokenCookie {
-  readonly name: string
-  readonly path: string
-  readonly sameSite: 'Strict' | 'Lax' | 'None'
-  readonly isSecure: boolean
 }
 
 /** How many accounts one browser keeps a client token for. */
@@ -59,15 +52,15 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
     if (!tokens) return
     const { cookieToken = '', refreshToken, refreshLifetimeMs } = issued
     const { access, refresh } = tokens
-    cookies.set(access.name, cookieToken, { ...attributesOf(access), maxAge: tokenMaxAgeS(cookieToken) })
+    cookies.set(access.name, cookieToken, { ...jarAttributesOf(access), maxAge: tokenMaxAgeS(cookieToken) })
     const maxAge = Math.ceil(refreshLifetimeMs / 1_000)
-    cookies.set(refresh.name, refreshToken, { ...attributesOf(refresh), maxAge })
+    cookies.set(refresh.name, refreshToken, { ...jarAttributesOf(refresh), maxAge })
   }
 
   function clearTokens({ cookies }: PortalRequest): void {
     if (!tokens) return
     for (const each of [tokens.access, tokens.refresh])
-      cookies.set(each.name, '', { ...attributesOf(each), maxAge: 0, expires: new Date(0) })
+      cookies.set(each.name, '', { ...jarAttributesOf(each), maxAge: 0, expires: new Date(0) })
   }
 
   return {
@@ -137,12 +130,6 @@ export const portalCookieNames: readonly string[] = [
 /** Name of the cookie that holds the token of a session. */
 export function sessionCookieName(options: NamePrefix): string {
   return `${prefixOf(options)}${sessionCookie}`
-}
-
-/** The attributes as a cookie jar takes them. */
-function attributesOf({ path, sameSite, isSecure }: TokenCookie) {
-  const lower = sameSite.toLowerCase() as 'strict' | 'lax' | 'none'
-  return { path, httpOnly: true, secure: isSecure, sameSite: lower } as const
 }
 
 type NamePrefix = Pick<PortalCookieOptions, 'isSecure' | 'isAlone'>

@@ -93,7 +93,7 @@ export type AccountUpdate =
   | { readonly kind: 'last-admin' }
 
 /** Yields all accounts, newest first, in pages; other requests run in between, as SQLite is synchronous. */
-export async function* accountPages(
+export async function* readAllAccounts(
   store: Pick<AccountStore, 'listAccounts'>,
   limit: number,
 ): AsyncGenerator<readonly Account[]> {

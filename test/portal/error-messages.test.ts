@@ -2,7 +2,7 @@ import t from 'tap'
 import { findBadLines, readImportFile } from '#accounts/import/account-file.ts'
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { formRefusal, lineMessage } from '#portal/form-refusal.ts'
+import { formRefusal, lineMessage } from '#portal/forms/refusal.ts'
 import { translated } from '#portal/texts/messages.ts'
 import { translationOf } from '#portal/texts/texts.ts'
 import { exceededRateOf } from '#store/rates.ts'
@@ -29,7 +29,7 @@ const codesOfPortal: readonly ErrorCode[] = ['store-unavailable', 'role-forbidde
 
 /** Files of the portal that throw where the language is not known yet. */
 const withoutLanguage = [
-  'portal/form-body.ts',
+  'portal/forms/body.ts',
   'portal/oidc/oidc-pages.ts',
   'portal/portal-gate.ts',
   'portal/portal.ts',

@@ -53,14 +53,14 @@ export interface DefaultKeys {
   /** Creates a new API key; the old one is revoked now, sessions continue. */
   resetApiKey(idOrEmail: string): Promise<string>
   /**
-   * Resets the key that was created at `createdAt`: of two concurrent requests, only one gets a new key. @returns
-   * undefined if that key has been replaced meanwhile
+   * Resets the key that was created at `createdAt`: of two concurrent requests, only one gets a new key.
+   * @returns undefined if that key has been replaced meanwhile
    */
   replaceSecretKey(idOrEmail: string, createdAt: number, graceSeconds: number): Promise<string | undefined>
   replaceApiKey(idOrEmail: string, createdAt: number): Promise<string | undefined>
 }
 
-const revokedStatus: KeyStatus = { createdAt: 0, lastUse: undefined, isRevealable: false }
+export const noKey: KeyStatus = { createdAt: 0, lastUse: undefined, isRevealable: false }
 
 interface DefaultKeysOptions extends KeyOptions {
   readonly store: KeyStore &
@@ -85,7 +85,7 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
     const secretKey = defaultKeyOf(account)
     const previous = overlappingKeyOf(account, clock())
     return {
-      secretKey: secretKey ? statusOf(secretKey) : revokedStatus,
+      secretKey: secretKey ? statusOf(secretKey) : noKey,
       previousSecretKey: previous && {
         validUntil: previous.revokedAt,
         lastUse: uses.get(digestText(previous)),
@@ -134,7 +134,7 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
       assertValidGrace(graceSeconds)
       const account = await accounts.find(id)
       const secretKey = defaultKeyOf(account)
-      if ((secretKey?.createdAt ?? revokedStatus.createdAt) !== createdAt) return undefined
+      if ((secretKey?.createdAt ?? noKey.createdAt) !== createdAt) return undefined
       return newSecretKey(account, graceSeconds, secretKey?.digest)
     },
     replaceApiKey: async (id, createdAt) => {

@@ -7,8 +7,13 @@ import type { Account } from '#store/account.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { ImportedKey } from '#store/imported-keys.ts'
 import type { KeyStore, SecretKeyAdded } from '#store/keys.ts'
-import type { StoredKey } from '#store/secret-keys.ts'
-import { defaultKeyName, defaultKeyOf, type SecretKey, unlimited } from '#store/secret-keys.ts'
+import {
+  defaultKeyName,
+  defaultKeyOf,
+  type SecretKey,
+  type StoredKey,
+  unlimited,
+} from '#store/secret-keys.ts'
 import { isStoreFailure } from '#store/store-failure.ts'
 import type { AuditEntryFactory } from '../audit/entry-factory.ts'
 import { keyDetails, type SecretKeyInput } from './input.ts'

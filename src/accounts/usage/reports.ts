@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import { dayOf, firstOfMonth, formatDay, parseDay } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
-import { type AccountStore, accountPages } from '#store/accounts.ts'
+import { type AccountStore, readAllAccounts } from '#store/accounts.ts'
 import { type DayRange, totalOf, type UsageCount, type UsageStore, usageDaysKept } from '#store/usage.ts'
 import type { FileDownload } from '../audit/log.ts'
 import { csvLine } from '../csv.ts'
@@ -69,7 +69,7 @@ export function createUsageReports(
     const rowsOf = async (accountId: string, email: string) =>
       (await read(accountId, days)).map((count) => write({ accountId, email, ...usageData(count) })).join('')
     let count = 0
-    for await (const accounts of accountPages(store, accountsAtOnce)) {
+    for await (const accounts of readAllAccounts(store, accountsAtOnce)) {
       const used = await Promise.all(accounts.map(({ id, email }) => rowsOf(id, email)))
       yield* used.filter((text) => text !== '')
       count += accounts.length

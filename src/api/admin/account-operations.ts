@@ -50,7 +50,7 @@ export function idOf({ params }: FastifyRequest): string {
   return id
 }
 
-/** The contents of texts are checked where accounts are created. */
+// The contents of texts are checked where accounts are created.
 
 const plan = { ...textOrNull, description: 'Name of a plan of the config; null = none.' } as const
 

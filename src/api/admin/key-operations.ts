@@ -15,7 +15,7 @@ import { emptyObject, objectSchema, pageSchema, text, time, timeOrNull, type Val
 import { type AdminOperations, operation } from '../operation.ts'
 import { type AdminOperationOptions, idOf } from './account-operations.ts'
 
-/** What a name, a scope or an address may be is checked in accounts/. */
+// What a name, a scope or an address may be is checked in accounts/.
 
 const texts = { type: 'array', items: text } as const
 const limits = {

@@ -5,7 +5,7 @@ import { type Command, type Invocation, UsageError } from '../command.ts'
 import { keepUnconfirmedKeys, type Operator, withSealingOperator } from '../operator.ts'
 import { printData } from '../print.ts'
 
-/** The commands that make a key and print it. */
+// The commands that make a key and print it.
 
 /** @param usual the grace period without the option */
 export function graceOption(usual: '0s' | '1h', help: string) {

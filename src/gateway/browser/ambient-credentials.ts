@@ -145,7 +145,7 @@ type Sender = 'accepted' | 'foreign' | 'unknown'
 function createSenderFinder({ publicOrigin, origins }: OriginRuleOptions) {
   const trusted = new Set(origins)
 
-  /** @param sites the values of Sec-Fetch-Site that are accepted */
+  // `sites` are the values of Sec-Fetch-Site that are accepted.
   return function findSender({ site, origin, client }: PageRequest, sites: ReadonlySet<string>): Sender {
     if (origin !== undefined && trusted.has(origin)) return 'accepted'
     if (site !== undefined) return sites.has(site) ? 'accepted' : 'foreign'

@@ -1,7 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
-import type { Unreadable } from '#http/exchange/request-head.ts'
-import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '#http/exchange/request-head.ts'
+import {
+  BodyTooSlow,
+  HeadTooLarge,
+  type MalformedMessage,
+  type Unreadable,
+} from '#http/exchange/request-head.ts'
 import { createCarriers, proofCarrier } from '#identity/keys/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { STATUS_CODES } from '#platform/http.ts'

@@ -68,7 +68,7 @@ export const noHolder: ConnectionHolder = { onFree: () => {}, onLasting: () => {
 export interface ConnectionOpener {
   /**
    * @param isNew whether to use no existing connection, as it may be about to end like the one before
-   * @returns cancels: true if no event has been reported, and none will be
+   * @returns a function that cancels it, and returns true if no event has been reported and none will be
    */
   open(events: OpenEvents, use: ConnectionUse, isNew: boolean): () => boolean
   /** Opens no more connections, and closes those not in use. */

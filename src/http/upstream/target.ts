@@ -64,11 +64,12 @@ export interface CallEvents extends UpstreamResponseEvents {
   onSent(target: Target, now: number): void
 }
 
-/** A request in progress, on a connection that was idle. */
+/** A request without a body that somebody else has sent, or has got no connection for. */
 export interface SentRequest {
   /** The target, where it counts as in flight. */
   readonly target: Target
-  readonly connection: UpstreamConnection
+  /** undefined = it got none. */
+  readonly connection: UpstreamConnection | undefined
   /** Whether the head of its response has arrived. */
   readonly isAnswered: boolean
 }

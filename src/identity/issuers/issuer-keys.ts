@@ -14,7 +14,8 @@ export interface IssuerKeys {
   find(kid: string | undefined, algorithm: IssuerAlgorithm): PublicKey | 'never-had' | 'unknown' | 'several'
   /**
    * Fetches the keys again for an unknown ID, at most once in `refetchGapMs` (key-set-fetches.ts), whoever asks.
-   * @returns once the keys are as new as possible, or after `waitMs`: whether they are the issuer's current ones
+   * Resolves once they are as new as possible, or after `waitMs`.
+   * @returns whether they are the issuer's current ones
    */
   refetch(): Promise<boolean>
   /** Resolves once a fetch in progress has ended, or after `waitMs`. */

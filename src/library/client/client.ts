@@ -122,7 +122,7 @@ const keptBytesMax = 1_048_576
  * Prepares to send a request a second time, before it is sent. A body in a Request is kept up to 1 MiB, as nothing
  * shows whether it is a stream, which may be endless.
  * @param given the body passed along with a URL or a Request; null = none
- * @returns makes the request again; undefined = its body cannot be sent again
+ * @returns a function that makes the request again; undefined = its body cannot be sent again
  */
 function prepareSecondAttempt(
   request: Request,

@@ -2,7 +2,8 @@ import { createHmac, randomInt } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import { type Keys, keyIdOf } from './sealing.ts'
 
-/** The codes of authenticator apps (RFC 6238): six digits, SHA-1, a new one every 30 s. */
+// The codes of authenticator apps (RFC 6238): six digits, SHA-1, a new one every 30 s.
+
 const periodS = 30
 const digits = 6
 /** RFC 4226 4: 160 bits. */
@@ -23,7 +24,10 @@ export function isCodeSecret(text: string): boolean {
 }
 
 /** `otpauth://totp/…`, which an app reads from a QR code. @param issuer the name that it shows, such as the host */
-export function codeUri(secret: string, { issuer, email }: { issuer: string; email: string }): string {
+export function codeUri(
+  secret: string,
+  { issuer, email }: { readonly issuer: string; readonly email: string },
+): string {
   return createTotp(secret, issuer, email).toString()
 }
 

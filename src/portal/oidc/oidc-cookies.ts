@@ -1,4 +1,4 @@
-import type { KnownPerson } from '#identity/oidc/oidc-sign-in.ts'
+import type { KnownPerson } from '#identity/oidc/person.ts'
 import type { SignInSecrets } from '#identity/oidc/provider.ts'
 import type { Clock } from '#platform/clock.ts'
 import { parseJsonObject } from '#platform/json.ts'

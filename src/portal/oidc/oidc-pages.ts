@@ -2,6 +2,7 @@ import { recordAccount } from '#gateway/arrival/outcome.ts'
 import { TakeOverNeeded } from '#identity/oidc/oidc-sign-in.ts'
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { PageContext, SignedInContext } from '../page-context.ts'
 import {
   callbackPath,
   confirmPath,
@@ -10,8 +11,7 @@ import {
   startPath,
   startSignInPath,
   takeOverPath,
-} from '../page-access.ts'
-import type { PageContext, SignedInContext } from '../page-context.ts'
+} from '../paths.ts'
 import { type CreatePages, queryOf } from '../portal-page.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import { continueTo, leaveTo, type PageResult, redirectTo } from '../portal-response.ts'

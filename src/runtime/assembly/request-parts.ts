@@ -1,4 +1,3 @@
-import type { TokenCookie } from '#api/token-cookies.ts'
 import type { Config } from '#config/config.ts'
 import type { Arrival } from '#gateway/arrival/arrival.ts'
 import {
@@ -35,6 +34,7 @@ import type { ProofReplays } from '#identity/possession/replays.ts'
 import { type CachedAssertion, createAssertions } from '#identity/tokens/assertion.ts'
 import { looksLikeAccessToken } from '#identity/tokens/jwt.ts'
 import type { Clock } from '#platform/clock.ts'
+import type { TokenCookie } from '#platform/cookie-attributes.ts'
 import type { KeySource } from '#platform/secrets/sealing.ts'
 import { portalCookieNames } from '#portal/portal-cookie.ts'
 import type { CallerAuth } from './caller-auth.ts'

@@ -32,8 +32,6 @@ import {
   withVerifiedEmail,
 } from './portal-changes.ts'
 
-/** The verbs that change one account, for any store that can replace one. */
-
 /** Saves what `transform` returns, if anything, only if the account has not changed since it was read. */
 export type Replace = (
   id: string,
@@ -44,6 +42,7 @@ export type Replace = (
 /** The outcome of replacing an account; `refused` = `transform` returned nothing. */
 export type Replacement = AccountUpdate | { readonly kind: 'refused' }
 
+/** The verbs that change one account, for any store that can replace one. */
 export function accountsByReplacing(replace: Replace) {
   return {
     updateAccount: async (id, changes, audit) => {

@@ -14,7 +14,7 @@ import {
 import { namedKeyOf, overlappingKeyOf, type Reseal, type SecretKey, type StoredKey } from '../secret-keys.ts'
 import { nextRevision, nextSessionEpoch } from './account-changes.ts'
 
-/** What each verb for keys turns an account into: see account-changes.ts. */
+// What each verb for keys turns an account into: see account-changes.ts.
 
 /**
  * If the new key has the digest of the replaced one, the key stays and only its limits change, also for the old key of

@@ -13,10 +13,8 @@ import {
 import { nextRevision, nextSessionEpoch } from './account-changes.ts'
 import { unlessEmpty } from './passkey-changes.ts'
 
-/**
- * What each verb of the portal turns an account into; undefined = rejected. Both adapters save the result only if the
- * account has not changed since, so a link works only once, even if it is used twice at the same time.
- */
+// What each verb of the portal turns an account into; undefined = rejected. Both adapters save the result only if the
+// account has not changed since, so a link works only once, even if it is used twice at the same time.
 
 export function withPassword(
   account: Account,

@@ -16,10 +16,8 @@ import {
 import type { NewSession, Session } from '../sessions.ts'
 import type { StoredSigningKey } from '../signing-keys.ts'
 
-/**
- * How records are written. An account is one text: as a hash it would take 2.2 KB, since Redis does not pack long
- * fields such as the sealed keys, and as a text half of that. A session is a hash of short fields, which Redis packs.
- */
+// How records are written. An account is one text: as a hash it would take 2.2 KB, since Redis does not pack long
+// fields such as the sealed keys, and as a text half of that. A session is a hash of short fields, which Redis packs.
 
 type Fields = Readonly<Record<string, string>>
 

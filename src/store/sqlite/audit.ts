@@ -1,5 +1,4 @@
-import type { AuditStore, FoundAudit } from '../audit.ts'
-import { auditClasses } from '../audit.ts'
+import { type AuditStore, auditClasses, type FoundAudit } from '../audit.ts'
 import {
   type AuditFilter,
   isPast,

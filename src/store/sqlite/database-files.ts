@@ -7,8 +7,8 @@ import { storeUnavailable } from '../store-failure.ts'
  * Guards a database and its log. A file that was deleted or replaced stays open and accepts all writes, while others,
  * such as commands, use the file at that path.
  * @param path of a database that is open in WAL mode, so that its log exists
- * @returns checks that the open files are still the ones at their paths; takes a few microseconds, and throws
- * GatehouseError `store-unavailable` if one was deleted or replaced, as writes are then lost
+ * @returns a function that checks that the open files are still the ones at their paths. It takes a few microseconds,
+ *   and throws GatehouseError `store-unavailable` if one was deleted or replaced, as writes are then lost.
  */
 export function guardFiles(path: string): () => void {
   const files = [path, walPathOf(path)].map((name) => ({ name, opened: statFile(name) }))

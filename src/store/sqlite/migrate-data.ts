@@ -5,7 +5,7 @@ import { auditClasses, auditClassOf, auditLinkOf } from '../audit.ts'
 import { parseAuditEntry } from '../audit-entry.ts'
 import { termsOf } from '../search.ts'
 
-/** The steps of schema.ts that convert existing data. */
+// The steps of schema.ts that convert existing data.
 
 /** An account's secret keys become a list. A merge patch (RFC 7396) leaves out what is null. */
 export function listSecretKeys(database: DatabaseSync): void {

@@ -55,14 +55,6 @@ export class Pool {
     return mayTake ? this.#take(waiter, claim, isNew) : this.#enqueue(waiter, claim, isNew)
   }
 
-  /** An idle connection while there are plenty; undefined = use `acquire`. */
-  takeIdle(user: PoolUser, now: number): UpstreamConnection | undefined {
-    if (!this.#share.isPlenty) return undefined
-    const connection = this.#useIdle(user, undefined, now)
-    if (connection !== undefined) this.#share.take(undefined)
-    return connection
-  }
-
   #useIdle(user: PoolUser, claim: Claim | undefined, now: number): UpstreamConnection | undefined {
     const slot = this.#idle.take(user, now)
     if (slot?.connection === undefined) return undefined
@@ -71,7 +63,7 @@ export class Pool {
     return slot.connection
   }
 
-  /** Opens a connection that the pool does not count, for an upgrade, which keeps it. @returns cancels it */
+  /** Opens a connection that the pool does not count, for an upgrade, which keeps it. @returns a function that cancels it */
   open(receiver: ConnectionReceiver): Acquisition {
     const events: OpenEvents = {
       onConnection: (connection) => {

@@ -7,9 +7,17 @@ import type { KeyKind } from '#platform/secrets/keys.ts'
 import { listText } from '#platform/text.ts'
 import { spanText } from '#platform/time.ts'
 import type { KeyUse } from '#store/keys.ts'
-import { button, currentPasswordField, fieldError, foldedForm, form, formMessage, hasErrors } from './form.ts'
-import type { FormState, PageFrame } from './frame.ts'
-import { copyButton, maskKey } from './parts.ts'
+import {
+  button,
+  currentPasswordField,
+  fieldError,
+  foldedForm,
+  form,
+  formMessage,
+  hasErrors,
+} from '../form.ts'
+import type { FormState, PageFrame } from '../frame.ts'
+import { copyButton, maskKey } from '../parts.ts'
 
 /** A key that this page reveals. */
 export interface ShownKey {

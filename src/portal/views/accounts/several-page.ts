@@ -2,12 +2,12 @@ import { fullName } from '#accounts/account-input.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { staticNotice } from '#platform/pages/parts.ts'
 import type { Account } from '#store/account.ts'
-import type { SeveralAction } from './account-list-page.ts'
-import { backToAccounts, planField, roleField, stateBadge } from './accounts-page.ts'
-import { form, formMessage } from './form.ts'
-import { emptyForm, type FormState, type PageFrame } from './frame.ts'
-import { page } from './layout.ts'
-import { cell, titleRow } from './parts.ts'
+import { form, formMessage } from '../form.ts'
+import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
+import { page } from '../layout.ts'
+import { cell, titleRow } from '../parts.ts'
+import type { SeveralAction } from './list-page.ts'
+import { backToAccounts, planField, roleField, stateBadge } from './parts.ts'
 
 export interface SeveralView {
   readonly action: SeveralAction

@@ -1,38 +1,19 @@
-import { accountsFile } from '#accounts/list/listed-accounts.ts'
-import { type AccountQuery, type AccountQueryField, parseAccountQuery } from '#accounts/list/query.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { dayOf, formatDay } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountChanges } from '#store/accounts.ts'
-import { assertKnownCase, planIn } from './account-pages.ts'
-import type { Form } from './form-body.ts'
-import { formRefusal } from './form-refusal.ts'
-import { safeRedirectPath } from './page-access.ts'
-import type { PortalOptions, SignedInContext } from './page-context.ts'
-import { type CreatePages, queryOf } from './portal-page.ts'
-import { type PageResult, redirectTo } from './portal-response.ts'
-import {
-  accountsPage,
-  accountsPerPage,
-  activityChoices,
-  type ListFields,
-  listFieldNames,
-  type SeveralAction,
-  severalActions,
-} from './views/account-list-page.ts'
-import type { FormState } from './views/frame.ts'
-import { severalAccountsPage, severalOutcomePage } from './views/several-accounts-page.ts'
+import type { Form } from '../forms/body.ts'
+import { formRefusal } from '../forms/refusal.ts'
+import type { PortalOptions, SignedInContext } from '../page-context.ts'
+import { safeRedirectPath } from '../paths.ts'
+import type { CreatePages } from '../portal-page.ts'
+import { type PageResult, redirectTo } from '../portal-response.ts'
+import { accountsPerPage, type SeveralAction, severalActions } from '../views/accounts/list-page.ts'
+import { severalAccountsPage, severalOutcomePage } from '../views/accounts/several-page.ts'
+import type { FormState } from '../views/frame.ts'
+import { assertKnownCase, planIn } from './account-form.ts'
 
-/** The list of accounts, its export, and changes to several of them, for Admins. */
-export const accountListPages: CreatePages = (options) => [
-  { path: '/accounts', get: (context) => listAccounts(context, options) },
-  {
-    path: '/accounts/export',
-    get: async (context) => {
-      const query = accountQueryOf(fieldsOf(context), options.clock())
-      return { kind: 'file', file: accountsFile(context.actions.search.all(query)) }
-    },
-  },
+/** Changes to several accounts, which were ticked in the list, for Admins. */
+export const severalAccountsPages: CreatePages = (options) => [
   { path: '/accounts/several', post: (context) => confirmSeveral(context) },
   {
     path: '/accounts/several/apply',
@@ -44,41 +25,6 @@ export const accountListPages: CreatePages = (options) => [
     },
   },
 ]
-
-async function listAccounts(context: SignedInContext, { clock }: PortalOptions): Promise<PageResult> {
-  const { search } = context.actions
-  const fields = fieldsOf(context)
-  const cursor = queryOf(context)('cursor') || undefined
-  const common = { fields, isFirstPage: cursor === undefined, count: await search.count() }
-  try {
-    const query = accountQueryOf(fields, clock())
-    const found = await search.page({ query, cursor, limit: accountsPerPage })
-    return context.show((frame) => accountsPage(frame, { ...common, ...found }))
-  } catch (error) {
-    const refusal = formRefusal(context, error)
-    const message = refusal.state.message ?? Object.values(refusal.state.errors).join(' ')
-    const nothing = { items: [], nextCursor: undefined, error: message }
-    return context.show((frame) => accountsPage(frame, { ...common, ...nothing }), refusal)
-  }
-}
-
-function fieldsOf(context: SignedInContext): ListFields {
-  const query = queryOf(context)
-  // The cast is sound: these are the names of the fields.
-  return Object.fromEntries(listFieldNames.map((name) => [name, query(name).trim()])) as ListFields
-}
-
-/** @throws GatehouseError `request-invalid` */
-function accountQueryOf(fields: ListFields, now: number): AccountQuery {
-  const choice = activityChoices.find(({ value }) => value === fields.active)
-  const day = choice && formatDay(dayOf(now) - choice.days)
-  const texts: Readonly<Record<AccountQueryField, string | undefined>> = {
-    ...fields,
-    activeSince: choice?.isActive === true ? day : undefined,
-    inactiveSince: choice?.isActive === false ? day : undefined,
-  }
-  return parseAccountQuery((field) => texts[field])
-}
 
 /** Shows what is about to be changed. */
 async function confirmSeveral(

@@ -4,9 +4,9 @@ import { type Html, html } from '#platform/pages/html.ts'
 import { badge, card, emptyState, icon, notice, staticNotice } from '#platform/pages/parts.ts'
 import { listText } from '#platform/text.ts'
 import { dayMs, spanText } from '#platform/time.ts'
-import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
+import { cell, copyButton, titleRow } from '../parts.ts'
 import { certificateForm, createForm, renameForm, revokeForm, rotateForm } from './further-key-forms.ts'
-import { cell, copyButton, titleRow } from './parts.ts'
 
 interface FurtherKeysView {
   readonly keys: readonly SecretKeyStatus[]

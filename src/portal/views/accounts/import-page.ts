@@ -3,11 +3,11 @@ import type { CreatedAccount } from '#accounts/accounts.ts'
 import { type BadLine, importMax } from '#accounts/import/account-file.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { card, icon } from '#platform/pages/parts.ts'
-import { backToAccounts, mailLinkField } from './accounts-page.ts'
-import { form, formMessage } from './form.ts'
-import type { FormState, PageFrame } from './frame.ts'
-import { page } from './layout.ts'
-import { cell, codeBlock, titleRow } from './parts.ts'
+import { form, formMessage } from '../form.ts'
+import type { FormState, PageFrame } from '../frame.ts'
+import { page } from '../layout.ts'
+import { cell, codeBlock, titleRow } from '../parts.ts'
+import { backToAccounts, mailLinkField } from './parts.ts'
 
 export interface ImportView {
   readonly state: FormState

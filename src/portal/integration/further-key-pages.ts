@@ -5,12 +5,12 @@ import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { dayMs } from '#platform/time.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
-import type { Form } from './form-body.ts'
-import { type FormRefusal, formRefusal } from './form-refusal.ts'
-import type { SignedInContext } from './page-context.ts'
-import type { PortalPage } from './portal-page.ts'
-import { type PageResult, redirectTo } from './portal-response.ts'
-import type { IntegrationView } from './views/integration.ts'
+import type { Form } from '../forms/body.ts'
+import { type FormRefusal, formRefusal } from '../forms/refusal.ts'
+import type { SignedInContext } from '../page-context.ts'
+import type { PortalPage } from '../portal-page.ts'
+import { type PageResult, redirectTo } from '../portal-response.ts'
+import type { IntegrationView } from '../views/integration/integration-page.ts'
 
 /** Shows the page *Integration* of the viewer, with the result of a form on it. */
 export type ShowIntegration = (

@@ -1,22 +1,19 @@
-import { noPlan, similarRole } from '#accounts/account-input.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
 import type { AccountChanges } from '#store/accounts.ts'
-import type { StoredKey } from '#store/secret-keys.ts'
-import type { NoticeName } from './flash-notices.ts'
-import type { Form } from './form-body.ts'
-import { confirmPassword, type FormRefusal, formRefusal } from './form-refusal.ts'
-import { furtherKeysOf, revokeKey } from './further-key-pages.ts'
-import { replaceKey } from './integration-pages.ts'
-import type { PathsOf } from './page-access.ts'
-import type { PortalOptions, SignedInContext } from './page-context.ts'
-import type { CreatePages, PortalPage } from './portal-page.ts'
-import { type PageResult, redirectTo } from './portal-response.ts'
-import { endPortalSession, endSession, readSessionsPage } from './sessions-pages.ts'
-import type { Texts } from './texts/texts.ts'
-import { type AccountView, accountPage, type OneTimeSecrets } from './views/account-page.ts'
-import { deleteAccountPage } from './views/accounts-page.ts'
+import type { NoticeName } from '../forms/flash-notices.ts'
+import { confirmPassword, type FormRefusal, formRefusal } from '../forms/refusal.ts'
+import { furtherKeysOf, revokeKey } from '../integration/further-key-pages.ts'
+import { replaceKey } from '../integration/integration-pages.ts'
+import type { PathsOf } from '../page-access.ts'
+import type { PortalOptions, SignedInContext } from '../page-context.ts'
+import type { CreatePages, PortalPage } from '../portal-page.ts'
+import { type PageResult, redirectTo } from '../portal-response.ts'
+import { endPortalSession, endSession, readSessionsPage } from '../sessions-pages.ts'
+import { type AccountView, accountPage } from '../views/accounts/account-page.ts'
+import { deleteAccountPage } from '../views/accounts/delete-page.ts'
+import { assertKnownCase, planIn, profileOf } from './account-form.ts'
 
 type ActionName =
   PathsOf<'admin', 'POST'> extends infer Path
@@ -191,60 +188,4 @@ export async function showAccount(
   const furtherKeys = furtherKeysOf(secretKeys)
   const view = { account, keys, furtherKeys, sessions, portalSessions, ...more }
   return context.show((frame) => accountPage(frame, view), refusal)
-}
-
-/**
- * The page of an account that was just created, with its keys. Nothing is read from the store: the keys must not be
- * lost if it has become unavailable.
- */
-export function showNewAccount(
-  context: SignedInContext,
-  account: Account,
-  oneTimeSecrets: OneTimeSecrets,
-): PageResult {
-  const unused = ({ createdAt, sealed, lastFour }: StoredKey) => {
-    return { createdAt, lastUse: undefined, isRevealable: sealed !== undefined, lastFour }
-  }
-  const [secretKey] = account.secretKeys
-  const { apiKey } = account
-  const keys = {
-    secretKey: unused(secretKey ?? apiKey),
-    previousSecretKey: undefined,
-    apiKey: unused(apiKey),
-  }
-  const sessions = { items: [], nextCursor: undefined, isFirstPage: true }
-  const view = { account, keys, furtherKeys: [], sessions, portalSessions: [], oneTimeSecrets }
-  return context.show((frame) => accountPage(frame, view))
-}
-
-/**
- * Rejects a role that differs only in case from one that routes name: it would silently match none of them.
- * @throws GatehouseError `request-invalid`
- */
-export function assertKnownCase(
-  role: string,
-  known: readonly string[],
-  texts: Pick<Texts['accounts'], 'wrongCase'>,
-): void {
-  const similar = similarRole(role, known)
-  if (similar === undefined) return
-  throw invalidField('role', texts.wrongCase(similar))
-}
-
-/** The plan that a form gives to an account: undefined = none. A form without the field changes nothing. */
-export function planIn({ plan }: { readonly plan: string }, before?: string): string | undefined {
-  if (plan === '') return before
-  return plan === noPlan ? undefined : plan
-}
-
-/** The fields of an account form, as submitted. */
-export function profileOf(form: Form) {
-  const text = (name: string) => form(name).trim()
-  return {
-    email: text('email'),
-    firstName: text('firstName'),
-    lastName: text('lastName'),
-    role: text('role'),
-    plan: text('plan'),
-  }
 }

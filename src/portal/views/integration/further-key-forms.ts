@@ -2,8 +2,16 @@ import { certificatePemLengthMax } from '#accounts/keys/certificate-input.ts'
 import { keyNameLengthMax } from '#accounts/keys/input.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
-import { button, currentPasswordField, field, fieldError, foldedForm, formMessage, textArea } from './form.ts'
-import type { FormState, PageFrame } from './frame.ts'
+import {
+  button,
+  currentPasswordField,
+  field,
+  fieldError,
+  foldedForm,
+  formMessage,
+  textArea,
+} from '../form.ts'
+import type { FormState, PageFrame } from '../frame.ts'
 import { graceChoices } from './key-card.ts'
 
 export function rotateForm(frame: PageFrame, { name, createdAt }: SecretKeyStatus, state: FormState): Html {

@@ -6,16 +6,16 @@ import { keyField } from '#identity/keys/carriers.ts'
 import { isRecord, parseJson } from '#platform/json.ts'
 import { hideKnownSecrets, type KnownSecret, longestSpelling } from '#platform/secrets/hide-secrets.ts'
 import type { Account } from '#store/account.ts'
-import { callGateway, callTimeoutMs, type GatewayResponse } from './call-gateway.ts'
-import type { PortalOptions, SignedInContext } from './page-context.ts'
-import type { Texts } from './texts/texts.ts'
+import type { PortalOptions, SignedInContext } from '../page-context.ts'
+import type { Texts } from '../texts/texts.ts'
 import {
   requestText,
   type TryItOutcome,
   type TryItRequest,
   type TryItRoute,
   triedMethods,
-} from './views/try-it-card.ts'
+} from '../views/integration/try-it-card.ts'
+import { callGateway, callTimeoutMs, type GatewayResponse } from './call-gateway.ts'
 
 /** A route that an account may call. */
 interface CallableRoute extends TryItRoute {
@@ -40,7 +40,7 @@ export function callableRoutes(routes: readonly RouteOptions[], account: Account
       return { name, path, host, auth, method }
     })
     .filter(({ method }) => triedMethods.includes(method))
-    .sort((one, other) => Number(one.auth === 'none') - Number(other.auth === 'none'))
+    .toSorted((one, other) => Number(one.auth === 'none') - Number(other.auth === 'none'))
 }
 
 /** Creates the function that calls this gateway through its own listener, as any client would. */
@@ -70,8 +70,8 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: porta
     })
     if (issued.status !== 200) return issued
     // The cast is sound: the endpoint guarantees the members.
-    const { JwtToken, RefreshToken } = JSON.parse(issued.body) as Readonly<Record<string, string>>
-    if (JwtToken !== undefined) onToken(JwtToken)
+    const { JwtToken, RefreshToken } = JSON.parse(issued.body) as IssuedTokens
+    onToken(JwtToken)
     try {
       return await send(request, { Authorization: `Bearer ${JwtToken}` })
     } finally {
@@ -151,6 +151,11 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: porta
 function credentialFor({ auth }: CallableRoute): 'none' | 'accessToken' | 'secretKey' {
   if (auth === 'none') return 'none'
   return auth === 'bearer' ? 'accessToken' : 'secretKey'
+}
+
+interface IssuedTokens {
+  readonly JwtToken: string
+  readonly RefreshToken: string
 }
 
 /** A request as it is sent, but for its headers. */

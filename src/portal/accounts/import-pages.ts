@@ -7,29 +7,19 @@ import {
   importMax,
   readImportFile,
 } from '#accounts/import/account-file.ts'
-import { tryCreateSetupLink } from '#accounts/setup-links.ts'
 import { recordReason } from '#gateway/arrival/outcome.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
-import { assertKnownCase, planIn, profileOf, showNewAccount } from './account-pages.ts'
-import { importBytesMax } from './form-body.ts'
-import { formRefusal, lineMessage } from './form-refusal.ts'
-import type { PortalOptions, SignedInContext } from './page-context.ts'
-import type { CreatePages } from './portal-page.ts'
-import type { PortalRequest } from './portal-request.ts'
-import type { PageResult } from './portal-response.ts'
-import { newAccountPage } from './views/accounts-page.ts'
-import { emptyForm } from './views/frame.ts'
-import { type ImportView, importPage } from './views/import-page.ts'
+import { importBytesMax } from '../forms/body.ts'
+import { lineMessage } from '../forms/refusal.ts'
+import type { SignedInContext } from '../page-context.ts'
+import type { CreatePages } from '../portal-page.ts'
+import type { PageResult } from '../portal-response.ts'
+import { type ImportView, importPage } from '../views/accounts/import-page.ts'
+import { emptyForm } from '../views/frame.ts'
 
-/** Pages to create accounts, one by one or from a file, for Admins. */
-export const accountsPages: CreatePages = (options) => [
-  {
-    path: '/accounts/new',
-    get: async (context) => context.show((frame) => newAccountPage(frame)),
-    post: (context) => createAccount(context, options),
-    refused: refuseAccount,
-  },
+/** The page to create accounts from a file, for Admins. */
+export const importPages: CreatePages = () => [
   {
     path: '/accounts/import',
     bytesMax: importBytesMax,
@@ -38,43 +28,6 @@ export const accountsPages: CreatePages = (options) => [
     post: importAccounts,
   },
 ]
-
-async function createAccount(context: SignedInContext, { roles, oidc }: PortalOptions): Promise<PageResult> {
-  const { actions, form, request, texts } = context
-  const input = profileOf(form)
-  assertKnownCase(input.role, roles, texts.accounts)
-  const { account, secretKey, apiKey } = await actions.accounts.create({
-    ...input,
-    isVerified: form('isVerified') === 'true',
-    plan: planIn(input),
-  })
-  if (form('mailsLink') === 'true' && actions.setupLinks.canMail) {
-    const link = await mailed(actions.setupLinks.mail(account.id), request)
-    return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
-  }
-  const recordWhy = (reason: string) => recordReason(request.arrival.outcome, reason)
-  const hasLink = oidc?.acceptsPasswords !== false
-  const link = hasLink ? await tryCreateSetupLink(actions.setupLinks, account.id, recordWhy) : undefined
-  return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
-}
-
-function refuseAccount(context: SignedInContext, error: unknown): PageResult {
-  const { form } = context
-  const checks = { isVerified: form('isVerified'), mailsLink: form('mailsLink') }
-  const refusal = formRefusal(context, error, { ...profileOf(form), ...checks })
-  return context.show((frame) => newAccountPage(frame, refusal.state), refusal)
-}
-
-/** The keys are shown in any case, as they could not be shown again. */
-async function mailed(mailing: Promise<void>, { arrival }: PortalRequest): Promise<'mailed' | undefined> {
-  try {
-    await mailing
-    return 'mailed'
-  } catch (error) {
-    recordReason(arrival.outcome, `set-up link not created: ${errorMessage(error)}`)
-    return undefined
-  }
-}
 
 async function importAccounts(context: SignedInContext): Promise<PageResult> {
   const { actions } = context

@@ -5,11 +5,11 @@ import { attributeIf, type Html, html } from '#platform/pages/html.ts'
 import { badge, emptyState, icon, staticNotice } from '#platform/pages/parts.ts'
 import { dayOf, formatDay } from '#platform/time.ts'
 import type { ListedAccount } from '#store/account-filter.ts'
-import { stateBadge } from './accounts-page.ts'
-import { form } from './form.ts'
-import type { PageFrame } from './frame.ts'
-import { page } from './layout.ts'
-import { cell, pager } from './parts.ts'
+import { form } from '../form.ts'
+import type { PageFrame } from '../frame.ts'
+import { page } from '../layout.ts'
+import { cell, pager } from '../parts.ts'
+import { stateBadge } from './parts.ts'
 
 /** The fields of the search form, by their names in the URL; '' = not narrowed. */
 export const listFieldNames = ['q', 'role', 'plan', 'disabled', 'active', 'sort'] as const
@@ -28,7 +28,7 @@ export interface AccountListView {
 }
 
 /** All accounts, with a search, filters, pages, and what can be done to several at once. */
-export function accountsPage(frame: PageFrame, view: AccountListView): Html {
+export function accountListPage(frame: PageFrame, view: AccountListView): Html {
   const { base, issuers } = frame
   const texts = frame.texts.accountList
   const title = frame.texts.layout.sections['/accounts']

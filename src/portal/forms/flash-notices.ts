@@ -1,7 +1,7 @@
 import type { NoticeKind } from '#platform/pages/parts.ts'
-import type { PortalRequest } from './portal-request.ts'
-import type { Texts } from './texts/texts.ts'
-import type { PageNotice } from './views/frame.ts'
+import type { PortalRequest } from '../portal-request.ts'
+import type { Texts } from '../texts/texts.ts'
+import type { PageNotice } from '../views/frame.ts'
 
 /** Messages shown once, after a form was submitted: by name, so that nobody can inject a text. */
 const kinds: Readonly<Record<NoticeName, NoticeKind>> = {

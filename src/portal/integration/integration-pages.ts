@@ -1,14 +1,14 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
-import { formRefusal } from './form-refusal.ts'
+import { formRefusal } from '../forms/refusal.ts'
+import type { PortalOptions, SignedInContext } from '../page-context.ts'
+import type { CreatePages, PortalPage } from '../portal-page.ts'
+import { acceptsHtml } from '../portal-request.ts'
+import { type PageResult, redirectTo } from '../portal-response.ts'
+import { type IntegrationView, integrationPage } from '../views/integration/integration-page.ts'
+import { isInUse, usageText } from '../views/integration/key-card.ts'
 import { createFurtherKeyPages, furtherKeysOf, type ShowIntegration } from './further-key-pages.ts'
-import type { PortalOptions, SignedInContext } from './page-context.ts'
-import type { CreatePages, PortalPage } from './portal-page.ts'
-import { acceptsHtml } from './portal-request.ts'
-import { type PageResult, redirectTo } from './portal-response.ts'
 import { callableRoutes, createTryIt } from './try-it.ts'
-import { type IntegrationView, integrationPage } from './views/integration.ts'
-import { isInUse, usageText } from './views/key-card.ts'
 
 /** The two keys of one's own account, and how to use them. */
 export const integrationPages: CreatePages = (options) => {

@@ -1,8 +1,8 @@
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'
 import { type BadgeKind, badge, card, staticNotice } from '#platform/pages/parts.ts'
-import { form } from './form.ts'
-import type { PageFrame } from './frame.ts'
-import { codeBlock } from './parts.ts'
+import { form } from '../form.ts'
+import type { PageFrame } from '../frame.ts'
+import { codeBlock } from '../parts.ts'
 
 /** A route that can be tried. */
 export interface TryItRoute {

@@ -1,11 +1,11 @@
 import { recordFailure } from '#gateway/arrival/outcome.ts'
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { type FieldError, GatehouseError, invalidField, reworded } from '#platform/errors/gatehouse-error.ts'
-import { linkedProviders } from './oidc/portal-oidc.ts'
-import type { PageContext, PortalOptions, SignedInContext } from './page-context.ts'
-import { translated } from './texts/messages.ts'
-import type { Texts } from './texts/texts.ts'
-import { type FormState, labelsOf } from './views/frame.ts'
+import { linkedProviders } from '../oidc/portal-oidc.ts'
+import type { PageContext, PortalOptions, SignedInContext } from '../page-context.ts'
+import { translated } from '../texts/messages.ts'
+import type { Texts } from '../texts/texts.ts'
+import { type FormState, labelsOf } from '../views/frame.ts'
 
 /** A form that was refused, to be shown again. */
 export interface FormRefusal {
