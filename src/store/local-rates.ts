@@ -3,6 +3,12 @@ import type { Clock } from '#platform/clock.ts'
 import { type Debtor, Debts } from './debts.ts'
 import type { Rate, RateResult } from './rates.ts'
 
+/** A rate that is counted often keeps, as a hint, where the subject that was counted last is. */
+export interface HintedRate extends Rate {
+  /** -1 = nobody has been counted. Absent = no hint is kept. */
+  recentPlace?: number
+}
+
 /**
  * How many subjects are kept at most, in 19 MiB or less. Settled ones are removed earlier; beyond the limit the least
  * indebted of a small sample is evicted, so that a flood of new subjects evicts itself rather than those that have used
@@ -31,7 +37,7 @@ export function createLocalRates(clock: Clock) {
   let additionsUntilSweep = additionsPerSweep
 
   /** As `RateStore.takeFromRate`. */
-  function take(purpose: string, subject: string, rate: Rate): RateResult {
+  function take(purpose: string, subject: string, rate: HintedRate): RateResult {
     const { limit, perMs, recentPlace } = rate
     const now = clock()
     if (now >= sweepAt) sweepSettled(now)
