@@ -1,7 +1,7 @@
 import type { Texts } from '../en/en.ts'
-import { account } from './account.ts'
 import { accountImport } from './account-import.ts'
 import { accountList } from './account-list.ts'
+import { accountPage } from './account-page.ts'
 import { accounts } from './accounts.ts'
 import { api } from './api.ts'
 import { audit } from './audit.ts'
@@ -27,7 +27,7 @@ import { tryIt } from './try-it.ts'
 import { usage } from './usage.ts'
 
 export const de: Texts = {
-  account,
+  accountPage,
   accountImport,
   accountList,
   accounts,

@@ -1,6 +1,6 @@
-import { account } from './account.ts'
 import { accountImport } from './account-import.ts'
 import { accountList } from './account-list.ts'
+import { accountPage } from './account-page.ts'
 import { accounts } from './accounts.ts'
 import { api } from './api.ts'
 import { audit } from './audit.ts'
@@ -26,7 +26,7 @@ import { tryIt } from './try-it.ts'
 import { usage } from './usage.ts'
 
 export const en = {
-  account,
+  accountPage,
   accountImport,
   accountList,
   accounts,
