@@ -16,12 +16,8 @@ export interface AllowedDecision {
   /** Whoever acts on the decision has to see this proven first; such a decision is never reused. undefined = nothing. */
   readonly confirmation: Confirmation | undefined
   readonly holdsUntil: HoldsUntil
-  /** The identity lines of its principal, and the writer that made them (gateway/lane/fast-lane.ts). */
-  identityLines?: string
-  identityWriter?: (principal: Principal) => string
-  /** Only for gateway/server/access-line.ts: the members for its caller, and the upstream in them. */
-  logged?: string
-  loggedUpstream?: string | undefined
+  /** What whoever acts on the decision keeps for the next time: nobody else reads it. */
+  kept: object | undefined
 }
 
 export interface Refusal extends RefusedCredential {

@@ -3,9 +3,15 @@ import type { Clock } from '#platform/clock.ts'
 import { type Debtor, Debts } from './debts.ts'
 import type { Rate, RateResult } from './rates.ts'
 
+/** A rate that is counted often keeps, as a hint, where the subject that was counted last is. */
+export interface HintedRate extends Rate {
+  /** -1 = nobody has been counted. Absent = no hint is kept. */
+  recentPlace?: number
+}
+
 interface LocalRates {
   /** As `RateStore.takeFromRate`. */
-  take(purpose: string, subject: string, rate: Rate): RateResult
+  take(purpose: string, subject: string, rate: HintedRate): RateResult
   /** How many subjects are kept. */
   size(): number
 }
@@ -37,7 +43,7 @@ export function createLocalRates(clock: Clock): LocalRates {
   let sweepAt = Number.NEGATIVE_INFINITY
   let additionsUntilSweep = additionsPerSweep
 
-  function take(purpose: string, subject: string, rate: Rate): RateResult {
+  function take(purpose: string, subject: string, rate: HintedRate): RateResult {
     const { limit, perMs, recentPlace } = rate
     const now = clock()
     if (now >= sweepAt) sweepSettled(now)

@@ -14,7 +14,7 @@ import { type FieldReader, noFields, type RequestFields, type UncommonFields } f
 
 /**
  * A request as it arrived: immutable, apart from its outcome.
- * @typeParam Connection `unknown` where a decision needs none
+ * @typeParam Connection what is needed of it
  */
 export interface Arrival<Connection = ClientExchange> {
   readonly connection: Connection
@@ -30,11 +30,14 @@ export interface Arrival<Connection = ClientExchange> {
   readonly outcome: Outcome
 }
 
+/** A request at the gate: decisions need no more of its connection than the certificate of its client. */
+export type GatedArrival = Arrival<Pick<ClientExchange, 'clientCertificate'>>
+
 /**
  * The credentials that decide about it: those of its fields, without Authorization if that belongs to the backend, or
  * else the access cookie, if the route takes it.
  */
-export function credentialsOf({ outcome, fields }: Arrival<unknown>): Credentials {
+export function credentialsOf({ outcome, fields }: GatedArrival): Credentials {
   return outcome.credentials ?? fields.credentials
 }
 

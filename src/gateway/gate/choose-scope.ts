@@ -1,7 +1,7 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import type { Arrival } from '../arrival/arrival.ts'
+import type { Arrival, GatedArrival } from '../arrival/arrival.ts'
 import {
   type Destination,
   ownRouteName,
@@ -35,7 +35,7 @@ export interface ScopeOptions {
  *   `service-worker-refused`
  */
 export function chooseScope(
-  arrival: Arrival<unknown>,
+  arrival: GatedArrival,
   { cors, ownPaths }: ScopeOptions,
   steps?: StepListener,
 ): Scope {

@@ -6,7 +6,7 @@ import { createLookUpGuard } from '#identity/limits/failures.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
+import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { recordDecision, recordRoute } from '../arrival/outcome.ts'
 import type { CheckBasicKey } from '../browser/ambient-credentials.ts'
 import { countedCode } from '../refusals/credential-refusal.ts'
@@ -20,7 +20,7 @@ import {
 import type { CheckPossession } from './possession.ts'
 import { type CredentialTakerOptions, createCredentialTaker } from './route-credentials.ts'
 
-export interface GateOptions<MatchedRoute extends GatedRoute, Incoming extends Arrival<unknown> = Arrival>
+export interface GateOptions<MatchedRoute extends GatedRoute, Incoming extends GatedArrival = Arrival>
   extends CredentialTakerOptions,
     DecisionEffectsOptions {
   /** The route of a request, or the error it is refused with. */
@@ -37,7 +37,7 @@ export interface GateOptions<MatchedRoute extends GatedRoute, Incoming extends A
  * if all is cached. A refusal is returned, not thrown, as most of them are frequent.
  * @throws GatehouseError `store-unavailable`, synchronously or as a rejection, if it cannot be decided
  */
-export type Gate<MatchedRoute extends GatedRoute, Incoming extends Arrival<unknown> = Arrival> = (
+export type Gate<MatchedRoute extends GatedRoute, Incoming extends GatedArrival = Arrival> = (
   arrival: Incoming,
 ) => EventualResult<MatchedRoute>
 
@@ -52,7 +52,7 @@ const unansweredToken: Refusal = {
   reason: 'too many tokens from this client address are waiting for their issuer, or got no answer',
 }
 
-export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arrival<unknown> = Arrival>(
+export function createGate<MatchedRoute extends GatedRoute, Incoming extends GatedArrival = Arrival>(
   options: GateOptions<MatchedRoute, Incoming>,
   effects = createDecisionEffects(options),
 ): Gate<MatchedRoute, Incoming> {

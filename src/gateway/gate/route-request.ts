@@ -2,7 +2,7 @@ import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
 import { changedHead, type RequestHead } from '#http/exchange/request-head.ts'
 import type { Tracer } from '#ops/tracing/tracer.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import type { Arrival } from '../arrival/arrival.ts'
+import type { Arrival, GatedArrival } from '../arrival/arrival.ts'
 import {
   destinationOf,
   principalOf,
@@ -22,7 +22,7 @@ import type { StepListener } from './gate.ts'
 /** Finds the route of a request, or the error that it is refused with; the log line names the intended route. */
 export function findRoute<Upstream>(
   table: RouteTable<Upstream>,
-  { head, outcome }: Arrival<unknown>,
+  { head, outcome }: GatedArrival,
 ): GateResult<Route<Upstream>> {
   const { hostName, target } = destinationOf(outcome)
   const match = table.match(hostName, target, head.method)
@@ -49,7 +49,7 @@ export function findRoute<Upstream>(
 /** Finds a route on the main listener, which forwards, and so ignores routes without an upstream. */
 export function findForwardingRoute<Upstream extends object>(
   table: RouteTable<Upstream | undefined>,
-  arrival: Arrival<unknown>,
+  arrival: GatedArrival,
 ): GateResult<Route<Upstream>> {
   const route = findRoute(table, arrival)
   if (route instanceof GatehouseError || hasUpstream(route)) return route
@@ -75,10 +75,7 @@ export interface UpstreamHeadOptions {
  * final recipient, and does not forward it.
  * @throws GatehouseError `body-too-large`, `request-invalid`
  */
-type ReadUpstreamHead = (
-  route: Route<HeadUpstream>,
-  arrival: Arrival<unknown>,
-) => RequestHeadInput | undefined
+type ReadUpstreamHead = (route: Route<HeadUpstream>, arrival: GatedArrival) => RequestHeadInput | undefined
 
 export function createUpstreamHeadReader({ tracer, steps }: UpstreamHeadOptions): ReadUpstreamHead {
   return function readUpstreamHead(route, { head, outcome, fields, client, requestId }) {

@@ -1,7 +1,7 @@
 import { changedHead } from '#http/exchange/request-head.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { foldHeaderName } from '#platform/text.ts'
-import type { Arrival } from '../arrival/arrival.ts'
+import type { GatedArrival } from '../arrival/arrival.ts'
 import {
   createOutcome,
   destinationOf,
@@ -23,7 +23,7 @@ import { findRoute } from './route-request.ts'
 
 interface SecondTargetOptions
   extends Pick<
-    GateOptions<Route<unknown>, Arrival<unknown>>,
+    GateOptions<Route<unknown>, GatedArrival>,
     'authenticator' | 'limiter' | 'failures' | 'checkBasicKey' | 'readKeyHeaders' | 'readClientCertificate'
   > {
   readonly table: RouteTable<unknown>
@@ -44,14 +44,14 @@ export type SecondTargetResult = SecondTargets | GatehouseError
  */
 export type CheckSecondTargets = (
   route: Route<HeadUpstream | undefined>,
-  arrival: Arrival<unknown>,
+  arrival: GatedArrival,
 ) => Promise<SecondTargetResult>
 
 export function createSecondTargetCheck(options: SecondTargetOptions): CheckSecondTargets {
   const { authenticator, limiter, failures, checkBasicKey, readKeyHeaders, readClientCertificate } = options
   const { table, ownPaths, publicOrigin } = options
   const hasHosts = table.routes.some(({ host }) => host !== undefined)
-  const gate = createGate<Route<unknown>, Arrival<unknown>>({
+  const gate = createGate<Route<unknown>, GatedArrival>({
     authenticator,
     limiter,
     failures,
@@ -71,7 +71,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
 
   /** The route of a target, if the caller may reach it. */
   async function findAllowed(
-    second: Arrival<unknown>,
+    second: GatedArrival,
     { route, arrival }: Named,
   ): Promise<Route<unknown> | Refusal> {
     const found = findRoute(table, second)
@@ -185,7 +185,7 @@ function isRefusal(result: unknown): result is Refusal {
 interface Named {
   /** The route of the request itself. */
   readonly route: Route<HeadUpstream | undefined>
-  readonly arrival: Arrival<unknown>
+  readonly arrival: GatedArrival
   /** The account of Swift that it names for the target; undefined = none. */
   readonly account: string | undefined
 }
@@ -209,7 +209,7 @@ function davDestination(target: RequestTarget, forwarded: string, { route, arriv
 }
 
 /** What the token of a decided request is bound to; undefined = nothing. */
-function boundTo({ outcome: { decision } }: Arrival<unknown>): string | undefined {
+function boundTo({ outcome: { decision } }: GatedArrival): string | undefined {
   const confirmation = decision?.kind === 'allowed' ? decision.confirmation : undefined
   return confirmation && `${confirmation.jkt} ${confirmation.certificate}`
 }
@@ -220,13 +220,13 @@ function allowsAnonymous({ access }: Route<unknown>): boolean {
 
 /** A request for the second target, with an outcome of its own. */
 function secondArrival(
-  arrival: Arrival<unknown>,
+  arrival: GatedArrival,
   {
     target,
     hostName,
     method,
   }: { readonly target: RequestTarget; readonly hostName: string; readonly method: string },
-): Arrival<unknown> {
+): GatedArrival {
   const outcome = createOutcome()
   recordDestination(outcome, { target, hostName })
   return { ...arrival, outcome, head: changedHead(arrival.head, { method }) }

@@ -10,7 +10,7 @@ import { memoizeByObject } from '#platform/memoize.ts'
 import { formOf, type SecretForm } from '#platform/secrets/key-format.ts'
 import { listText } from '#platform/text.ts'
 import type { Rate } from '#store/rates.ts'
-import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
+import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { accessTokenPath, refreshTokenPath } from '../routes/own-paths.ts'
 
 /**
@@ -26,7 +26,7 @@ export const countedCode: ErrorCode = 'secret-key-invalid'
 type CredentialRefusal = (
   refusal: Refusal,
   access: Access,
-  arrival: Arrival<unknown>,
+  arrival: GatedArrival,
 ) => GatehouseError | Promise<GatehouseError>
 
 /** @param failures how many invalid credentials one client address may send */

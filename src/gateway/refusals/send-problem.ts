@@ -9,7 +9,13 @@ import {
 import { createCarriers, proofCarrier } from '#identity/keys/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { STATUS_CODES } from '#platform/http.ts'
-import { type Arrival, arrivalOf, createRequestId, credentialsOf } from '../arrival/arrival.ts'
+import {
+  type Arrival,
+  arrivalOf,
+  createRequestId,
+  credentialsOf,
+  type GatedArrival,
+} from '../arrival/arrival.ts'
 import { recordFailure, recordStatus } from '../arrival/outcome.ts'
 import { type ChallengeContext, challenges, isRegistryPath } from './challenges.ts'
 import { renderErrorPage } from './error-page.ts'
@@ -25,7 +31,7 @@ import {
 } from './problem-text.ts'
 
 /** Builds the response to a failed request to a built-in endpoint, and records the failure for its log line. */
-export function createProblem(arrival: Arrival<unknown>, error: GatehouseError): Problem {
+export function createProblem(arrival: GatedArrival, error: GatehouseError): Problem {
   const { outcome, requestId, carriers } = arrival
   recordFailure(outcome, error)
   const isProof = sendsProof(arrival)
@@ -33,7 +39,7 @@ export function createProblem(arrival: Arrival<unknown>, error: GatehouseError):
 }
 
 /** Whether the credential came as `Authorization: DPoP`. */
-function sendsProof(arrival: Arrival<unknown>): boolean {
+function sendsProof(arrival: GatedArrival): boolean {
   const credentials = credentialsOf(arrival)
   return credentials.kind === 'bearer' && credentials.carrier === proofCarrier
 }

@@ -4,6 +4,7 @@ import { memoize, memoizeBounded } from '#platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.ts'
 import { copyString } from '#platform/text.ts'
 import type { Arrival } from '../arrival/arrival.ts'
+import { callerTextsOf } from '../arrival/caller-texts.ts'
 import { clientClosedRequest, type Outcome, principalOf } from '../arrival/outcome.ts'
 
 /**
@@ -94,13 +95,16 @@ class CallerMembers {
     const isUsual = isComplete && code === undefined && reason === undefined
     if (!isUsual || decision?.kind !== 'allowed' || decision.principal === undefined)
       return this.#join(outcome, isComplete)
-    if (decision.logged === undefined || decision.loggedUpstream !== upstream) {
-      decision.logged = ''
-      decision.loggedUpstream = upstream
+    // Never reused.
+    if (decision.confirmation !== undefined) return this.#join(outcome, isComplete)
+    const texts = callerTextsOf(decision)
+    if (texts.logMembers === undefined || texts.logUpstream !== upstream) {
+      texts.logMembers = ''
+      texts.logUpstream = upstream
       return this.#join(outcome, isComplete)
     }
-    if (decision.logged === '') decision.logged = flatten(this.#join(outcome, isComplete))
-    return decision.logged
+    if (texts.logMembers === '') texts.logMembers = flatten(this.#join(outcome, isComplete))
+    return texts.logMembers
   }
 
   #join(outcome: Outcome, isComplete: boolean): string {
