@@ -5,7 +5,7 @@ import { base64url } from '#platform/text.ts'
 import { type AnyRecord, type FieldType, recordFields, type StoreRecord } from '../backup/records.ts'
 import { bytesOf } from './account-row.ts'
 
-/** How the records of a store are kept in tables; those of accounts have forms of their own (account-row.ts). */
+// How the records of a store are kept in tables; accounts have a form of their own (account-row.ts).
 
 export type TableKind = Exclude<StoreRecord['kind'], 'store' | 'account'>
 
