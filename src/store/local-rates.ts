@@ -9,13 +9,6 @@ export interface HintedRate extends Rate {
   recentPlace?: number
 }
 
-interface LocalRates {
-  /** As `RateStore.takeFromRate`. */
-  take(purpose: string, subject: string, rate: HintedRate): RateResult
-  /** How many subjects are kept. */
-  size(): number
-}
-
 /**
  * How many subjects are kept at most, in 19 MiB or less. Settled ones are removed earlier; beyond the limit the least
  * indebted of a small sample is evicted, so that a flood of new subjects evicts itself rather than those that have used
@@ -35,11 +28,12 @@ const evictionCandidatesMax = 8
 const subjectLengthMax = 64
 
 /** Rates of this process only (GCRA): the whole limit at once, then one each time a slot is free again. */
-export function createLocalRates(monotonic: MonotonicClock): LocalRates {
+export function createLocalRates(monotonic: MonotonicClock) {
   const debts = new Debts(subjectsMax)
   let sweepAt = Number.NEGATIVE_INFINITY
   let additionsUntilSweep = additionsPerSweep
 
+  /** As `RateStore.takeFromRate`. */
   function take(purpose: string, subject: string, rate: HintedRate): RateResult {
     const { limit, perMs, recentPlace } = rate
     const now = monotonic()
@@ -95,7 +89,11 @@ export function createLocalRates(monotonic: MonotonicClock): LocalRates {
     if (least !== undefined) debts.delete(least)
   }
 
-  return { take, size: () => debts.size }
+  return {
+    take,
+    /** How many subjects are kept. */
+    size: () => debts.size,
+  }
 }
 
 /**

@@ -98,6 +98,27 @@ export interface QuotaHolder {
   readonly askedAt: EpochMs
 }
 
+/** Holders as plain JSON, by process ID: reserved, sequence, granted, askedAt. */
+type HeldRecord = Readonly<Record<string, readonly number[]>>
+
+export function heldRecord(holders: QuotaState['holders']): HeldRecord {
+  return Object.fromEntries(
+    [...holders].map(([id, { reserved, sequence, granted, askedAt }]) => [
+      id,
+      [reserved, sequence, granted, askedAt],
+    ]),
+  )
+}
+
+/** @param held from `heldRecord` */
+export function holdersOf(held: HeldRecord): QuotaState['holders'] {
+  const holders = Object.entries(held).map(
+    ([id, [reserved = 0, sequence = 0, granted = 0, askedAt = 0]]) =>
+      [id, { reserved, sequence, granted, askedAt }] as const,
+  )
+  return new Map(holders)
+}
+
 /** How long the count of a window is kept after its end, as the clocks of instances differ. */
 export const quotaKeptMs = 3_600_000
 
@@ -114,19 +135,16 @@ export function quotaPercent(limit: number): number {
   return Math.floor(limit / 100)
 }
 
-/** What a take is granted, and the state after it. */
-interface QuotaOutcome {
-  readonly granted: number
-  readonly next: QuotaState
-}
-
 /**
  * What is granted. Reservations of other processes may never be used, so up to `quotaSlack` of them do not count
  * against the limit: at least the limit passes where no more are reserved, and never more than `quotaSlack` over it. A
  * process that expects many requests may reserve more, up to 1 %, while the end is far; towards it reservations become
  * smaller, so that hardly more than the limit passes. (scripts/take-quota.lua does the same.)
  */
-export function takeOfQuota(state: QuotaState, take: QuotaTake): QuotaOutcome {
+export function takeOfQuota(
+  state: QuotaState,
+  take: QuotaTake,
+): { readonly granted: number; readonly next: QuotaState } {
   const { limit, now, holder, sequence, needed, ahead, unused, kept, uncounted } = take
   const before = state.holders.get(holder)
   if (before && sequence <= before.sequence) return { granted: before.granted, next: state }
