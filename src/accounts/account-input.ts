@@ -102,7 +102,7 @@ export function fullName({ firstName, lastName }: Pick<AccountInput, 'firstName'
 export function knownRoles(
   routes: readonly { readonly roles?: readonly string[] | undefined }[],
 ): readonly string[] {
-  return [...new Set([adminRole, defaultRole, ...routes.flatMap(({ roles }) => roles ?? [])])].sort()
+  return [...new Set([adminRole, defaultRole, ...routes.flatMap(({ roles }) => roles ?? [])])].toSorted()
 }
 
 /**

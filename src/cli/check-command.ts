@@ -14,9 +14,8 @@ export const checkCommand: Command = {
   examples: ['gatehouse check', 'gatehouse check --config my-gateway.yaml'],
   run: async (invocation) => {
     const reading = readConfig(invocation.config)
-    const { config, file } = reading
-    // All of them: a start lists the first ones, and points here for the others.
-    const { problems } = reading
+    // All problems: a start lists the first ones, and points here for the others.
+    const { config, file, problems } = reading
     const ownPaths = config && createOwnPaths(config.portal, config.routes, config)
     const warnings = ownPaths ? findWarnings(reading, ownPaths, invocation.config) : []
     const table = config && buildTable(config)

@@ -92,3 +92,14 @@ function editDistance(a: string, b: string): number {
 export function foldHeaderName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
+
+/** Characters that could break a line, recolour a terminal, move its cursor or reverse its text. */
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
+
+/** A text for a terminal, in which such characters are escaped: much of a request, or of a file, comes from strangers. */
+export function printable(text: string): string {
+  return text.replaceAll(
+    unprintable,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

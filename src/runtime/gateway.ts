@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { buildOps, type ReloadOutcome } from '#api/ops.ts'
 import type { LoadedConfig } from '#config/load.ts'
 import { listen, urlOf } from '#gateway/server/listen.ts'
@@ -101,7 +102,7 @@ async function openParts(options: GatewayOptions, opened: AsyncDisposableStack):
   async function shutDown(): Promise<boolean> {
     isShuttingDown = true
     status.close()
-    await new Promise((resolve) => setTimeout(resolve, config.shutdown.delayMs))
+    await delay(config.shutdown.delayMs)
     drainMs = config.shutdown.drainMs
     await opened.disposeAsync()
     return isClean

@@ -10,8 +10,15 @@ import { answerContinuePage } from './sign-in-pages.ts'
 
 /** Parameters that a client may pass to the issuer; `response_mode` and request objects are not passed on. */
 const passedOn = [
-  ...['scope', 'resource', 'code_challenge', 'code_challenge_method'],
-  ...['prompt', 'login_hint', 'max_age', 'acr_values', 'ui_locales'],
+  'scope',
+  'resource',
+  'code_challenge',
+  'code_challenge_method',
+  'prompt',
+  'login_hint',
+  'max_age',
+  'acr_values',
+  'ui_locales',
 ]
 
 /** Where a sign-in returns to. It travels in `state` of the request to the issuer. */

@@ -120,8 +120,17 @@ function pathItem(path: string, operations: readonly (readonly [string, Operatio
 
 /** @param isGated whether it asks for a credential, as the document says for all that say nothing */
 function describe(operation: OperationDoc, isGated: boolean): object {
-  const { id, summary, description, query, body, isBodyOptional = false, responses, errors } = operation
-  const { bodyType = 'application/json' } = operation
+  const {
+    id,
+    summary,
+    description,
+    query,
+    body,
+    isBodyOptional = false,
+    responses,
+    errors,
+    bodyType = 'application/json',
+  } = operation
   return {
     operationId: id,
     summary,

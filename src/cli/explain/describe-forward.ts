@@ -115,8 +115,10 @@ function describeCost({
   return {
     detail: `; its units come from ${sources.join(', ')}; otherwise it is one${asked}${spent}`,
     facts: {
-      ...{ costHeader: costHeader ?? null, costFields: fields ?? [] },
-      ...{ includeUsage: includesUsage, quotaCounts },
+      costHeader: costHeader ?? null,
+      costFields: fields ?? [],
+      includeUsage: includesUsage,
+      quotaCounts,
     },
   }
 }

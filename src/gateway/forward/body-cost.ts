@@ -1,5 +1,6 @@
 import { valuesOf } from '#http/h1/raw-headers.ts'
 import type { CostTerm } from '../routes/route.ts'
+import { unitsMax } from './cost-field.ts'
 import { EventDataScanner } from './event-data.ts'
 import { type FieldNode, fieldTree, JsonFieldScanner } from './json-fields.ts'
 
@@ -8,9 +9,6 @@ export interface BodyCost {
   readonly terms: readonly CostTerm[]
   readonly tree: FieldNode
 }
-
-/** As in the field that `costHeader` names. */
-const unitsMax = 1_000_000_000
 
 const jsonTypes = /^application\/(?:json|x-ndjson|jsonl|[\w.-]{1,64}\+json)$/
 

@@ -18,7 +18,8 @@ interface CostField {
   remove(headers: readonly string[]): readonly string[]
 }
 
-const unitsMax = 1_000_000_000
+/** The most units that one request can have used, by any field. */
+export const unitsMax = 1_000_000_000
 
 export function createCostField(fieldName: string): CostField {
   const lower = fieldName.toLowerCase()

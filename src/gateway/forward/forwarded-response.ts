@@ -1,5 +1,6 @@
 import { keptLines, type MarkedText } from '#http/h1/field-lines.ts'
 import { mark } from '#http/h1/name-table.ts'
+import { withoutFields } from '#http/h1/raw-headers.ts'
 import { type ResponseHead, responseMark } from '#http/outgoing/response-head.ts'
 import type { Target } from '#http/upstream/target.ts'
 import { type Allowance, allowanceFields } from '#platform/allowance.ts'
@@ -80,7 +81,7 @@ const limitField = /\nratelimit(?:-policy|-limit|-remaining|-reset)?:/i
 const limitName = /^ratelimit(?:-policy|-limit|-remaining|-reset)?$/i
 
 function withoutLimitFields(headers: readonly string[]): readonly string[] {
-  return headers.filter((_, index) => !limitName.test(headers[index - (index % 2)] ?? ''))
+  return withoutFields(headers, (name) => limitName.test(name))
 }
 
 function allowanceLines(allowances: readonly Allowance[] | undefined): string {

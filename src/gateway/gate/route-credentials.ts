@@ -1,4 +1,5 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
+import { fieldsIn } from '#http/h1/raw-headers.ts'
 import {
   type Credentials,
   certificateCredential,
@@ -32,9 +33,8 @@ export function createKeyHeaderReader({ headers }: Carriers, issuer: string): Re
   return ({ rawHeaders }) => {
     let credentials = noCredentials
     let isMisplaced = false
-    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-      const name = (rawHeaders[index] ?? '').toLowerCase()
-      const value = rawHeaders[index + 1] ?? ''
+    for (const [sentName, value] of fieldsIn(rawHeaders)) {
+      const name = sentName.toLowerCase()
       const carrier = carrierOf.get(name)
       if (carrier !== undefined) credentials = withSecretKey(credentials, value, carrier)
       else if (name === 'authorization') isMisplaced ||= showsOwnCredential(value, issuer)

@@ -48,8 +48,17 @@ export type CheckSecondTargets = (
 ) => Promise<SecondTargetResult>
 
 export function createSecondTargetCheck(options: SecondTargetOptions): CheckSecondTargets {
-  const { authenticator, limiter, failures, checkBasicKey, readKeyHeaders, readClientCertificate } = options
-  const { table, ownPaths, publicOrigin } = options
+  const {
+    authenticator,
+    limiter,
+    failures,
+    checkBasicKey,
+    readKeyHeaders,
+    readClientCertificate,
+    table,
+    ownPaths,
+    publicOrigin,
+  } = options
   const hasHosts = table.routes.some(({ host }) => host !== undefined)
   const gate = createGate<Route<unknown>, GatedArrival>({
     authenticator,

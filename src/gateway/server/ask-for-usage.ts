@@ -5,7 +5,7 @@ import {
   type RequestBody,
   type RequestHead,
 } from '#http/exchange/request-head.ts'
-import { isNamed } from '#http/h1/raw-headers.ts'
+import { isNamed, withoutFields } from '#http/h1/raw-headers.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Arrival } from '../arrival/arrival.ts'
@@ -84,9 +84,7 @@ function withHeldBody<Upstream>(
   if (asked) heldBody.replace(asked)
   const body = asked ? lengthened(arrival.head, asked) : arrival.head.body
   const head = changedHead(arrival.head, { body, expectsContinue: false })
-  const rawHeaders = upstreamHead.rawHeaders.filter(
-    (_, index, fields) => !isNamed(fields[index - (index % 2)] ?? '', 'expect'),
-  )
+  const rawHeaders = withoutFields(upstreamHead.rawHeaders, (name) => isNamed(name, 'expect'))
   const isLast = isLastOnConnection(head, route)
   return {
     route,

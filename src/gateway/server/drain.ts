@@ -1,4 +1,5 @@
 import type { Server } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { ArrivalServer } from './arrival-server.ts'
 
@@ -49,7 +50,7 @@ async function acceptBacklog(server: Server, withinMs: number): Promise<void> {
   }
   server.on('connection', onConnection)
   while (idleTurns < idleTurnsMax && performance.now() < endsAt) {
-    await new Promise((resolve) => setImmediate(resolve))
+    await setImmediate()
     idleTurns++
   }
   server.off('connection', onConnection)

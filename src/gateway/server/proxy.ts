@@ -100,8 +100,11 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     checkSecondTargets,
     redirectToSignIn,
     renewAccessCookie,
+    ownCookies,
+    stickyCookies,
+    portalScopes,
+    grpcCalls,
   } = options
-  const { ownCookies, stickyCookies, portalScopes, grpcCalls } = options
   const terms = { writeTrailers: writer.writeTrailers, ownCookies, stickyCookies, portalScopes }
   const readUpstreamHead = createUpstreamHeadReader(options)
   const findRoute = (arrival: Arrival) => {

@@ -19,6 +19,14 @@ export function* fieldsIn(rawHeaders: readonly string[]): Generator<[name: strin
     yield [rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '']
 }
 
+/** The fields of a head less some, for code that is not hot. @param isDropped takes a name, as received */
+export function withoutFields(
+  rawHeaders: readonly string[],
+  isDropped: (name: string) => boolean,
+): readonly string[] {
+  return rawHeaders.filter((_, index) => !isDropped(rawHeaders[index - (index % 2)] ?? ''))
+}
+
 /**
  * The value of a field that was sent once; undefined if it is missing, or was sent more often and so is ambiguous.
  * @param rawHeaders name, value, name, value, as received

@@ -7,7 +7,11 @@ import type { HpackEncoder } from './hpack/encoder.ts'
 
 /** Fields of HTTP/1.1 connections, which make an HTTP/2 message malformed (RFC 9113 8.2.2). */
 const connectionFields = new Set([
-  ...['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'],
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
 ])
 
 /**

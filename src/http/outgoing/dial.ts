@@ -111,7 +111,13 @@ function openTls(
  * socket is full.
  */
 const localResourceCodes = new Set([
-  ...['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOMEM', 'ENOBUFS', 'EAI_MEMORY', 'EAGAIN'],
+  'EMFILE',
+  'ENFILE',
+  'EADDRNOTAVAIL',
+  'ENOMEM',
+  'ENOBUFS',
+  'EAI_MEMORY',
+  'EAGAIN',
 ])
 
 /** Whether the failure is local, so that it must not count against the target. */

@@ -1,7 +1,7 @@
 import { digitsMax, parseDigits } from '../h1/characters.ts'
 import { type MarkedText, sliceValue } from '../h1/field-lines.ts'
 import { mark } from '../h1/name-table.ts'
-import { fieldsIn, isNamed } from '../h1/raw-headers.ts'
+import { fieldsIn, valuesOf } from '../h1/raw-headers.ts'
 import { InvalidResponse } from './failure.ts'
 import { responseMark } from './response-head.ts'
 import { bindsConnection } from './upstream-connection.ts'
@@ -87,8 +87,7 @@ function readLength(framing: Pick<Framing, 'contentLength'>, value: string): voi
 /** The content length of an HTTP/2 head. @throws InvalidResponse if there are two */
 export function readContentLength(headers: readonly string[]): number | undefined {
   const framing: Pick<Framing, 'contentLength'> = { contentLength: undefined }
-  for (let index = 0; index + 1 < headers.length; index += 2)
-    if (isNamed(headers[index], 'content-length')) readLengths(framing, headers[index + 1] ?? '')
+  for (const value of valuesOf(headers, 'content-length')) readLengths(framing, value)
   return framing.contentLength
 }
 

@@ -75,8 +75,19 @@ export interface CachedDirectory extends Directory {
 }
 
 export function createDirectory(options: DirectoryOptions): CachedDirectory {
-  const { store, storeConnection, entriesMax, ttlMs, negativeTtlMs, maxStaleMs, clock } = options
-  const { tokenLifetimeMs, clockToleranceMs, monotonic, memory } = options
+  const {
+    store,
+    storeConnection,
+    entriesMax,
+    ttlMs,
+    negativeTtlMs,
+    maxStaleMs,
+    clock,
+    tokenLifetimeMs,
+    clockToleranceMs,
+    monotonic,
+    memory,
+  } = options
   const recent = createRecentChanges(tokenLifetimeMs + clockToleranceMs, monotonic)
   const revokedKeys = createRevokedKeys(formerEntriesMax)
   const formerAccounts = createLru<CachedAccount>(formerEntriesMax)

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Clock, type MonotonicClock, monotonicClock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { ChangeLogReading, ChangeStore, LoggedChange } from '#store/changes.ts'
@@ -74,8 +75,8 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     clear,
     onStoreAnswer,
     onDelay,
+    onFault,
   } = options
-  const { onFault } = options
   const currency = createCurrency(storeConnection, clock, monotonic)
   let position: number | undefined
   /** When a change last failed to be applied. */
@@ -218,7 +219,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
       const waitMs = startedAt + confirmGapMs - monotonic()
       if (waitMs <= 0 && !running) return
       // A timer may fire early by part of a millisecond.
-      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, Math.ceil(waitMs)))
+      if (waitMs > 0) await delay(Math.ceil(waitMs))
     }
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock, EpochMs, MonotonicClock, MonotonicMs } from '#platform/clock.ts'
 
 /** The current state of the connection to the store; only invalidation.ts writes it. */
@@ -197,7 +198,7 @@ export function createCatchUp({ storeConnection, currency, monotonic, poll }: Ca
 
   /** All callers share one timer. */
   function pauseShared(): Promise<void> {
-    pause ??= new Promise<void>((resolve) => setTimeout(resolve, gapMs)).finally(() => {
+    pause ??= delay(gapMs).finally(() => {
       pause = undefined
     })
     return pause

@@ -27,8 +27,14 @@ interface FetchJsonOptions extends Partial<Omit<FetchOptions, 'headers'>> {
  * @throws Error, in words for the log, if there is no response in time or it is too long
  */
 export async function fetchJson(url: string, options: FetchJsonOptions): Promise<JsonResponse> {
-  const { method = 'GET', headers, body = null, signal: aborted } = options
-  const { timeoutMs = fetchTimeoutMs, bytesMax } = options
+  const {
+    method = 'GET',
+    headers,
+    body = null,
+    signal: aborted,
+    timeoutMs = fetchTimeoutMs,
+    bytesMax,
+  } = options
   if (url.startsWith('https:')) trustSystemAuthorities()
   const { signal, clear } = signalAtDeadline(timeoutMs)
   try {

@@ -1,3 +1,4 @@
+import { emailLengthMax } from '#accounts/account-input.ts'
 import { isRecord } from '#platform/json.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { claimsBytes } from '../cache/verified-tokens.ts'
@@ -51,7 +52,6 @@ type Payload = Readonly<Record<string, unknown>>
 /** As for scopes of keys: anything longer is not a name. */
 const scopeLengthMax = 128
 const scopesMax = 100
-const emailLengthMax = 254
 /** RFC 6749 3.3. */
 const scopeCharacters = /^[!#-[\]-~]+$/
 

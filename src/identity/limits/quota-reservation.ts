@@ -160,11 +160,8 @@ export function createQuotaRequests({ store, clock, monotonic, processes }: Quot
     reservation.left = keeps
     reservation.uncounted = 0
     sequence++
-    return {
-      ...{ subject, window, endsAt, now: clock(), limit },
-      ...{ holder, sequence, holders: processes() },
-      ...{ needed, ahead, unused, kept: keeps, uncounted },
-    }
+    const counts = { needed, ahead, unused, kept: keeps, uncounted }
+    return { subject, window, endsAt, limit, now: clock(), holder, sequence, holders: processes(), ...counts }
   }
 
   async function send(reservation: Reservation, wanted: QuotaTake): Promise<number> {

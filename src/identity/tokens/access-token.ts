@@ -93,8 +93,8 @@ const expired = { kind: 'expired' } as const
 const cookieMark = { cookie: true } as const
 
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
-  const { keyring, verified, issuer, audience, accessLifetimeMs, cookieLifetimeMs } = options
-  const { clockToleranceMs, clock } = options
+  const { keyring, verified, issuer, audience, accessLifetimeMs, cookieLifetimeMs, clockToleranceMs, clock } =
+    options
   const expected = { issuer, audience, clockToleranceMs }
   // By key, not by its ID, as a key may be replaced under the same ID.
   const signerOf = memoizeByObject((key: SigningKey) => createJwtSigner(key, accessTokenType))

@@ -84,9 +84,19 @@ interface TokenUse extends Pick<RefreshTokenUse, 'sessionId' | 'generation' | 'v
 }
 
 export function createSessions(options: SessionsOptions): Sessions {
-  const { store, startSession, accessTokens, refreshTokens, refreshLifetimeMs, refreshIdleMs } = options
+  const {
+    store,
+    startSession,
+    accessTokens,
+    refreshTokens,
+    refreshLifetimeMs,
+    refreshIdleMs,
+    reuseGraceMs,
+    acknowledgements,
+    needsEnrolment,
+    clock,
+  } = options
   const issueTokens = createTokenIssuer(options)
-  const { reuseGraceMs, acknowledgements, needsEnrolment, clock } = options
   const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
   const acknowledgesFirst = reuseGraceMs < acknowledgeFirstBelowMs
   /** Only with a short grace period: the last refresh in flight of each session. */

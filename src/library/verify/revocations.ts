@@ -58,8 +58,18 @@ const never: Moment = { now: Number.NEGATIVE_INFINITY, time: Number.NEGATIVE_INF
 
 /** Follows the revocations of a gateway from the first use on, over one connection at a time. */
 export function createRevocations(options: FollowOptions): Revocations {
-  const { url, headers, onUnknown = 'refuse', maxSilenceMs = 1_000, onState, onError } = options
-  const { keySet, clockToleranceS, clock, fetch: send = fetch } = options
+  const {
+    url,
+    headers,
+    onUnknown = 'refuse',
+    maxSilenceMs = 1_000,
+    onState,
+    onError,
+    keySet,
+    clockToleranceS,
+    clock,
+    fetch: send = fetch,
+  } = options
   if (!(maxSilenceMs >= 500)) throw new TypeError('maxSilenceMs must be 500 or more')
   const closing = new AbortController()
   /** What ends the pauses of requests early. */

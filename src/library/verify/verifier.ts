@@ -72,8 +72,14 @@ const lengthMax = 8_192
 
 /** Verifies assertions of one gateway for one backend (RFC 7519, RFC 8725). Create it once, as it keeps the keys. */
 export function createVerifier(options: VerifierOptions): Verifier {
-  const { issuer, audience, header = 'X-Gatehouse-Assertion', clock = Date.now } = options
-  const { algorithms = ['ES256', 'RS256', 'EdDSA'], clockToleranceS = 5 } = options
+  const {
+    issuer,
+    audience,
+    header = 'X-Gatehouse-Assertion',
+    clock = Date.now,
+    algorithms = ['ES256', 'RS256', 'EdDSA'],
+    clockToleranceS = 5,
+  } = options
   if (issuer === '' || audience === '') throw new TypeError('issuer and audience must not be empty')
   if (!(clockToleranceS >= 0)) throw new TypeError('clockToleranceS must be 0 or more')
   const keySet = createKeySet({ ...options, clock })

@@ -7,5 +7,5 @@ export function assetFiles(folders: readonly URL[], ending: string): readonly UR
       .filter((name) => name.endsWith(ending))
       .map((name) => ({ name, url: new URL(name, folder) })),
   )
-  return files.sort((one, other) => (one.name < other.name ? -1 : 1)).map(({ url }) => url)
+  return files.toSorted((one, other) => (one.name < other.name ? -1 : 1)).map(({ url }) => url)
 }

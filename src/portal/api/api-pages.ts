@@ -50,5 +50,5 @@ export const apiPages: CreatePages = ({ routes, publicOrigin, carriers, gatewayU
 function routesFor(routes: readonly RouteOptions[], account: Account): readonly ApiRoute[] {
   return routes
     .filter((route) => admits(route, account))
-    .sort((one, other) => Number(one.auth === 'none') - Number(other.auth === 'none'))
+    .toSorted((one, other) => Number(one.auth === 'none') - Number(other.auth === 'none'))
 }

@@ -76,7 +76,7 @@ function mix(color: string, other: string, percent: number): string {
 
 /** The ratio of two colours (WCAG 2.2, contrast ratio). */
 export function contrastOf(one: string, other: string): number {
-  const [light = 0, dark = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a)
+  const [light = 0, dark = 0] = [luminance(one), luminance(other)].toSorted((a, b) => b - a)
   return (light + 0.05) / (dark + 0.05)
 }
 

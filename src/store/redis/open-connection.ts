@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { EpochMs } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
@@ -166,7 +167,7 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
         if (refusal) throw refusal
         if (performance.now() >= deadline) throw notReadyError(error, options.topology, timeoutMs)
       }
-      await new Promise((resolve) => setTimeout(resolve, retryReadyMs))
+      await delay(retryReadyMs)
     }
   }
 

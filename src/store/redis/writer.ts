@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { StoreFailure } from '../store-failure.ts'
 import { type RedisOptions, redirections } from './client.ts'
@@ -83,7 +84,7 @@ export function openWriter(options: RedisOptions, anyKey: string): Writer {
 
   /** The driver does not follow redirections in a pipeline with a WAIT: a look-up tells it where the slot is now. */
   async function retryRedirected(ask: CommandClient['ask'], redirected: readonly Write[]): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, redirections.delayMs))
+    await delay(redirections.delayMs)
     await ask((client) => client.get(anyKey)).catch(() => {})
     pending.unshift(...redirected)
   }

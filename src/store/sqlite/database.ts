@@ -1,6 +1,7 @@
 import { closeSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
 import { makeFolder } from '#platform/files.ts'
@@ -122,7 +123,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
   }
 
   async function startPause(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, busyRetryMs))
+    await delay(busyRetryMs)
     busy = undefined
   }
 

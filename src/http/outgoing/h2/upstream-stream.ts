@@ -213,8 +213,11 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
 
 /** The codes that either side sends to a peer that violates RFC 9113. */
 const brokenProtocol = new Set<number>([
-  ...[errorCode.protocolError, errorCode.flowControlError, errorCode.frameSizeError],
-  ...[errorCode.compressionError, errorCode.streamClosed],
+  errorCode.protocolError,
+  errorCode.flowControlError,
+  errorCode.frameSizeError,
+  errorCode.compressionError,
+  errorCode.streamClosed,
 ])
 
 const unsent = new UpstreamFailure('not-processed', 'the connection to the target was closed before')

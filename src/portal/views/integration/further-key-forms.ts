@@ -89,7 +89,7 @@ const explainedMax = 20
 
 /** What each scope opens. */
 function scopesHint({ scopedRoutes, texts: { furtherKeys } }: PageFrame): Html {
-  const scopes = [...new Set(scopedRoutes.flatMap((route) => route.scopes))].sort().slice(0, explainedMax)
+  const scopes = [...new Set(scopedRoutes.flatMap((route) => route.scopes))].toSorted().slice(0, explainedMax)
   const explained = scopes.map((scope) => {
     const routes = scopedRoutes.filter((route) => route.scopes.includes(scope)).map(({ text }) => text)
     return furtherKeys.scopeIsFor(scope, routes.join('; '))
