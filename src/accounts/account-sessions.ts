@@ -103,7 +103,7 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
     const isOpen =
       session?.accountId === account.id && session.sessionEpoch === account.sessionEpoch && !session.end
     if (!isOpen) return false
-    // First: where the process fails in between, the token session is still listed.
+    // The portal session ends first: if the process fails in between, the token session is still listed.
     if (portalEpochIn(session.keyId) !== undefined) await store.endPortalSession(account.id, sessionId)
     return store.endSession(sessionId, 'revoked', entry('session-ended', account, { sessionId }))
   }
@@ -111,7 +111,7 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
   async function endAllTokens(id: string): Promise<readonly string[]> {
     const account = await accounts.find(id)
     const inPortal = new Set((await listPortal(account.id)).map((session) => session.id))
-    // Only what is needed: reading all of many sessions would burden the garbage collector.
+    // Only positions are read: whole sessions, if there are many, would burden the garbage collector.
     const open: string[] = []
     const paired: string[] = []
     const readPage = (page: SessionsPage) => store.listSessionPositions(account.id, page)
@@ -140,7 +140,7 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
     page: async (id, { cursor, limit }) =>
       pageOf(await read(id, cursor === undefined ? undefined : parseListCursor(cursor), limit + 1), limit),
     end,
-    // The portal first: a browser that is still signed in there would get new tokens. Those it has end with it.
+    // The portal sessions end first, and their tokens with them: a browser that is still signed in would get new tokens.
     endAll: async (id) => [...(await endAllPortal(id)), ...(await endAllTokens(id))],
     endAllTokens,
     listPortal,
@@ -155,8 +155,8 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
 }
 
 /**
- * Ends the sessions of keys that an account does not have any more: they are over without their key, but would be
- * listed, and count against `limits.sessions`. What a crash leaves behind expires.
+ * Ends the sessions of keys that an account no longer has. They are invalid without their key, but would still be listed
+ * and count against `limits.sessions`. Those that a crash leaves behind expire.
  */
 export async function endSessionsOfKey(
   store: Pick<SessionStore, 'listSessions' | 'endSession'>,

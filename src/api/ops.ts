@@ -136,7 +136,7 @@ const privateName = /^[^.]+$|\.(?:svc|svc\.cluster\.local|internal)$/
  */
 export function refuseCrossOrigin(headers: IncomingHttpHeaders, address: OpsAddress): string | undefined {
   const { host, origin, 'sec-fetch-site': site } = headers
-  // `none`: the address was typed.
+  // `none` means that the address was typed.
   if (site !== undefined && site !== 'same-origin' && site !== 'none')
     return 'Sec-Fetch-Site: cross-origin requests are not allowed here'
   if (origin !== undefined && !isSameAuthority(origin, host))

@@ -2,28 +2,28 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Environment } from '#config/secrets.ts'
 import type { Log } from '#platform/log/log.ts'
 
-/** Tells the service manager how this process does, as sd_notify(3) has it. */
+/** Tells the service manager the state of this process, with the messages of sd_notify(3). */
 interface ServiceManager {
-  /** It serves, or has ended a reload, whatever came of it. */
+  /** The process serves requests; also called after each reload, whether it succeeded or failed. */
   ready(): void
   reloading(): void
-  /** After this nothing is told but that it lives. */
+  /** After this only the messages of the watchdog are sent. */
   stopping(): void
   /** To be called at the end. */
   close(): void
 }
 
 /**
- * Node has no datagram sockets of Unix: a shell reads lines and calls systemd-notify, which waits until its message is
- * read, as the service manager must see who sent it. One shell for all messages: starting a process from this one
- * takes as long as it has memory. Interrupts of the whole process group must not end it.
+ * Node has no Unix datagram sockets, so a shell reads lines and calls systemd-notify, which waits until its message has
+ * been read, as the service manager has to see who sent it. There is one shell for all messages, because starting a
+ * process takes the longer the more memory this one has. Signals to the whole process group must not end the shell.
  */
 const script = `trap '' HUP INT TERM
 command -v systemd-notify >/dev/null || exit 127
 while read -r line; do systemd-notify $line; done`
 const notFound = 127
 
-/** @param options undefined = nobody is told */
+/** @param options undefined = no messages are sent */
 export function openServiceManager(
   options: ServiceManagerOptions | undefined,
   log: Pick<Log, 'warn'>,
@@ -31,7 +31,8 @@ export function openServiceManager(
   let shell: ChildProcess | undefined
   let isStopping = false
   let isUseless = options === undefined
-  // From the event loop itself: while it stands still nothing is told. The manager wants to hear twice in the time.
+  // Sent by the event loop, so that nothing is sent while it is blocked; twice in the time, as sd_watchdog_enabled(3)
+  // recommends.
   const watchdog =
     options?.watchdogMs === undefined
       ? undefined
@@ -54,7 +55,7 @@ export function openServiceManager(
     return child
   }
 
-  /** Otherwise the next message starts another. */
+  /** Without systemd-notify no further messages are sent; otherwise the next message starts another shell. */
   function onEnd(status: number | null): void {
     shell = undefined
     if (status !== notFound || isUseless) return
@@ -81,19 +82,19 @@ export function openServiceManager(
   }
 }
 
-/** How the service manager that has started this process is told how it does (sd_notify(3)). */
+/** How the service manager that started this process is reached (sd_notify(3)). */
 interface ServiceManagerOptions {
-  /** For the program that tells it. */
+  /** The environment of systemd-notify. */
   readonly env: Readonly<Record<string, string>>
-  /** It ends a process from which it has heard nothing for this long; undefined = it does not. */
+  /** The service manager ends this process after this long without a message; undefined = it never does. */
   readonly watchdogMs: number | undefined
 }
 
-/** @returns undefined where it wants to hear nothing */
+/** @returns undefined if no service manager wants messages */
 export function readServiceManager(env: Environment): ServiceManagerOptions | undefined {
   const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID, PATH } = env
   if (NOTIFY_SOCKET === undefined || NOTIFY_SOCKET === '') return undefined
-  // For another process (sd_watchdog_enabled(3)), but for the one that has started this Node (bin/gatehouse.cjs).
+  // The watchdog may be meant for another process (sd_watchdog_enabled(3)); bin/gatehouse.cjs starts this one.
   const isForUs = WATCHDOG_PID === undefined || [process.pid, process.ppid].includes(Number(WATCHDOG_PID))
   const watchdogMs = Number(WATCHDOG_USEC) / 1_000
   return {
@@ -102,5 +103,5 @@ export function readServiceManager(env: Environment): ServiceManagerOptions | un
   }
 }
 
-/** A shorter time says nothing: a full garbage collection may take longer. */
+/** A shorter watchdog is ignored, as a full garbage collection may take longer. */
 const watchdogMsMin = 10

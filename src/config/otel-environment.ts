@@ -10,13 +10,13 @@ const headersVariable = 'OTEL_EXPORTER_OTLP_HEADERS'
 
 /**
  * Options of `tracing` from the variables that OpenTelemetry's SDKs read (its specification, "Environment Variable
- * Specification" and "OTLP Exporter Configuration"). They come below the file: an option that is written there, or set
- * by `GATEHOUSE__…` or `--set`, stays. Without an endpoint there, or from a variable, nothing is traced.
- * @param overrides what is laid over the file besides
+ * Specification" and "OTLP Exporter Configuration"). The file, `GATEHOUSE__…` and `--set` take precedence over them. If
+ * neither these nor a variable names an endpoint, nothing is traced.
+ * @param overrides the other options that take precedence over the file
  */
 export function otelOverrides(env: Environment, tree: unknown, overrides: readonly Override[]): Override[] {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return []
-  // What listens there speaks another protocol.
+  // An endpoint for gRPC cannot be used: the exporter speaks HTTP.
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? env.OTEL_EXPORTER_OTLP_PROTOCOL
   const offered = [
     ...(protocol === 'grpc' ? [] : endpoint(env)),
@@ -35,7 +35,7 @@ function isSet(path: Path, tree: unknown, overrides: readonly Override[]): boole
   return valueAt(tree, path) !== undefined || overrides.some((other) => isPathPrefix(other.path, path))
 }
 
-/** The variable for traces alone has the whole URL, to whose beginning the exporter adds the usual path again. */
+/** The variable for traces has the whole URL; its usual path is cut off, as the exporter adds that itself. */
 function endpoint(env: Environment): Override[] {
   const name = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
   const traces = /^(.+)\/v1\/traces\/?$/.exec(env[name] ?? '')?.[1]
@@ -44,7 +44,7 @@ function endpoint(env: Environment): Override[] {
   return base ? [override('OTEL_EXPORTER_OTLP_ENDPOINT', ['endpoint'], base)] : []
 }
 
-/** A reference: values are secrets. */
+/** A reference to the variable, as its value is a secret. */
 function headers(env: Environment): Override[] {
   const name = ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', headersVariable].find((each) => env[each])
   return name === undefined ? [] : [override(name, ['headers'], { env: name })]

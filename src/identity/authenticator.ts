@@ -11,7 +11,6 @@ import type { Directory } from './principal.ts'
 export interface Authenticator {
   /**
    * Synchronous if everything is cached and current. Throws or rejects only if it cannot be decided.
-   * @param now the current time
    */
   decide(access: Access, credentials: Credentials, now: MonotonicMs): Decision | Promise<Decision>
   /**
@@ -22,8 +21,8 @@ export interface Authenticator {
   /** Counts a cache hit: to be called once a recalled credential admits a request. */
   countHit?(): void
   /**
-   * What a credential is looked up as that may be invented: as a key in the store, or as a token at its issuer. See
-   * LookUpGuard. undefined = it need not be looked up.
+   * How a credential that may be invented is looked up: as a key in the store, or as a token at its issuer (see
+   * LookUpGuard). undefined = no look-up is needed.
    */
   lookUpOf?(access: Access, credentials: Credentials): SchemeName | undefined
   /**
@@ -73,11 +72,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const startedAt = clock()
   const known = new RecentCredentials(acceptedBounds)
   /**
-   * Tokens that could only become valid with other keys. Not secret keys, which are as cheap to refuse as to find here.
+   * Tokens that could only become valid with other keys. Secret keys are not kept: refusing one again is as cheap as
+   * finding it here.
    */
   const refused = new RecentCredentials(refusedBounds)
 
-  /** Counted from the start, so that the number is small (hot). */
+  /** Counted from the start, so that the number is small enough for V8 to store it without an allocation. */
   function secondsOf(time: number): number {
     return (time - startedAt) / 1_000
   }
@@ -204,7 +204,7 @@ function lookUpOf(
   return mayBeKey && secretKey.mustLookUp?.(text) === true ? 'secretKey' : undefined
 }
 
-/** Whether each request has to prove something: a decision about another says nothing of that. */
+/** Whether each request has to bring a proof of its own, so that the decision about another does not cover it. */
 function isBound(decision: Decision): boolean {
   return decision.kind === 'allowed' && decision.confirmation !== undefined
 }

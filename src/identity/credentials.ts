@@ -93,7 +93,7 @@ export function certificateCredential(thumbprint: string): Credentials {
   return newCredential('secretKey', thumbprint, certificateCarrier)
 }
 
-/** Creates a credential from an access token that was not sent as one, but is asked about: nothing has to be proven. */
+/** Creates a credential from an access token that somebody asks about: its sender need not prove anything. */
 export function tokenCredential(token: string): Credentials {
   const isBound = needsProof(payloadOf(token)?.cnf)
   return newCredential('bearer', token, isBound ? proofCarrier : undefined)

@@ -14,7 +14,7 @@ export function cookieAttributes({ path, sameSite, isSecure }: CookieAttributes)
   return `; Path=${path}; HttpOnly${isSecure ? '; Secure' : ''}; SameSite=${sameSite}`
 }
 
-/** The same as Fastify takes them, and the portal's cookie jar. */
+/** These attributes in the form that Fastify and the portal's cookie jar take. */
 export function jarAttributesOf({ path, sameSite, isSecure }: CookieAttributes) {
   const lower = sameSite.toLowerCase() as Lowercase<typeof sameSite>
   return { path, httpOnly: true, secure: isSecure, sameSite: lower } as const

@@ -7,8 +7,8 @@ import type { Reseal, SecretKey, StoredKey } from './secret-keys.ts'
 export interface KeyStore {
   /**
    * Replaces the key of the same name, or adds one where it was revoked. Without `graceUntil` the old one is revoked
-   * now, and its sessions with it. With the digest of the key of that name, the key stays and gets the limits and the ID
-   * that come with it.
+   * now, and its sessions with it. If the new key has the digest of the old one, the key stays, and gets the new limits
+   * and the new ID.
    * @returns undefined where there is no such account, or its key is not the one to be replaced
    */
   resetSecretKey(id: string, reset: SecretKeyReset, audit?: AuditEntry): Promise<Account | undefined>
@@ -29,7 +29,7 @@ export interface KeyStore {
   resetApiKey(id: string, reset: ApiKeyReset, audit?: AuditEntry): Promise<Account | undefined>
   /**
    * Replaces sealed secrets of an account, of its keys and its second factor, by the same secrets sealed again. Those
-   * that have been replaced since are left alone.
+   * that have been replaced since are left unchanged.
    * @returns false if nothing was replaced
    */
   resealAccount(accountId: string, reseals: readonly Reseal[], audit?: AuditEntry): Promise<boolean>

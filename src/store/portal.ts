@@ -84,7 +84,7 @@ export interface SecondFactorStore {
   useSecondFactor(accountId: string, use: SecondFactorUse, audit?: AuditEntry): Promise<boolean>
   /** Replaces the recovery codes. */
   setRecoveryCodes(accountId: string, digests: readonly string[], audit?: AuditEntry): Promise<boolean>
-  /** Removes all of it, or the app only: then passkeys and recovery codes stay. */
+  /** Removes the whole second factor, or only the app: then passkeys and recovery codes stay. */
   disableSecondFactor(accountId: string, part: 'all' | 'app', audit?: AuditEntry): Promise<boolean>
   addPasskey(accountId: string, addition: PasskeyAddition, audit?: AuditEntry): Promise<PasskeyAdded>
   usePasskey(accountId: string, use: PasskeyUse, audit?: AuditEntry): Promise<PasskeyUsed>
@@ -110,7 +110,7 @@ export type PasskeyAdded = 'added' | 'exists' | 'too-many' | 'replayed' | 'unkno
 
 export interface PasskeyUse {
   readonly id: string
-  /** As the authenticator tells it. */
+  /** The counter that the authenticator has sent. */
   readonly counter: number
   readonly challengeAt: number
   readonly now: number

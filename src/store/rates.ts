@@ -35,7 +35,7 @@ export function allowanceOf(policy: string, rate: Rate, { remaining, resetMs }: 
   return { policy, limit: rate.limit, windowMs: rate.perMs, remaining, resetMs }
 }
 
-/** The same, and when one more is allowed. */
+/** How much of a rate is left, and when one more request is allowed. */
 export function exceededRateOf(policy: string, rate: Rate, result: RateResult): ExceededRate {
   return { ...allowanceOf(policy, rate, result), retryMs: result.retryMs }
 }

@@ -60,12 +60,15 @@ interface ApplyFailure {
   readonly error: GatehouseError
 }
 
-/** Brings the store to the state that a file describes. A run that ended early can be repeated: it makes the rest. */
+/**
+ * Brings the store to the state that a file describes. A run that ended early can be repeated, and makes the remaining
+ * changes.
+ */
 export interface Apply {
   /**
    * @param state valid by the schema of the file
    * @throws GatehouseError `request-invalid` with every error, `own-account`, `last-admin`; and what the first change
-   *   throws: nothing is changed then. If a later change throws, the result has a `failure`, as its keys must be shown.
+   *   throws, with nothing changed. If a later change throws, the result has a `failure`, as new keys must be shown.
    */
   run(state: DesiredState, request: ApplyRequest): Promise<ApplyResult>
 }

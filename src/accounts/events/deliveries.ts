@@ -13,27 +13,28 @@ interface DeliveriesOptions {
   readonly store: EventReceiverStore
   readonly clock: Clock
   onResult(result: DeliveryResult, messages: number, receiver: Receiver): void
-  /** Told of what the store could not answer; what is undelivered is delivered later. */
+  /** Called when the store could not answer; what has not been delivered is delivered later. */
   onStoreFailure(error: unknown): void
 }
 
 interface Deliveries {
-  /** Delivers to these from now on, and to others no more. Resolves once it is known from where on each gets events. */
+  /** From now on delivers to these receivers only. Resolves once it is known with which event each of them begins. */
   use(receivers: readonly Receiver[]): Promise<void>
   /** How many entries wait for the receivers of which this process has the lease. */
   pendingCount(): number
-  /** Waits for what is being sent, and leaves the rest to other processes at once. */
+  /** Waits for what is being sent; other processes can take over the rest at once. */
   close(): Promise<void>
 }
 
 /** How long a process that has died keeps others waiting: longer than a message may take. */
 export const leaseMs = 20_000
-/** What is kept of receivers that no config names any more goes after this time. */
+/** The state of a receiver that no config has named for this long is deleted. */
 const forgottenAfterMs = 7 * dayMs
 
 /**
- * Delivers the entries of the audit log to receivers: each by one process at a time, which has a lease in the store.
- * A process that was killed has only to be waited for: what it had not written down is sent again.
+ * Delivers the entries of the audit log to receivers. One process at a time serves a receiver, and holds a lease for it
+ * in the store. If that process is killed, another one takes over once the lease has run out, and sends again whatever
+ * was not recorded as sent.
  */
 export function openDeliveries({ store, clock, onResult, onStoreFailure }: DeliveriesOptions): Deliveries {
   const holder = randomUUID()
@@ -52,7 +53,7 @@ export function openDeliveries({ store, clock, onResult, onStoreFailure }: Deliv
     async function save(next: ReceiverState): Promise<boolean> {
       const after = JSON.stringify(next)
       if (!(await store.replaceReceiver({ id: receiver.id, before: known, after }))) {
-        // Somebody else has it, or asks for a retry: it is read again with the next tick.
+        // Another process has taken the lease, or an operator wants a retry: the state is read again at the next tick.
         state = undefined
         return false
       }

@@ -44,7 +44,7 @@ export function createPendingCount(store: EventLog, receiver: Receiver) {
       position: string,
       { passed, isAtEnd }: { readonly passed: number; readonly isAtEnd: boolean },
     ) => {
-      // What was counted is behind the receiver by now.
+      // The receiver has moved past everything that was counted.
       if (isAtEnd || (counted && counted.count <= passed)) counted = undefined
       if (isAtEnd) return
       if (counted) counted.count -= passed

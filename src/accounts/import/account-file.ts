@@ -35,9 +35,9 @@ export function readImportFile(bytes: Buffer): ImportFile {
 }
 
 /**
- * Tells the accounts of a file from its bad lines, among which are those whose e-mail came before. An e-mail counts as
- * known by 64 bits of its SHA-256: that two of a million differ and count as one has a probability of 1 in 37 million,
- * and the file is then refused, with both lines named.
+ * Separates the accounts of a file from its bad lines, which include those that repeat an e-mail. E-mails are compared by
+ * 64 bits of their SHA-256: the probability that two of a million collide is 1 in 37 million, and the file is then
+ * refused, with both lines named.
  * @returns a function for each next part of the file
  */
 export function createLineSorter(): (part: readonly AccountLine[]) => ImportFile {

@@ -41,7 +41,7 @@ export function makeKey(
 /** Enough for the keys of one account, over all time. */
 const keyIdLength = 8
 
-/** What sessions name a secret key by. */
+/** The ID by which sessions name their secret key. */
 export function createKeyId(): string {
   return randomText(keyIdLength)
 }
@@ -91,7 +91,7 @@ export function purposeOf(kind: KeyKind, accountId: string): string {
 }
 
 /**
- * Stores a further key of an account, and says so in the audit log.
+ * Stores a further key of an account, and records it in the audit log.
  * @param made `key`: the new one, which nobody has yet; undefined = it was made elsewhere. `details`: of the audit
  *   entry, beside the limits of the key
  * @throws UnconfirmedKeys

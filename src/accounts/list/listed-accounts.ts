@@ -37,7 +37,7 @@ function csvRow(account: ListedAccount): string {
   return csvLine(columns.map((name) => String(data[name] ?? '')))
 }
 
-/** The same as a file. */
+/** Pages of accounts as a CSV file to download. */
 export function accountsFile(pages: AsyncIterable<readonly ListedAccount[]>): FileDownload {
   return { name: 'accounts.csv', type: 'text/csv; charset=utf-8', chunks: accountsCsv(pages) }
 }

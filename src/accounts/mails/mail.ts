@@ -25,7 +25,7 @@ export function mailTextsFor(account: Pick<Account, 'portal'>, otherwise: Langua
   return texts[isLanguage(language) ? language : otherwise]
 }
 
-/** The same for an account of which only the ID is known; in English where the store is unavailable. */
+/** The texts of a mail to the account with an ID; in English if the store is unavailable. */
 export async function readMailTexts(
   store: Pick<AccountReader, 'findAccount'>,
   id: string,

@@ -40,7 +40,7 @@ export interface UsageLoss {
   readonly isFirst: boolean
 }
 
-/** How often it is checked that the day has not ended otherwise than by its end: the system's clock may be set. */
+/** How often the day is checked before its end, as the system's clock may be set. */
 const dayCheckMs = 1_000
 /** How many counts may wait to be written, which takes some 20 MB. */
 export const pendingMax = 100_000
@@ -50,9 +50,9 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
   let current = new DayCounts(dayOf(clock()))
   /** Until when this is known to be the day; after the end of recording always past. */
   let currentUntil: MonotonicMs = Number.NEGATIVE_INFINITY
-  /** What is being written, oldest first. Meanwhile `current` goes on: in an outage its counts still add up. */
+  /** The counts that are being written, oldest first. New requests are counted in `current` meanwhile. */
   const sealed: Generator<readonly UsageEntry[]>[] = []
-  /** Repeated as it is until it is written: the store adds it once, even if a response was lost. */
+  /** Sent unchanged until it is written: the store adds it only once, even if its response was lost. */
   let batch: UsageBatch | undefined
   let pending = 0
   let lost = { requests: 0, error: undefined as unknown }
@@ -101,7 +101,7 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
     currentUntil = now + Math.min(dayCheckMs, startOfDay(day + 1) - time)
   }
 
-  /** Hands over what was counted to be written. */
+  /** Hands over the counts so far, to be written. */
   function seal(day: number): void {
     if (current.hasPending) sealed.push(current.batches())
     if (day === current.day) return
@@ -113,7 +113,7 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
     lost = { requests: lost.requests + requests, error }
   }
 
-  /** Nothing is flushed any more that would report it. */
+  /** Reports a loss after the last flush, which would have reported it. */
   function loseLate(requests: number): void {
     lose(requests, new Error('usage is no longer recorded'))
     reportLoss()
@@ -186,7 +186,7 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
       clearTimeout(timer)
       await running
       let isWritten = await writeAll()
-      // The first may only have written what an outage had left, and requests may have ended meanwhile.
+      // The first round may only have written what an outage had left, and requests may have ended since.
       while (isWritten && current.hasPending) isWritten = await writeAll()
       isClosed = true
       currentUntil = Number.NEGATIVE_INFINITY

@@ -42,7 +42,7 @@ function reviewMaterial(review: Review, at: Path, key: KeyTree): void {
   if (!key.private && !key.public) review.report([...at, 'public'], 'is missing')
   const ofPrivate = readHalf(review, at, { key, half: 'private' })
   const ofPublic = readHalf(review, at, { key, half: 'public' })
-  // Only the private key is used then: another public key beside it means a mistake in either.
+  // Where both are given, only the private key is used; a public key that differs from it means that one is wrong.
   if (ofPrivate && ofPublic && !isSameKey(ofPrivate, ofPublic))
     review.report([...at, 'public'], 'does not belong to the key in private')
 }

@@ -31,7 +31,7 @@ export interface RouteIndex {
 /** A host that no route names. */
 export const otherHost = 'any-other-host.invalid'
 
-/** A host that a route stands for, and if it can be, no other route by its name. */
+/** A host that a route stands for, if possible one that no other route names. */
 export function exampleOf(host: string): string {
   return isWildcard(host) ? otherHost + host.slice(1) : host
 }
@@ -134,8 +134,8 @@ function findBypassed(
 }
 
 /**
- * A route reaches all paths of its backend below what stands in place of its prefix, also those of all other routes
- * there. One that is below another's is a part that somebody has named.
+ * A route reaches all paths of its backend below its rewritten prefix, including those of the other routes there. A
+ * route below another's prefix is a part that somebody has named on purpose.
  */
 function createBackendIndex(protectedRoutes: readonly CompiledRoute[]): RouteIndex['bypassedByRewriting'] {
   const byUpstream = new Map(
@@ -166,7 +166,7 @@ function deniedAtBackends(routes: readonly CompiledRoute[]): readonly CompiledRo
   })
 }
 
-/** Finds the first of the routes whose paths of the backend another has too, and that shares a method with it. */
+/** Finds the first of the routes that reaches the same paths of the backend as another, and shares a method with it. */
 function createPlaceIndex(routes: readonly CompiledRoute[]): RouteIndex['bypassedByRewriting'] {
   const atOrBelow = new Map<string, CompiledRoute[]>()
   for (const route of routes)

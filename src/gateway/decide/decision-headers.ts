@@ -52,7 +52,7 @@ export function createDecisionWriter({ identityHeaders, assertion }: DecisionWri
     if (principal === undefined) return anonymous
     const { lines } = linesOf(principal)
     if (assertion === undefined) return lines
-    // The audience is the upstream; a route that has none is one by itself.
+    // The audience is the upstream, or the route if it has none.
     return `${lines}${assertion.header}: ${assertion.of(principal, route.upstream?.name ?? route.name)}\r\n`
   }
 

@@ -61,8 +61,8 @@ interface Place {
 /**
  * The body of a request for a stream with OpenAI's `stream_options.include_usage`, in parts: all its bytes but this one
  * member are as they were. A value other than `true` there is replaced.
- * @returns undefined if the body is to stay as it is: it asks for no stream or for its usage already, is no object in
- *   JSON, or has one of these members twice, of which servers read different ones
+ * @returns undefined if the body is to stay as it is: it asks for no stream or for its usage already, is not a JSON
+ *   object, or has one of these members twice, of which one server would read the first and another the last
  */
 export function withUsageAsked(body: Buffer): readonly Buffer[] | undefined {
   const places: Place[] = []

@@ -10,7 +10,7 @@ import {
   quote,
 } from './json-fields.ts'
 
-/** Deeper texts are not read: hardly a server reads them. */
+/** Deeper texts are not read, as hardly any server reads them. */
 export const jsonDepthMax = 10_000
 
 const notFound = -1
@@ -114,13 +114,13 @@ function memberOf(
   start: number,
   end: number,
 ): FieldNode | undefined {
-  // Shorter names than an escape have none.
+  // A name that is shorter than an escape contains none, so its length decides.
   if (node === undefined || (end - start < 6 && !node.lengths.has(end - start))) return undefined
   for (const [name, member] of node.members) if (isName(text, start, end, name)) return member
   return undefined
 }
 
-/** Any character may be written as an escape of six bytes; the names of fields have none that has a shorter one. */
+/** Any character may be written as an escape of six bytes; no name of a field has a character with a shorter escape. */
 function isName(text: Uint8Array, start: number, end: number, name: string): boolean {
   let at = start
   for (let index = 0; index < name.length; index++) {

@@ -63,7 +63,7 @@ export interface RequestWriter {
    * sets for the upstream, then those of the gateway, the identity last.
    */
   writeHead(input: RequestHeadInput): string
-  /** See HeaderRules. */
+  /** The fields whose lines the reader of heads marks (HeaderRules). */
   readonly names: NameTable
   /** The trailer lines, by the same rules: a server may treat a trailer field as a header field. */
   writeTrailers(rawTrailers: readonly string[], upstream: HeadUpstream): string
@@ -152,7 +152,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
     return headers === undefined ? rules.ruleOf : rulesWith(headers)
   }
 
-  /** On a public route too, where credentials are not read. */
+  /** Applies on a public route too, where credentials are not read. */
   function isKeyToDrop(authorization: string, { route }: RequestHeadInput): boolean {
     const isForwarded = route.forwardsCredentials || route.access.leavesAuthorization
     return !isForwarded && rules.isKeyAuthorization(authorization)

@@ -32,8 +32,9 @@ interface AskEvents<Upstream> {
 }
 
 /**
- * Sends a request, after it has got the member that asks for the usage of its stream if it lacks it (withUsageAsked). A
- * body that may need it is read first; what is too large for that is sent as it comes, and the log says so.
+ * Sends a request. If it asks for a stream without asking for its usage, the member that does is added (withUsageAsked).
+ * A body that may need the member is read first; one that is too large for that is sent as it comes, and the log says
+ * so.
  */
 export function askForUsage<Upstream>(
   bodies: HeldBodies,
@@ -71,7 +72,7 @@ export function askForUsage<Upstream>(
 
 const tooLarge = 'the body is too large for includeUsage, so its stream was not asked for its usage'
 
-/** The request with its body, which asks for usage if it may. The client has got its 100. */
+/** The request with its body, which asks for usage if it may. The client has been sent its 100. */
 function withHeldBody<Upstream>(
   { route, arrival, upstreamHead }: SentRequest<Upstream>,
   heldBody: HeldBody,

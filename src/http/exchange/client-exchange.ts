@@ -42,7 +42,7 @@ export interface ClientExchange {
   /** The IP address of the other end, as text. */
   readonly peerAddress: string
   readonly protocol: 'http' | 'https'
-  /** See clientCertificateOf: read when it is asked for. */
+  /** Read from the connection when it is asked for (clientCertificateOf). */
   readonly clientCertificate: ClientCertificate | undefined
   /** The current request. Asynchronous code compares it to see whether its own request is over. */
   readonly head: RequestHead | undefined

@@ -109,7 +109,7 @@ class ClientSession implements OpenConnection, StreamOwner {
   }
 
   *exchanges(): Generator<ClientStream> {
-    // The cast is sound: only #onStream sets it.
+    // The cast is sound: only #onStream sets a holder, and always to a ClientStream.
     for (const { holder } of this.#connection.streams) yield holder as ClientStream
   }
 

@@ -37,7 +37,6 @@ interface IntrospectionOptions {
   /** How many answers are kept. */
   readonly answersMax: number
   readonly clock: Clock
-  /** For time spans. */
   readonly monotonic: MonotonicClock
   onAsked(outcome: IntrospectionOutcome): void
 }
@@ -61,13 +60,13 @@ export const askingMax = 128
 const refusalsMax = 10_000
 /** The size of an answer without the texts of its claims. */
 const answerBytesEach = 512
-/** An outage is logged at most this often, as single tokens may be what the issuer does not answer. */
+/** An outage is logged at most this often, as the issuer may fail for some tokens and answer for others. */
 const logPauseMs = 60_000
 
 interface Answer {
   readonly claims: ForeignClaims
   readonly askedAt: number
-  /** When the token expires by its issuer's words; Infinity = it does not say. */
+  /** When the token expires according to its issuer; Infinity = the issuer does not say. */
   readonly expiresAt: EpochMs
   renewAt: number
 }
@@ -143,7 +142,7 @@ export function createIntrospection(options: IntrospectionOptions): Introspectio
       answers.delete(digest)
       const verdict = before && clock() >= before.expiresAt ? expired : read
       refuse(digest, verdict, refusedMs)
-      // A token that was active before is no guess.
+      // A token that was active before is not a guess, and does not count against the client.
       return before === undefined && verdict.kind === 'invalid' ? { ...verdict, isCounted: true } : verdict
     }
     const { expiresAt } = read
@@ -232,7 +231,7 @@ const tooManyQuestions = {
   reason: 'too many introspections are in progress',
 } as const
 
-/** For the requests that wait for a question of another one. */
+/** The verdict for the other requests that waited for the same answer: a failure counts only once. */
 function uncounted(verdict: ForeignVerdict): ForeignVerdict {
   return verdict.kind === 'invalid' ? { ...verdict, isCounted: false } : verdict
 }

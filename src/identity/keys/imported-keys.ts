@@ -27,7 +27,6 @@ export interface ImportedKeysOptions {
   readonly directory: Pick<Directory, 'version'>
   /** How long the absence of a key is cached. */
   readonly negativeTtlMs: number
-  /** For time spans. */
   readonly monotonic: MonotonicClock
 }
 

@@ -13,8 +13,7 @@ import type { RateLimiter } from './rate-limiter.ts'
 /**
  * Counts a request against the quota of its key, and the plan of its account. Synchronous unless the store has to be
  * asked.
- * @param now the time of the request
- * @param allowances where it is noted what is left
+ * @param allowances gets what is left of each quota
  * @returns `rate-limited` or `quota-exceeded` if the caller has to wait
  */
 export type CountAgainstQuotas = (
@@ -69,7 +68,7 @@ export function createPlans(options: PlanOptions): CountAgainstQuotas {
     return plan
   }
 
-  /** Not refused, as renaming a plan in the config must not cut off its customers. */
+  /** Such accounts are not refused, as renaming a plan in the config must not cut off its customers. */
   function reportUnknown(name: string): void {
     unknownPlanRequests.inc()
     if (unknown.has(name) || unknown.size >= unknownMax) return
@@ -101,7 +100,7 @@ export function createPlans(options: PlanOptions): CountAgainstQuotas {
     return (await excess) ?? takeQuotas(principal, planQuota, now, allowances)
   }
 
-  /** The key's before the plan's: what the key may not use does not count against the account. */
+  /** Takes from the key's quota first: a request that it refuses does not count against the plan. */
   function takeQuotas(
     principal: Principal,
     planQuota: Quota | undefined,
@@ -137,7 +136,7 @@ export function createPlans(options: PlanOptions): CountAgainstQuotas {
       : untakenIf(excess, quota)
   }
 
-  /** What the plan refuses is not spent of the key's quota either. */
+  /** A request that the plan refuses is given back to the key's quota. */
   function untakenIf(excess: Excess, quota: CountedQuota): Excess {
     if (excess) quotas.charge(quota.subject, quota, -1)
     return excess

@@ -13,7 +13,7 @@ export interface PortalTokens {
    * if the account has to set up a second factor first
    */
   open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined>
-  /** Tokens of that session. @returns undefined as `open` */
+  /** Tokens of that session. @returns undefined where `open` returns it */
   issue(signedIn: SignedInAccount, visitor: Visitor): Promise<IssuedTokens | undefined>
   /** Whether the token session of a portal session was ended. */
   isEnded(sessionId: string): Promise<boolean>

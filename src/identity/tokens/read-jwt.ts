@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer'
 import { duplicateMember, parseJsonObject } from '#platform/json.ts'
 import { isCanonical } from './jwt.ts'
 
-/** What the text of a JWT says that another party has signed, unverified. */
+/** What a JWT of another party says, unverified. */
 export interface ReadJwt {
   readonly token: string
   readonly header: Readonly<Record<string, unknown>>
   readonly payload: Readonly<Record<string, unknown>>
   readonly kid: string | undefined
-  /** Why it cannot be right, whoever has signed it. */
+  /** Why it cannot be valid, whoever has signed it. */
   readonly wrong: string | undefined
 }
 

@@ -27,7 +27,7 @@ export async function parseForm(bytes: Buffer, headers: IncomingHttpHeaders): Pr
     })
   }
   const malformed = () => new GatehouseError('request-invalid', { detail: 'The form body is malformed.' })
-  // Between fields, or before and after each.
+  // An ampersand stands between two fields, a boundary before and after each.
   const hasTooMany = formType.test(type)
     ? occursMoreThan(bytes, '&', fieldsMax - 1)
     : occursMoreThan(bytes, '\n--', fieldsMax)

@@ -76,7 +76,7 @@ export async function signOutAtProvider(
   })
 }
 
-/** What the views show of it. @param path of the page, below the portal */
+/** The part of it that the views show. @param path of the page, below the portal */
 export function frameOidcOf(
   oidc: PortalOidc,
   request: PortalRequest,

@@ -30,7 +30,7 @@ interface PostedReceiver extends Receiver {
   close(): void
 }
 
-/** How a receiver is called where people see it: without a query, which may have secrets. */
+/** The name of a receiver as people see it: its URL without the query, which may contain secrets. */
 function receiverName({ url }: Pick<ReceiverConfig, 'url'>): string {
   const { origin, pathname } = new URL(url)
   return origin + pathname
@@ -92,7 +92,7 @@ export function createConfiguredReceivers({
 
 /** Tells receivers of events, and owners of keys that are about to expire, as the config that applies says. */
 interface Events {
-  /** Resolves once it is known from where on each receiver gets events. */
+  /** Resolves once it is known with which event each receiver begins. */
   use(config: Config): Promise<void>
   close(): Promise<void>
 }

@@ -60,7 +60,7 @@ export function keysByReplacing(replace: Replace) {
       const { transform, outcome } = recordOutcome('added', (account) => withAddedKey(account, addition))
       const { kind } = await replace(id, transform, audit)
       if (kind === 'unknown') return kind
-      // Nothing else of the account is changed: the index of imported keys has refused it.
+      // The account itself could take the key, so it was the index of imported keys that refused it.
       return kind !== 'updated' && outcome() === 'added' ? 'taken' : outcome()
     },
     renameSecretKey: outcomeOf('renamed', withRenamedKey),
@@ -71,7 +71,7 @@ export function keysByReplacing(replace: Replace) {
   } satisfies Partial<KeyStore>
 }
 
-/** Makes verbs of changes of an account: each takes the ID, the input of the change, and the entry for the audit log. */
+/** Turns changes of an account into verbs, which take the ID, the input of the change, and the audit entry. */
 function createVerbs(replace: Replace) {
   type Verb<Input, Result> = (id: string, input: Input, audit?: AuditEntry) => Promise<Result>
   type Change<Input, Refusal = undefined> = (account: Account, input: Input) => Account | Refusal

@@ -30,7 +30,7 @@ export function createAuditStore({ prepare, read }: Database, { writeAudited, on
     'SELECT seq, entry, link FROM audit WHERE class = ? AND seq > ? ORDER BY seq LIMIT ?',
   )
 
-  /** The position of the first entry of that time or later, by halving, as entries are in the order of their times. */
+  /** The position of the first entry of that time or later, by binary search, as entries are in the order of time. */
   function firstSince(at: number, first: number, last: number): number {
     let [low, high] = [first, last + 1]
     while (low < high) {
