@@ -216,10 +216,11 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
       assertUp()
       await running
       assertUp()
-      const waitMs = startedAt + confirmGapMs - monotonic()
-      if (waitMs <= 0 && !running) return
-      // A timer may fire early by part of a millisecond.
+      const begunAt = startedAt
+      const waitMs = begunAt + confirmGapMs - monotonic()
       if (waitMs > 0) await delay(Math.ceil(waitMs))
+      assertUp()
+      if (!running && startedAt === begunAt) return
     }
   }
 
