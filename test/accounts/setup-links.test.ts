@@ -35,7 +35,7 @@ t.test('an account that is deleted meanwhile gets no link, neither shown nor mai
       role: 'User',
       isVerified: true,
     })
-    await t.rejects(make(account.id), { code: 'account-not-found' })
+    await t.rejects(async () => void (await make(account.id)), { code: 'account-not-found' })
   }
   t.strictSame(mails, [])
 })
