@@ -9,7 +9,6 @@ import { isInteractive, openAsker } from '../terminal/ask.ts'
 
 export const passwordOption = {
   'password-stdin': {
-    type: 'boolean',
     help: 'Reads the portal password from standard input; on a terminal it is asked for, without echo.',
   },
 } as const

@@ -23,14 +23,12 @@ export const importCommand: Command = {
     'gunzip -c people.jsonl.gz | gatehouse accounts import - --json > keys.json',
   ],
   options: {
-    check: { type: 'boolean', help: 'Only checks every line, also against the store; imports nothing.' },
+    check: { help: 'Only checks every line, also against the store; imports nothing.' },
     'mail-links': {
-      type: 'boolean',
       help: 'Mails a set-up link to the owner of each account, once all are imported; up to 20,000.',
     },
   },
-  run: async (invocation) => {
-    const [path = ''] = invocation.operands
+  run: async (invocation, path) => {
     const source = await openImportSource(path, invocation.terminal)
     try {
       await withSealingOperator(invocation.config, (operator) => importFrom(source, operator, invocation))

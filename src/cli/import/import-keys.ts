@@ -38,8 +38,7 @@ export const importKeysCommand: Command = {
   operands: ['FILE'],
   summary: 'Imports the SHA-256 of keys made elsewhere: CSV or JSON Lines; - is standard input.',
   examples: ['gatehouse keys import digests.csv', 'gunzip -c digests.csv.gz | gatehouse keys import -'],
-  run: async (invocation) => {
-    const [path = ''] = invocation.operands
+  run: async (invocation, path) => {
     const { terminal } = invocation
     const source = await openImportSource(path, terminal)
     try {

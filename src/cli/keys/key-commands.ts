@@ -23,8 +23,7 @@ const list: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Lists the secret keys of an account.',
   examples: ['gatehouse keys list ada@example.com'],
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
+  run: async (invocation, who) => {
     const keys = await withOperator(invocation.config, ({ secretKeys }) => secretKeys.list(who))
     printList(invocation, keys.map(secretKeyData), {
       columns: {
@@ -62,8 +61,7 @@ const revoke: Command = {
     'gatehouse keys revoke ada@example.com ci --grace 1h',
   ],
   options: { ...yesOption, ...revokeGrace },
-  run: async (invocation) => {
-    const [who = '', name = ''] = invocation.operands
+  run: async (invocation, who, name) => {
     const { grace, graceSeconds } = readGrace(invocation, revokeGrace)
     if (graceSeconds === 0) {
       await confirm(
@@ -86,8 +84,7 @@ const show: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Shows both keys again, if keys.reveal is true and encrypted copies are stored.',
   examples: ['gatehouse keys show ada@example.com'],
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
+  run: async (invocation, who) => {
     const { secretKey, apiKey, config } = await withOperator(
       invocation.config,
       async ({ accounts, keys, config }) => {

@@ -21,8 +21,7 @@ export const backupCommand: Command = {
     'gatehouse store backup gatehouse.backup',
     'gatehouse store backup - | gzip > gatehouse.backup.gz',
   ],
-  run: async (invocation) => {
-    const [path = ''] = invocation.operands
+  run: async (invocation, path) => {
     const { terminal } = invocation
     if (path === standardStream && terminal.out.isTTY)
       throw new UsageError('a backup is not printed on a terminal: name a file, or redirect standard output')

@@ -26,8 +26,7 @@ export const restoreCommand: Command = {
     'gatehouse store restore gatehouse.backup',
     'gunzip -c gatehouse.backup.gz | gatehouse store restore -',
   ],
-  run: async (invocation) => {
-    const [path = ''] = invocation.operands
+  run: async (invocation, path) => {
     const { terminal } = invocation
     const { config } = loadConfig(invocation.config)
     const source = await openImportSource(path, terminal, backupLineBytesMax)
