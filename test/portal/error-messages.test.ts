@@ -164,10 +164,14 @@ t.test('every bad line of an import file is explained in German', async (t) => {
     ...files.map((text) => Buffer.from(text)),
     Buffer.from('email\nm\xfcller@example.com', 'latin1'),
   ]
-  const lines = bytes.flatMap((file) => readImportFile(file).badLines.map(({ message }) => message))
+  const read = await Promise.all(bytes.map(readImportFile))
+  const lines = read.flatMap(({ badLines }) => badLines.map(({ message }) => message))
   t.ok(lines.length >= files.length)
   const accounts = { findTaken: async (emails: readonly string[]) => [...emails], planNames: ['basic'] }
-  const taken = await findBadLines(readImportFile(Buffer.from('email,plan\nada@example.com,gold')), accounts)
+  const taken = await findBadLines(
+    await readImportFile(Buffer.from('email,plan\nada@example.com,gold')),
+    accounts,
+  )
   lines.push(...taken.map(({ message }) => message))
   for (const line of lines) {
     t.equal(lineMessage(english.texts, line), line)

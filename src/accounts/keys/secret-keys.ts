@@ -1,5 +1,5 @@
 import {
-  GatehouseError,
+  type GatehouseError,
   invalidField,
   throwUnlessStoreUnavailable,
 } from '#platform/errors/gatehouse-error.ts'
@@ -8,7 +8,7 @@ import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#st
 import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import { endSessionsOfKey } from '../account-sessions.ts'
-import type { AccountFinder } from '../find-account.ts'
+import { type AccountFinder, accountNotFound } from '../find-account.ts'
 import { type CertificateInput, endingWith, parseCertificateInput } from './certificate-input.ts'
 import { assertValidGrace, assertValidKey, findKeyErrors, graceEnd, type SecretKeyInput } from './input.ts'
 import {
@@ -143,7 +143,7 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
           `the account has ${keysMax} secret keys, which is the maximum: revoke one first`,
         )
       default:
-        throw new GatehouseError('account-not-found')
+        accountNotFound()
     }
   }
 
