@@ -158,6 +158,23 @@ export interface OwnEndpoint {
   readonly onAccepted?: (request: FastifyRequest, reply: FastifyReply) => void
 }
 
+/** How long caches may keep what changes only with the config or the version. */
+export const documentMaxAgeS = 300
+
+/** An endpoint for what anybody may keep for some time. @param find throws where there is no such document */
+export function documentEndpoint(
+  find: (request: FastifyRequest) => unknown,
+  maxAgeS = documentMaxAgeS,
+): OwnEndpoint {
+  return {
+    handler: async (request, reply) => {
+      const document = find(request)
+      reply.header('Cache-Control', `public, max-age=${maxAgeS}`)
+      return document
+    },
+  }
+}
+
 /**
  * Registers an endpoint, which owns its path for every method.
  * @param methods those that it supports; default: those in the table of own paths

@@ -13,7 +13,7 @@ export const session = objectSchema({
   client: text,
 })
 
-const sessionsQuery = objectSchema({ session: { ...text, description: 'Only this session.' } }, ['session'])
+const sessionsQuery = objectSchema({}, { session: { ...text, description: 'Only this session.' } })
 
 export function sessionOperations({
   actionsOf,

@@ -60,7 +60,9 @@ t.test('import files may have LF or CR LF as line breaks, and a byte order mark'
 })
 
 t.test('a CR alone ends no line, as on the command line', async (t) => {
-  const { accounts, badLines } = await parseImportFile('email\r\na@example.com\rb@example.com\nc@example.com\n')
+  const { accounts, badLines } = await parseImportFile(
+    'email\r\na@example.com\rb@example.com\nc@example.com\n',
+  )
   t.match(badLines, [{ line: 2, message: /email/ }])
   t.match(accounts, [{ line: 3, input: { email: 'c@example.com' } }])
 })
