@@ -10,7 +10,7 @@ import { keepUnconfirmedKeys, type Operator, withSealingOperator } from '../oper
 import { printData, printToStderr, table } from '../print.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { type CheckedAccounts, checkAccounts } from './check-accounts.ts'
-import { type ImportSource, openImportSource } from './source.ts'
+import { type ImportSource, withImportSource } from './source.ts'
 import { isCsvWanted, keyColumns, streamAccounts } from './stream-accounts.ts'
 
 export const importCommand: Command = {
@@ -29,12 +29,9 @@ export const importCommand: Command = {
     },
   },
   run: async (invocation, path) => {
-    const source = await openImportSource(path, invocation.terminal)
-    try {
-      await withSealingOperator(invocation.config, (operator) => importFrom(source, operator, invocation))
-    } finally {
-      await source.close()
-    }
+    await withImportSource(path, invocation.terminal, (source) =>
+      withSealingOperator(invocation.config, (operator) => importFrom(source, operator, invocation)),
+    )
   },
 }
 
