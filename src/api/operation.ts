@@ -64,8 +64,8 @@ export function operation<const Query extends JsonSchema, const Body extends Jso
   return definition
 }
 
-/** The operations of some paths of the admin API, by path and method. */
-export type AdminOperations<Path extends AdminPath = AdminPath> = PerOperation<Operation, Path>
+/** The operations of the admin API, by path and method. */
+export type AdminOperations = PerOperation<Operation, AdminPath>
 
 /** Decides who may call. */
 export interface Admission {

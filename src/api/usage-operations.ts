@@ -105,9 +105,7 @@ export function ownAccountOperations(actionsOf: AccountActionsOf): PerOperation<
   }
 }
 
-export function usageOperations({
-  actionsOf,
-}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/usage'> {
+export function usageOperations({ actionsOf }: AdminOperationOptions) {
   return {
     '/api/v1/admin/accounts/:id/usage': {
       GET: operation({
@@ -118,5 +116,5 @@ export function usageOperations({
         handler: (request) => showUsage(actionsOf(request), idOf(request), request.query),
       }),
     },
-  }
+  } satisfies Partial<AdminOperations>
 }

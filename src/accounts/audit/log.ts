@@ -76,13 +76,10 @@ export function createAuditLog(store: Pick<AuditStore, 'findAudit'>): AuditLog {
 }
 
 /** An entry as the admin API, the exports and the log show it. */
-export function auditData<Action extends string>({
-  at,
-  actor,
-  action,
-  target,
-  details,
-}: Omit<AuditEntry, 'action'> & { readonly action: Action }) {
+export function auditData<Action extends string>(
+  entry: Omit<AuditEntry, 'action'> & { readonly action: Action },
+) {
+  const { at, actor, action, target, details } = entry
   return {
     at: new Date(at).toISOString(),
     channel: actor.channel,

@@ -122,13 +122,7 @@ function findMemberErrors(
 }
 
 /** Operations on accounts. */
-export function accountOperations({
-  actionsOf,
-  actionsToChange,
-  hasSetupLinks,
-}: AdminOperationOptions): AdminOperations<
-  '/api/v1/admin/accounts' | '/api/v1/admin/accounts/:id' | '/api/v1/admin/accounts/:id/second-factor'
-> {
+export function accountOperations({ actionsOf, actionsToChange, hasSetupLinks }: AdminOperationOptions) {
   return {
     '/api/v1/admin/accounts': {
       GET: operation({
@@ -222,5 +216,5 @@ export function accountOperations({
         },
       }),
     },
-  }
+  } satisfies Partial<AdminOperations>
 }

@@ -118,10 +118,7 @@ const applyQuery = objectSchema(
 )
 
 /** Brings accounts and keys to the state that a document describes. */
-export function applyOperations({
-  actionsOf,
-  mayChangeOwn,
-}: AdminOperationOptions): AdminOperations<'/api/v1/admin/apply'> {
+export function applyOperations({ actionsOf, mayChangeOwn }: AdminOperationOptions) {
   const findErrors = (request: FastifyRequest) =>
     findStateErrors(request.body, {
       accountsMax: applyMax.api,
@@ -153,5 +150,5 @@ export function applyOperations({
         },
       }),
     },
-  }
+  } satisfies Partial<AdminOperations>
 }

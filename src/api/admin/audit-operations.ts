@@ -40,9 +40,7 @@ const auditQuery = objectSchema(
   },
 )
 
-export function auditOperations({
-  actionsOf,
-}: AdminOperationOptions): AdminOperations<'/api/v1/admin/audit'> {
+export function auditOperations({ actionsOf }: AdminOperationOptions) {
   return {
     '/api/v1/admin/audit': {
       GET: operation({
@@ -71,5 +69,5 @@ export function auditOperations({
         },
       }),
     },
-  }
+  } satisfies Partial<AdminOperations>
 }

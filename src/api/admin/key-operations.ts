@@ -128,16 +128,7 @@ export const secretKey = objectSchema({ secretKey: text })
 export const apiKey = objectSchema({ apiKey: text })
 
 /** Operations on the keys of an account. */
-export function keyOperations({
-  actionsOf,
-  actionsToChange,
-  clock,
-}: AdminOperationOptions): AdminOperations<
-  | '/api/v1/admin/accounts/:id/secret-key'
-  | '/api/v1/admin/accounts/:id/api-key'
-  | '/api/v1/admin/accounts/:id/keys'
-  | '/api/v1/admin/accounts/:id/keys/:name'
-> {
+export function keyOperations({ actionsOf, actionsToChange, clock }: AdminOperationOptions) {
   return {
     '/api/v1/admin/accounts/:id/secret-key': {
       POST: operation({
@@ -219,7 +210,7 @@ export function keyOperations({
         },
       }),
     },
-  }
+  } satisfies Partial<AdminOperations>
 }
 
 type NewKey = Value<typeof newKey>

@@ -92,13 +92,8 @@ async function bindCertificate(
     )
 }
 
-function factsOf({
-  name,
-  scopes,
-  addresses,
-  quota,
-  expiresAt,
-}: Pick<ReturnType<typeof createdKeyData>, 'name' | 'scopes' | 'addresses' | 'quota' | 'expiresAt'>) {
+function factsOf(data: Omit<ReturnType<typeof createdKeyData>, 'secretKey'>) {
+  const { name, scopes, addresses, quota, expiresAt } = data
   return {
     Name: name,
     Scopes: scopes.join(',') || '-',

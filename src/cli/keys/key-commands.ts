@@ -43,10 +43,7 @@ const list: Command = {
 }
 
 /** When a key ends: at the end of an overlap, or when it expires; times compare as texts. */
-function endOf({
-  expiresAt,
-  revokedAt,
-}: Pick<ReturnType<typeof secretKeyData>, 'expiresAt' | 'revokedAt'>): string | undefined {
+function endOf({ expiresAt, revokedAt }: ReturnType<typeof secretKeyData>): string | undefined {
   return [expiresAt, revokedAt].filter((time) => time !== null).toSorted()[0]
 }
 
