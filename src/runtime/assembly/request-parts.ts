@@ -36,7 +36,7 @@ import { looksLikeAccessToken } from '#identity/tokens/jwt.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { TokenCookie } from '#platform/cookie-attributes.ts'
 import type { KeySource } from '#platform/secrets/sealing.ts'
-import { portalCookieNames } from '#portal/portal-cookie.ts'
+import { portalCookieNames } from '#portal/cookies/portal-cookie.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import type { ConfigParts } from './parts.ts'
 

@@ -5,14 +5,14 @@ import { parseJsonObject } from '#platform/json.ts'
 import { isSameText } from '#platform/secrets/constant-time.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { PortalSession } from '#store/portal.ts'
+import type { CookieAttributes, PortalRequest } from '../portal-request.ts'
 import {
   beginningCookieName,
   confirmationCookieName,
   flowCookieNames,
   type PortalCookie,
   takeOverCookieName,
-} from '../portal-cookie.ts'
-import type { CookieAttributes, PortalRequest } from '../portal-request.ts'
+} from './portal-cookie.ts'
 
 /** A sign-in in progress, kept by the browser that started it, which alone can complete it. */
 export interface Flow extends SignInSecrets {
