@@ -7,13 +7,13 @@ import type { Sealer } from '#platform/secrets/sealing.ts'
 import {
   createFlowCookies,
   createOidcSessionCookies,
-  createSealedCookies,
   createTakeOverCookie,
   type FlowCookies,
   type OidcSessionCookies,
   type TakeOverCookie,
 } from './cookies/oidc-cookies.ts'
 import type { PortalCookie } from './cookies/portal-cookie.ts'
+import { createSealedCookies } from './cookies/sealed-cookies.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { FrameOidc } from './views/frame.ts'
 

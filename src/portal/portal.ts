@@ -9,10 +9,10 @@ import { severalAccountsPages } from './accounts/several-pages.ts'
 import { adminPages } from './admin-pages.ts'
 import { answerError } from './answer-error.ts'
 import { apiPages } from './api-pages.ts'
+import { confirmPassword } from './confirm-password.ts'
 import { eventPages } from './event-pages.ts'
 import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './forms/csrf.ts'
 import { createFlashNotices } from './forms/flash-notices.ts'
-import { confirmPassword } from './forms/refusal.ts'
 import { integrationPages } from './integration/integration-pages.ts'
 import {
   createPageContext,

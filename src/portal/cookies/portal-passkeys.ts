@@ -5,8 +5,8 @@ import type { Sealer } from '#platform/secrets/sealing.ts'
 import { passkeysOf } from '#store/portal-access.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import type { FramePasskeys } from '../views/frame.ts'
-import { createSealedCookies } from './oidc-cookies.ts'
 import { type PortalCookie, passkeyConfirmationCookieName } from './portal-cookie.ts'
+import { createSealedCookies } from './sealed-cookies.ts'
 
 /** Passkeys, and which viewers have just used one instead of password and code. */
 export interface PortalPasskeys extends Passkeys {
