@@ -25,7 +25,7 @@ export interface Authenticator {
    * What a credential is looked up as that may be invented: as a key in the store, or as a token at its issuer. See
    * LookUpGuard. undefined = it need not be looked up.
    */
-  lookUpOf?(access: Access, credentials: Credentials): SchemeName | undefined
+  lookUpKindOf?(access: Access, credentials: Credentials): SchemeName | undefined
   /**
    * Brings the cache up to date: to be called before a caller is rejected for a role or a profile from the cache.
    * @throws GatehouseError `store-unavailable`
@@ -182,9 +182,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       credentials.kind === 'secretKey' || credentials.kind === 'bearer'
         ? decideIfCurrent(access, credentials, now)
         : authenticate(access, credentials, schemes),
-    lookUpOf: (access, credentials) =>
+    lookUpKindOf: (access, credentials) =>
       (credentials.kind === 'secretKey' || credentials.kind === 'bearer') && credentials.recent === undefined
-        ? lookUpOf(access, credentials, schemes)
+        ? lookUpKindOf(access, credentials, schemes)
         : undefined,
     confirm: directory.confirm,
   }
@@ -192,7 +192,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
 const bearerCarrier = 'bearer'
 
-function lookUpOf(
+function lookUpKindOf(
   access: Access,
   { kind, text, carrier }: Credential,
   { secretKey, foreign }: Schemes,
