@@ -30,7 +30,7 @@ const codesOfPortal: readonly ErrorCode[] = ['store-unavailable', 'role-forbidde
 /** Files of the portal that throw where the language is not known yet. */
 const withoutLanguage = [
   'portal/forms/body.ts',
-  'portal/oidc/oidc-pages.ts',
+  'portal/sign-in/oidc-pages.ts',
   'portal/portal-gate.ts',
   'portal/portal.ts',
 ]

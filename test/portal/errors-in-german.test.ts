@@ -55,6 +55,14 @@ t.test('a browser that asks for German is refused in German, and code and title 
   })
   t.match(await reveal({}), { errors: [{ field: 'password', message: 'The password is wrong.' }] })
 
+  const language = await fetch(`${gateway.url}/portal/profile/language`, {
+    method: 'POST',
+    headers: { Cookie: cookies, ...browser },
+    body: new URLSearchParams({ csrf, language: 'tlh' }),
+  })
+  t.equal(language.status, 400)
+  t.match(await language.text(), /<select id="language"[^>]*aria-invalid[^>]*>.*Wählen Sie eine Sprache\./)
+
   const tooLarge = await fetch(`${gateway.url}/portal/sign-in`, {
     method: 'POST',
     headers: browser,

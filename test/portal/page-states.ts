@@ -353,6 +353,16 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
         state: samples.refused({ errors: { current: 'The current password is wrong.' } }),
       },
     }),
+  'profile-language-refused': (over) =>
+    profilePage(samples.frame(over), {
+      account: samples.account(),
+      canSend: true,
+      hasSecondFactor: false,
+      refused: {
+        form: 'language',
+        state: samples.refused({ errors: { language: 'Choose a language.' } }),
+      },
+    }),
   'profile-long': (over) =>
     profilePage(
       { ...samples.longFrame, ...over },

@@ -87,10 +87,10 @@ const unlink: Command = {
   run: async (invocation, who) => {
     const { account, wasLinked } = await withOperator(
       invocation.config,
-      async ({ accounts, unlinkIdentity }) => ({
-        account: await accounts.find(who),
-        wasLinked: await unlinkIdentity(who),
-      }),
+      async ({ accounts, unlinkIdentity }) => {
+        const account = await accounts.find(who)
+        return { account, wasLinked: await unlinkIdentity(account.id) }
+      },
     )
     const text = wasLinked ? 'is unlinked; its portal sessions have ended' : 'was not linked'
     printData(invocation, { id: account.id, wasLinked }, [

@@ -8,7 +8,7 @@ import type { Clock } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { digestOf } from '#platform/secrets/keys.ts'
 import type { Change } from '#store/changes.ts'
-import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
+import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { principalOf } from '../arrival/outcome.ts'
 import type { Tunnel } from '../forward/tunnel.ts'
 
@@ -18,12 +18,12 @@ import type { Tunnel } from '../forward/tunnel.ts'
  */
 export interface OpenCallers {
   /** @param openTunnel opens the WebSocket, and gets the function to call once it has closed */
-  followTunnel(arrival: Arrival<unknown>, openTunnel: (onClosed: () => void) => Tunnel): void
+  followTunnel(arrival: GatedArrival, openTunnel: (onClosed: () => void) => Tunnel): void
   /**
    * @param end ends the stream or call
    * @returns what to call once it has ended
    */
-  followStream(arrival: Arrival<unknown>, end: () => void): () => void
+  followStream(arrival: GatedArrival, end: () => void): () => void
   /** Closes those whose credential a change has revoked; undefined = all may be affected. */
   revalidate(change: Change | undefined): void
   /** Closes all WebSockets, and those that are opened from now on, with a code of RFC 6455 7.4. */
@@ -63,7 +63,7 @@ export function createOpenCallers({ metrics, clock, authState }: OpenCallersOpti
   /** Set once all are closed: the backend may still accept one that was requested before. */
   let closing: Parameters<Tunnel['close']> | undefined
 
-  function followTunnel(arrival: Arrival<unknown>, openTunnel: (onClosed: () => void) => Tunnel): void {
+  function followTunnel(arrival: GatedArrival, openTunnel: (onClosed: () => void) => Tunnel): void {
     metrics.webSocketsOpen.inc()
     // Read first, as the credentials are forgotten once it is open.
     const caller = admittedCallerOf(arrival)
@@ -76,7 +76,7 @@ export function createOpenCallers({ metrics, clock, authState }: OpenCallersOpti
     if (closing) tunnel.close(...closing)
   }
 
-  function followStream(arrival: Arrival<unknown>, end: () => void): () => void {
+  function followStream(arrival: GatedArrival, end: () => void): () => void {
     const caller = admittedCallerOf(arrival)
     const open: OpenCaller = { tunnel: { close: end }, isStream: true, caller, timer: undefined }
     add(open)
@@ -157,7 +157,7 @@ export function createOpenCallers({ metrics, clock, authState }: OpenCallersOpti
   }
 }
 
-function admittedCallerOf(arrival: Arrival<unknown>): AdmittedCaller | undefined {
+function admittedCallerOf(arrival: GatedArrival): AdmittedCaller | undefined {
   const { access } = arrival.outcome
   const principal = principalOf(arrival.outcome)
   const credentials = credentialsOf(arrival)

@@ -40,7 +40,7 @@ export function callableRoutes(routes: readonly RouteOptions[], account: Account
       return { name, path, host, auth, method }
     })
     .filter(({ method }) => triedMethods.includes(method))
-    .sort((one, other) => Number(one.auth === 'none') - Number(other.auth === 'none'))
+    .toSorted((one, other) => Number(one.auth === 'none') - Number(other.auth === 'none'))
 }
 
 /** Creates the function that calls this gateway through its own listener, as any client would. */
@@ -70,8 +70,8 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: porta
     })
     if (issued.status !== 200) return issued
     // The cast is sound: the endpoint guarantees the members.
-    const { JwtToken, RefreshToken } = JSON.parse(issued.body) as Readonly<Record<string, string>>
-    if (JwtToken !== undefined) onToken(JwtToken)
+    const { JwtToken, RefreshToken } = JSON.parse(issued.body) as IssuedTokens
+    onToken(JwtToken)
     try {
       return await send(request, { Authorization: `Bearer ${JwtToken}` })
     } finally {
@@ -151,6 +151,11 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: porta
 function credentialFor({ auth }: CallableRoute): 'none' | 'accessToken' | 'secretKey' {
   if (auth === 'none') return 'none'
   return auth === 'bearer' ? 'accessToken' : 'secretKey'
+}
+
+interface IssuedTokens {
+  readonly JwtToken: string
+  readonly RefreshToken: string
 }
 
 /** A request as it is sent, but for its headers. */

@@ -1,4 +1,5 @@
 import { isSameBytes } from '#platform/secrets/constant-time.ts'
+import { base64url } from '#platform/text.ts'
 import type { Account } from '../account.ts'
 import { importedDigests } from '../imported-keys.ts'
 import {
@@ -133,8 +134,7 @@ export function withResealed(account: Account, reseals: readonly Reseal[]): Acco
   const factor = account.portal.secondFactor
   const sealed = factor?.sealed === undefined ? undefined : afterOf(Buffer.from(factor.sealed, 'base64url'))
   if (!sealed && !isChanged) return undefined
-  const secondFactor =
-    factor && sealed ? { ...factor, sealed: Buffer.from(sealed).toString('base64url') } : factor
+  const secondFactor = factor && sealed ? { ...factor, sealed: base64url(sealed) } : factor
   return nextRevision(account, { apiKey, secretKeys, portal: { ...account.portal, secondFactor } })
 }
 

@@ -1,7 +1,7 @@
 import { type BigIntStats, type FSWatcher, statSync, utimesSync, watch } from 'node:fs'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { hasErrorCode } from '#platform/errors/operator-error.ts'
-import { StoreFailure } from '../store-failure.ts'
+import { storeUnavailable } from '../store-failure.ts'
 
 /**
  * Guards a database and its log. A file that was deleted or replaced stays open and accepts all writes, while others,
@@ -38,7 +38,7 @@ function statFile(path: string): BigIntStats | undefined {
 function lostError(name: string, isGone: boolean): GatehouseError {
   const what = isGone ? 'was deleted' : 'was replaced'
   const message = `${name} ${what} while the gateway runs, and writes are rejected: restore the file; or, to use the current one, restart the gateway`
-  return new GatehouseError('store-unavailable', { cause: new StoreFailure('lost', message) })
+  return storeUnavailable('lost', message)
 }
 
 /**

@@ -66,8 +66,8 @@ ${!isOwn && dangerCard(frame, account)}`,
 }
 
 function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): Html {
-  const { account, keys } = frame.texts
-  const texts = account.oneTime
+  const { accountPage: ofPage, keys } = frame.texts
+  const texts = ofPage.oneTime
   switch (oneTimeSecrets.kind) {
     case 'created':
       return html`<div role="status">${card({
@@ -94,7 +94,7 @@ function oneTimeSecretsPart(frame: PageFrame, oneTimeSecrets: OneTimeSecrets): H
 
 function newLinkPart(frame: PageFrame, link: SetupLink | 'mailed' | undefined): Html | undefined {
   if (frame.oidc?.acceptsPasswords === false) return undefined
-  const { linkMailed, noLink } = frame.texts.account.oneTime
+  const { linkMailed, noLink } = frame.texts.accountPage.oneTime
   if (link === 'mailed') return staticNotice('good', linkMailed)
   return link ? linkPart(frame, link) : staticNotice('warn', noLink)
 }
@@ -104,12 +104,12 @@ function keyPart(frame: PageFrame, name: string, key: string): Html {
 }
 
 function linkPart(frame: PageFrame, { url, expiresAt }: SetupLink): Html {
-  const { setupLink, oneTime } = frame.texts.account
+  const { setupLink, oneTime } = frame.texts.accountPage
   return html`<div class="field">${codeBlock(frame, setupLink, url, { isWrapped: true })}<p class="hint">${oneTime.linkHint(time(expiresAt, frame))}</p></div>`
 }
 
 function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountView): Html {
-  const { accounts, account: texts } = frame.texts
+  const { accounts, accountPage: texts } = frame.texts
   return card({
     title: texts.details,
     aside: html`<code class="muted">${account.id}</code>`,
@@ -131,7 +131,7 @@ function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountVi
 /** Admins cannot disable or delete their own account, so it is not offered. */
 function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly isOwn: boolean }): Html {
   const { id, isVerified, isDisabled } = account
-  const texts = frame.texts.account
+  const texts = frame.texts.accountPage
   return card({
     title: texts.access,
     body: html`${
@@ -166,7 +166,7 @@ function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly is
 /** The owner's identities at OpenID providers. */
 function linkRow(frame: PageFrame, { id, portal: { identities } }: Account): Html | undefined {
   if (identities.length === 0) return undefined
-  const texts = frame.texts.account
+  const texts = frame.texts.accountPage
   const known = identities.map(({ issuer, subject }) => `${issuer}: ${subject}`).join('; ')
   return actionRow(frame, {
     path: `/accounts/${id}/unlink`,
@@ -177,7 +177,7 @@ function linkRow(frame: PageFrame, { id, portal: { identities } }: Account): Htm
 }
 
 function disableRow(frame: PageFrame, id: string): Html {
-  const texts = frame.texts.account
+  const texts = frame.texts.accountPage
   return html`<div class="act-row"><div><p>${texts.isEnabled}</p><p class="hint">${texts.isEnabledHint}</p></div>${confirmationForm(
     frame,
     {
@@ -200,7 +200,7 @@ function ownPasswordField(
 function keysCard(frame: PageFrame, { account, keys }: AccountView): Html {
   const { secretKey, previousSecretKey: previous, apiKey } = keys
   const { id } = account
-  const { account: texts, keys: ofKeys } = frame.texts
+  const { accountPage: texts, keys: ofKeys } = frame.texts
   return card({
     title: texts.keys,
     body: html`<dl class="facts">${keyFacts(frame, texts.secretKeyCreated, secretKey)}${keyFacts(frame, texts.apiKeyCreated, apiKey)}</dl>
@@ -223,15 +223,15 @@ function replacesField(createdAt: number): Html {
 }
 
 function keyFacts(frame: PageFrame, created: string, { createdAt, lastUse }: KeyStatus): Html {
-  const { account, keys: texts } = frame.texts
+  const { accountPage: ofPage, keys: texts } = frame.texts
   return html`<div><dt>${created}</dt><dd>${time(createdAt, frame)}</dd></div><div><dt>${texts.lastUsed}</dt><dd>${
     lastUse
-      ? account.lastUse(time(lastUse.at, frame), lastUse.address)
+      ? ofPage.lastUse(time(lastUse.at, frame), lastUse.address)
       : html`<span class="muted">${texts.never}</span>`
   }</dd></div>`
 }
 
-function dangerCard({ base, texts: { account: texts } }: PageFrame, { id }: Account): Html {
+function dangerCard({ base, texts: { accountPage: texts } }: PageFrame, { id }: Account): Html {
   return card({
     title: texts.delete,
     lead: texts.deleteLead,

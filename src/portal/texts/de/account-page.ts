@@ -1,7 +1,7 @@
 import { html } from '#platform/pages/html.ts'
 import type { Texts } from '../en/en.ts'
 
-export const account: Texts['account'] = {
+export const accountPage: Texts['accountPage'] = {
   oneTime: {
     created: 'Konto erstellt',
     saveKeysAndLink:

@@ -1,7 +1,7 @@
 import { type Content, html } from '#platform/pages/html.ts'
 
 /** One account, as an Admin sees it. */
-export const account = {
+export const accountPage = {
   oneTime: {
     created: 'Account created',
     saveKeysAndLink: 'Send the link to the owner. Save these keys: they are not shown again.',
