@@ -228,5 +228,5 @@ function isFromEarlierSession({ request, viewer, form }: PageContext): boolean {
 
 /** @throws GatehouseError `route-not-found` */
 export function throwNotFound(): never {
-  throw new GatehouseError('route-not-found', { detail: 'No such page.' })
+  throw new GatehouseError('route-not-found')
 }

@@ -25,7 +25,7 @@ const codesAround: readonly ErrorCode[] = [
   'shutting-down',
 ]
 /** They have texts of their own in the portal. */
-const codesOfPortal: readonly ErrorCode[] = ['store-unavailable', 'role-forbidden']
+const codesOfPortal: readonly ErrorCode[] = ['store-unavailable', 'route-not-found', 'role-forbidden']
 
 /** Files of the portal that throw where the language is not known yet. */
 const withoutLanguage = [
@@ -64,7 +64,7 @@ const textsOfCodes = shownCodes.flatMap((code) => {
 
 t.test('every message that a form of the portal can meet has a German text', async (t) => {
   t.ok(messagesBelow.length > 40, 'the sources have been read')
-  for (const message of ['must have at least {} characters', '{} is taken', 'No such page.'])
+  for (const message of ['must have at least {} characters', '{} is taken', 'Sign in again.'])
     t.ok(messagesBelow.includes(message), message)
   t.strictSame(
     messagesBelow.filter((message) => !Object.hasOwn(messages, message)),

@@ -10,7 +10,14 @@ import type { SessionStore } from '#store/sessions.ts'
 import { endSessionsOfKey } from '../account-sessions.ts'
 import { type AccountFinder, accountNotFound } from '../find-account.ts'
 import { type CertificateInput, endingWith, parseCertificateInput } from './certificate-input.ts'
-import { assertValidGrace, assertValidKey, findKeyErrors, graceEnd, type SecretKeyInput } from './input.ts'
+import {
+  assertValidGrace,
+  assertValidKey,
+  defaultNameError,
+  findKeyErrors,
+  graceEnd,
+  type SecretKeyInput,
+} from './input.ts'
 import {
   type AddSecretKeyOptions,
   addSecretKey,
@@ -223,9 +230,10 @@ export async function replaceSecretKey(
   return made.key
 }
 
-/** The default key has actions of its own. */
+/** The default key has actions of its own. @throws GatehouseError `request-invalid` if it is meant */
 function furtherKeyOf(account: Account, name: string): SecretKey | undefined {
-  return name === defaultKeyName ? undefined : namedKeyOf(account, name)
+  if (name === defaultKeyName) throw invalidField('name', defaultNameError)
+  return namedKeyOf(account, name)
 }
 
 function unknownKey(name: string): GatehouseError {
