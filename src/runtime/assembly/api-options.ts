@@ -4,18 +4,18 @@ import type { SignInReturnOptions } from '#api/register-sign-in-return.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
 import { createClientCertificateReader } from '#gateway/gate/client-certificate-reader.ts'
 import { returnsToOtherHosts, signInHostsOf } from '#gateway/routes/route-urls.ts'
-import type { WebSockets } from '#gateway/server/web-sockets.ts'
+import type { OpenCallers } from '#gateway/server/open-callers.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { createOidcProvider } from '#identity/oidc/provider.ts'
 import { createSignInCodes } from '#identity/portal/sign-in-codes.ts'
 import { readVersion } from '#platform/package.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
-import { createPortalOidc, type PortalOidc } from '#portal/oidc/portal-oidc.ts'
-import { callbackPathOf } from '#portal/page-access.ts'
+import { createPortalCookie, type PortalCookie } from '#portal/cookies/portal-cookie.ts'
+import { createPortalPasskeys } from '#portal/cookies/portal-passkeys.ts'
 import type { PortalSignInReturn } from '#portal/page-context.ts'
+import { callbackPathOf } from '#portal/paths.ts'
 import { createPortal } from '#portal/portal.ts'
-import { createPortalCookie, type PortalCookie } from '#portal/portal-cookie.ts'
-import { createPortalPasskeys } from '#portal/second-factor/portal-passkeys.ts'
+import { createPortalOidc, type PortalOidc } from '#portal/portal-oidc.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import {
   type AccountServices,
@@ -36,8 +36,7 @@ import {
 /** What the endpoints of the gateway itself are made of. */
 export interface ApiPartsOptions extends ConfigParts {
   readonly callerAuth: CallerAuth
-  /** See WebSockets. */
-  readonly followStream: WebSockets['followStream']
+  readonly followStream: OpenCallers['followStream']
   /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string
   /** undefined = no route leads page visits to the sign-in. */

@@ -1,6 +1,5 @@
-import type { TokenCookie } from '#api/token-cookies.ts'
 import type { Config } from '#config/config.ts'
-import type { Arrival } from '#gateway/arrival/arrival.ts'
+import type { GatedArrival } from '#gateway/arrival/arrival.ts'
 import {
   type CheckBasicKey,
   createAccessCookieReader,
@@ -35,8 +34,9 @@ import type { ProofReplays } from '#identity/possession/replays.ts'
 import { type CachedAssertion, createAssertions } from '#identity/tokens/assertion.ts'
 import { looksLikeAccessToken } from '#identity/tokens/jwt.ts'
 import type { Clock } from '#platform/clock.ts'
+import type { TokenCookie } from '#platform/cookie-attributes.ts'
 import type { KeySource } from '#platform/secrets/sealing.ts'
-import { portalCookieNames } from '#portal/portal-cookie.ts'
+import { portalCookieNames } from '#portal/cookies/portal-cookie.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import type { ConfigParts } from './parts.ts'
 
@@ -216,7 +216,7 @@ interface GatePartsOptions extends ConfigParts {
 /** The parts of the gate that the gateway and apps have in common. */
 export function createGateParts(
   options: GatePartsOptions,
-): Omit<GateOptions<GatedRoute, Arrival<unknown>>, 'findRoute' | 'steps' | 'readAccessCookie'> {
+): Omit<GateOptions<GatedRoute, GatedArrival>, 'findRoute' | 'steps' | 'readAccessCookie'> {
   const { config, callerAuth, limiter, metrics, keyUses } = options
   return {
     authenticator: callerAuth.authenticator,
