@@ -6,8 +6,7 @@ import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
 import type { ConnectionOptions } from './connection-options.ts'
 import { hasWrittenAll } from './read-buffers.ts'
 import { ResponseWriter } from './response-writer.ts'
-import * as timeouts from './slow-clients.ts'
-import { BodyRate } from './slow-clients.ts'
+import { BodyRate, sendTimeoutMs } from './slow-clients.ts'
 
 /**
  * The part of a client's connection that does not read: who handles its request, what is sent, and how long the client
@@ -121,7 +120,7 @@ export abstract class WritableConnection<Connection> {
 
   /** Starts the timeout for the client to read what was written. @returns false, which tells writers to stop for now */
   startSendTimeout(): false {
-    this.deadline = this.options.connections.sweptAt + timeouts.sendTimeoutMs
+    this.deadline = this.options.connections.sweptAt + sendTimeoutMs
     return false
   }
 }
