@@ -24,7 +24,7 @@ export interface Authenticator {
    * How a credential that may be invented is looked up: as a key in the store, or as a token at its issuer (see
    * LookUpGuard). undefined = no look-up is needed.
    */
-  lookUpOf?(access: Access, credentials: Credentials): SchemeName | undefined
+  lookUpKindOf?(access: Access, credentials: Credentials): SchemeName | undefined
   /**
    * Brings the cache up to date: to be called before a caller is rejected for a role or a profile from the cache.
    * @throws GatehouseError `store-unavailable`
@@ -181,9 +181,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       credentials.kind === 'secretKey' || credentials.kind === 'bearer'
         ? decideIfCurrent(access, credentials, now)
         : authenticate(access, credentials, schemes),
-    lookUpOf: (access, credentials) =>
+    lookUpKindOf: (access, credentials) =>
       (credentials.kind === 'secretKey' || credentials.kind === 'bearer') && credentials.recent === undefined
-        ? lookUpOf(access, credentials, schemes)
+        ? lookUpKindOf(access, credentials, schemes)
         : undefined,
     confirm: directory.confirm,
   }
@@ -191,7 +191,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
 const bearerCarrier = 'bearer'
 
-function lookUpOf(
+function lookUpKindOf(
   access: Access,
   { kind, text, carrier }: Credential,
   { secretKey, foreign }: Schemes,

@@ -46,7 +46,8 @@ export function forwardedResponseLines(
   }
   const isLimited = allowances !== undefined && isFinal(status)
   const counted = costField?.remove(received.headers) ?? received.headers
-  const headers = withoutReplaced(isLimited ? withoutLimitFields(counted) : counted, responseHeaders)
+  const unlimited = isLimited ? withoutFields(counted, (name) => limitName.test(name)) : counted
+  const headers = withoutReplaced(unlimited, responseHeaders)
   const lastLines = isLimited ? allowanceLines(allowances) : ''
   const sentLines = responseHeaderLines({
     status,
@@ -78,11 +79,7 @@ export function clientTrailerLines(
 
 /** A backend's own words about limits would contradict those of the gateway. */
 const limitField = /\nratelimit(?:-policy|-limit|-remaining|-reset)?:/i
-const limitName = /^ratelimit(?:-policy|-limit|-remaining|-reset)?$/i
-
-function withoutLimitFields(headers: readonly string[]): readonly string[] {
-  return withoutFields(headers, (name) => limitName.test(name))
-}
+const limitName = /^ratelimit(?:-policy|-limit|-remaining|-reset)?$/
 
 function allowanceLines(allowances: readonly Allowance[] | undefined): string {
   if (allowances === undefined) return ''

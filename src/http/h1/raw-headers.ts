@@ -19,12 +19,12 @@ export function* fieldsIn(rawHeaders: readonly string[]): Generator<[name: strin
     yield [rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '']
 }
 
-/** The fields of a head less some, for code that is not hot. @param isDropped takes a name, as received */
+/** The fields but some. @param isDropped gets a name in lower case */
 export function withoutFields(
   rawHeaders: readonly string[],
   isDropped: (name: string) => boolean,
 ): readonly string[] {
-  return rawHeaders.filter((_, index) => !isDropped(rawHeaders[index - (index % 2)] ?? ''))
+  return rawHeaders.filter((_, index) => !isDropped((rawHeaders[index - (index % 2)] ?? '').toLowerCase()))
 }
 
 /**
