@@ -1,6 +1,6 @@
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { isRecord } from '#platform/json.ts'
-import { parseTime } from '#platform/time.ts'
+import { parseTime, timeRule } from '#platform/time.ts'
 import { emailKey } from '#store/account.ts'
 import { type AccountInput, findInputErrors, textFields } from '../account-input.ts'
 import { digestRule, parseDigest } from '../import/key-lines.ts'
@@ -98,7 +98,7 @@ function limitErrors(key: Values): readonly FieldError[] {
   }
   const errors = findKeyErrors(input, 0)
   return typeof expiresAt === 'string' && parseTime(expiresAt) === undefined
-    ? [...errors, { field: 'expiresAt', message: 'must be a time such as 2030-01-31T00:00:00Z' }]
+    ? [...errors, { field: 'expiresAt', message: timeRule }]
     : errors
 }
 

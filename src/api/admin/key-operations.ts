@@ -19,7 +19,7 @@ import {
   timeOrNull,
   type Value,
 } from '#platform/json-schema.ts'
-import { parseTime } from '#platform/time.ts'
+import { parseTime, timeRule } from '#platform/time.ts'
 import { pageSchema } from '../list-page.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 import { type AdminOperationOptions, idOf } from './account-operations.ts'
@@ -199,6 +199,6 @@ function readNewKey(
   if (expiresAt !== undefined && expiresInSeconds !== undefined)
     errors.push({ field: 'expiresInSeconds', message: 'must not come with expiresAt' })
   else if (expiresAt !== undefined && time === undefined)
-    errors.push({ field: 'expiresAt', message: 'must be a time such as 2030-01-31T00:00:00Z' })
+    errors.push({ field: 'expiresAt', message: timeRule })
   return { input, errors }
 }
