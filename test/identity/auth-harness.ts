@@ -8,9 +8,9 @@ import { createDirectory } from '#identity/cache/directory.ts'
 import { openInvalidation } from '#identity/cache/invalidation.ts'
 import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
 import {
+  ambiguousCredentials,
   noCredentials,
   withAuthorization,
-  withRepeatedAuthorization,
   withSecretKey,
 } from '#identity/credentials.ts'
 import type { Decision } from '#identity/decision.ts'
@@ -172,7 +172,7 @@ function credentialsOf({ secretKey, authorization, isRepeated }: Shown) {
     if (authorization !== undefined) {
       credentials =
         times < 2 && isRepeated
-          ? withRepeatedAuthorization()
+          ? ambiguousCredentials
           : withAuthorization(credentials, authorization, usualCarriers)
     }
   }

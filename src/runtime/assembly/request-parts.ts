@@ -27,7 +27,7 @@ import type { GatedRoute } from '#gateway/routes/route.ts'
 import { signInHostsOf } from '#gateway/routes/route-urls.ts'
 import { createLru } from '#identity/cache/lru.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
-import { type CountAgainstQuotas, createPlans } from '#identity/limits/plans.ts'
+import { type CountAgainstQuotas, createQuotaCounter } from '#identity/limits/plans.ts'
 import { createProofNonces } from '#identity/possession/nonces.ts'
 import { createProofs, type Proofs } from '#identity/possession/proofs.ts'
 import type { ProofReplays } from '#identity/possession/replays.ts'
@@ -221,7 +221,7 @@ export function createGateParts(
   return {
     authenticator: callerAuth.authenticator,
     limiter,
-    countAgainstQuotas: createPlanCounter(options),
+    countAgainstQuotas: createConfiguredQuotaCounter(options),
     failures: config.failures,
     metrics,
     keyUses,
@@ -233,8 +233,14 @@ export function createGateParts(
 }
 
 /** Counts requests against the quotas of keys and the plans of the config. */
-function createPlanCounter({ config, limiter, quotas, log, metrics }: ConfigParts): CountAgainstQuotas {
-  return createPlans({
+function createConfiguredQuotaCounter({
+  config,
+  limiter,
+  quotas,
+  log,
+  metrics,
+}: ConfigParts): CountAgainstQuotas {
+  return createQuotaCounter({
     plans: config.plans,
     limiter,
     quotas,
