@@ -1,3 +1,5 @@
+import { printable } from '#platform/text.ts'
+
 /** The path of an option: `['routes', 0, 'path']`. */
 export type Path = readonly (string | number)[]
 
@@ -53,8 +55,7 @@ export function formatSource(source: Source): string {
 
 /** `file:line:col  path: what is wrong: what to do`, one line. */
 export function formatProblem({ source, path, ...texts }: Problem): string {
-  const line = `${formatSource(source)}  ${formatPath(path)}: ${problemText(texts)}`
-  return line.replaceAll(unprintable, escapeCharacter)
+  return printable(`${formatSource(source)}  ${formatPath(path)}: ${problemText(texts)}`)
 }
 
 /** What is wrong, and what to do. */
@@ -81,13 +82,6 @@ export function problemData({ source, path, message, hint }: Problem, severity: 
 }
 
 const nowhere = { file: null, line: null, column: null }
-
-// Characters in a name or value that could break the line, recolour a terminal or reverse its text.
-const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
-
-function escapeCharacter(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-}
 
 /** How many problems are listed at most, as a whole file of them would fill logs and terminals. */
 export const listedMax = 100
