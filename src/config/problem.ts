@@ -1,3 +1,4 @@
+import { isRecord } from '#platform/json.ts'
 import { printable } from '#platform/text.ts'
 
 /** The path of an option: `['routes', 0, 'path']`. */
@@ -33,6 +34,19 @@ export function formatPath(path: Path): string {
   return path
     .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
     .join('')
+}
+
+/** Whether a path is the same as another, or above it. */
+export function isPathPrefix(prefix: Path, path: Path): boolean {
+  return prefix.length <= path.length && prefix.every((part, index) => part === path[index])
+}
+
+/** The value at a path of a tree; undefined = there is none. */
+export function valueAt(tree: unknown, path: Path): unknown {
+  return path.reduce<unknown>((node, part) => {
+    if (Array.isArray(node)) return typeof part === 'number' ? node[part] : undefined
+    return isRecord(node) && Object.hasOwn(node, part) ? node[part] : undefined
+  }, tree)
 }
 
 /** `config/gateway.yaml:12:5`, `$GATEHOUSE__LISTEN__PORT`, `--set listen.port`, `default`. */
