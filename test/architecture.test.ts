@@ -214,7 +214,17 @@ t.test('imports make no circle', async (t) => {
 })
 
 /** Where a folder, and each file beside the folders, is imported only from one side. */
-const orderedRooms = ['accounts', 'config', 'http', 'library', 'ops', 'platform', 'runtime', 'store']
+const orderedRooms = [
+  'accounts',
+  'config',
+  'http',
+  'library',
+  'ops',
+  'platform',
+  'portal',
+  'runtime',
+  'store',
+]
 
 t.test('the folders of a room make no circle', async (t) => {
   for (const room of orderedRooms) {

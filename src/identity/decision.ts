@@ -1,3 +1,4 @@
+import type { EpochMs } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { SchemeName } from './access.ts'
 import type { Confirmation } from './possession/confirmation.ts'
@@ -25,10 +26,9 @@ export interface Refusal extends RefusedCredential {
 }
 
 /**
- * Until when a verdict changes only with an account, a session or a signing key, in milliseconds since 1970; 0 = it must
- * not be reused.
+ * Until when a verdict changes only with an account, a session or a signing key; 0 = it must not be reused.
  */
-type HoldsUntil = number
+type HoldsUntil = EpochMs
 
 /** A scheme's verdict on a credential; the caller handles a missing one. */
 export type Authentication =

@@ -1,16 +1,16 @@
+import type { EpochMs } from './clock.ts'
 import { english } from './locales.ts'
 
 // A day here is a UTC day, as a whole number of days since 1970.
 
 export const dayMs = 86_400_000
 
-/** Such as `2026-11-23 14:03 UTC`. @param time milliseconds since 1970 */
-export function formatMinute(time: number): string {
+/** Such as `2026-11-23 14:03 UTC`. */
+export function formatMinute(time: EpochMs): string {
   return `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
-/** @param time milliseconds since 1970 */
-export function dayOf(time: number): number {
+export function dayOf(time: EpochMs): number {
   return Math.floor(time / dayMs)
 }
 
@@ -23,6 +23,9 @@ export function startOfDay(day: number): number {
 export function formatDay(day: number): string {
   return new Date(startOfDay(day)).toISOString().slice(0, 10)
 }
+
+/** What is said of a text that `parseDay` cannot read. */
+export const dayRule = 'must be a day such as 2026-11-23'
 
 /** The day in a text such as `2026-11-23`, from 1970 to 9999; undefined if it is none. */
 export function parseDay(text: string): number | undefined {
@@ -41,6 +44,9 @@ export function firstOfMonth(day: number, later = 0): number {
 export function dayOfMonth(day: number): number {
   return new Date(startOfDay(day)).getUTCDate()
 }
+
+/** What is said of a text that `parseTime` cannot read. */
+export const timeRule = 'must be a time such as 2030-01-31T00:00:00Z'
 
 const rfc3339 =
   /^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/

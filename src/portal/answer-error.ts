@@ -88,6 +88,8 @@ export function errorText(
       const { unavailable } = texts.errors
       return { title: unavailable.title, detail: unavailable[effect] }
     }
+    case 'route-not-found':
+      return texts.errors.pageNotFound
     case 'role-forbidden':
       return texts.errors.administratorsOnly
     default:

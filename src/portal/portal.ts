@@ -8,14 +8,12 @@ import { newAccountPages } from './accounts/new-account-pages.ts'
 import { severalAccountsPages } from './accounts/several-pages.ts'
 import { adminPages } from './admin-pages.ts'
 import { answerError } from './answer-error.ts'
-import { apiPages } from './api/api-pages.ts'
+import { apiPages } from './api-pages.ts'
+import { confirmPassword } from './confirm-password.ts'
 import { eventPages } from './event-pages.ts'
 import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './forms/csrf.ts'
 import { createFlashNotices } from './forms/flash-notices.ts'
-import { confirmPassword } from './forms/refusal.ts'
 import { integrationPages } from './integration/integration-pages.ts'
-import { linkPages } from './link-pages.ts'
-import { oidcPages } from './oidc/oidc-pages.ts'
 import {
   createPageContext,
   type PageContext,
@@ -46,7 +44,9 @@ import { profilePages } from './profile-pages.ts'
 import { answerAsset, readAssets } from './read-assets.ts'
 import { secondFactorPages } from './second-factor/second-factor-pages.ts'
 import { sessionsPages } from './sessions-pages.ts'
-import { signInPages } from './sign-in-pages.ts'
+import { linkPages } from './sign-in/link-pages.ts'
+import { oidcPages } from './sign-in/oidc-pages.ts'
+import { signInPages } from './sign-in/sign-in-pages.ts'
 import { usagePages } from './usage-pages.ts'
 import { languageOf } from './viewer-language.ts'
 import type { ScopedRoute } from './views/frame.ts'
@@ -228,5 +228,5 @@ function isFromEarlierSession({ request, viewer, form }: PageContext): boolean {
 
 /** @throws GatehouseError `route-not-found` */
 export function throwNotFound(): never {
-  throw new GatehouseError('route-not-found', { detail: 'No such page.' })
+  throw new GatehouseError('route-not-found')
 }

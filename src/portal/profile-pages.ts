@@ -2,10 +2,10 @@ import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { isLanguage } from '#platform/locales.ts'
 import type { Form } from './forms/body.ts'
 import { asFieldError, type FormRefusal, formRefusal } from './forms/refusal.ts'
-import { assertPasswordsMatch } from './link-pages.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages } from './portal-page.ts'
 import { type PageResult, redirectTo } from './portal-response.ts'
+import { assertPasswordsMatch } from './sign-in/link-pages.ts'
 import { type ProfileForm, profilePage } from './views/profile-page.ts'
 
 /** One's own name, e-mail and password. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Clock } from '#platform/clock.ts'
+import type { MonotonicClock } from '#platform/clock.ts'
 import { type Debtor, Debts } from './debts.ts'
 import type { Rate, RateResult } from './rates.ts'
 
@@ -27,11 +27,8 @@ const evictionCandidatesMax = 8
 /** Longer subjects are replaced by their digest. */
 const subjectLengthMax = 64
 
-/**
- * Rates of this process only (GCRA): the whole limit at once, then one each time a slot is free again.
- * @param clock monotonic, as rates are spans
- */
-export function createLocalRates(clock: Clock) {
+/** Rates of this process only (GCRA): the whole limit at once, then one each time a slot is free again. */
+export function createLocalRates(monotonic: MonotonicClock) {
   const debts = new Debts(subjectsMax)
   let sweepAt = Number.NEGATIVE_INFINITY
   let additionsUntilSweep = additionsPerSweep
@@ -39,7 +36,7 @@ export function createLocalRates(clock: Clock) {
   /** As `RateStore.takeFromRate`. */
   function take(purpose: string, subject: string, rate: HintedRate): RateResult {
     const { limit, perMs, recentPlace } = rate
-    const now = clock()
+    const now = monotonic()
     if (now >= sweepAt) sweepSettled(now)
     const intervalMs = perMs / limit
     const recent = debts.check(purpose, subject, recentPlace)

@@ -1,3 +1,4 @@
+import type { EpochMs } from '#platform/clock.ts'
 import { dayOf, firstOfMonth, formatDay, startOfDay } from '#platform/time.ts'
 
 /** This many requests in each UTC day or month. */
@@ -10,8 +11,7 @@ export interface Quota {
 export interface QuotaWindow {
   /** Such as `2026-11-23` or `2026-11`. */
   readonly window: string
-  /** Milliseconds since 1970. */
-  readonly endsAt: number
+  readonly endsAt: EpochMs
   readonly windowMs: number
 }
 
@@ -50,8 +50,7 @@ export interface QuotaTake {
   readonly subject: string
   /** The day (`2026-11-23`) or the month (`2026-11`). */
   readonly window: string
-  /** Milliseconds since 1970. */
-  readonly now: number
+  readonly now: EpochMs
   /** When the window ends; its count is removed some time later. */
   readonly endsAt: number
   /** Requests in the window. */
@@ -96,8 +95,7 @@ export interface QuotaHolder {
   readonly reserved: number
   readonly sequence: number
   readonly granted: number
-  /** Milliseconds since 1970. */
-  readonly askedAt: number
+  readonly askedAt: EpochMs
 }
 
 /** Holders as plain JSON, by process ID: reserved, sequence, granted, askedAt. */
@@ -202,8 +200,8 @@ export function quotaUsed(
   return Math.max(0, granted - unused + (own?.uncounted ?? 0))
 }
 
-/** The day or month of a moment. @param now milliseconds since 1970 */
-export function quotaWindow(per: Quota['per'], now: number): QuotaWindow {
+/** The day or month of a moment. */
+export function quotaWindow(per: Quota['per'], now: EpochMs): QuotaWindow {
   const today = dayOf(now)
   return per === 'day'
     ? windowOf(formatDay(today), today, today + 1)

@@ -99,16 +99,13 @@ export function purposeOf(kind: KeyKind, accountId: string): string {
 export function addSecretKey(
   { store, entry, keysMax }: AddSecretKeyOptions,
   account: Account,
-  {
-    key,
-    stored: secretKey,
-    details,
-  }: {
+  made: {
     readonly key?: string | undefined
     readonly stored: SecretKey
     readonly details?: AuditEntry['details'] | undefined
   },
 ): Promise<SecretKeyAdded> {
+  const { key, stored: secretKey, details } = made
   const auditEntry = entry('secret-key-created', account, { ...keyDetails(secretKey), ...details })
   const adding = store.addSecretKey(account.id, { secretKey, keysMax }, auditEntry)
   return key === undefined ? adding : withUnconfirmedKeys(key, adding)

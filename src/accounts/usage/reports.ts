@@ -1,10 +1,10 @@
 import type { Clock } from '#platform/clock.ts'
-import { dayOf, firstOfMonth, formatDay, parseDay } from '#platform/time.ts'
+import { dayOf, dayRule, firstOfMonth, formatDay, parseDay } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
 import { type AccountStore, readAllAccounts } from '#store/accounts.ts'
 import { type DayRange, totalOf, type UsageCount, type UsageStore, usageDaysKept } from '#store/usage.ts'
 import type { FileDownload } from '../audit/log.ts'
-import { csvLine } from '../csv.ts'
+import { csvLine, exportLine } from '../csv.ts'
 import {
   type KeyQuotaUse,
   keyQuotaUseData,
@@ -65,9 +65,9 @@ export function createUsageReports(
     onRead?: (accounts: number) => void,
   ): AsyncGenerator<string> {
     if (format === 'csv') yield csvLine(columns)
-    const write = format === 'csv' ? csvRow : jsonLine
+    const lineOf = exportLine(format, columns)
     const rowsOf = async (accountId: string, email: string) =>
-      (await read(accountId, days)).map((count) => write({ accountId, email, ...usageData(count) })).join('')
+      (await read(accountId, days)).map((count) => lineOf({ accountId, email, ...usageData(count) })).join('')
     let count = 0
     for await (const accounts of readAllAccounts(store, accountsAtOnce)) {
       const used = await Promise.all(accounts.map(({ id, email }) => rowsOf(id, email)))
@@ -94,9 +94,9 @@ export function createUsageReports(
 
   function parseDays(texts: DayTexts): DayRange | DayProblem {
     const to = texts.to === undefined ? today() : parseDay(texts.to)
-    if (to === undefined) return { field: 'to', message: dayForm }
+    if (to === undefined) return { field: 'to', message: dayRule }
     const from = texts.from === undefined ? firstOfMonth(to) : parseDay(texts.from)
-    if (from === undefined) return { field: 'from', message: dayForm }
+    if (from === undefined) return { field: 'from', message: dayRule }
     if (from > to) return { field: 'from', message: `must not be after ${formatDay(to)}` }
     if (to - from > usageDaysKept)
       return { field: 'from', message: `must be at most ${usageDaysKept} days before ${formatDay(to)}` }
@@ -105,8 +105,6 @@ export function createUsageReports(
 
   return { read, export: exportAll, parseDays, keptDays: () => ({ from: oldestKept(), to: today() + 1 }) }
 }
-
-const dayForm = 'must be a day such as 2026-11-23'
 
 /** A count as the API, the commands and the exports show it. */
 export function usageData({ day, key, route, requests, units }: UsageCount) {
@@ -155,20 +153,7 @@ export function usageFile(counts: readonly UsageCount[]): FileDownload {
   const own = columns.filter((name) => name !== 'accountId' && name !== 'email')
   async function* chunks(): AsyncGenerator<string> {
     yield csvLine(own)
-    yield counts
-      .map(usageData)
-      .map((usage) => csvLine(own.map((name) => String(usage[name]))))
-      .join('')
+    yield counts.map(usageData).map(exportLine('csv', own)).join('')
   }
   return { name: 'usage.csv', type: 'text/csv; charset=utf-8', chunks: chunks() }
-}
-
-type ExportedUsage = ReturnType<typeof usageData> & { readonly accountId: string; readonly email: string }
-
-function csvRow(usage: ExportedUsage): string {
-  return csvLine(columns.map((name) => String(usage[name])))
-}
-
-function jsonLine(usage: ExportedUsage): string {
-  return `${JSON.stringify(usage)}\n`
 }

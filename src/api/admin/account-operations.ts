@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { AccountActions } from '#accounts/account-actions.ts'
 import { accountData, createdData } from '#accounts/account-data.ts'
 import { accountDefaults, findInputErrors } from '#accounts/account-input.ts'
+import { desiredAccount } from '#accounts/apply/state-schema.ts'
 import { listedAccountData } from '#accounts/list/listed-accounts.ts'
 import { type AccountQueryField, accountQueryFields, parseAccountQuery } from '#accounts/list/query.ts'
 import { tryCreateSetupLink } from '#accounts/setup-links.ts'
@@ -9,20 +10,9 @@ import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { recordReason } from '#gateway/arrival/outcome.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { flag, type JsonSchema, objectSchema, text, time, type Value } from '#platform/json-schema.ts'
 import { accountOrders } from '#store/account-filter.ts'
-import {
-  flag,
-  type JsonSchema,
-  objectSchema,
-  optionalSchema,
-  page,
-  pageData,
-  pageSchema,
-  text,
-  textOrNull,
-  time,
-  type Value,
-} from '../json-schema.ts'
+import { page, pageData, pageSchema } from '../list-page.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 
 /** What the admin API's operations need. */
@@ -52,15 +42,15 @@ export function idOf({ params }: FastifyRequest): string {
 
 // The contents of texts are checked where accounts are created.
 
-const plan = { ...textOrNull, description: 'Name of a plan of the config; null = none.' } as const
+const { plan } = desiredAccount.properties
 
 const profile = { email: text, firstName: text, lastName: text, role: text, isVerified: flag } as const
 
 export const account = objectSchema({ id: text, ...profile, disabled: flag, plan, createdAt: time })
 
 export const newAccount = objectSchema(
+  { email: text },
   {
-    email: text,
     firstName: { ...text, default: accountDefaults.firstName },
     lastName: { ...text, default: accountDefaults.lastName },
     role: { ...text, default: accountDefaults.role },
@@ -73,23 +63,15 @@ export const newAccount = objectSchema(
         'Mails the set-up link to the owner instead of answering with it; needs `mail` in the config.',
     },
   },
-  ['firstName', 'lastName', 'role', 'isVerified', 'plan', 'mailSetupLink'],
 )
 
 export const createdAccount = objectSchema(
-  {
-    id: text,
-    ...profile,
-    plan: text,
-    secretKey: text,
-    apiKey: text,
-    setupUrl: { ...text, format: 'uri' },
-  },
-  ['plan', 'setupUrl'],
+  { id: text, ...profile, secretKey: text, apiKey: text },
+  { plan: text, setupUrl: { ...text, format: 'uri' } },
 )
 
 export const accountChanges = {
-  ...optionalSchema({ ...profile, disabled: flag, plan }),
+  ...objectSchema({}, { ...profile, disabled: flag, plan }),
   minProperties: 1,
 } as const
 
@@ -108,16 +90,19 @@ function filterParameter<Schema extends JsonSchema>(name: AccountQueryField, sch
   return { ...schema, description: accountQueryFields[name].help }
 }
 
-const listQuery = optionalSchema({
-  ...page,
-  q: filterParameter('q', text),
-  role: filterParameter('role', text),
-  plan: filterParameter('plan', text),
-  disabled: filterParameter('disabled', flag),
-  activeSince: filterParameter('activeSince', text),
-  inactiveSince: filterParameter('inactiveSince', text),
-  sort: filterParameter('sort', { type: 'string', enum: accountOrders } as const),
-})
+const listQuery = objectSchema(
+  {},
+  {
+    ...page,
+    q: filterParameter('q', text),
+    role: filterParameter('role', text),
+    plan: filterParameter('plan', text),
+    disabled: filterParameter('disabled', flag),
+    activeSince: filterParameter('activeSince', text),
+    inactiveSince: filterParameter('inactiveSince', text),
+    sort: filterParameter('sort', { type: 'string', enum: accountOrders } as const),
+  },
+)
 
 /** The errors of members that match their schemas: of a new account, or of changes. */
 function findMemberErrors(
@@ -128,13 +113,7 @@ function findMemberErrors(
 }
 
 /** Operations on accounts. */
-export function accountOperations({
-  actionsOf,
-  actionsToChange,
-  hasSetupLinks,
-}: AdminOperationOptions): AdminOperations<
-  '/api/v1/admin/accounts' | '/api/v1/admin/accounts/:id' | '/api/v1/admin/accounts/:id/second-factor'
-> {
+export function accountOperations({ actionsOf, actionsToChange, hasSetupLinks }: AdminOperationOptions) {
   return {
     '/api/v1/admin/accounts': {
       GET: operation({
@@ -228,5 +207,5 @@ export function accountOperations({
         },
       }),
     },
-  }
+  } satisfies Partial<AdminOperations>
 }

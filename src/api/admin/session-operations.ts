@@ -1,5 +1,6 @@
 import { sessionData } from '#accounts/account-data.ts'
-import { count, objectSchema, pageData, pageQuery, pageSchema, text, time } from '../json-schema.ts'
+import { count, objectSchema, text, time } from '#platform/json-schema.ts'
+import { pageData, pageQuery, pageSchema } from '../list-page.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 import { type AdminOperationOptions, idOf } from './account-operations.ts'
 
@@ -13,11 +14,9 @@ export const session = objectSchema({
   client: text,
 })
 
-const sessionsQuery = objectSchema({ session: { ...text, description: 'Only this session.' } }, ['session'])
+const sessionsQuery = objectSchema({}, { session: { ...text, description: 'Only this session.' } })
 
-export function sessionOperations({
-  actionsOf,
-}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/sessions'> {
+export function sessionOperations({ actionsOf }: AdminOperationOptions) {
   return {
     '/api/v1/admin/accounts/:id/sessions': {
       GET: operation({
@@ -50,5 +49,5 @@ export function sessionOperations({
         },
       }),
     },
-  }
+  } satisfies Partial<AdminOperations>
 }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type BlockedSubjects, blockedSubjectData } from '#identity/issuers/subjects.ts'
-import { objectSchema, pageData, pageQuery, pageSchema, text, time } from '../json-schema.ts'
+import { objectSchema, text, time } from '#platform/json-schema.ts'
+import { pageData, pageQuery, pageSchema } from '../list-page.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 
 export const subject = objectSchema({
@@ -20,9 +21,7 @@ export interface SubjectOperationOptions {
   subjectsOf(request: FastifyRequest): BlockedSubjects
 }
 
-export function subjectOperations({
-  subjectsOf,
-}: SubjectOperationOptions): AdminOperations<'/api/v1/admin/subjects'> {
+export function subjectOperations({ subjectsOf }: SubjectOperationOptions) {
   return {
     '/api/v1/admin/subjects': {
       GET: operation({
@@ -64,5 +63,5 @@ export function subjectOperations({
         },
       }),
     },
-  }
+  } satisfies Partial<AdminOperations>
 }

@@ -12,30 +12,46 @@ export interface ImportSource {
   readonly name: string
   /** All lines, from the first. */
   lines(): AsyncIterable<readonly Line[]>
-  close(): Promise<void>
 }
 
-const chunkBytes = 65_536
+/** Reads what comes, and no more once it is longer than `bytesMax`. */
+export async function readInput(input: AsyncIterable<unknown>, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of input) {
+    // Bytes: a chunk may end within a character.
+    const bytes = chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.from(String(chunk))
+    chunks.push(bytes)
+    length += bytes.length
+    if (length > bytesMax) break
+  }
+  return Buffer.concat(chunks)
+}
+
 /** The operand that means standard input, or standard output. */
 export const standardStream = '-'
 
 /**
- * Opens a file, or standard input, which is kept in a temporary file meanwhile: private, without a name, and gone with
+ * Works with a file, or standard input, which is kept in a temporary file meanwhile: private, without a name, and gone with
  * the process. The same for a pipe that has a name.
  * @param lineBytesMax longer lines cannot be used; default: as `readLines`
  * @throws OperatorError where it cannot be read
  */
-export async function openImportSource(
+export async function withImportSource<Result>(
   path: string,
   terminal: Terminal,
+  work: (source: ImportSource) => Promise<Result>,
   lineBytesMax?: number,
-): Promise<ImportSource> {
+): Promise<Result> {
   const name = path === standardStream ? 'standard input' : path
   const file = await openForReading(path, name, terminal)
-  return {
-    name,
-    lines: () => readLines(bytesOf(file), lineBytesMax),
-    close: () => file.close(),
+  try {
+    return await work({
+      name,
+      lines: () => readLines(file.createReadStream({ start: 0, autoClose: false }), lineBytesMax),
+    })
+  } finally {
+    await file.close()
   }
 }
 
@@ -45,23 +61,12 @@ async function openForReading(path: string, name: string, { input }: Terminal): 
     const file = await open(path)
     if ((await file.stat()).isFile()) return file
     try {
-      return await spool(bytesOf(file, 'here'))
+      return await spool(file.createReadStream({ autoClose: false }))
     } finally {
       await file.close()
     }
   } catch (cause) {
     throw new OperatorError(`cannot read ${name}: ${errorMessage(cause)}`, { cause })
-  }
-}
-
-/** From the first byte, or from where a pipe stands, which has no positions. A chunk is valid until the next. */
-async function* bytesOf(file: FileHandle, from: 'start' | 'here' = 'start'): AsyncGenerator<Uint8Array> {
-  const buffer = Buffer.allocUnsafe(chunkBytes)
-  for (let position = 0; ; ) {
-    const { bytesRead } = await file.read(buffer, 0, chunkBytes, from === 'start' ? position : null)
-    if (bytesRead === 0) return
-    position += bytesRead
-    yield buffer.subarray(0, bytesRead)
   }
 }
 

@@ -5,7 +5,7 @@ import { type RequestHead, withoutTexts } from '#http/exchange/request-head.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import type { AddressSet } from '#platform/addresses.ts'
-import { monotonicClock } from '#platform/clock.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import { copyString } from '#platform/text.ts'
 import { userAgentLengthMax, type Visitor } from '#store/sessions.ts'
 import { type Client, readClient } from './client.ts'
@@ -20,8 +20,7 @@ export interface Arrival<Connection = ClientExchange> {
   readonly connection: Connection
   readonly head: RequestHead
   readonly requestId: string
-  /** On the clock of performance.now(). */
-  readonly arrivedAt: number
+  readonly arrivedAt: MonotonicMs
   readonly client: Client
   readonly fields: RequestFields
   /** Where a secret key was looked for. */

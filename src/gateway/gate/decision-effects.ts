@@ -53,8 +53,11 @@ export interface DecisionEffects {
     arrival: GatedArrival,
     decision: AllowedDecision,
   ): EventualResult<MatchedRoute>
-  /** Counts a refused credential against the client's address, and the decision by the code sent to the client. */
-  refuse(
+  /**
+   * Counts a refused credential against the client's address, and the decision by the code sent to the client.
+   * @returns the error for the client
+   */
+  countRefusedCredential(
     route: GatedRoute,
     arrival: GatedArrival,
     decision: Refusal,
@@ -136,7 +139,7 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
     return route
   }
 
-  function refuse(
+  function countRefusedCredential(
     { access }: GatedRoute,
     arrival: GatedArrival,
     decision: Refusal,
@@ -156,12 +159,12 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
     arrival: GatedArrival,
     decision: Decision,
   ): EventualResult<MatchedRoute> {
-    if (decision.kind === 'refused') return refuse(route, arrival, decision)
+    if (decision.kind === 'refused') return countRefusedCredential(route, arrival, decision)
     recordKeyUse(arrival, decision)
     return takeLimits(route, arrival, decision)
   }
 
-  return { apply, recordKeyUse, takeLimits, refuse, countRefusal }
+  return { apply, recordKeyUse, takeLimits, countRefusedCredential, countRefusal }
 }
 
 /** Counts decisions by scheme, refusals also by code. */

@@ -69,11 +69,13 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
       const misplaced = takeCredentials(route, arrival)
       if (misplaced) return effects.countRefusal(undefined, misplaced)
     }
-    const asked =
+    const lookUpKind =
       route.access.kind === 'public'
         ? undefined
-        : authenticator.lookUpOf?.(route.access, credentialsOf(arrival))
-    return asked === undefined ? decide(route, arrival, arrival.arrivedAt) : lookUp(route, arrival, asked)
+        : authenticator.lookUpKindOf?.(route.access, credentialsOf(arrival))
+    return lookUpKind === undefined
+      ? decide(route, arrival, arrival.arrivedAt)
+      : lookUp(route, arrival, lookUpKind)
   }
 
   /** Looks up a key or token that may be invented, unless its network has sent too many invalid ones. */
@@ -122,7 +124,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
     if (decision.kind === 'allowed' && decision.confirmation !== undefined && !isConfirmed)
       return admitProven(route, arrival, decision)
     if (steps) tellDecision(steps, decision)
-    if (decision.kind === 'refused') return effects.refuse(route, arrival, decision)
+    if (decision.kind === 'refused') return effects.countRefusedCredential(route, arrival, decision)
     return admitCaller(route, arrival, decision, isConfirmed)
   }
 
@@ -152,8 +154,8 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
     isConfirmed: boolean,
   ): EventualResult<MatchedRoute> {
     const { principal, scheme } = decision
-    const misplaced = principal && refuseFrom(principal, arrival)
-    if (misplaced) return effects.countRefusal(scheme, misplaced)
+    const refusal = principal && addressRefusal(principal, arrival)
+    if (refusal) return effects.countRefusal(scheme, refusal)
     effects.recordKeyUse(arrival, decision)
     const code = authorize(route.access, principal)
     if (code !== undefined && !isConfirmed) return admitConfirmed(route, arrival, decision)
@@ -162,8 +164,8 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
     return effects.takeLimits(route, arrival, decision)
   }
 
-  /** Why a valid credential is refused because of the address that it came from. */
-  function refuseFrom(principal: Principal, arrival: Incoming): GatehouseError | undefined {
+  /** Why a valid credential is refused: it must not come from this address, or from this page. */
+  function addressRefusal(principal: Principal, arrival: Incoming): GatehouseError | undefined {
     return isFromAllowedAddress(principal, arrival.client.address)
       ? checkBasicKey(arrival)
       : sharedError('address-forbidden')

@@ -51,7 +51,7 @@ export function createPossessionCheck(options: PossessionOptions): CheckPossessi
     )
     const proof = proofOrRefusal(arrival, proofs, read)
     if (proof instanceof GatehouseError) return proof
-    if (proof.jkt !== confirmation.jkt) return refuse(arrival, 'its key does not match cnf.jkt')
+    if (proof.jkt !== confirmation.jkt) return proofInvalid(arrival, 'its key does not match cnf.jkt')
     return useProof(arrival, proofs, proof)
   }
 }
@@ -77,7 +77,7 @@ export function proofOrRefusal(
     case 'nonce':
       return new GatehouseError('proof-nonce-required', { nonce: proofs.nonce() })
     case 'invalid':
-      return refuse(arrival, verdict.reason)
+      return proofInvalid(arrival, verdict.reason)
     default:
       return verdict satisfies never
   }
@@ -89,12 +89,12 @@ export function useProof(
   proofs: Pick<Proofs, 'use'>,
   proof: ReadProof,
 ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-  const settle = (isFirst: boolean) => (isFirst ? undefined : refuse(arrival, 'it was used before'))
+  const settle = (isFirst: boolean) => (isFirst ? undefined : proofInvalid(arrival, 'it was used before'))
   const used = proofs.use(proof)
   return used instanceof Promise ? used.then(settle) : settle(used)
 }
 
-function refuse({ outcome }: GatedArrival, reason: string): GatehouseError {
+function proofInvalid({ outcome }: GatedArrival, reason: string): GatehouseError {
   recordReason(outcome, `proof: ${reason}`)
   return sharedError('proof-invalid')
 }

@@ -13,9 +13,8 @@ import {
 import { readMaxForwards, withMaxForwards } from '../forward/hop-by-hop.ts'
 import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
 import { type HeadUpstream, isLastOnConnection, type RequestHeadInput } from '../forward/upstream-head.ts'
-import { ambiguousHostError } from '../routes/host-name.ts'
 import type { Route } from '../routes/route.ts'
-import type { RouteTable } from '../routes/table.ts'
+import { matchError, type RouteTable } from '../routes/table.ts'
 import type { GateResult } from './decision-effects.ts'
 import type { StepListener } from './gate.ts'
 
@@ -31,18 +30,12 @@ export function findRoute<Upstream>(
       if (!match.route.isDenied) return match.route
       recordRouteName(outcome, match.route.name)
       return sharedError('route-denied')
-    case 'none':
-      return sharedError('route-not-found')
-    case 'host':
-      return ambiguousHostError()
-    case 'ambiguous':
-      recordReason(outcome, match.reason)
-      return sharedError('path-ambiguous', match.detail)
     case 'method':
       if (match.onlyRoute) recordRouteName(outcome, match.onlyRoute.name)
       return new GatehouseError('method-not-allowed', { allow: match.allowed })
     default:
-      return match satisfies never
+      if (match.kind === 'ambiguous') recordReason(outcome, match.reason)
+      return matchError(match)
   }
 }
 

@@ -21,9 +21,9 @@ import { type ChallengeContext, challenges, isRegistryPath } from './challenges.
 import { renderErrorPage } from './error-page.ts'
 import { endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-status.ts'
 import {
-  challengedCodes,
   completeText,
   describeProblem,
+  hasChallenge,
   type Problem,
   type ProblemContext,
   type ProblemText,
@@ -69,7 +69,7 @@ export function applyKeepAlive(request: IncomingMessage, response: ServerRespons
 export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatus?: number): void {
   const { connection, outcome, requestId, carriers } = arrival
   const { access, corsHeaders } = outcome
-  recordFailure(arrival.outcome, error)
+  recordFailure(outcome, error)
   if (!connection.isHeadSent) recordStatus(outcome, error.status)
   if (sentStatus === undefined && connection.httpVersion === '2' && isGrpcCall(arrival.head)) {
     endGrpcCall(arrival, grpcStatusLines(error))
@@ -120,7 +120,7 @@ export function answerErrorPage(
   extraLines = '',
 ): void {
   const { connection, outcome, requestId, carriers } = arrival
-  recordFailure(arrival.outcome, error)
+  recordFailure(outcome, error)
   recordStatus(outcome, error.status)
   const isProof = sendsProof(arrival)
   const challenge = challengeLines(error, { access: outcome.access, carriers, isRegistry: false, isProof })
@@ -131,7 +131,7 @@ export function answerErrorPage(
 
 /** A page has challenges too (RFC 9110 15.5.2), except Basic, for which browsers would open a password dialog. */
 function challengeLines(error: GatehouseError, context: ChallengeContext): string {
-  if (error.status !== 401 && !challengedCodes.has(error.code)) return ''
+  if (!hasChallenge(error)) return ''
   return challenges(error.code, context)
     .filter((challenge) => !challenge.startsWith('Basic'))
     .map((challenge) => `WWW-Authenticate: ${challenge}\r\n`)

@@ -1,3 +1,5 @@
+import { withoutFields } from '#http/h1/raw-headers.ts'
+
 /** What the client gets instead of fields of the backend's response. Plain data, as it is a part of the config. */
 export interface ResponseHeaders {
   /** The fields that are set: name, value, name, value. */
@@ -22,6 +24,5 @@ export function withoutReplaced(
   rules: ResponseHeaders | undefined,
 ): readonly string[] {
   if (rules === undefined) return headers
-  const { replacedNames } = rules
-  return headers.filter((_, index) => !replacedNames.has(headers[index - (index % 2)]?.toLowerCase() ?? ''))
+  return withoutFields(headers, (name) => rules.replacedNames.has(name))
 }

@@ -1,5 +1,6 @@
 import type { HttpVersion } from '#http/exchange/client-exchange.ts'
 import type { Trace } from '#ops/tracing/tracer.ts'
+import type { MonotonicMs } from '#platform/clock.ts'
 import { memoize, memoizeBounded } from '#platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.ts'
 import { copyString } from '#platform/text.ts'
@@ -9,9 +10,9 @@ import { clientClosedRequest, type Outcome, principalOf } from '../arrival/outco
 
 /**
  * The members of a request's line in the access log, each followed by a comma.
- * @param now when the request ended, on the clock of performance.now()
+ * @param now when the request ended
  */
-type WriteAccessLine = (arrival: Arrival, now: number, isComplete: boolean) => string
+type WriteAccessLine = (arrival: Arrival, now: MonotonicMs, isComplete: boolean) => string
 
 /** @param listener its name; undefined = the main listener */
 export function createAccessLineWriter(listener: string | undefined): WriteAccessLine {

@@ -16,10 +16,10 @@ import type { HeldBodies } from '../forward/held-bodies.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
 import type { StickyCookies } from '../forward/sticky-cookies.ts'
 import type { RequestWriter } from '../forward/upstream-head.ts'
-import { createAdmission } from '../gate/admission.ts'
 import { answerOptions } from '../gate/choose-scope.ts'
 import { createDecisionEffects } from '../gate/decision-effects.ts'
 import { createGate, type GateOptions } from '../gate/gate.ts'
+import { createPassGate } from '../gate/pass-gate.ts'
 import {
   checkUpgrade,
   createUpstreamHeadReader,
@@ -36,7 +36,7 @@ import { answerErrorPage, answerProblem, brokenBodyError } from '../refusals/sen
 import { type Route, standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { WorkerScopes } from '../routes/worker-scopes.ts'
-import { askForUsage, type SentRequest } from './ask-for-usage.ts'
+import { type AdmittedRequest, askForUsage } from './ask-for-usage.ts'
 import type { GrpcCalls } from './grpc-calls.ts'
 import type { OpenCallers } from './open-callers.ts'
 import { acceptUpgrade } from './upgrades.ts'
@@ -100,8 +100,11 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     checkSecondTargets,
     redirectToSignIn,
     renewAccessCookie,
+    ownCookies,
+    stickyCookies,
+    portalScopes,
+    grpcCalls,
   } = options
-  const { ownCookies, stickyCookies, portalScopes, grpcCalls } = options
   const terms = { writeTrailers: writer.writeTrailers, ownCookies, stickyCookies, portalScopes }
   const readUpstreamHead = createUpstreamHeadReader(options)
   const findRoute = (arrival: Arrival) => {
@@ -137,7 +140,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   }
 
   function send(
-    { route, arrival, upstreamHead, heldBody }: SentRequest<Upstream>,
+    { route, arrival, upstreamHead, heldBody }: AdmittedRequest<Upstream>,
     secondTargets: SecondTargets | undefined,
   ): void {
     const { connection, head, outcome } = arrival
@@ -178,10 +181,9 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     else answerProblem(arrival, error)
   }
 
-  const handleOrdinary = createAdmission<Route<Upstream>, LaneRequest>({
+  const handleOrdinary = createPassGate<Route<Upstream>, LaneRequest>({
     gate: (request) => effects.apply(request.route, request, request.decision),
     checkSecondTargets,
-    sentHead: ({ head }) => head,
     admit: (route, request) => {
       const principal = principalOf(request.outcome)
       if (principal !== undefined) usageMeter.onForwarded(route, principal, request.arrivedAt)
@@ -189,10 +191,9 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     },
     refuse,
   })
-  const handle = createAdmission<Route<Upstream>, Arrival>({
+  const handle = createPassGate<Route<Upstream>, Arrival>({
     gate,
     checkSecondTargets,
-    sentHead: ({ head }) => head,
     admit: forwardToUpstream,
     refuse,
   })

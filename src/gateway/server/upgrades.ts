@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { MonotonicClock } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 import { recordStatus } from '../arrival/outcome.ts'
@@ -35,10 +35,13 @@ const intervalMs = 60_000
  * Creates the function that logs a WebSocket upgrade on a route without `websocket`, which is forwarded as an ordinary
  * request: its client only sees it fail. Once a minute for each route.
  */
-export function createIgnoredUpgradeLog(log: Pick<Log, 'warn'>, clock: Clock): (route: string) => void {
+export function createIgnoredUpgradeLog(
+  log: Pick<Log, 'warn'>,
+  monotonic: MonotonicClock,
+): (route: string) => void {
   const loggedAt = new Map<string, number>()
   return function logIgnoredUpgrade(route) {
-    const now = clock()
+    const now = monotonic()
     if (now - (loggedAt.get(route) ?? Number.NEGATIVE_INFINITY) < intervalMs) return
     loggedAt.set(route, now)
     log.warn({ route }, 'WebSocket upgrade forwarded as an ordinary request: the route lacks websocket: true')

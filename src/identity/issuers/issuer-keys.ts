@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { MonotonicClock } from '#platform/clock.ts'
 import { inTime } from '#platform/deadline.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { parseJson } from '#platform/json.ts'
@@ -37,7 +37,7 @@ export interface IssuerKeysOptions {
   readonly issuer: IssuerOptions
   readonly log: Pick<Log, 'info' | 'error'>
   /** Monotonic. */
-  readonly monotonic: Clock
+  readonly monotonic: MonotonicClock
   /** Called when keys were fetched. `removed`: a known key has disappeared or changed. */
   onReplaced(change: 'added' | 'removed'): void
   /** Called for each fetch that was made for these keys; not for results that are shared with other workers. */

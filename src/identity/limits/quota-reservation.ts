@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '#platform/clock.ts'
+import type { Clock, MonotonicClock, MonotonicMs } from '#platform/clock.ts'
 import { type Quota, type QuotaStore, type QuotaTake, type QuotaWindow, quotaSlack } from '#store/quotas.ts'
 
 /** What this process knows about a subject's quota in one window. */
@@ -10,8 +10,8 @@ export interface Reservation extends QuotaWindow {
   limit: number
   /** How many were granted to all processes together, when the store was last asked. */
   granted: number
-  /** Until when the window need not be checked again, on the monotonic clock. */
-  currentUntil: number
+  /** Until when the window need not be checked again. */
+  currentUntil: MonotonicMs
   /** How many may pass without asking the store. */
   left: number
   /** At this value of `left` more are requested, before any client has to wait; -1 = never. */
@@ -20,13 +20,13 @@ export interface Reservation extends QuotaWindow {
   passed: number
   /** How many of these the store has not been told of. */
   uncounted: number
-  /** When the store was asked last, on the monotonic clock, and what `passed` was then. */
-  askedAt: number
+  /** When the store was asked last, and what `passed` was then. */
+  askedAt: MonotonicMs
   passedWhenAsked: number
   /** The value of `passed` when it was last checked whether the reservation is in use. */
   passedWhenChecked: number
-  /** Until when the store is not asked, because the quota was used up; on the monotonic clock. */
-  usedUpUntil: number
+  /** Until when the store is not asked, because the quota was used up. */
+  usedUpUntil: MonotonicMs
   isAsking: boolean
   /** Resolves once no request to the store is pending. */
   settled: Promise<void>
@@ -84,9 +84,8 @@ export function newReservation(
 
 /**
  * The number of requests expected soon, given those since the store was last asked: at least one.
- * @param now on the monotonic clock
  */
-export function expectedSoon({ askedAt, passed, passedWhenAsked }: Reservation, now: number): number {
+export function expectedSoon({ askedAt, passed, passedWhenAsked }: Reservation, now: MonotonicMs): number {
   const elapsedMs = Math.max(1, now - askedAt)
   return Math.ceil(((passed - passedWhenAsked) * aheadMs) / elapsedMs) || 1
 }
@@ -106,8 +105,8 @@ export function hasToAsk({ left, refillAt, uncounted }: Reservation): boolean {
   return left <= refillAt || uncounted > 0
 }
 
-/** Adds what was granted. @param now on the monotonic clock */
-function addGranted(reservation: Reservation, granted: number, now: number): void {
+/** Adds what was granted. */
+function addGranted(reservation: Reservation, granted: number, now: MonotonicMs): void {
   reservation.left += granted
   reservation.refillAt = reservation.left < refillMin ? -1 : Math.floor(reservation.left * refillShare)
   reservation.askedAt = now
@@ -116,9 +115,8 @@ function addGranted(reservation: Reservation, granted: number, now: number): voi
 
 interface QuotaRequestsOptions {
   readonly store: Pick<QuotaStore, 'takeQuota'>
-  /** Milliseconds since 1970. */
   readonly clock: Clock
-  readonly monotonic: Clock
+  readonly monotonic: MonotonicClock
   /** The number of processes last known. */
   processes(): number
 }

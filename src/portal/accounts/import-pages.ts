@@ -37,7 +37,7 @@ async function importAccounts(context: SignedInContext): Promise<PageResult> {
   if (hasMoreLines(bytes.toString('latin1'), importMax.portal + 1)) {
     return refuseImport(context, { message: texts.tooMany(importMax.portal, importMax.command) })
   }
-  const file = readImportFile(bytes)
+  const file = await readImportFile(bytes)
   const { accounts, badLines } = file
   const nothing = accounts.length === 0 && badLines.length === 0
   if (nothing) return refuseImport(context, { message: texts.nothing })

@@ -1,11 +1,8 @@
-import { recordFailure } from '#gateway/arrival/outcome.ts'
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { type FieldError, GatehouseError, invalidField, reworded } from '#platform/errors/gatehouse-error.ts'
-import { linkedProviders } from '../oidc/portal-oidc.ts'
-import type { PageContext, PortalOptions, SignedInContext } from '../page-context.ts'
 import { translated } from '../texts/messages.ts'
 import type { Texts } from '../texts/texts.ts'
-import { type FormState, labelsOf } from '../views/frame.ts'
+import type { FormState, PageFrame } from '../views/frame.ts'
 
 /** A form that was refused, to be shown again. */
 export interface FormRefusal {
@@ -19,7 +16,7 @@ export interface FormRefusal {
  * @throws every error that is not about the form
  */
 export function formRefusal(
-  { texts, locale }: Pick<PageContext, 'texts' | 'locale'>,
+  { texts, locale }: Pick<PageFrame, 'texts' | 'locale'>,
   error: unknown,
   values: FormState['values'] = {},
 ): FormRefusal {
@@ -87,7 +84,7 @@ function asSentence(field: string, message: string): string {
 }
 
 /** Such as `in 30 seconds`, `in 1 minute`. */
-function retryTime(seconds: number, { relative }: PageContext['locale']): string {
+function retryTime(seconds: number, { relative }: PageFrame['locale']): string {
   return seconds < 60 ? relative(seconds, 'second') : relative(Math.ceil(seconds / 60), 'minute')
 }
 
@@ -95,28 +92,6 @@ function retryTime(seconds: number, { relative }: PageContext['locale']): string
 export function inWordsOf(error: unknown, details: Readonly<Partial<Record<ErrorCode, string>>>): unknown {
   const detail = error instanceof GatehouseError ? details[error.code] : undefined
   return error instanceof GatehouseError && detail !== undefined ? reworded(error, { detail }) : error
-}
-
-/**
- * Checks the password that the form asks for again, unless the viewer has just authenticated again at the
- * provider, or with a passkey.
- * @throws GatehouseError `request-invalid` (field `password`) if it is wrong, `too-many-failures`
- */
-export async function confirmPassword(
-  { viewer, visitor, form, request, texts }: SignedInContext,
-  { signIn, oidc, passkeys }: Pick<PortalOptions, 'signIn' | 'oidc' | 'passkeys'>,
-): Promise<void> {
-  if (passkeys?.isConfirmed(request, viewer)) return
-  if (oidc?.sessions.isConfirmed(request, viewer.session)) return
-  const linked = oidc ? linkedProviders(oidc, viewer) : []
-  if (oidc && linked.length > 0 && (viewer.account.portal.password === undefined || !oidc.acceptsPasswords))
-    throw invalidField('password', texts.errors.firstConfirm(labelsOf(linked, texts.form.or)))
-  try {
-    await signIn.confirm(viewer, form('password'), visitor)
-  } catch (error) {
-    if (error instanceof GatehouseError) recordFailure(request.arrival.outcome, error)
-    throw asFieldError(error, 'password', texts.errors.wrongPassword)
-  }
 }
 
 /** Turns a wrong password into an error of its field; any other error is returned unchanged. */

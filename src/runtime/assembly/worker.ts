@@ -3,6 +3,7 @@ import { createHeldBodies } from '#gateway/forward/held-bodies.ts'
 import { createGrpcCalls } from '#gateway/server/grpc-calls.ts'
 import { createOpenCallers } from '#gateway/server/open-callers.ts'
 import type { StoreHealth } from '#identity/cache/store-connection.ts'
+import type { MonotonicMs } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 import { keepTickShape } from '../v8/keep-tick-shape.ts'
@@ -19,8 +20,8 @@ export interface Worker extends WorkerUrls {
   health(): StoreHealth
   /** The state that the store reports. */
   storeState(): StoreState
-  /** When the change log was last read, on the clock of performance.now(); -Infinity = never. */
-  lastReadAt(): number
+  /** When the change log was last read; -Infinity = never. */
+  lastReadAt(): MonotonicMs
   /** See RequestServer. */
   prepare(next: Config): Promise<PreparedConfig>
   drain(timeoutMs: number): Promise<boolean>

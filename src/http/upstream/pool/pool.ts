@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type Clock, monotonicClock } from '#platform/clock.ts'
+import { type MonotonicClock, monotonicClock } from '#platform/clock.ts'
 import { DeadlineSweep } from '#platform/deadline.ts'
 import { UnorderedList } from '#platform/unordered-list.ts'
 import type { ConnectionOpener, OpenEvents, UpstreamConnection } from '../../outgoing/upstream-connection.ts'
@@ -15,7 +15,7 @@ interface PoolOptions {
   /** In HTTP/2 it limits simultaneous requests. */
   readonly connectionsMax: number
   /** Measures how long a client has read nothing; default: performance.now(). */
-  readonly clock?: Clock
+  readonly monotonic?: MonotonicClock
 }
 
 /** How often waiting requests look for those whose clients read nothing. */
@@ -223,7 +223,7 @@ export class Pool {
   readonly #onStallTimer = (): void => {
     this.#stallTimer = undefined
     if (this.#queue.isEmpty) return
-    endStalled(this.#slots, this.#queue.size, (this.#options.clock ?? monotonicClock)())
+    endStalled(this.#slots, this.#queue.size, (this.#options.monotonic ?? monotonicClock)())
     this.#stallTimer = setTimeout(this.#onStallTimer, stallCheckMs).unref()
   }
 

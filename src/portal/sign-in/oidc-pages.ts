@@ -2,6 +2,7 @@ import { recordAccount } from '#gateway/arrival/outcome.ts'
 import { TakeOverNeeded } from '#identity/oidc/oidc-sign-in.ts'
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Beginning, Flow } from '../cookies/oidc-cookies.ts'
 import type { PageContext, SignedInContext } from '../page-context.ts'
 import {
   callbackPath,
@@ -12,12 +13,11 @@ import {
   startSignInPath,
   takeOverPath,
 } from '../paths.ts'
+import type { PortalProvider } from '../portal-oidc.ts'
 import { type CreatePages, queryOf } from '../portal-page.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import { continueTo, leaveTo, type PageResult, redirectTo } from '../portal-response.ts'
 import { takeOverPage } from '../views/sign-in-page.ts'
-import type { Beginning, Flow } from './oidc-cookies.ts'
-import type { PortalProvider } from './portal-oidc.ts'
 
 /** Pages that lead to the OpenID providers and back; none if the config has no provider. */
 export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => {

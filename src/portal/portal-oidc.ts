@@ -4,18 +4,18 @@ import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
-import type { PortalCookie } from '../portal-cookie.ts'
-import type { PortalRequest } from '../portal-request.ts'
-import type { FrameOidc } from '../views/frame.ts'
 import {
   createFlowCookies,
   createOidcSessionCookies,
-  createSealedCookies,
   createTakeOverCookie,
   type FlowCookies,
   type OidcSessionCookies,
   type TakeOverCookie,
-} from './oidc-cookies.ts'
+} from './cookies/oidc-cookies.ts'
+import type { PortalCookie } from './cookies/portal-cookie.ts'
+import { createSealedCookies } from './cookies/sealed-cookies.ts'
+import type { PortalRequest } from './portal-request.ts'
+import type { FrameOidc } from './views/frame.ts'
 
 /** What the pages need to let people sign in at OpenID providers. */
 export interface PortalOidc {

@@ -3,7 +3,7 @@ import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import { jarAttributesOf, type TokenCookie } from '#platform/cookie-attributes.ts'
 import { randomText } from '#platform/secrets/key-format.ts'
-import type { PortalRequest } from './portal-request.ts'
+import type { PortalRequest } from '../portal-request.ts'
 
 /** The cookies of the portal. Browsers send them only to the portal, never to a backend. */
 export type PortalCookie = ReturnType<typeof createPortalCookie>

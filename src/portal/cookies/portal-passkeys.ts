@@ -3,10 +3,10 @@ import type { Passkeys } from '#identity/second-factor/passkeys.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
 import { passkeysOf } from '#store/portal-access.ts'
-import { createSealedCookies } from '../oidc/oidc-cookies.ts'
-import { type PortalCookie, passkeyConfirmationCookieName } from '../portal-cookie.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import type { FramePasskeys } from '../views/frame.ts'
+import { type PortalCookie, passkeyConfirmationCookieName } from './portal-cookie.ts'
+import { createSealedCookies } from './sealed-cookies.ts'
 
 /** Passkeys, and which viewers have just used one instead of password and code. */
 export interface PortalPasskeys extends Passkeys {

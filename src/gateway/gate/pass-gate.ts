@@ -8,11 +8,11 @@ import type { Route } from '../routes/route.ts'
 import type { Gate } from './gate.ts'
 import type { CheckSecondTargets, SecondTargetResult } from './second-targets.ts'
 
-interface AdmissionOptions<MatchedRoute extends Route<HeadUpstream | undefined>, Incoming extends Arrival> {
+interface PassGateOptions<MatchedRoute extends Route<HeadUpstream | undefined>, Incoming extends Arrival> {
   readonly gate: Gate<MatchedRoute, Incoming>
   readonly checkSecondTargets: CheckSecondTargets
-  /** The head that was received on the connection. */
-  sentHead(arrival: Incoming): RequestHead
+  /** The head that was received on the connection; default: that of the arrival. */
+  readonly sentHead?: (arrival: Incoming) => RequestHead
   /** @param secondTargets undefined = the request names none */
   admit(route: MatchedRoute, arrival: Incoming, secondTargets: SecondTargets | undefined): void
   refuse(arrival: Incoming, error: GatehouseError): void
@@ -23,11 +23,11 @@ interface AdmissionOptions<MatchedRoute extends Route<HeadUpstream | undefined>,
  * cached. A request whose client has disconnected in the meantime is neither admitted nor refused.
  * @throws GatehouseError if it cannot be decided, and what `admit` throws; asynchronously, both are passed to `refuse`
  */
-export function createAdmission<
+export function createPassGate<
   MatchedRoute extends Route<HeadUpstream | undefined>,
   Incoming extends Arrival,
->(options: AdmissionOptions<MatchedRoute, Incoming>): (arrival: Incoming) => void {
-  const { gate, checkSecondTargets, sentHead, admit, refuse } = options
+>(options: PassGateOptions<MatchedRoute, Incoming>): (arrival: Incoming) => void {
+  const { gate, checkSecondTargets, sentHead = ({ head }) => head, admit, refuse } = options
 
   function dispatch(result: MatchedRoute | GatehouseError, arrival: Incoming): void {
     if (result instanceof GatehouseError) refuse(arrival, result)

@@ -1,11 +1,11 @@
 import type { RouteOptions } from '#gateway/routes/compile.ts'
 import { isAdminPath, type PublicPath } from '#gateway/routes/own-paths.ts'
 import { type Account, adminRole } from '#store/account.ts'
-import { callGateway } from '../integration/call-gateway.ts'
-import { admits } from '../integration/try-it.ts'
-import type { CreatePages } from '../portal-page.ts'
-import { type ApiRoute, apiPage } from '../views/api-page.ts'
 import { type ApiGroup, readApiDocument } from './api-document.ts'
+import { callGateway } from './integration/call-gateway.ts'
+import { admits } from './integration/try-it.ts'
+import type { CreatePages } from './portal-page.ts'
+import { type ApiRoute, apiPage } from './views/api-page.ts'
 
 const documentPath = '/api/v1/openapi.json' satisfies PublicPath
 /** Several times what the document has. */

@@ -2,19 +2,19 @@ import { OwnerNeeded } from '#accounts/profile.ts'
 import { recordFailure } from '#gateway/arrival/outcome.ts'
 import { needsSecondFactor } from '#identity/second-factor/policy.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { formRefusal } from './forms/refusal.ts'
-import type { PageContext } from './page-context.ts'
-import { startPath } from './paths.ts'
-import type { CreatePages } from './portal-page.ts'
-import { type PageResult, redirectTo } from './portal-response.ts'
-import { emptyForm } from './views/frame.ts'
+import { formRefusal } from '../forms/refusal.ts'
+import type { PageContext } from '../page-context.ts'
+import { startPath } from '../paths.ts'
+import type { CreatePages } from '../portal-page.ts'
+import { type PageResult, redirectTo } from '../portal-response.ts'
+import { emptyForm } from '../views/frame.ts'
 import {
   forgottenPage,
   linkRequestedPage,
   passwordLinkPage,
   setupPage,
   verifyEmailPage,
-} from './views/links.ts'
+} from '../views/links.ts'
 
 /** Pages to request a link for a forgotten password, and those that links open. */
 export const linkPages: CreatePages = ({

@@ -1,5 +1,4 @@
-import { pageLimitMax } from '#accounts/list/search.ts'
-import { keysOf } from '#platform/json.ts'
+import { keysOf } from './json.ts'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -8,38 +7,40 @@ export const text = { type: 'string' } as const
 export const time = { type: 'string', format: 'date-time' } as const
 export const flag = { type: 'boolean' } as const
 export const count = { type: 'integer', minimum: 0 } as const
+export const texts = { type: 'array', items: text } as const
 export const textOrNull = { type: ['string', 'null'] } as const
 export const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
 
 type Members = Readonly<Record<string, JsonSchema>>
 
-/** The schema of an object with exactly these members, of which those in `optional` may be missing. */
-export function objectSchema<const All extends Members, const Optional extends keyof All & string = never>(
-  properties: All,
-  optional: readonly Optional[] = [],
-) {
-  // The casts are sound: filter only leaves out the optional ones.
-  const isOptional = new Set<string>(optional)
-  const names = Object.keys(properties) as (keyof All & string)[]
-  const required = names.filter((name) => !isOptional.has(name)) as Exclude<keyof All & string, Optional>[]
+/** The schema of an object with exactly these members, of which the optional ones may be missing. */
+export function objectSchema<
+  const Required extends Members,
+  const Optional extends Members = Readonly<Record<never, never>>,
+>(members: Required, optional?: Optional) {
+  // The cast is sound: all optional members are there, if there are any.
+  const properties = { ...members, ...optional } as Required & Optional
+  const required = keysOf<keyof Required & string>(members)
   return { type: 'object', properties, required, additionalProperties: false } as const
 }
 
-/** As `objectSchema`, of members that may all be missing. */
-export function optionalSchema<const All extends Members>(properties: All) {
-  return objectSchema(properties, keysOf<keyof All & string>(properties))
+/** The same schema for a value that may be null. */
+export function orNull<const Schema extends JsonSchema>(schema: Schema) {
+  return { ...schema, type: ['object', 'null'] } as const
 }
 
 /** The values that a schema accepts, once its defaults are filled in. */
 export type Value<Schema> = Schema extends { readonly enum: readonly (infer Each)[] }
   ? Each
   : Schema extends { readonly properties: infer All; readonly required: readonly (infer Required)[] }
-    ? ObjectValue<All, Required | WithDefault<All>>
+    ? ObjectValue<All, Required | WithDefault<All>> | OrNull<Schema>
     : Schema extends { readonly items: infer Item }
       ? readonly Value<Item>[]
       : Schema extends { readonly type: infer Type }
         ? TypeValue<Type>
         : unknown
+
+type OrNull<Schema> = Schema extends { readonly type: readonly unknown[] } ? null : never
 
 type ObjectValue<All, Present> = { readonly [Name in keyof All as Name & Present]: Value<All[Name]> } & {
   readonly [Name in Exclude<keyof All, Present>]?: Value<All[Name]>
@@ -62,23 +63,3 @@ type TypeValue<Type> = Type extends readonly (infer Each)[]
     : unknown
 
 export const emptyObject = objectSchema({})
-
-export function pageSchema(items: JsonSchema): JsonSchema {
-  return objectSchema({ items: { type: 'array', items }, nextCursor: textOrNull })
-}
-
-/** The parameters of a page of a list. */
-export const page = {
-  limit: { type: 'integer', minimum: 1, maximum: pageLimitMax, default: 50 },
-  cursor: { type: 'string', description: 'nextCursor of the previous page.' },
-} as const
-
-export const pageQuery = optionalSchema(page)
-
-/** A page as the API shows it. */
-export function pageData<Item, Data>(
-  { items, nextCursor }: { readonly items: readonly Item[]; readonly nextCursor: string | undefined },
-  dataOf: (item: Item) => Data,
-): { readonly items: readonly Data[]; readonly nextCursor: string | null } {
-  return { items: items.map(dataOf), nextCursor: nextCursor ?? null }
-}
