@@ -1,4 +1,4 @@
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { type GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { parseJson } from '#platform/json.ts'
 
 /** Where a page of a list ended: it names the last entry. Opaque to clients. */
@@ -48,6 +48,5 @@ export function pageOf<Entry extends ListPosition>(entries: readonly Entry[], li
 }
 
 function invalidCursor(): GatehouseError {
-  const message = 'must be the nextCursor of a page of the same query'
-  return new GatehouseError('request-invalid', { errors: [{ field: 'cursor', message }] })
+  return invalidField('cursor', 'must be the nextCursor of a page of the same query')
 }

@@ -1,10 +1,16 @@
 import { isRecord } from '#platform/json.ts'
 import type { Override } from './overrides.ts'
-import { formatPath, formatSource, type Path, type Problem, type Source } from './problem.ts'
+import {
+  formatPath,
+  formatSource,
+  isPathPrefix,
+  type Path,
+  type Problem,
+  type Source,
+  valueAt,
+} from './problem.ts'
 import type { ConfigFile } from './read-config-file.ts'
-import { isPathPrefix } from './review.ts'
 import type { Finding } from './validate.ts'
-import { valueAt } from './value-hints.ts'
 
 /** A tree with overrides laid over it. */
 interface OverrideResult {
