@@ -13,6 +13,16 @@ export function base64url(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64url')
 }
 
+/** A text without characters that could break a line, recolour a terminal, move its cursor or reverse its text. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, unicodeEscape)
+}
+
+/** Such as `\u001b`. */
+export function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
 /** By bytes, as SQLite and Redis order texts, so that lists have the same order in every store. */
 export function compareTexts(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other))
@@ -91,15 +101,4 @@ function editDistance(a: string, b: string): number {
  */
 export function foldHeaderName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
-}
-
-/** Characters that could break a line, recolour a terminal, move its cursor or reverse its text. */
-const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
-
-/** A text for a terminal, in which such characters are escaped: much of a request, or of a file, comes from strangers. */
-export function printable(text: string): string {
-  return text.replaceAll(
-    unprintable,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }
