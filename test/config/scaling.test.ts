@@ -4,6 +4,7 @@ import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { minimalConfig, read } from './config-fixtures.ts'
 
 // slow: takes the time of very long configs
+// timed: takes the time of very long configs
 
 const backend = minimalConfig.upstreams.backend
 const upstreams = JSON.stringify(minimalConfig.upstreams)
