@@ -35,7 +35,11 @@ export function createListCursor({ createdAt, id }: ListPosition): string {
 
 /** @throws GatehouseError `request-invalid` (field `cursor`) for a cursor of another list */
 export function parseListCursor(cursor: string): ListPosition {
-  const [createdAt, id] = parseCursor(cursor)
+  return listPosition(parseCursor(cursor))
+}
+
+/** @throws GatehouseError `request-invalid` (field `cursor`) for the parts of a cursor of another list */
+export function listPosition([createdAt, id]: CursorParts): ListPosition {
   if (!/^\d{1,16}$/.test(createdAt)) throw invalidCursor()
   return { createdAt: Number(createdAt), id }
 }
