@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openUsageRecorder } from '#accounts/usage/recorder.ts'
 import { createUsageMeter } from '#gateway/server/usage-meter.ts'
-import { createPlans } from '#identity/limits/plans.ts'
+import { createPlanLimits } from '#identity/limits/plans.ts'
 import { openQuotas } from '#identity/limits/quotas.ts'
 import type { Principal } from '#identity/principal.ts'
 import { openStore } from '#store/open.ts'
@@ -45,7 +45,7 @@ export async function counting(scope: Scope, report: Report): Promise<void> {
     monotonic: elapsedMs,
     processes: () => 1,
   })
-  const countAgainstPlan = createPlans({
+  const countAgainstPlan = createPlanLimits({
     plans: { large: { quota: { limit: 1e12, per: 'month' }, rateLimit: undefined } },
     limiter: { take: () => Promise.reject(new Error('this plan has no rate')) },
     quotas,

@@ -6,14 +6,14 @@ import { UnconfirmedKeys } from '#accounts/keys/make-key.ts'
 import { createQuotaReader } from '#accounts/usage/plan-reports.ts'
 import type { Config } from '#config/config.ts'
 import { type ConfigInput, loadConfig } from '#config/load.ts'
-import type { BlockedSubjects } from '#identity/issuers/subjects.ts'
+import { type BlockedSubjects, createBlockedSubjects } from '#identity/issuers/subjects.ts'
 import { createSigningKeys, type SigningKeys } from '#identity/tokens/signing-keys.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { createPasswords, type Passwords } from '#platform/secrets/passwords.ts'
 import { createSealer, deriveKeys } from '#platform/secrets/sealing.ts'
 import { createSealingKeys } from '#platform/secrets/sealing-key.ts'
-import { createConfiguredActions, createConfiguredSubjects } from '#runtime/assembly/account-services.ts'
-import { createConfiguredReceivers } from '#runtime/assembly/events.ts'
+import { createActionsFrom } from '#runtime/assembly/account-services.ts'
+import { createReceiversFrom } from '#runtime/assembly/events.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import { createLocalRates } from '#store/local-rates.ts'
 import { openStore } from '#store/open.ts'
@@ -51,7 +51,7 @@ export async function withOperator<Result>(
     const clock = Date.now
     const rates = createLocalRates(monotonicClock)
     const limiter = { take: async (...rate: Parameters<typeof rates.take>) => rates.take(...rate) }
-    const actionsBy = createConfiguredActions({
+    const actionsBy = createActionsFrom({
       config,
       store,
       sealingKeys,
@@ -63,8 +63,8 @@ export async function withOperator<Result>(
       ...actionsBy(actor),
       config,
       store,
-      subjects: createConfiguredSubjects({ config, store, clock })(actor),
-      receivers: createConfiguredReceivers({ config, store, clock })(actor),
+      subjects: createBlockedSubjects({ store, issuers: config.issuers, clock })(actor),
+      receivers: createReceiversFrom({ config, store, clock })(actor),
       passwords: createPasswords({ pepper: deriveKeys(sealingKeys, 'password') }),
       auditEntry: createAuditEntryFactory(actor, clock),
       signingKeys: createSigningKeys({ store, sealer, algorithm: config.tokens.algorithm, clock }),
@@ -118,14 +118,13 @@ export function withSealingOperator<Result>(
   )
 }
 
-/** New keys, and why the change is unconfirmed; undefined = it was saved. */
-interface MaybeUnconfirmed<Made> {
-  readonly result: Made
-  readonly unconfirmed: UnconfirmedKeys | undefined
-}
-
-/** Waits for work that creates keys: keeps those of an unconfirmed change, as they could not be shown again. */
-export async function keepUnconfirmedKeys<Made>(work: Promise<Made>): Promise<MaybeUnconfirmed<Made>> {
+/**
+ * Waits for work that creates keys: keeps those of an unconfirmed change, as they could not be shown again.
+ * @returns `unconfirmed` says why it is not known whether they were saved; undefined = they were
+ */
+export async function keepUnconfirmedKeys<Made>(
+  work: Promise<Made>,
+): Promise<{ readonly result: Made; readonly unconfirmed: UnconfirmedKeys | undefined }> {
   try {
     return { result: await work, unconfirmed: undefined }
   } catch (error) {

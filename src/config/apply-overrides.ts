@@ -1,28 +1,23 @@
 import { isRecord } from '#platform/json.ts'
 import type { Override } from './overrides.ts'
-import { formatPath, formatSource, type Path, type Problem, type Source } from './problem.ts'
+import {
+  formatPath,
+  formatSource,
+  isPathPrefix,
+  type Path,
+  type Problem,
+  type Source,
+  valueAt,
+} from './problem.ts'
 import type { ConfigFile } from './read-config-file.ts'
-import { isPathPrefix } from './review.ts'
 import type { Finding } from './validate.ts'
-import { valueAt } from './value-hints.ts'
-
-/** A tree with overrides laid over it. */
-interface OverrideResult {
-  readonly tree: Record<string, unknown>
-  /** The overrides that were applied. */
-  readonly applied: readonly Override[]
-  /** Why the others were not: an override is never silently ignored. */
-  readonly problems: readonly Problem[]
-}
 
 /**
  * A new tree with the overrides applied, later ones over earlier ones. Environment variables have no order: two of them
  * for one option, or for a section and an option in it, are an error, as in the file.
+ * @returns the tree, the overrides that were applied, and why the others were not: none is silently ignored
  */
-export function applyOverrides(
-  tree: Record<string, unknown>,
-  overrides: readonly Override[],
-): OverrideResult {
+export function applyOverrides(tree: Record<string, unknown>, overrides: readonly Override[]) {
   const result = structuredClone(tree)
   const applied: Override[] = []
   const problems: Problem[] = []
@@ -57,7 +52,7 @@ function setAt(tree: Record<string, unknown>, { path, value }: Override): string
     // The cast is sound: only a map or a list can contain this part.
     const map = container as Record<string | number, unknown>
     const isLast = index === path.length - 1
-    const next = isLast ? value : (ownMember(map, part) ?? emptyContainerFor(path[index + 1]))
+    const next = isLast ? value : (valueAt(map, [part]) ?? emptyContainerFor(path[index + 1]))
     // defineProperty: a part named __proto__ must become an unknown option, not a prototype.
     Object.defineProperty(map, part, { value: next, configurable: true, enumerable: true, writable: true })
     container = next
@@ -73,22 +68,12 @@ function pathPartProblem(container: unknown, part: Path[number]): string | undef
   return isRecord(container) ? undefined : 'is below an option that is not a map or list'
 }
 
-function ownMember(container: Readonly<Record<string | number, unknown>>, part: Path[number]): unknown {
-  return Object.hasOwn(container, part) ? container[part] : undefined
-}
-
 function emptyContainerFor(nextPart: Path[number] | undefined): unknown {
   return typeof nextPart === 'number' ? [] : {}
 }
 
 /** Finds out where options come from: the file, an override, or a default. */
-interface Sources {
-  /** The source of the effective value at a path. */
-  sourceOf(path: Path): Source
-  toProblem(finding: Finding): Problem
-}
-
-export function createSources(configFile: ConfigFile, overrides: readonly Override[]): Sources {
+export function createSources(configFile: ConfigFile, overrides: readonly Override[]) {
   function findSource(path: Path, at: Finding['at'] = 'value'): Source {
     const override = overrides.findLast((one) => isPathPrefix(one.path, path) || isPathPrefix(path, one.path))
     if (override && setsOption(override, path)) return override.source
@@ -110,8 +95,9 @@ export function createSources(configFile: ConfigFile, overrides: readonly Overri
   }
 
   return {
-    sourceOf: (path) => findSource(path),
-    toProblem: ({ path, at, message }) => {
+    /** The source of the effective value at a path. */
+    sourceOf: (path: Path) => findSource(path),
+    toProblem: ({ path, at, message }: Finding): Problem => {
       const source = findSource(path, at)
       return { path, message, source: source.kind === 'default' ? findNearestSource(path) : source }
     },

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '#config/config.ts'
-import { createClientCertificateReader } from '#gateway/gate/client-certificate-reader.ts'
 import type { GateOptions } from '#gateway/gate/gate.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { authenticate, type Schemes } from '#identity/authenticate.ts'
@@ -13,11 +12,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createSealer, keysOf } from '#platform/secrets/sealing.ts'
 import { createSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { createAuthParts } from '#runtime/assembly/auth-parts.ts'
-import {
-  createConfiguredBasicKeyCheck,
-  createConfiguredKeyHeaderReader,
-  createConfiguredPossessionCheck,
-} from '#runtime/assembly/request-parts.ts'
+import { createGateChecks } from '#runtime/assembly/request-parts.ts'
 import { openStore } from '#store/open.ts'
 import type { SigningKeyStore } from '#store/signing-keys.ts'
 import type { Store } from '#store/store.ts'
@@ -88,10 +83,7 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
 /** What a gate decides by, so that it counts and changes nothing. */
 export function readOnlyGateOptions(
   schemes: Schemes,
-  config: Pick<
-    Config,
-    'clientCertificateHeader' | 'cors' | 'dpop' | 'failures' | 'keys' | 'publicOrigin' | 'tokens'
-  >,
+  config: Parameters<typeof createGateChecks>[0]['config'],
   clock: Clock,
 ): Omit<GateOptions<GatedRoute>, 'findRoute' | 'steps'> {
   return {
@@ -102,11 +94,9 @@ export function readOnlyGateOptions(
     },
     limiter: unlimited,
     countAgainstQuotas: () => undefined,
-    failures: config.failures,
     metrics: undefined,
     keyUses: { record: () => {} },
-    checkBasicKey: createConfiguredBasicKeyCheck(config),
-    checkPossession: createConfiguredPossessionCheck({
+    ...createGateChecks({
       config,
       // Read only where a proof has a nonce.
       sealingKeys: () => keysOf(createSealingKeys(config.keys.sealingKey, { mayCreate: false }).keys),
@@ -114,8 +104,6 @@ export function readOnlyGateOptions(
       proofReplays: { use: () => true },
       clock,
     }),
-    readKeyHeaders: createConfiguredKeyHeaderReader(config),
-    readClientCertificate: createClientCertificateReader(config.clientCertificateHeader, clock),
   }
 }
 

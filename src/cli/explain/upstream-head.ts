@@ -1,10 +1,9 @@
 import type { Config } from '#config/config.ts'
 import type { RequestFields } from '#gateway/arrival/request-fields.ts'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
-import { createHeaderRules } from '#gateway/forward/header-rules.ts'
-import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
+import type { AssertionHeader } from '#gateway/forward/identity-headers.ts'
 import { secondTargetLines } from '#gateway/forward/outgoing-request.ts'
-import { createRequestWriter, type RequestHeadInput } from '#gateway/forward/upstream-head.ts'
+import type { RequestHeadInput } from '#gateway/forward/upstream-head.ts'
 import { fieldsOf } from '#http/h1/field-lines.ts'
 import { fieldsIn } from '#http/h1/raw-headers.ts'
 import { readTargetAddress, type TargetAddress } from '#http/outgoing/target-address.ts'
@@ -13,7 +12,7 @@ import { createCarriers } from '#identity/keys/carriers.ts'
 import type { Principal } from '#identity/principal.ts'
 import { secretPlaceholder } from '#platform/secrets/hide-secrets.ts'
 import { foldHeaderName } from '#platform/text.ts'
-import { createConfiguredOwnCookies } from '#runtime/assembly/request-parts.ts'
+import { createWriterFrom, ownHeaderNames } from '#runtime/assembly/request-parts.ts'
 import type { ShownHeader } from './explanation.ts'
 import { type ExplainedArrival, perRequestValue } from './read-arrival.ts'
 import { redactHeader } from './redact.ts'
@@ -31,14 +30,8 @@ export function showUpstreamHead(
   config: Config,
   { upstream, arrival: { fields, outcome }, input, secondTargets }: ShownHead,
 ): readonly ShownHeader[] {
-  const { enabled, header } = config.assertion
-  const ownNames = [...Object.values(config.identityHeaders), header]
-  const writer = createRequestWriter({
-    rules: createHeaderRules(ownNames, createCarriers(config.keys.accept)),
-    writeIdentity: createIdentityWriter(config.identityHeaders),
-    assertion: enabled ? assertionPlaceholder(config.assertion) : undefined,
-    ownCookies: createConfiguredOwnCookies(config),
-  })
+  const assertion = config.assertion.enabled ? assertionPlaceholder(config.assertion) : undefined
+  const writer = createWriterFrom(config, createCarriers(config.keys.accept), assertion)
   const lines = writer.writeHead(input)
   const host = hostFor(upstream, fields)
   const { origin = '', basePath = '' } = addressesOf(upstream)[0] ?? {}
@@ -46,7 +39,7 @@ export function showUpstreamHead(
     secondTargets === undefined ? '' : secondTargetLines(secondTargets, { origin, basePath, sentHost: host })
   const headers = [{ name: 'Host', value: host }, ...parseLines(targets + lines)]
   // A configured name may look like that of a secret, but the value is the gateway's own.
-  const identity = new Set(ownNames.map((name) => name.toLowerCase()))
+  const identity = new Set(ownHeaderNames(config).map((name) => name.toLowerCase()))
   return headers.map((header) => {
     if (identity.has(header.name.toLowerCase())) return header
     if (upstream.headers?.secretNames.has(foldHeaderName(header.name)))

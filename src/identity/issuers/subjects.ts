@@ -36,12 +36,14 @@ export type BlockedSubjectsOf = (by: Actor) => BlockedSubjects
 
 interface BlockedSubjectsOptions {
   readonly store: SubjectStore
-  /** The names of the issuers in the config. */
-  readonly issuers: readonly string[]
+  /** The issuers in the config. */
+  readonly issuers: readonly { readonly name: string }[]
   readonly clock: Clock
 }
 
 export function createBlockedSubjects({ store, issuers, clock }: BlockedSubjectsOptions): BlockedSubjectsOf {
+  const names = issuers.map(({ name }) => name)
+
   async function page({
     cursor,
     limit,
@@ -62,7 +64,7 @@ export function createBlockedSubjects({ store, issuers, clock }: BlockedSubjects
     const entry = createAuditEntryFactory(by, clock)
     return {
       block: async (blocked) => {
-        assertIssuer(blocked, issuers)
+        assertIssuer(blocked.issuer, names)
         assertSubject(blocked)
         const { issuer, subject } = blocked
         const id = principalId(issuer, subject)
@@ -89,7 +91,7 @@ export function blockedSubjectData({ principalId: id, blockedAt }: BlockedSubjec
   return { ...partsOfPrincipalId(id), id, blockedAt: new Date(blockedAt).toISOString() }
 }
 
-function assertIssuer({ issuer }: Subject, known: readonly string[]): void {
+function assertIssuer(issuer: string, known: readonly string[]): void {
   if (known.includes(issuer)) return
   if (known.length === 0) throw invalidField('issuer', 'the config has no issuers')
   const meant = suggest(issuer, known)

@@ -58,7 +58,7 @@ interface PlanOptions {
 /** How many unknown plans are reported, as accounts may have any number of them. */
 const unknownMax = 100
 
-export function createPlans(options: PlanOptions): CountAgainstQuotas {
+export function createPlanLimits(options: PlanOptions): CountAgainstQuotas {
   const { plans, limiter, quotas, onUnknown, unknownPlanRequests } = options
   const byName = new Map(Object.entries(plans))
   const unknown = new Set<string>()

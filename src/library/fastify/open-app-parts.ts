@@ -16,11 +16,16 @@ import type { Clock } from '#platform/clock.ts'
 import { isRecord } from '#platform/json.ts'
 import { createLog, type Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
-import { createConfiguredNotices } from '#runtime/assembly/account-services.ts'
+import { createNoticesFrom } from '#runtime/assembly/account-services.ts'
 import { createApiOptions } from '#runtime/assembly/api-options.ts'
 import { type CallerAuth, openCallerAuth } from '#runtime/assembly/caller-auth.ts'
 import { openStoreParts } from '#runtime/assembly/parts.ts'
-import { createConfiguredWriter, createGateParts } from '#runtime/assembly/request-parts.ts'
+import {
+  createAssertionHeader,
+  createGateChecks,
+  createGateParts,
+  createWriterFrom,
+} from '#runtime/assembly/request-parts.ts'
 import { openStoreMonitor } from '#runtime/assembly/store-monitor.ts'
 import type { AppArrival } from './app-arrival.ts'
 
@@ -66,21 +71,23 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
     throw error
   })
   opened = callerAuth
-  const sendNotice = createConfiguredNotices(parts)
+  const sendNotice = createNoticesFrom(parts)
   if (sendNotice) parts.store.onAudit(sendNotice)
   const monitor = openStoreMonitor(parts)
   const carriers = createCarriers(config.keys.accept)
+  const checks = createGateChecks(parts)
 
   return {
     reader: { trusted: createAddressSet(config.trustedProxies), fieldReader: createFieldReader(carriers) },
-    gate: createGateParts({ ...parts, callerAuth }),
+    gate: createGateParts({ ...parts, callerAuth }, checks),
     api: createApiOptions({
       ...parts,
       callerAuth,
+      checks,
       followStream: openCallers.followStream,
       gatewayUrl: () => '',
     }),
-    writer: createConfiguredWriter({ config, callerAuth, clock }, carriers),
+    writer: createWriterFrom(config, carriers, createAssertionHeader({ config, callerAuth, clock })),
     usageMeter: createUsageMeter(parts.usageRecorder),
     openCallers,
     metrics,

@@ -3,14 +3,12 @@ import {
   type AccountActionsOptions,
   createAccountActions,
 } from '#accounts/account-actions.ts'
-import { createHeldKeys, type HeldKeys } from '#accounts/held-keys.ts'
 import type { KeyOptions } from '#accounts/keys/make-key.ts'
 import type { SendMail } from '#accounts/mails/mail.ts'
 import { createNotices, type SendNotice } from '#accounts/mails/notices.ts'
 import { deliverInBackground, type Outbox } from '#accounts/mails/outbox.ts'
 import { createEmailVerification, type EmailVerification } from '#accounts/profile.ts'
 import type { Config } from '#config/config.ts'
-import { type BlockedSubjectsOf, createBlockedSubjects } from '#identity/issuers/subjects.ts'
 import type { Quotas } from '#identity/limits/quotas.ts'
 import { createOidcSignIn, type OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
 import type { OidcOptions } from '#identity/oidc/provider.ts'
@@ -27,7 +25,6 @@ import type { PortalTokens } from '#identity/portal/portal-tokens.ts'
 import { createPasskeys } from '#identity/second-factor/passkeys.ts'
 import { createSecondFactors } from '#identity/second-factor/second-factors.ts'
 import { relyingPartyOf } from '#identity/second-factor/webauthn.ts'
-import type { Log } from '#platform/log/log.ts'
 import { createPasswords } from '#platform/secrets/passwords.ts'
 import { createSealer, deriveKeys } from '#platform/secrets/sealing.ts'
 import { labelsOf } from '#portal/views/frame.ts'
@@ -70,15 +67,14 @@ export function createAccountServices(options: AccountServicesOptions): AccountS
   const passkeys = relyingParty && createPasskeys({ ...factorParts, limiter, failures, relyingParty })
   const portalSessions = { store, knownClients, sessionLifetimeMs, portalTokens, hasTokenCookies, clock }
   const signIn = createSignIn({ passwords, check, factors, passkeys, ...portalSessions })
-  const actionsOf = createConfiguredActions({ ...options, readQuotaUsed: quotas.readUsed })
+  const actionsOf = createActionsFrom({ ...options, readQuotaUsed: quotas.readUsed })
   const sessions = createPortalSessions(portalSessions)
-  const portalUrl = config.portal.origin + config.portal.path
   const passwordResets = createPasswordResets({
     store,
     limiter,
     outbox,
     sendMail: lazyMailer(config),
-    portalUrl,
+    portalUrl: portalUrlOf(config),
     linkLifetimeMs: config.portal.resetLinkLifetimeMs,
     clock,
   })
@@ -105,7 +101,7 @@ export function createAccountServices(options: AccountServicesOptions): AccountS
   }
 }
 
-interface ConfiguredActionsOptions
+interface ActionsOptions
   extends Omit<AccountServicesOptions, 'limiter' | 'outbox' | 'quotas'>,
     Pick<AccountActionsOptions, 'limiter' | 'readQuotaUsed'> {
   /** undefined = actions wait until their mails are sent, as commands do. */
@@ -113,7 +109,7 @@ interface ConfiguredActionsOptions
 }
 
 /** Only the actions on accounts, for commands, which have no sign-in. */
-export function createConfiguredActions({
+export function createActionsFrom({
   config,
   store,
   sealingKeys,
@@ -121,7 +117,7 @@ export function createConfiguredActions({
   outbox,
   readQuotaUsed,
   clock,
-}: ConfiguredActionsOptions): AccountActionsOf {
+}: ActionsOptions): AccountActionsOf {
   const sendMail = lazyMailer(config)
   const deliver = sendMail && (outbox ? deliverInBackground(outbox, sendMail) : sendMail)
   return createAccountActions({
@@ -133,7 +129,7 @@ export function createConfiguredActions({
     limiter,
     setupLinkLifetimeMs: config.portal.setupLinkLifetimeMs,
     refreshIdleMs: config.tokens.refreshIdleMs,
-    portalUrl: config.portal.origin + config.portal.path,
+    portalUrl: portalUrlOf(config),
     sendMail,
     deliverSetupMail: config.portal.acceptsPasswords ? deliver : undefined,
   })
@@ -149,42 +145,17 @@ function keyOptionsOf({
 }
 
 /** Notices by mail; undefined = none are sent. */
-export function createConfiguredNotices({
+export function createNoticesFrom({
   config,
   ...parts
 }: Pick<AccountServicesOptions, 'config' | 'store' | 'outbox' | 'limiter'>): SendNotice | undefined {
-  const { mail, portal } = config
-  const sendMail = mail?.notices === true ? lazyMailer(config) : undefined
-  return sendMail && createNotices({ ...parts, sendMail, portalUrl: portal.origin + portal.path })
+  const sendMail = config.mail?.notices === true ? lazyMailer(config) : undefined
+  return sendMail && createNotices({ ...parts, sendMail, portalUrl: portalUrlOf(config) })
 }
 
-/** The blocked users of foreign issuers. */
-export function createConfiguredSubjects({
-  config,
-  store,
-  clock,
-}: Pick<AccountServicesOptions, 'config' | 'store' | 'clock'>): BlockedSubjectsOf {
-  return createBlockedSubjects({ store, issuers: config.issuers.map(({ name }) => name), clock })
-}
-
-/** What the holder of a key can do without an account. */
-export function createConfiguredHeldKeys({
-  config,
-  store,
-  clock,
-  log,
-  actionsOf,
-}: Pick<AccountServicesOptions, 'config' | 'store' | 'clock'> &
-  Pick<AccountServices, 'actionsOf'> & { readonly log: Log }): HeldKeys {
-  return createHeldKeys({
-    store,
-    actionsOf,
-    clock,
-    portalUrl: config.portal.origin + config.portal.path,
-    sendMail: lazyMailer(config),
-    onMailFailure: (err, account) =>
-      log.error({ err, account }, 'the mail to the owner of a revoked key could not be sent'),
-  })
+/** The portal's URL as clients see it. */
+export function portalUrlOf({ portal: { origin, path } }: Pick<Config, 'portal'>): string {
+  return origin + path
 }
 
 /**

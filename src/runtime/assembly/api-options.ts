@@ -1,13 +1,15 @@
 import { knownRoles } from '#accounts/account-input.ts'
+import { createHeldKeys } from '#accounts/held-keys.ts'
 import type { ApiOptions } from '#api/api.ts'
 import type { SignInReturnOptions } from '#api/register-sign-in-return.ts'
-import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
-import { createClientCertificateReader } from '#gateway/gate/client-certificate-reader.ts'
+import { createReturnKeys, type IsReturnPath } from '#gateway/browser/sign-in-return.ts'
 import { returnsToOtherHosts, signInHostsOf } from '#gateway/routes/route-urls.ts'
 import type { OpenCallers } from '#gateway/server/open-callers.ts'
+import { type BlockedSubjectsOf, createBlockedSubjects } from '#identity/issuers/subjects.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { createOidcProvider } from '#identity/oidc/provider.ts'
 import { createSignInCodes } from '#identity/portal/sign-in-codes.ts'
+import type { TokenCookie } from '#platform/cookie-attributes.ts'
 import { readVersion } from '#platform/package.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import { createPortalCookie, type PortalCookie } from '#portal/cookies/portal-cookie.ts'
@@ -17,25 +19,16 @@ import { callbackPathOf } from '#portal/paths.ts'
 import { createPortal } from '#portal/portal.ts'
 import { createPortalOidc, type PortalOidc } from '#portal/portal-oidc.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
-import {
-  type AccountServices,
-  createAccountServices,
-  createConfiguredHeldKeys,
-  createConfiguredSubjects,
-} from './account-services.ts'
+import { type AccountServices, createAccountServices, lazyMailer, portalUrlOf } from './account-services.ts'
 import type { CallerAuth } from './caller-auth.ts'
-import { createConfiguredReceivers } from './events.ts'
+import { createReceiversFrom } from './events.ts'
 import type { ConfigParts } from './parts.ts'
-import {
-  accessCookieOf,
-  createConfiguredPossessionCheck,
-  createConfiguredProofs,
-  createConfiguredReturnKeys,
-} from './request-parts.ts'
+import type { GateChecks } from './request-parts.ts'
 
 /** What the endpoints of the gateway itself are made of. */
 export interface ApiPartsOptions extends ConfigParts {
   readonly callerAuth: CallerAuth
+  readonly checks: GateChecks
   readonly followStream: OpenCallers['followStream']
   /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string
@@ -45,19 +38,22 @@ export interface ApiPartsOptions extends ConfigParts {
 
 /** The endpoints of the gateway itself, and the portal if there is one. */
 export function createApiOptions(options: ApiPartsOptions): ApiOptions {
-  const { config, callerAuth, limiter, metrics, keyUses } = options
-  const { enabled } = config.portal
-  const { sessions, ...accountServices } = createAccountServices({
+  const { config, callerAuth, checks, store, limiter, metrics, keyUses, log, clock } = options
+  const accessCookie = config.accessCookie.enabled ? config.accessCookie : undefined
+  const { sessions, ...services } = createAccountServices({
     ...options,
-    portalTokens: config.accessCookie.enabled ? callerAuth.portalTokens : undefined,
+    portalTokens: accessCookie && callerAuth.portalTokens,
   })
-  const signInReturn = createSignInReturn(sessions, options)
+  const { actionsOf } = services
+  const subjectsOf = createBlockedSubjects({ store, issuers: config.issuers, clock })
+  const signInReturn = accessCookie && createSignInReturn(sessions, accessCookie, options)
+  const forPortal = { ...services, accessCookie, subjectsOf, signInReturn }
   return {
     sessions: callerAuth.sessions,
     clientTokens: callerAuth.clientTokens,
     issuer: config.tokens.issuer,
     introspection: config.tokens.introspection,
-    proofs: createConfiguredProofs(options),
+    proofs: checks.proofs,
     keyring: callerAuth.keyring,
     revocationFeed: callerAuth.revocationFeed,
     followStream: options.followStream,
@@ -65,29 +61,37 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
     metrics,
     failures: config.failures,
     cookie: config.cookie,
-    accessCookie: accessCookieOf(config),
+    accessCookie,
     origins: config.cors.origins,
     publicOrigin: config.publicOrigin,
     requestTimeoutMs: config.listen.requestTimeoutMs,
     version: readVersion(),
     admin: {
-      actionsOf: accountServices.actionsOf,
-      subjectsOf: createConfiguredSubjects(options),
+      actionsOf,
+      subjectsOf,
       isPortalSession: async (id) => {
         const session = await callerAuth.directory.session(id)
         // A session that is not known to have been started with keys counts as signed in.
         return !session || session.isEnded || portalEpochIn(session.keyId) !== undefined
       },
       authenticator: callerAuth.authenticator,
-      checkPossession: createConfiguredPossessionCheck(options),
-      readClientCertificate: createClientCertificateReader(config.clientCertificateHeader, options.clock),
+      checkPossession: checks.checkPossession,
+      readClientCertificate: checks.readClientCertificate,
       keyUses,
       hasSetupLinks: config.portal.acceptsPasswords,
-      clock: options.clock,
+      clock,
     },
-    heldKeys: createConfiguredHeldKeys({ ...options, actionsOf: accountServices.actionsOf }),
+    heldKeys: createHeldKeys({
+      store,
+      actionsOf,
+      clock,
+      portalUrl: portalUrlOf(config),
+      sendMail: lazyMailer(config),
+      onMailFailure: (err, account) =>
+        log.error({ err, account }, 'the mail to the owner of a revoked key could not be sent'),
+    }),
     accept: config.keys.accept,
-    portal: enabled ? createPortal({ ...portalOptions(accountServices, options), signInReturn }) : undefined,
+    portal: config.portal.enabled ? createPortal(portalOptions(forPortal, options)) : undefined,
     signInReturn,
   }
 }
@@ -95,26 +99,28 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
 /** undefined if page visits sign in on their own host, or nowhere. */
 function createSignInReturn(
   sessions: AccountServices['sessions'],
+  accessCookie: TokenCookie,
   { config, sealingKeys, limiter, clock, isReturnPath }: ApiPartsOptions,
 ): (PortalSignInReturn & SignInReturnOptions) | undefined {
-  const accessCookie = accessCookieOf(config)
-  if (!accessCookie || !isReturnPath || !returnsToOtherHosts(config.portal, config.routes)) return undefined
+  if (!isReturnPath || !returnsToOtherHosts(config.portal, config.routes)) return undefined
   return {
     codes: createSignInCodes({ sealer: createSealer(sealingKeys), sessions, limiter, clock }),
     hosts: signInHostsOf(config.routes, config.publicOrigin),
-    keys: createConfiguredReturnKeys(config),
+    keys: createReturnKeys(config.publicOrigin.startsWith('https:')),
     accessCookie,
     isReturnPath,
   }
 }
 
-function portalOptions(
-  { oidcSignInAt, ...accountServices }: Omit<AccountServices, 'sessions'>,
-  options: ApiPartsOptions,
-) {
+interface PortalParts extends Omit<AccountServices, 'sessions'> {
+  readonly accessCookie: TokenCookie | undefined
+  readonly subjectsOf: BlockedSubjectsOf
+  readonly signInReturn: PortalSignInReturn | undefined
+}
+
+function portalOptions({ oidcSignInAt, accessCookie, ...parts }: PortalParts, options: ApiPartsOptions) {
   const { config, limiter, clock, sealingKeys, gatewayUrl, isReturnPath } = options
-  const { passkeys } = accountServices.signIn
-  const accessCookie = accessCookieOf(config)
+  const { passkeys } = parts.signIn
   const { publicOrigin, portal, routes, identityHeaders, keys, plans } = config
   const cookie = createPortalCookie({
     path: portal.path,
@@ -127,7 +133,7 @@ function portalOptions(
         : undefined,
   })
   return {
-    ...accountServices,
+    ...parts,
     limiter,
     path: portal.path,
     branding: portal.branding,
@@ -141,8 +147,7 @@ function portalOptions(
     roles: knownRoles(routes),
     plans: Object.keys(plans),
     issuers: config.issuers.map(({ name }) => name),
-    subjectsOf: createConfiguredSubjects(options),
-    receiversOf: createConfiguredReceivers(options),
+    receiversOf: createReceiversFrom(options),
     cookie,
     passkeys:
       passkeys && createPortalPasskeys(passkeys, { sealer: createSealer(sealingKeys), cookie, clock }),
@@ -159,9 +164,9 @@ function portalOidc(
   cookie: PortalCookie,
   { config, sealingKeys, clock }: ApiPartsOptions,
 ): PortalOidc | undefined {
-  const { oidc, path, origin, acceptsPasswords } = config.portal
+  const { oidc, acceptsPasswords } = config.portal
   if (oidc.length === 0) return undefined
-  const portalUrl = origin + path
+  const portalUrl = portalUrlOf(config)
   const providers = oidc.map((options) => ({
     ...options,
     provider: createOidcProvider({

@@ -16,7 +16,7 @@ import type { Config } from '#config/config.ts'
 import { openPoster } from '#http/outgoing/post-message.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Actor } from '#store/audit-entry.ts'
-import { lazyMailer } from './account-services.ts'
+import { lazyMailer, portalUrlOf } from './account-services.ts'
 import type { ConfigParts } from './parts.ts'
 import { createWorkFaultLogger } from './store-monitor.ts'
 
@@ -79,7 +79,7 @@ export function configuredReceivers(
 }
 
 /** What Admins in the portal, and operators, can do with the receivers. */
-export function createConfiguredReceivers({
+export function createReceiversFrom({
   config,
   store,
   clock,
@@ -132,11 +132,10 @@ export function openEvents({
     used = next
     const before = posted
     posted = events.map((receiver) => createReceiver(receiver, publicOrigin, clock))
-    const portalUrl = portal.origin + portal.path
     const sendMail = mail?.notices === true ? lazyMailer(config) : undefined
     await deliveries.use([
       ...posted,
-      ...(sendMail ? [createReminderReceiver({ store, sendMail, portalUrl })] : []),
+      ...(sendMail ? [createReminderReceiver({ store, sendMail, portalUrl: portalUrlOf(config) })] : []),
     ])
     for (const { close } of before) close()
   }

@@ -8,6 +8,7 @@ import { createDecide, type DecideTraffic } from '#gateway/decide/decide-server.
 import { createDecisionWriter } from '#gateway/decide/decision-headers.ts'
 import type { HeldBodies } from '#gateway/forward/held-bodies.ts'
 import { createIdentityWriter } from '#gateway/forward/identity-headers.ts'
+import { createStickyCookies } from '#gateway/forward/sticky-cookies.ts'
 import { createCors } from '#gateway/gate/cors.ts'
 import { createSecondTargetCheck } from '#gateway/gate/second-targets.ts'
 import { createFastLane } from '#gateway/lane/fast-lane.ts'
@@ -30,16 +31,17 @@ import type { Exporter } from '#ops/tracing/exporter.ts'
 import { createTracer } from '#ops/tracing/tracer.ts'
 import { createAddressSet } from '#platform/addresses.ts'
 import { monotonicClock } from '#platform/clock.ts'
-import { createConfiguredNotices } from './account-services.ts'
+import { createNoticesFrom, portalUrlOf } from './account-services.ts'
 import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
 import {
   createAssertionHeader,
   createBrowserParts,
-  createConfiguredOwnCookies,
-  createConfiguredStickyCookies,
-  createConfiguredWriter,
+  createGateChecks,
   createGateParts,
+  createOwnCookiesFrom,
+  createWriterFrom,
   ownHeaderNames,
+  stickyUpstreams,
 } from './request-parts.ts'
 
 /** The upstreams of a config, open. */
@@ -47,7 +49,7 @@ export interface OpenUpstreams {
   readonly byName: ReadonlyMap<string, Upstream>
 }
 
-export interface TrafficOptions extends Omit<ApiPartsOptions, 'isReturnPath'> {
+export interface TrafficOptions extends Omit<ApiPartsOptions, 'checks' | 'isReturnPath'> {
   readonly upstreams: OpenUpstreams
   readonly followTunnel: OpenCallers['followTunnel']
   readonly grpcCalls: GrpcCalls
@@ -70,11 +72,10 @@ export interface WorkerTraffic extends Traffic {
 
 export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraffic> {
   const { config, upstreams, metrics, log, exporter } = options
+  const { publicOrigin } = config
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const carriers = createCarriers(config.keys.accept)
-  const table = createRouteTable(
-    compileRoutes(config.routes, upstreams.byName, carriers, config.publicOrigin),
-  )
+  const table = createRouteTable(compileRoutes(config.routes, upstreams.byName, carriers, publicOrigin))
   const ownPaths = createOwnPaths(config.portal, config.routes, config)
   const cors = createCors({ ...config.cors, table, ownPaths })
   const assertion = createAssertionHeader(options)
@@ -84,32 +85,21 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   )
   const { readAccessCookie, redirectToSignIn } = createBrowserParts(config)
   const isReturnPath = redirectToSignIn && createReturnPathCheck(table, ownPaths)
-  const gate = {
-    ...createGateParts(options),
-    readAccessCookie,
-  }
-  const checkSecondTargets = createSecondTargetCheck({
-    ...gate,
-    table,
-    ownPaths,
-    publicOrigin: config.publicOrigin,
-  })
-  const writer = createConfiguredWriter(options, carriers, assertion)
+  const checks = createGateChecks(options)
+  const gate = { ...createGateParts(options, checks), readAccessCookie }
+  const checkSecondTargets = createSecondTargetCheck({ ...gate, table, ownPaths, publicOrigin })
+  const writer = createWriterFrom(config, carriers, assertion)
   const trusted = createAddressSet(config.trustedProxies)
-  const ownCookies = createConfiguredOwnCookies(config)
+  const ownCookies = createOwnCookiesFrom(config)
   const proxy = createProxy({
     ...gate,
     table,
     checkSecondTargets,
     ownCookies,
-    stickyCookies: createConfiguredStickyCookies(config),
+    stickyCookies: createStickyCookies(stickyUpstreams(config), config.cookie),
     redirectToSignIn,
     renewAccessCookie: config.accessCookie.enabled
-      ? createCookieRenewal({
-          ...options.callerAuth,
-          cookie: config.accessCookie,
-          publicOrigin: config.publicOrigin,
-        })
+      ? createCookieRenewal({ ...options.callerAuth, cookie: config.accessCookie, publicOrigin })
       : undefined,
     followTunnel: options.followTunnel,
     followStream: options.followStream,
@@ -136,10 +126,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
           writeIdentity: createIdentityWriter(config.identityHeaders),
           forwarding: proxy.forwarding,
         })
-  const reader = {
-    trusted,
-    fieldReader: createFieldReader(carriers, writer.names),
-  }
+  const reader = { trusted, fieldReader: createFieldReader(carriers, writer.names) }
   const observerOptions = {
     metrics,
     log,
@@ -151,9 +138,9 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     ...reader,
     observer: createObserver(observerOptions),
     ownPaths,
-    sendNotice: createConfiguredNotices(options),
+    sendNotice: createNoticesFrom(options),
     api: await buildApi({
-      ...createApiOptions({ ...options, isReturnPath }),
+      ...createApiOptions({ ...options, checks, isReturnPath }),
       issuers: config.issuers,
       protectedResources: config,
       securityTxt: config.securityTxt,
@@ -164,7 +151,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     cors,
     redirect: config.listen.redirect && {
       ...reader,
-      publicOrigin: config.publicOrigin,
+      publicOrigin,
       observer: createObserver({ ...observerOptions, listener: 'redirect' }),
     },
     decide: config.decide && {
@@ -191,9 +178,8 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
 }
 
 /** The link to the portal on pages of the gateway: a path, or a URL if the portal has a host of its own. */
-function portalLinkOf({
-  portal: { enabled, host, origin, path },
-}: TrafficOptions['config']): string | undefined {
+function portalLinkOf(config: TrafficOptions['config']): string | undefined {
+  const { enabled, host, path } = config.portal
   if (!enabled) return undefined
-  return host === undefined ? path : origin + path
+  return host === undefined ? path : portalUrlOf(config)
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-tokens.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -70,6 +71,32 @@ t.test('without a grace a second use of a refresh token is a reuse, even before 
     t.strictSame(codes.slice(0, 2), ['given', 'refresh-token-reused'])
     t.notOk(codes.slice(1).includes('given'))
   }
+})
+
+t.test('without a grace the refreshes of one session run one after another', async (t) => {
+  let running = 0
+  let mostAtOnce = 0
+  const { sessions, createAccount } = await openSessions(t, { reuseGraceMs: 0 }, (store) => ({
+    ...store,
+    rotateSession: async (use) => {
+      running++
+      mostAtOnce = Math.max(mostAtOnce, running)
+      // Whoever does not wait begins meanwhile.
+      await setImmediate()
+      return store.rotateSession(use).finally(() => running--)
+    },
+  }))
+  const { secretKey, apiKey } = await createAccount()
+  const [one, other] = [
+    await sessions.start(secretKey, apiKey, visitor),
+    await sessions.start(secretKey, apiKey, visitor),
+  ]
+  const refreshAll = (tokens: readonly string[]) =>
+    Promise.all(tokens.map((token) => codeOf(sessions.refresh(token, visitor))))
+  await refreshAll(Array.from({ length: 4 }, () => one.refreshToken))
+  t.equal(mostAtOnce, 1)
+  await refreshAll([one.refreshToken, other.refreshToken])
+  t.equal(mostAtOnce, 2, 'but no session waits for another')
 })
 
 t.test('without a grace an unanswered refresh may be repeated', async (t) => {
