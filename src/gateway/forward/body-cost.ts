@@ -1,6 +1,5 @@
 import { valuesOf } from '#http/h1/raw-headers.ts'
 import type { CostTerm } from '../routes/route.ts'
-import { unitsMax } from './cost-field.ts'
 import { EventDataScanner } from './event-data.ts'
 import { type FieldNode, fieldTree, JsonFieldScanner } from './json-fields.ts'
 
@@ -9,6 +8,9 @@ export interface BodyCost {
   readonly terms: readonly CostTerm[]
   readonly tree: FieldNode
 }
+
+/** The most units that one request can have used, by any field. */
+export const unitsMax = 1_000_000_000
 
 const jsonTypes = /^application\/(?:json|x-ndjson|jsonl|[\w.-]{1,64}\+json)$/
 

@@ -1,7 +1,7 @@
 import { fieldsIn, valuesOf } from '#http/h1/raw-headers.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
-import { type BodyCost, type BodyCostReader, bodyCostReaderFor } from './body-cost.ts'
+import { type BodyCost, type BodyCostReader, bodyCostReaderFor, unitsMax } from './body-cost.ts'
 import { fieldNameMemo } from './header-rules.ts'
 
 /** The field of a backend's response, or of its trailers, that says how many units the request used. */
@@ -17,9 +17,6 @@ interface CostField {
    */
   remove(headers: readonly string[]): readonly string[]
 }
-
-/** The most units that one request can have used, by any field. */
-export const unitsMax = 1_000_000_000
 
 export function createCostField(fieldName: string): CostField {
   const lower = fieldName.toLowerCase()
