@@ -1,40 +1,27 @@
 import type { Clock } from '#platform/clock.ts'
 
-/** The current state of the connection to the store; only invalidation.ts writes it. */
-export interface StoreConnectionState {
+/** The current state of the connection to the store; only invalidation.ts writes it. At first nothing is cached. */
+export class StoreConnectionState {
   /** Whether the store responded to the last request. */
-  isUp: boolean
+  isUp = false
   /** When the change log was last read, which confirms all entries not dropped; milliseconds since 1970, 0 = never. */
-  confirmedAt: number
+  confirmedAt = 0
   /** The same moment on the monotonic clock; -Infinity = never. */
-  readAt: number
+  readAt = Number.NEGATIVE_INFINITY
   /** The time since which every change has been read; Infinity = nothing has been read yet. */
-  completeSince: number
+  completeSince = Number.POSITIVE_INFINITY
   /**
    * Until when cached data is used without another reading of the change log; Infinity = as long as the store is
    * unreachable, when `cache.maxStale` limits it. On the monotonic clock.
    */
-  currentUntil: number
+  currentUntil = Number.POSITIVE_INFINITY
   /** The same in milliseconds since 1970: the monotonic clock may stand still while the machine is suspended. */
-  currentUntilTime: number
+  currentUntilTime = Number.POSITIVE_INFINITY
   /**
    * From when on a use of cached data triggers a reading of the change log, which is read less often while nobody uses
    * it; Infinity = it is read often enough, or right now. On the monotonic clock.
    */
-  refreshAt: number
-}
-
-/** The state before the first reading: nothing is cached yet. */
-export function createStoreConnectionState(): StoreConnectionState {
-  return {
-    isUp: false,
-    confirmedAt: 0,
-    readAt: Number.NEGATIVE_INFINITY,
-    completeSince: Number.POSITIVE_INFINITY,
-    currentUntil: Number.POSITIVE_INFINITY,
-    currentUntilTime: Number.POSITIVE_INFINITY,
-    refreshAt: Number.POSITIVE_INFINITY,
-  }
+  refreshAt = Number.POSITIVE_INFINITY
 }
 
 /** @param now on the monotonic clock  @param time milliseconds since 1970 */
