@@ -42,6 +42,19 @@ const floors = [
   ['platform'],
 ]
 
+/** The folders of `gateway/` from the top down: each imports only from those below it. */
+const gatewayFolders = [
+  'decide',
+  'server',
+  'lane',
+  'gate',
+  'forward',
+  'browser',
+  'refusals',
+  'arrival',
+  'routes',
+]
+
 interface Source {
   /** Below src/. */
   readonly path: string
@@ -201,7 +214,17 @@ t.test('imports make no circle', async (t) => {
 })
 
 /** Where a folder, and each file beside the folders, is imported only from one side. */
-const orderedRooms = ['accounts', 'config', 'http', 'library', 'ops', 'platform', 'runtime']
+const orderedRooms = [
+  'accounts',
+  'config',
+  'http',
+  'library',
+  'ops',
+  'platform',
+  'portal',
+  'runtime',
+  'store',
+]
 
 t.test('the folders of a room make no circle', async (t) => {
   for (const room of orderedRooms) {
@@ -220,6 +243,19 @@ t.test('the folders of a room make no circle', async (t) => {
   }
 })
 
+t.test('a folder of gateway/ imports only from those below it, types included', async (t) => {
+  const folderOf = (path: string) => path.split('/')[1] ?? ''
+  const own = sources.filter(({ path }) => roomOf(path) === 'gateway')
+  t.strictSame([...new Set(own.map(({ path }) => folderOf(path)))].toSorted(), gatewayFolders.toSorted())
+  const upward = own.flatMap(({ path, imports }) =>
+    imports
+      .filter((name) => isOurs(name) && roomOf(name) === 'gateway')
+      .filter((name) => gatewayFolders.indexOf(folderOf(name)) < gatewayFolders.indexOf(folderOf(path)))
+      .map((name) => `${path} imports ${name}`),
+  )
+  t.strictSame(upward, [])
+})
+
 t.test('a file is at most 250 lines, the table of errors aside', async (t) => {
   const long = sources.filter(
     ({ path, text }) => path !== 'platform/errors/codes.ts' && text.split('\n').length > 251,
@@ -229,6 +265,29 @@ t.test('a file is at most 250 lines, the table of errors aside', async (t) => {
     [],
   )
 })
+
+t.test('a file imports each module once', async (t) => {
+  const twice = sources.flatMap(({ path, text }) => {
+    const modules = [...text.matchAll(/^import [^'"]*?from '([^']+)'/gm)].map(([, name = '']) => name)
+    return modules.filter((name, at) => modules.indexOf(name) !== at).map((name) => `${path} imports ${name}`)
+  })
+  t.strictSame(twice, [])
+})
+
+t.test('a JSDoc comment stands before the declaration that it is about', async (t) => {
+  const dangling = sources.flatMap(({ path, text }) => {
+    const lines = text.split('\n').map((line) => line.trim())
+    return [...lines.keys()].filter((at) => endsDangling(lines, at)).map((at) => `${path}:${at + 1}`)
+  })
+  t.strictSame(dangling, [])
+})
+
+/** Whether a JSDoc comment ends in this line, and what follows is no declaration. */
+function endsDangling(lines: readonly string[], at: number): boolean {
+  const [line = '', next = ''] = lines.slice(at)
+  const isDoc = line.startsWith('/**') || line.startsWith('*')
+  return isDoc && line.endsWith('*/') && /^(?:$|[}/]|(?:import|return|throw|if|for|await)\b)/.test(next)
+}
 
 /** The files of one circle, in order; empty where there is none. */
 function findCircle(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {

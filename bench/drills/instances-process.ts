@@ -37,7 +37,7 @@ const heard = new Map<string, Map<number, number>>()
 async function openInstance({ config }: LoadedConfig, index: number) {
   const store = await openStore(config.store, 'request')
   const clock = Date.now
-  const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, clock: monotonicClock })
+  const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, monotonic: monotonicClock })
   const identity = await openCallerAuth({
     config,
     store,

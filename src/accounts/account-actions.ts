@@ -1,4 +1,3 @@
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { AccountStore } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
 import type { Actor } from '#store/audit-entry.ts'
@@ -12,6 +11,7 @@ import { type Accounts, createAccounts } from './accounts.ts'
 import { type Apply, createApply } from './apply/apply.ts'
 import { createAuditEntryFactory } from './audit/entry-factory.ts'
 import { type AuditLog, createAuditLog } from './audit/log.ts'
+import { assertNotOwn } from './find-account.ts'
 import { createDefaultKeys, type DefaultKeys } from './keys/default-keys.ts'
 import type { KeyOptions } from './keys/make-key.ts'
 import { createSecretKeys, type SecretKeys } from './keys/secret-keys.ts'
@@ -115,7 +115,7 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
       },
       resetSecondFactor: async (idOrEmail) => {
         const account = await accounts.find(idOrEmail)
-        if (by.kind === 'account' && by.id === account.id) throw new GatehouseError('own-account')
+        assertNotOwn(by, account.id)
         return store.disableSecondFactor(account.id, 'all', entry('second-factor-reset', account))
       },
     }

@@ -7,28 +7,10 @@ import type { SecretKeyInput } from './keys/input.ts'
 import type { BoundCertificate, SecretKeyStatus } from './keys/secret-keys.ts'
 
 /** An account as commands and the admin API show it. */
-export function accountData({
-  id,
-  email,
-  firstName,
-  lastName,
-  role,
-  isVerified,
-  isDisabled,
-  plan,
-  createdAt,
-}: Account) {
-  return {
-    id,
-    email,
-    firstName,
-    lastName,
-    role,
-    isVerified,
-    disabled: isDisabled,
-    plan: plan ?? null,
-    createdAt: new Date(createdAt).toISOString(),
-  }
+export function accountData(account: Account) {
+  const { id, email, firstName, lastName, role, isVerified, isDisabled: disabled, plan = null } = account
+  const createdAt = new Date(account.createdAt).toISOString()
+  return { id, email, firstName, lastName, role, isVerified, disabled, plan, createdAt }
 }
 
 /**
@@ -47,23 +29,16 @@ export function createdData({ account, secretKey, apiKey }: CreatedAccount, setu
 }
 
 /** A session of access and refresh tokens. */
-export function sessionData({
-  id,
-  createdAt,
-  rotatedAt,
-  expiresAt,
-  generation,
-  address,
-  userAgent,
-}: Session) {
+export function sessionData(session: Session) {
+  const { id, generation, address, userAgent: client } = session
   return {
     id,
-    createdAt: new Date(createdAt).toISOString(),
-    refreshedAt: new Date(rotatedAt).toISOString(),
-    expiresAt: new Date(expiresAt).toISOString(),
+    createdAt: new Date(session.createdAt).toISOString(),
+    refreshedAt: new Date(session.rotatedAt).toISOString(),
+    expiresAt: new Date(session.expiresAt).toISOString(),
     refreshes: generation - 1,
     address,
-    client: userAgent,
+    client,
   }
 }
 

@@ -50,38 +50,39 @@ interface AccountSessionsOptions {
   readonly refreshIdleMs: number
 }
 
+/** What part of a list is read; default: all of it. */
+interface Part {
+  readonly after?: ListPosition | undefined
+  readonly limit?: number
+}
+
+/** Reads pages in their order, in batches, so that other requests are served in between. */
+async function* readBatches<Item extends SessionPosition>(
+  readPage: (page: SessionsPage) => Promise<readonly Item[]>,
+  now: number,
+  { after, limit = Number.POSITIVE_INFINITY }: Part = {},
+) {
+  let position = after
+  let left = limit
+  while (left > 0) {
+    const wanted = Math.min(readBatchSize, left)
+    const slice = await readPage({ now, after: position, limit: wanted })
+    yield slice
+    if (slice.length < wanted) return
+    left -= wanted
+    position = slice.at(-1)
+    await setImmediate()
+  }
+}
+
 export function createAccountSessions(options: AccountSessionsOptions): AccountSessions {
   const { store, accounts, entry, clock, refreshIdleMs } = options
 
-  /** Reads pages in their order, in batches, so that other requests are served in between. */
-  async function* readBatches<Item extends SessionPosition>(
-    readPage: (page: SessionsPage) => Promise<readonly Item[]>,
-    after: ListPosition | undefined,
-    limit: number,
-  ) {
-    const now = clock()
-    let position = after
-    let left = limit
-    while (left > 0) {
-      const wanted = Math.min(readBatchSize, left)
-      const slice = await readPage({ now, after: position, limit: wanted })
-      yield slice
-      if (slice.length < wanted) return
-      left -= wanted
-      position = slice.at(-1)
-      await setImmediate()
-    }
-  }
-
-  async function read(
-    id: string,
-    after: ListPosition | undefined,
-    limit: number,
-  ): Promise<readonly Session[]> {
+  async function read(id: string, part: Part = {}): Promise<readonly Session[]> {
     const account = await accounts.find(id)
     const found: Session[] = []
     const readPage = (page: SessionsPage) => store.listSessions(account.id, page)
-    for await (const slice of readBatches(readPage, after, limit)) {
+    for await (const slice of readBatches(readPage, clock(), part)) {
       for (const session of slice) found.push({ ...session, expiresAt: endOf(session) })
     }
     return found
@@ -115,7 +116,7 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
     const open: string[] = []
     const paired: string[] = []
     const readPage = (page: SessionsPage) => store.listSessionPositions(account.id, page)
-    for await (const slice of readBatches(readPage, undefined, Number.POSITIVE_INFINITY)) {
+    for await (const slice of readBatches(readPage, clock())) {
       for (const session of slice) {
         open.push(session.id)
         if (inPortal.has(session.id)) paired.push(session.id)
@@ -136,9 +137,11 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
   }
 
   return {
-    list: (id) => read(id, undefined, Number.POSITIVE_INFINITY),
-    page: async (id, { cursor, limit }) =>
-      pageOf(await read(id, cursor === undefined ? undefined : parseListCursor(cursor), limit + 1), limit),
+    list: (id) => read(id),
+    page: async (id, { cursor, limit }) => {
+      const after = cursor === undefined ? undefined : parseListCursor(cursor)
+      return pageOf(await read(id, { after, limit: limit + 1 }), limit)
+    },
     end,
     // The portal first: a browser that is still signed in there would get new tokens. Those it has end with it.
     endAll: async (id) => [...(await endAllPortal(id)), ...(await endAllTokens(id))],
@@ -168,13 +171,9 @@ export async function endSessionsOfKey(
   const isOver =
     before.sessionEpoch !== after.sessionEpoch || before.secretKeys.every(({ id }) => kept.has(id))
   if (isOver) return
-  let position: { readonly id: string; readonly createdAt: number } | undefined
-  for (;;) {
-    const sessions = await store.listSessions(after.id, { now, after: position, limit: readBatchSize })
-    position = sessions.at(-1)
+  for await (const sessions of readBatches((page) => store.listSessions(after.id, page), now)) {
     const ended = sessions.filter(({ keyId }) => !kept.has(keyId) && portalEpochIn(keyId) === undefined)
     await Promise.all(ended.map(({ id }) => store.endSession(id, 'revoked')))
-    if (sessions.length < readBatchSize) return
   }
 }
 

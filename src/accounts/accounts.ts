@@ -13,7 +13,7 @@ import type { Actor } from '#store/audit-entry.ts'
 import { noPortalAccess } from '#store/portal-access.ts'
 import { type AccountInput, assertValid, noPlan } from './account-input.ts'
 import { createAuditEntryFactory } from './audit/entry-factory.ts'
-import { type AccountFinder, findByIdOrEmail } from './find-account.ts'
+import { type AccountFinder, accountNotFound, assertNotOwn, findByIdOrEmail } from './find-account.ts'
 import { type KeyOptions, makeDefaultKey, makeKey, withUnconfirmedKeys } from './keys/make-key.ts'
 
 export interface CreatedAccount {
@@ -166,7 +166,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
   }
 
   async function find(idOrEmail: string): Promise<Account> {
-    return (await findByIdOrEmail(store, idOrEmail)) ?? notFound()
+    return (await findByIdOrEmail(store, idOrEmail)) ?? accountNotFound()
   }
 
   async function update(idOrEmail: string, changes: AccountChanges): Promise<Account> {
@@ -184,7 +184,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
     const updated = await store.updateAccount(id, changes, entry('account-updated', account, details))
     if (updated.kind === 'exists') throw new GatehouseError('account-exists')
     if (updated.kind === 'last-admin') throw new GatehouseError('last-admin')
-    return updated.kind === 'updated' ? updated.account : notFound()
+    return updated.kind === 'updated' ? updated.account : accountNotFound()
   }
 
   async function remove(idOrEmail: string): Promise<Account> {
@@ -192,7 +192,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
     assertNotOwn(by, account.id)
     const outcome = await store.deleteAccount(account.id, entry('account-deleted', account))
     if (outcome === 'last-admin') throw new GatehouseError('last-admin')
-    return outcome === 'deleted' ? account : notFound()
+    return outcome === 'deleted' ? account : accountNotFound()
   }
 
   return {
@@ -206,13 +206,4 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
     update,
     remove,
   }
-}
-
-/** Keeps people from locking themselves out; the store makes sure that an Admin is left. */
-function assertNotOwn(by: Actor, id: string): void {
-  if (by.kind === 'account' && by.id === id) throw new GatehouseError('own-account')
-}
-
-function notFound(): never {
-  throw new GatehouseError('account-not-found')
 }

@@ -63,6 +63,18 @@ export function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }
 
+/** Writes each record as a line of an export: JSON, or CSV with these columns, whose header is `csvLine(columns)`. */
+export function exportLine<Column extends string>(format: 'csv' | 'jsonl', columns: readonly Column[]) {
+  return (record: Readonly<Record<Column, unknown>>): string =>
+    format === 'csv'
+      ? csvLine(columns.map((column) => cellText(record[column])))
+      : `${JSON.stringify(record)}\n`
+}
+
+function cellText(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '')
+}
+
 function csvCell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

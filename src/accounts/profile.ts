@@ -12,6 +12,7 @@ import type { Visitor } from '#store/sessions.ts'
 import { assertValid } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
 import { type AuditEntryFactory, createAuditEntryFactory } from './audit/entry-factory.ts'
+import { accountNotFound } from './find-account.ts'
 import { mailTextsFor, mailTo, type SendMail } from './mails/mail.ts'
 
 /** What users may change in their own account, and the verification of their e-mail. */
@@ -100,7 +101,7 @@ export function createProfile(options: ProfileOptions): OwnProfile {
   return {
     rename: (id, { firstName, lastName }) => accounts.update(id, { firstName, lastName }),
     setLanguage: async (id, language) => {
-      if (!(await store.setLanguage(id, language))) throw new GatehouseError('account-not-found')
+      if (!(await store.setLanguage(id, language))) accountNotFound()
     },
     canSend: sendMail !== undefined,
     sendVerification,

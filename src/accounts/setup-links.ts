@@ -6,6 +6,7 @@ import type { Account } from '#store/account.ts'
 import type { PortalStore } from '#store/portal.ts'
 import type { Accounts } from './accounts.ts'
 import type { AuditEntryFactory } from './audit/entry-factory.ts'
+import { accountNotFound } from './find-account.ts'
 import { mailTextsFor, mailTo } from './mails/mail.ts'
 import type { DeliverMail } from './mails/outbox.ts'
 
@@ -51,7 +52,7 @@ export function createSetupLinks(options: SetupLinksOptions): SetupLinks {
     const link = { digest, expiresAt, ...(sentTo !== undefined && { sentTo }) }
     const created = entry('setup-link-created', account, { isMailed: sentTo !== undefined })
     // It was deleted meanwhile.
-    if (!(await store.setSetupLink(account.id, link, created))) throw new GatehouseError('account-not-found')
+    if (!(await store.setSetupLink(account.id, link, created))) accountNotFound()
     return { url: `${portalUrl}/setup#${token}`, token, expiresAt }
   }
 

@@ -10,11 +10,14 @@ import { destinationOf, ownRouteName, recordRouteName } from '#gateway/arrival/o
 import { createProblem, sendProblem } from '#gateway/refusals/send-problem.ts'
 import {
   documentMethods,
+  type GatedPath,
   type MetadataPath,
   type OAuthPath,
+  type PerOperation,
   type PublicPath,
   securityTxtPath,
 } from '#gateway/routes/own-paths.ts'
+import type { GatedRoute } from '#gateway/routes/route.ts'
 import type { Keyring } from '#identity/tokens/keyring.ts'
 import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -30,7 +33,6 @@ import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
 import { type IssuerFrontsOptions, registerIssuerFronts } from './issuers/issuer-fronts.ts'
 import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import {
-  metadataMaxAgeS,
   type ProtectedResourceOptions,
   protectedResourceEndpoint,
   serverMetadataEndpoint,
@@ -38,7 +40,14 @@ import {
 import { type OAuthOptions, registerOAuth } from './oauth/oauth.ts'
 import { createApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
-import { isOwnApp, type OwnEndpoint, registerOperations, registerOwnRoute } from './operation.ts'
+import {
+  documentEndpoint,
+  isOwnApp,
+  type Operation,
+  type OwnEndpoint,
+  registerOperations,
+  registerOwnRoute,
+} from './operation.ts'
 import { registerPortal } from './register-portal.ts'
 import { registerSignInReturn, type SignInReturnOptions } from './register-sign-in-return.ts'
 import { applyReplyKeepAlive, jsonLine } from './reply.ts'
@@ -136,7 +145,12 @@ export async function registerEndpoints(scope: FastifyInstance, options: ApiOpti
   if (signInReturn)
     await scope.register(async (returnScope) => registerSignInReturn(returnScope, signInReturn))
   if (securityTxt !== undefined)
-    registerOwnRoute(scope, securityTxtPath, textEndpoint(securityTxt), documentMethods)
+    registerOwnRoute(
+      scope,
+      securityTxtPath,
+      documentEndpoint(() => securityTxt),
+      documentMethods,
+    )
   if (portal) {
     await scope.register(async (portalScope) => {
       limitBodies(portalScope, options.requestTimeoutMs)
@@ -175,7 +189,8 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   const endpoints: Readonly<Record<Exclude<PublicPath, MetadataPath | OAuthPath>, OwnEndpoint>> = {
     ...tokenEndpoints(scope, options),
     '/api/v1/keys/revoke': revokeKeyEndpoint(options),
-    '/.well-known/jwks.json': jwksEndpoint(options.keyring),
+    // Including signing keys that are announced but not used yet.
+    '/.well-known/jwks.json': documentEndpoint(options.keyring.jwks, jwksMaxAgeS),
     '/.well-known/oauth-authorization-server': serverMetadataEndpoint({
       ...options,
       routes: options.protectedResources?.routes ?? [],
@@ -185,42 +200,19 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   for (const [path, endpoint] of Object.entries(endpoints)) registerOwnRoute(scope, path, endpoint)
   const { protectedResources } = options
   if (protectedResources) registerProtectedResources(scope, protectedResourceEndpoint(protectedResources))
-  scope.register(async (gated) => registerOperations(gated, admin, createAdmission(callers, adminRoute)))
-  scope.register(async (gated) =>
-    registerOperations(gated, ownAccount, createAdmission(callers, ownAccountRoute)),
-  )
-  scope.register(async (gated) =>
-    registerOperations(
-      gated,
-      revocations,
-      createAdmission(callers, introspectionRoute(options.introspection)),
-    ),
-  )
+  function registerGated<Path extends GatedPath>(
+    gated: PerOperation<Operation, Path>,
+    route: GatedRoute,
+  ): void {
+    scope.register(async (own) => registerOperations(own, gated, createAdmission(callers, route)))
+  }
+  registerGated(admin, adminRoute)
+  registerGated(ownAccount, ownAccountRoute)
+  registerGated(revocations, introspectionRoute(options.introspection))
 }
 
 /** Below the well-known path is that of a route, of any number of segments. */
 function registerProtectedResources(scope: FastifyInstance, endpoint: OwnEndpoint): void {
   registerOwnRoute(scope, '/.well-known/oauth-protected-resource', endpoint)
   registerOwnRoute(scope, '/.well-known/oauth-protected-resource/:path', endpoint)
-}
-
-function textEndpoint(text: string): OwnEndpoint {
-  return {
-    handler: async (_request, reply) =>
-      reply
-        .type('text/plain; charset=utf-8')
-        .header('Cache-Control', `public, max-age=${metadataMaxAgeS}`)
-        .send(text),
-  }
-}
-
-/** The public signing keys (RFC 7517), including those that are announced but not used yet. */
-function jwksEndpoint(keyring: Keyring): OwnEndpoint {
-  return {
-    handler: async (_request, reply) => {
-      const jwks = keyring.jwks()
-      reply.header('Cache-Control', `public, max-age=${jwksMaxAgeS}`)
-      return jwks
-    },
-  }
 }

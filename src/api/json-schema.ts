@@ -8,26 +8,26 @@ export const text = { type: 'string' } as const
 export const time = { type: 'string', format: 'date-time' } as const
 export const flag = { type: 'boolean' } as const
 export const count = { type: 'integer', minimum: 0 } as const
+export const texts = { type: 'array', items: text } as const
 export const textOrNull = { type: ['string', 'null'] } as const
 export const timeOrNull = { type: ['string', 'null'], format: 'date-time' } as const
 
 type Members = Readonly<Record<string, JsonSchema>>
 
-/** The schema of an object with exactly these members, of which those in `optional` may be missing. */
-export function objectSchema<const All extends Members, const Optional extends keyof All & string = never>(
-  properties: All,
-  optional: readonly Optional[] = [],
-) {
-  // The casts are sound: filter only leaves out the optional ones.
-  const isOptional = new Set<string>(optional)
-  const names = Object.keys(properties) as (keyof All & string)[]
-  const required = names.filter((name) => !isOptional.has(name)) as Exclude<keyof All & string, Optional>[]
+/** The schema of an object with exactly these members, of which the optional ones may be missing. */
+export function objectSchema<
+  const Required extends Members,
+  const Optional extends Members = Readonly<Record<never, never>>,
+>(members: Required, optional?: Optional) {
+  // The cast is sound: all optional members are there, if there are any.
+  const properties = { ...members, ...optional } as Required & Optional
+  const required = keysOf<keyof Required & string>(members)
   return { type: 'object', properties, required, additionalProperties: false } as const
 }
 
-/** As `objectSchema`, of members that may all be missing. */
-export function optionalSchema<const All extends Members>(properties: All) {
-  return objectSchema(properties, keysOf<keyof All & string>(properties))
+/** The same schema for a value that may be null. */
+export function orNull<const Schema extends JsonSchema>(schema: Schema) {
+  return { ...schema, type: ['object', 'null'] } as const
 }
 
 /** The values that a schema accepts, once its defaults are filled in. */
@@ -73,7 +73,7 @@ export const page = {
   cursor: { type: 'string', description: 'nextCursor of the previous page.' },
 } as const
 
-export const pageQuery = optionalSchema(page)
+export const pageQuery = objectSchema({}, page)
 
 /** A page as the API shows it. */
 export function pageData<Item, Data>(

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { destinationOf } from '#gateway/arrival/outcome.ts'
 import type { RouteOptions } from '#gateway/routes/compile.ts'
@@ -8,10 +7,7 @@ import { metadataPath, resourceUrl, takesTokens } from '#gateway/routes/route-ur
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
 import { proofAlgorithms } from '#identity/possession/proof-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { OwnEndpoint } from './operation.ts'
-
-/** How long caches may keep what changes with the config only. */
-export const metadataMaxAgeS = 300
+import { documentEndpoint, type OwnEndpoint } from './operation.ts'
 
 export interface ProtectedResourceOptions {
   readonly routes: readonly Pick<
@@ -41,24 +37,16 @@ interface ResourceMetadata {
 export function protectedResourceEndpoint(options: ProtectedResourceOptions): OwnEndpoint {
   const all = createMetadata(options)
 
-  function find({ raw }: FastifyRequest): ResourceMetadata | undefined {
+  return documentEndpoint(({ raw }): ResourceMetadata => {
     const { target, hostName } = destinationOf(arrivalOf(raw).outcome)
     const ofHost = all.valuesFor(hostName).find((byPath) => byPath.has(target.path))
     const found = ofHost?.get(target.path)
-    if (!isWildcard(found?.route.host)) return found?.metadata
+    if (!found) throw new GatehouseError('route-not-found')
+    if (!isWildcard(found.route.host)) return found.metadata
     // Clients compare it with the URL that they have called (3.3).
     const route = { ...found.route, host: hostName }
     return { ...found.metadata, resource: resourceUrl(route, options.publicOrigin) }
-  }
-
-  return {
-    handler: async (request, reply) => {
-      const metadata = find(request)
-      if (!metadata) throw new GatehouseError('route-not-found')
-      reply.header('Cache-Control', `public, max-age=${metadataMaxAgeS}`)
-      return metadata
-    },
-  }
+  })
 }
 
 /** By host and path of the document. Routes that differ only in the method are one resource. */
@@ -123,7 +111,7 @@ interface ServerMetadataOptions {
 
 /** The metadata of the gateway as an authorization server (RFC 8414 2). It has no authorization endpoint. */
 export function serverMetadataEndpoint({ issuer, publicOrigin, routes }: ServerMetadataOptions): OwnEndpoint {
-  const scopes = [...new Set(routes.filter(takesTokens).flatMap((route) => route.scopes ?? []))]
+  const scopes = unique(routes.filter(takesTokens).flatMap((route) => route.scopes ?? []))
   const withSecret = ['client_secret_basic', 'client_secret_post']
   const metadata = {
     issuer,
@@ -141,10 +129,5 @@ export function serverMetadataEndpoint({ issuer, publicOrigin, routes }: ServerM
     // RFC 9449 5.1.
     dpop_signing_alg_values_supported: proofAlgorithms,
   }
-  return {
-    handler: async (_request, reply) => {
-      reply.header('Cache-Control', `public, max-age=${metadataMaxAgeS}`)
-      return metadata
-    },
-  }
+  return documentEndpoint(() => metadata)
 }

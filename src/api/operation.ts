@@ -64,8 +64,8 @@ export function operation<const Query extends JsonSchema, const Body extends Jso
   return definition
 }
 
-/** The operations of some paths of the admin API, by path and method. */
-export type AdminOperations<Path extends AdminPath = AdminPath> = PerOperation<Operation, Path>
+/** The operations of the admin API, by path and method. */
+export type AdminOperations = PerOperation<Operation, AdminPath>
 
 /** Decides who may call. */
 export interface Admission {
@@ -156,6 +156,23 @@ export interface OwnEndpoint {
   readonly handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
   /** Called before the body is read, for each request with an allowed method, whatever its outcome. */
   readonly onAccepted?: (request: FastifyRequest, reply: FastifyReply) => void
+}
+
+/** How long caches may keep what changes only with the config or the version. */
+export const documentMaxAgeS = 300
+
+/** An endpoint for what anybody may keep for some time. @param find throws where there is no such document */
+export function documentEndpoint(
+  find: (request: FastifyRequest) => unknown,
+  maxAgeS = documentMaxAgeS,
+): OwnEndpoint {
+  return {
+    handler: async (request, reply) => {
+      const document = find(request)
+      reply.header('Cache-Control', `public, max-age=${maxAgeS}`)
+      return document
+    },
+  }
 }
 
 /**

@@ -40,6 +40,12 @@ const reloadStatus = { taken: 200, refused: 422, failed: 503 } as const satisfie
   number
 >
 
+/** What `Allow` says of each path. */
+const methodsOf: ReadonlyMap<string, string> = new Map([
+  ...['/livez', '/readyz', '/status', '/metrics'].map((path) => [path, 'GET, HEAD'] as const),
+  ['/reload', 'POST'],
+])
+
 /** The ops endpoints, on their own listener: not for clients. */
 export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
   const { contentType, address, metricsText, health, storeState, isShuttingDown, reload, readStatus } =
@@ -75,9 +81,6 @@ export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
     const problems = outcome.kind === 'taken' ? undefined : outcome.problems
     return reply.code(reloadStatus[outcome.kind]).send({ status: outcome.kind, problems })
   })
-  app.get('/reload', async (_request, reply) =>
-    reply.code(405).header('Allow', 'POST').send({ status: 'method-not-allowed' }),
-  )
   // The body of a reload request is ignored.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => {
@@ -85,11 +88,12 @@ export async function buildOps(options: OpsOptions): Promise<FastifyInstance> {
     payload.on('end', () => done(null))
   })
 
-  app.setNotFoundHandler((_request, reply) =>
-    reply
-      .code(404)
-      .send({ status: 'not-found', paths: ['/livez', '/readyz', '/status', '/metrics', '/reload'] }),
-  )
+  app.setNotFoundHandler(({ url }, reply) => {
+    const allow = methodsOf.get(url.replace(/\?.*/s, ''))
+    if (allow === undefined)
+      return reply.code(404).send({ status: 'not-found', paths: [...methodsOf.keys()] })
+    return reply.code(405).header('Allow', allow).send({ status: 'method-not-allowed' })
+  })
   await app.ready()
   return app
 }

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
 import { applyKeepAlive } from '#gateway/refusals/send-problem.ts'
 import { changePasswordPath, documentMethods, portalMethods } from '#gateway/routes/own-paths.ts'
-import { parseForm } from '#portal/form-body.ts'
+import { parseForm } from '#portal/forms/body.ts'
 import { type Portal, throwNotFound } from '#portal/portal.ts'
 import type { FormFields, PortalRequest } from '#portal/portal-request.ts'
 import { answerRedirect, type PortalResponse, securityHeaders } from '#portal/portal-response.ts'

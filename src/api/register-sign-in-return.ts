@@ -6,11 +6,11 @@ import { challengeOf, type IsReturnPath, type ReturnKeys } from '#gateway/browse
 import { signInReturnPath } from '#gateway/routes/route-urls.ts'
 import type { SignInCodes } from '#identity/portal/sign-in-codes.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
+import { jarAttributesOf, type TokenCookie } from '#platform/cookie-attributes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { answerContinue, securityHeaders } from '#portal/portal-response.ts'
 import { languageOf } from '#portal/viewer-language.ts'
 import { registerOwnRoute } from './operation.ts'
-import { cookieAttributesOf, type TokenCookie } from './token-cookies.ts'
 
 /** Where page visits come back to from a portal on a host of its own. */
 export interface SignInReturnOptions {
@@ -43,7 +43,7 @@ export function registerSignInReturn(scope: FastifyInstance, options: SignInRetu
     else {
       const { cookieToken = '' } = redeemed
       const maxAge = tokenMaxAgeS(cookieToken)
-      reply.setCookie(accessCookie.name, cookieToken, { ...cookieAttributesOf(accessCookie), maxAge })
+      reply.setCookie(accessCookie.name, cookieToken, { ...jarAttributesOf(accessCookie), maxAge })
       reply.header('Set-Cookie', keys.cleared)
     }
     // A page of this host goes on: after a redirect from another site, browsers would keep a Strict cookie back. Its

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { type PerOperation, type RevocationsPath, revocationsPath } from '#gateway/routes/own-paths.ts'
-import type { WebSockets } from '#gateway/server/web-sockets.ts'
+import type { OpenCallers } from '#gateway/server/open-callers.ts'
 import type { RevocationFeed } from '#identity/tokens/revocation-feed.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { objectSchema } from './json-schema.ts'
@@ -11,7 +11,7 @@ export interface RevocationsOptions {
   /** undefined = it is not enabled. */
   readonly revocationFeed: RevocationFeed | undefined
   /** Ends a stream with the credential of its reader. */
-  readonly followStream: WebSockets['followStream']
+  readonly followStream: OpenCallers['followStream']
 }
 
 /** What a reader who does not keep up may leave unread, beyond the snapshot: some thousand revocations. */

@@ -1,14 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-
-/** The attributes of a cookie that carries a token. */
-export interface TokenCookie {
-  readonly name: string
-  readonly path: string
-  readonly sameSite: 'Strict' | 'Lax' | 'None'
-  readonly isSecure: boolean
-}
+import { jarAttributesOf, type TokenCookie } from '#platform/cookie-attributes.ts'
 
 export interface TokenCookiesOptions {
   /** Carries the refresh token. */
@@ -36,18 +29,12 @@ interface TokenCookies {
   isCrossSite(request: FastifyRequest): boolean
 }
 
-/** The attributes as Fastify takes them. */
-export function cookieAttributesOf({ path, isSecure, sameSite }: TokenCookie) {
-  const lower = sameSite.toLowerCase() as 'strict' | 'lax' | 'none'
-  return { path, httpOnly: true, secure: isSecure, sameSite: lower } as const
-}
-
 export function createTokenCookies(app: FastifyInstance, options: TokenCookiesOptions): TokenCookies {
   const { cookie, accessCookie, publicOrigin } = options
   const trusted = new Set(options.origins)
   const all = [cookie, ...(accessCookie ? [accessCookie] : [])]
   const cleared = all.map((each) =>
-    app.serializeCookie(each.name, '', { ...cookieAttributesOf(each), maxAge: 0, expires: new Date(0) }),
+    app.serializeCookie(each.name, '', { ...jarAttributesOf(each), maxAge: 0, expires: new Date(0) }),
   )
 
   /** By what the browser sends about the page behind the request; a client that sends nothing is not a browser. */
@@ -66,10 +53,10 @@ export function createTokenCookies(app: FastifyInstance, options: TokenCookiesOp
     set: (request, reply, { cookieToken, refreshToken, refreshLifetimeMs }) => {
       reply.header('Cache-Control', 'no-store')
       const maxAge = Math.ceil(refreshLifetimeMs / 1_000)
-      reply.setCookie(cookie.name, refreshToken, { ...cookieAttributesOf(cookie), maxAge })
+      reply.setCookie(cookie.name, refreshToken, { ...jarAttributesOf(cookie), maxAge })
       if (!accessCookie || cookieToken === undefined || !isTrusted(request)) return
       reply.setCookie(accessCookie.name, cookieToken, {
-        ...cookieAttributesOf(accessCookie),
+        ...jarAttributesOf(accessCookie),
         maxAge: tokenMaxAgeS(cookieToken),
       })
     },

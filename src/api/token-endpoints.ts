@@ -46,6 +46,7 @@ export function tokenEndpoints(
     metrics.tokensIssued.inc({ grant: 'keys' })
     cookies.set(request, reply, issued)
     const { account, accessToken, refreshToken } = issued
+    // The capitals are part of the interface; the answer to a refresh (`jwtToken`) has others.
     return {
       Id: account.id,
       FirstName: account.firstName,

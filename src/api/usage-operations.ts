@@ -4,7 +4,7 @@ import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-paths.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { type AdminOperationOptions, idOf } from './admin/account-operations.ts'
 import { actorOf } from './admin/admin-admission.ts'
-import { count, objectSchema, optionalSchema, text, type Value } from './json-schema.ts'
+import { count, flag, objectSchema, orNull, text, time, type Value } from './json-schema.ts'
 import { type AdminOperations, type Operation, type OperationDoc, operation } from './operation.ts'
 
 const day = { type: 'string', format: 'date' } as const
@@ -19,31 +19,26 @@ const quotaUse = {
       'Requests in this day or month, on routes with `quotaCounts: units` their units; may be up to 1 % of the limit, and 100, too low.',
   },
   remaining: count,
-  resetsAt: { type: 'string', format: 'date-time' },
+  resetsAt: time,
 } as const
 
 const planUse = {
-  ...objectSchema({
-    name: text,
-    known: {
-      type: 'boolean',
-      description: 'false: the config no longer has such a plan, and the account is not limited.',
-    },
-    quota: {
-      ...objectSchema(quotaUse),
-      type: ['object', 'null'],
-      description: 'null = the plan has none.',
-    },
-    rateLimit: {
-      ...objectSchema({
-        limit: { type: 'integer', minimum: 1 },
-        perSeconds: { type: 'number', exclusiveMinimum: 0 },
-      }),
-      type: ['object', 'null'],
-      description: 'null = the plan has none.',
-    },
-  }),
-  type: ['object', 'null'],
+  ...orNull(
+    objectSchema({
+      name: text,
+      known: {
+        ...flag,
+        description: 'false: the config no longer has such a plan, and the account is not limited.',
+      },
+      quota: { ...orNull(objectSchema(quotaUse)), description: 'null = the plan has none.' },
+      rateLimit: {
+        ...orNull(
+          objectSchema({ limit: quotaUse.limit, perSeconds: { type: 'number', exclusiveMinimum: 0 } }),
+        ),
+        description: 'null = the plan has none.',
+      },
+    }),
+  ),
   description: 'The plan of the account, and what is left of it now; null = none.',
 }
 
@@ -66,13 +61,16 @@ export const usageReport = objectSchema({
   },
 })
 
-const usageQuery = optionalSchema({
-  from: {
-    ...text,
-    description: 'First day (UTC), such as 2026-11-01; default: the first of the month of `to`.',
+const usageQuery = objectSchema(
+  {},
+  {
+    from: {
+      ...text,
+      description: 'First day (UTC), such as 2026-11-01; default: the first of the month of `to`.',
+    },
+    to: { ...text, description: 'Last day, at most 400 days later; default: today.' },
   },
-  to: { ...text, description: 'Last day, at most 400 days later; default: today.' },
-})
+)
 
 /** The operation but for whose usage it shows. */
 const usageOperation = {
@@ -107,9 +105,7 @@ export function ownAccountOperations(actionsOf: AccountActionsOf): PerOperation<
   }
 }
 
-export function usageOperations({
-  actionsOf,
-}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/usage'> {
+export function usageOperations({ actionsOf }: AdminOperationOptions) {
   return {
     '/api/v1/admin/accounts/:id/usage': {
       GET: operation({
@@ -120,5 +116,5 @@ export function usageOperations({
         handler: (request) => showUsage(actionsOf(request), idOf(request), request.query),
       }),
     },
-  }
+  } satisfies Partial<AdminOperations>
 }

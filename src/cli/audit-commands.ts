@@ -14,13 +14,12 @@ const list: Command = {
   summary: 'Lists the entries of the audit log, newest first.',
   examples: ['gatehouse audit list --who ada@example.com --limit 10'],
   options: {
-    action: { type: 'string', value: 'ACTION', help: 'Only entries with this action.' },
+    action: { value: 'ACTION', help: 'Only entries with this action.' },
     who: {
-      type: 'string',
       value: 'ID|EMAIL',
       help: 'Only entries by or about this account, or by this operator.',
     },
-    limit: { type: 'string', value: 'N', help: `Maximum number of entries; default ${entriesShown}.` },
+    limit: { value: 'N', help: `Maximum number of entries; default ${entriesShown}.` },
   },
   run: async (invocation) => {
     const limit = parseLimit(invocation.text('limit'))

@@ -7,11 +7,10 @@ import type { Output } from './terminal/output.ts'
 
 /** One option of a command. */
 export interface Option {
-  readonly type: 'string' | 'boolean'
   readonly multiple?: boolean
   /** One-letter alias. */
   readonly short?: string
-  /** The placeholder for the value in the help: `FILE`. */
+  /** The placeholder for the value in the help: `FILE`; absent = it takes no value. */
   readonly value?: string
   readonly help: string
   /** All values that it takes, for completion; default: those that `value` lists, such as `true|false`. */
@@ -30,13 +29,12 @@ export interface Command {
   readonly options?: Readonly<Record<string, Option>>
   /** Whether it prints data, and therefore accepts --json; default: true. */
   readonly printsData?: boolean
-  /** @returns the exit status; undefined = 0 */
-  run(invocation: Invocation): Promise<number | undefined>
+  /** @param operands as many as it names. @returns the exit status; undefined = 0 */
+  run(invocation: Invocation, ...operands: string[]): Promise<number | undefined>
 }
 
 /** One run of a command, with its arguments. */
 export interface Invocation {
-  readonly operands: readonly string[]
   readonly config: ConfigInput
   readonly asJson: boolean
   readonly terminal: Terminal
@@ -66,19 +64,17 @@ export class UsageError extends Error {
 /** Options of every command. */
 export const commonOptions: Readonly<Record<string, Option>> = {
   config: {
-    type: 'string',
     value: 'FILE',
     help: 'Config file; default $GATEHOUSE_CONFIG, else config/gateway.yaml.',
   },
   set: {
-    type: 'string',
     multiple: true,
     value: 'OPTION=VALUE',
     help: 'Overrides an option of the config; may be repeated.',
   },
-  help: { type: 'boolean', short: 'h', help: 'Shows this help.' },
+  help: { short: 'h', help: 'Shows this help.' },
 }
-const jsonOption: Readonly<Record<string, Option>> = { json: { type: 'boolean', help: 'Prints JSON.' } }
+const jsonOption: Readonly<Record<string, Option>> = { json: { help: 'Prints JSON.' } }
 
 export function optionsOf({ options, printsData = true }: Command): Readonly<Record<string, Option>> {
   return { ...options, ...(printsData && jsonOption), ...commonOptions }
@@ -89,7 +85,7 @@ export function parseInvocation(
   command: Command,
   args: readonly string[],
   terminal: Terminal,
-): Invocation & { readonly wantsHelp: boolean } {
+): { readonly invocation: Invocation; readonly operands: string[]; readonly wantsHelp: boolean } {
   const { values, positionals, tokens } = parse(command, args)
   const wantsHelp = values.help === true
   if (!wantsHelp) {
@@ -104,28 +100,19 @@ export function parseInvocation(
     const given = values[option]
     return Array.isArray(given) ? given.map(String) : []
   }
-  return {
-    wantsHelp,
-    operands: positionals,
-    config: {
-      file: text('config'),
-      settings: texts('set'),
-      ...(terminal.env && { env: terminal.env }),
-    },
-    asJson: values.json === true,
-    terminal,
-    text,
-    texts,
-    flag: (option) => values[option] === true,
-  }
+  const { env } = terminal
+  const config = { file: text('config'), settings: texts('set'), ...(env && { env }) }
+  const flag = (option: string) => values[option] === true
+  const invocation = { config, asJson: flag('json'), terminal, text, texts, flag }
+  return { invocation, operands: positionals, wantsHelp }
 }
 
 function parse(command: Command, args: readonly string[]) {
   const options = Object.fromEntries(
-    Object.entries(optionsOf(command)).map(([name, { type, short, multiple = false }]) => [
-      name,
-      { type, multiple, ...(short !== undefined && { short }) },
-    ]),
+    Object.entries(optionsOf(command)).map(([name, { value, short, multiple = false }]) => {
+      const type = value === undefined ? ('boolean' as const) : ('string' as const)
+      return [name, { type, multiple, ...(short !== undefined && { short }) }]
+    }),
   )
   try {
     return parseArgs({
@@ -143,7 +130,7 @@ function parse(command: Command, args: readonly string[]) {
 /** The ID of a key may begin with a dash: only known one-letter options are read as options. */
 function escapeDashOperands(
   args: readonly string[],
-  options: Readonly<Record<string, Pick<Option, 'type' | 'short'>>>,
+  options: Readonly<Record<string, { readonly type: 'string' | 'boolean'; readonly short?: string }>>,
 ): string[] {
   const takesText = (arg: string) =>
     Object.entries(options).some(
@@ -167,12 +154,8 @@ function describeParseError(error: unknown, names: readonly string[]): string {
   if (!(error instanceof Error)) return String(error)
   const [message = ''] = error.message.split('. ')
   const [, unknown] = /^Unknown option '--([^']+)'/.exec(message) ?? []
-  return message + (unknown === undefined ? '' : didYouMeanOption(unknown, names))
-}
-
-function didYouMeanOption(unknown: string, names: readonly string[]): string {
-  const meant = suggest(unknown, names)
-  return meant === undefined ? '' : `, did you mean "--${meant}"?`
+  const meant = unknown === undefined ? undefined : suggest(unknown, names)
+  return meant === undefined ? message : `${message}, did you mean "--${meant}"?`
 }
 
 /** The last of several values would count and the others would not: `--scopes a --scopes b` is no list. */

@@ -7,7 +7,7 @@ import { type Operator, withOperator } from './operator.ts'
 import { printData, printList } from './print.ts'
 
 const receiverOption = {
-  receiver: { type: 'string', value: 'URL', help: 'Only this one, by its URL in the config or in the list.' },
+  receiver: { value: 'URL', help: 'Only this one, by its URL in the config or in the list.' },
 } as const
 
 const list: Command = {

@@ -36,12 +36,11 @@ async function runArguments(args: readonly string[], terminal: Terminal): Promis
 
 async function runCommand(command: Command, args: readonly string[], terminal: Terminal): Promise<number> {
   try {
-    const invocation = parseInvocation(command, args.slice(command.name.split(' ').length), terminal)
-    if (invocation.wantsHelp) {
-      print(terminal, [commandHelp(command)])
-      return exitStatus.done
-    }
-    return (await command.run(invocation)) ?? exitStatus.done
+    const given = args.slice(command.name.split(' ').length)
+    const { invocation, operands, wantsHelp } = parseInvocation(command, given, terminal)
+    if (!wantsHelp) return (await command.run(invocation, ...operands)) ?? exitStatus.done
+    print(terminal, [commandHelp(command)])
+    return exitStatus.done
   } catch (error) {
     return report(error, command, terminal)
   }

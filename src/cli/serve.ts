@@ -23,11 +23,9 @@ export const serveCommand: Command = {
   examples: ['gatehouse serve --config my-gateway.yaml', 'gatehouse serve --demo'],
   options: {
     demo: {
-      type: 'boolean',
       help: 'Also runs a small echo backend as the upstream "demo", and creates a first account if there is none.',
     },
     'ready-file': {
-      type: 'string',
       value: 'PATH',
       help: 'File that {"url","opsUrl","pid"} (and "decideUrl", "redirectUrl") is written to as soon as requests are accepted.',
     },

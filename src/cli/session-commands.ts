@@ -10,8 +10,7 @@ const list: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Lists the active sessions of an account.',
   examples: ['gatehouse sessions list ada@example.com'],
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
+  run: async (invocation, who) => {
     const sessions = await withOperator(invocation.config, ({ sessions }) => sessions.list(who))
     printList(invocation, sessions.map(sessionData), {
       columns: {
@@ -31,9 +30,8 @@ const revoke: Command = {
   operands: ['ID|EMAIL'],
   summary: "Revokes an account's sessions and access tokens, and signs it out of the portal.",
   examples: ['gatehouse sessions revoke ada@example.com'],
-  options: { session: { type: 'string', value: 'SID', help: 'Only this session.' } },
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
+  options: { session: { value: 'SID', help: 'Only this session.' } },
+  run: async (invocation, who) => {
     const sessionId = invocation.text('session')
     const revoked = await withOperator(invocation.config, (operator) =>
       sessionId === undefined ? operator.sessions.endAll(who) : revokeOne(operator, who, sessionId),

@@ -35,7 +35,6 @@ const rotate: Command = {
   examples: ['gatehouse signing-keys rotate'],
   options: {
     now: {
-      type: 'boolean',
       help: 'Signs with the new key immediately, for when the current one has leaked.',
     },
   },
@@ -66,8 +65,7 @@ const retire: Command = {
   summary: 'Removes a signing key; access tokens signed with it become invalid.',
   examples: ['gatehouse signing-keys retire "$KID" --yes'],
   options: yesOption,
-  run: async (invocation) => {
-    const [kid = ''] = invocation.operands
+  run: async (invocation, kid) => {
     await withOperator(invocation.config, async ({ config, signingKeys, auditEntry }) => {
       assertKeptInStore(config)
       await confirm(invocation, `Remove the signing key ${kid}? Access tokens signed with it become invalid.`)

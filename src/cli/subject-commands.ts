@@ -1,7 +1,7 @@
 import { blockedSubjectData, type Subject } from '#identity/issuers/subjects.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { BlockedSubject } from '#store/subjects.ts'
-import type { Command, Invocation } from './command.ts'
+import type { Command } from './command.ts'
 import { type Operator, withOperator } from './operator.ts'
 import { printData, printList } from './print.ts'
 
@@ -13,8 +13,8 @@ const block: Command = {
   operands: ['ISSUER', 'SUBJECT'],
   summary: 'Refuses all tokens of a user of a foreign issuer; its WebSockets are closed.',
   examples: ['gatehouse subjects block corp 248289761001'],
-  run: async (invocation) => {
-    const subject = subjectOf(invocation)
+  run: async (invocation, issuer, user) => {
+    const subject = { issuer, subject: user }
     const isNew = await withOperator(invocation.config, ({ subjects }) => subjects.block(subject))
     const text = isNew ? 'is blocked now' : 'was blocked already'
     printData(invocation, subject, [`${describe(subject)} ${text}.`])
@@ -26,8 +26,8 @@ const unblock: Command = {
   operands: ['ISSUER', 'SUBJECT'],
   summary: 'Accepts the tokens of a blocked user again.',
   examples: ['gatehouse subjects unblock corp 248289761001'],
-  run: async (invocation) => {
-    const subject = subjectOf(invocation)
+  run: async (invocation, issuer, user) => {
+    const subject = { issuer, subject: user }
     const wasBlocked = await withOperator(invocation.config, ({ subjects }) => subjects.unblock(subject))
     if (!wasBlocked) {
       throw new OperatorError(`${describe(subject)} is not blocked`, { hint: 'See: gatehouse subjects list' })
@@ -61,10 +61,6 @@ async function listAll({ subjects }: Operator): Promise<readonly BlockedSubject[
     if (nextCursor === undefined) return all
     cursor = nextCursor
   }
-}
-
-function subjectOf({ operands: [issuer = '', subject = ''] }: Invocation): Subject {
-  return { issuer, subject }
 }
 
 function describe({ issuer, subject }: Subject): string {

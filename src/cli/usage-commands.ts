@@ -18,11 +18,10 @@ import { createProgress } from './terminal/progress.ts'
 
 const dayOptions = {
   from: {
-    type: 'string',
     value: 'DAY',
     help: 'First day (UTC), such as 2026-11-01; default: the first of this month; for export the oldest.',
   },
-  to: { type: 'string', value: 'DAY', help: 'Last day; default: today.' },
+  to: { value: 'DAY', help: 'Last day; default: today.' },
 } as const
 
 const exportAll: Command = {
@@ -56,8 +55,7 @@ const show: Command = {
     'gatehouse usage ada@example.com --csv > usage.csv',
   ],
   options: { ...dayOptions, ...csvOption },
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
+  run: async (invocation, who) => {
     const asCsv = wantsCsv(invocation)
     const { report, noun } = await withOperator(invocation.config, async (operator) => {
       const { usage, accounts, config } = operator

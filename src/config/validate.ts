@@ -111,7 +111,7 @@ function constraintMessage(error: ErrorObject, value: unknown, node: SchemaNode)
     case 'type':
       return `must be ${describeType(node)}`
     case 'pattern':
-      return `has an invalid format: it must ${describePattern(node.pattern)}`
+      return `has an invalid format: it must ${describePattern(node.pattern, value)}`
     case 'minLength':
     case 'minItems':
       return 'must not be empty'
@@ -122,10 +122,11 @@ function constraintMessage(error: ErrorObject, value: unknown, node: SchemaNode)
   }
 }
 
-/** In words, if the pattern only requires a prefix. */
-function describePattern(pattern: string | undefined): string {
-  const [, beginning] = /^\^([\w/-]+)$/.exec(pattern ?? '') ?? []
-  return beginning === undefined ? `match ${pattern}` : `begin with ${beginning}`
+/** In words, if only the prefix that the pattern requires is missing. */
+function describePattern(pattern: string | undefined, value: unknown): string {
+  const [, beginning] = /^\^([\w/-]+)(?:$|\[)/.exec(pattern ?? '') ?? []
+  const isMissing = beginning !== undefined && !String(value).startsWith(beginning)
+  return isMissing ? `begin with ${beginning}` : `match ${pattern}`
 }
 
 /** Whether a number or boolean was written as text. */

@@ -10,7 +10,7 @@ import {
   parseSizeBytes,
 } from './units.ts'
 
-/** What to write instead of a value in an invalid format: the end of a message, or an empty text. */
+// What to write instead of a value in an invalid format: the end of a message, or an empty text.
 
 const durationWords: Readonly<Record<string, string>> = {
   millisecond: 'ms',

@@ -1,3 +1,5 @@
+import type { HintedRate } from '#store/local-rates.ts'
+
 /** A token bucket of `limit` requests, refilled over `perMs`, for each account or client address. */
 export interface RateLimit {
   readonly limit: number
@@ -6,11 +8,9 @@ export interface RateLimit {
 }
 
 /** The rate limit of one route. */
-export interface RouteRate extends RateLimit {
+export interface RouteRate extends RateLimit, Required<HintedRate> {
   /** `purposes[by]`, unless it depends on the caller; precomputed, as each request reads it. */
   readonly purpose: string
-  /** Where the counter of the last caller is (see `Rate` in store/rates.ts). */
-  recentPlace: number
   /** The purposes under which callers are counted, by `by`; precomputed, as each request reads one. */
   readonly purposes: Readonly<Record<RateLimit['by'], string>>
 }

@@ -24,6 +24,7 @@ export const anonymousDecision: Decision = {
   scheme: undefined,
   confirmation: undefined,
   holdsUntil: 0,
+  kept: undefined,
 }
 
 /** The refusal of a request that lacks a required credential. */
@@ -152,8 +153,7 @@ function toDecision({ scheme, isProven }: Sent, authentication: Authentication):
       scheme,
       confirmation,
       holdsUntil,
-      logged: '',
-      loggedUpstream: undefined,
+      kept: undefined,
     }
   }
   return { ...authentication, scheme, holdsUntil }

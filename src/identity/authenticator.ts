@@ -1,4 +1,4 @@
-import { type Clock, monotonicClock } from '#platform/clock.ts'
+import { type Clock, type MonotonicClock, type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import type { Access, SchemeName } from './access.ts'
 import { authenticate, mayBeKeyOrToken, type Schemes } from './authenticate.ts'
 import { RecentCredentials } from './cache/recent-credentials.ts'
@@ -11,9 +11,9 @@ import type { Directory } from './principal.ts'
 export interface Authenticator {
   /**
    * Synchronous if everything is cached and current. Throws or rejects only if it cannot be decided.
-   * @param now the current time on the clock of performance.now()
+   * @param now the current time
    */
-  decide(access: Access, credentials: Credentials, now: number): Decision | Promise<Decision>
+  decide(access: Access, credentials: Credentials, now: MonotonicMs): Decision | Promise<Decision>
   /**
    * The credential in a part of a text, if it was decided about within the last second and nothing has changed since.
    * @param sent `carrier` undefined = a bearer token, or a secret key sent as one
@@ -25,7 +25,7 @@ export interface Authenticator {
    * What a credential is looked up as that may be invented: as a key in the store, or as a token at its issuer. See
    * LookUpGuard. undefined = it need not be looked up.
    */
-  lookUpOf?(access: Access, credentials: Credentials): SchemeName | undefined
+  lookUpKindOf?(access: Access, credentials: Credentials): SchemeName | undefined
   /**
    * Brings the cache up to date: to be called before a caller is rejected for a role or a profile from the cache.
    * @throws GatehouseError `store-unavailable`
@@ -50,10 +50,9 @@ interface RecalledCredential {
 interface AuthenticatorOptions {
   readonly schemes: Schemes
   readonly directory: Pick<Directory, 'version' | 'countHit' | 'confirm' | 'isCurrent' | 'catchUp'>
-  /** Milliseconds since 1970. */
   readonly clock: Clock
   /** The clock of `now`; default: performance.now(). */
-  readonly monotonic?: Clock
+  readonly monotonic?: MonotonicClock
 }
 
 /** How long a decision is reused; after that the age of the cached account is checked again. */
@@ -182,9 +181,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       credentials.kind === 'secretKey' || credentials.kind === 'bearer'
         ? decideIfCurrent(access, credentials, now)
         : authenticate(access, credentials, schemes),
-    lookUpOf: (access, credentials) =>
+    lookUpKindOf: (access, credentials) =>
       (credentials.kind === 'secretKey' || credentials.kind === 'bearer') && credentials.recent === undefined
-        ? lookUpOf(access, credentials, schemes)
+        ? lookUpKindOf(access, credentials, schemes)
         : undefined,
     confirm: directory.confirm,
   }
@@ -192,7 +191,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
 const bearerCarrier = 'bearer'
 
-function lookUpOf(
+function lookUpKindOf(
   access: Access,
   { kind, text, carrier }: Credential,
   { secretKey, foreign }: Schemes,

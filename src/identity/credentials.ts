@@ -1,3 +1,4 @@
+import type { MonotonicMs } from '#platform/clock.ts'
 import { schemePrefix } from '#platform/http.ts'
 import {
   accountIdPattern,
@@ -38,15 +39,13 @@ export interface Credential {
   recentAccess: Access | undefined
   /** The version of the directory at the last decision. */
   recentVersion: object | undefined
-  /** Until when the last decision is reused, in whole milliseconds on the clock of performance.now(). */
-  recentUntil: number
+  /** Until when the last decision is reused, in whole milliseconds. */
+  recentUntil: MonotonicMs
   /** Until when the decision was granted, in whole seconds since the authenticator's start. */
   recentEnd: number
-  /**
-   * Client address of the last recorded use, and until when no other is recorded (on the clock of performance.now()).
-   */
+  /** Client address of the last recorded use, and until when no other is recorded. */
   useRecordedFrom: string | undefined
-  useRecordedUntil: number
+  useRecordedUntil: MonotonicMs
   /** The key or token as received; empty if a token is malformed or a password cannot be read. */
   readonly text: string
   /** Where a secret key came from; for a token `cookie`, `dpop`, or undefined = `Authorization: Bearer`. */

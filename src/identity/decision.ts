@@ -1,3 +1,4 @@
+import type { EpochMs } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { SchemeName } from './access.ts'
 import type { Confirmation } from './possession/confirmation.ts'
@@ -16,12 +17,8 @@ export interface AllowedDecision {
   /** Whoever acts on the decision has to see this proven first; such a decision is never reused. undefined = nothing. */
   readonly confirmation: Confirmation | undefined
   readonly holdsUntil: HoldsUntil
-  /** The identity lines of its principal, and the writer that made them (gateway/lane/fast-lane.ts). */
-  identityLines?: string
-  identityWriter?: (principal: Principal) => string
-  /** Only for gateway/server/access-line.ts: the members for its caller, and the upstream in them. */
-  logged?: string
-  loggedUpstream?: string | undefined
+  /** What whoever acts on the decision keeps for the next time: nobody else reads it. */
+  kept: object | undefined
 }
 
 export interface Refusal extends RefusedCredential {
@@ -29,10 +26,9 @@ export interface Refusal extends RefusedCredential {
 }
 
 /**
- * Until when a verdict changes only with an account, a session or a signing key, in milliseconds since 1970; 0 = it must
- * not be reused.
+ * Until when a verdict changes only with an account, a session or a signing key; 0 = it must not be reused.
  */
-type HoldsUntil = number
+type HoldsUntil = EpochMs
 
 /** A scheme's verdict on a credential; the caller handles a missing one. */
 export type Authentication =

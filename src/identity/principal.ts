@@ -1,3 +1,4 @@
+import type { EpochMs, MonotonicMs } from '#platform/clock.ts'
 import type { Quota } from '#store/quotas.ts'
 import type { KeyValidity } from '#store/secret-keys.ts'
 import type { SchemeName } from './access.ts'
@@ -73,8 +74,7 @@ export type CachedSession =
       readonly sessionEpoch: number
       /** The secret key that started it. */
       readonly keyId: string
-      /** Milliseconds since 1970. */
-      readonly expiresAt: number
+      readonly expiresAt: EpochMs
     }
 
 /** What is known of a principal of a foreign issuer; cached in the process. */
@@ -108,10 +108,8 @@ export interface Directory {
   /**
    * Whether the cache may be used: the change log was read a moment ago, or the store is unreachable. False after the
    * process was stalled (stopped, suspended, starved). Cheap.
-   * @param now on the clock of performance.now()
-   * @param time milliseconds since 1970
    */
-  isCurrent(now: number, time: number): boolean
+  isCurrent(now: MonotonicMs, time: EpochMs): boolean
   /**
    * To be called if the cache is not current: resolves once it is as of this call, or the store is unreachable and
    * cached data is used for `cache.maxStale` as in any outage.

@@ -1,14 +1,26 @@
 import { performance } from 'node:perf_hooks'
 
 /**
- * Reads a clock, in milliseconds. There are two. `clock` is the system's (since 1970), for points in time, which are
- * stored, signed, or compared with those of other machines; it can be set forwards and backwards. `monotonic` is
- * performance.now(), for durations; it cannot be set, but may stop while the machine is suspended.
+ * Points in time, in milliseconds since 1970 by the clock of the system, which can be set forwards and backwards. They
+ * are stored, signed, and compared with those of other machines.
  */
-export type Clock = () => number
+export type EpochMs = number & { readonly clock?: 'system' }
 
-/** For durations in this process. The global `performance` is a getter, too slow for each request. */
-export const monotonicClock: Clock = () => performance.now()
+/**
+ * Moments in this process, in milliseconds on the clock of performance.now(), for durations. It cannot be set, but may
+ * stop while the machine is suspended.
+ */
+export type MonotonicMs = number & { readonly clock?: 'monotonic' }
+
+/**
+ * What is called `clock` reads the clock of the system, what is called `monotonic` the other. A function that has a moment
+ * of both calls the first `time` and the second `now`.
+ */
+export type Clock = () => EpochMs
+export type MonotonicClock = () => MonotonicMs
+
+/** The global `performance` is a getter, too slow for each request. */
+export const monotonicClock: MonotonicClock = () => performance.now()
 
 /** @param lateMs how late it is called, in milliseconds */
 type Tick = (lateMs: number) => void
@@ -22,7 +34,7 @@ let dueAt = 0
 /**
  * Calls a function once a second, together with all others, so that an idle process wakes up once for all of them. Does
  * not keep the process running. The first call comes within a second.
- * @returns stops the calls
+ * @returns a function that stops the calls
  */
 export function everySecond(tick: Tick): () => void {
   ticks.add(tick)

@@ -1,3 +1,4 @@
+import type { MonotonicMs } from './clock.ts'
 import { type Listed, UnorderedList } from './unordered-list.ts'
 
 /** The time by which something from outside must have arrived. */
@@ -52,9 +53,9 @@ export function signalAtDeadline(timeoutMs: number): Deadline & { readonly signa
 
 /** Something that expires at its deadline, which may be postponed. It is in one sweep at a time. */
 export interface Expiring extends Listed {
-  /** On the clock of performance.now(); Infinity = never. */
-  deadline: number
-  expire(now: number): void
+  /** Infinity = never. */
+  deadline: MonotonicMs
+  expire(now: MonotonicMs): void
 }
 
 /** After this many periods without a sweep, the event loop has stood still. */
@@ -78,7 +79,7 @@ export class DeadlineSweep<Item extends Expiring = Expiring> {
   }
 
   /**
-   * The time of the last sweep, on the clock of performance.now(): at most one period ago, or longer if the event loop
+   * The time of the last sweep: at most one period ago, or longer if the event loop
    * stalled. Saves reading the clock for deadlines that may be that much too early.
    */
   get sweptAt(): number {

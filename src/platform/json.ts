@@ -29,7 +29,7 @@ interface Open {
  * The first member with the same name as an earlier one of its object. Of such members, other programs may read another
  * one than JSON.parse does (RFC 8259 4). Names are compared without their escapes, and in linear time.
  * @param text is valid JSON
- * @returns names and indexes from the outermost object on, joined by dots; undefined = there is none
+ * @returns its names and indexes from the outermost object on, joined by dots; undefined = there is none
  */
 export function duplicateMember(text: string): string | undefined {
   const open: Open[] = []

@@ -21,10 +21,8 @@ export function readVersion(): string {
   return version
 }
 
-/**
- * The files that come with the program. They are at the same places relative to its sources and its build; the binary
- * contains them, under their paths relative to where it is (tools/build-binary.ts).
- */
+// The files that come with the program. They are at the same places relative to its sources and its build; the binary
+// contains them, under their paths relative to where it is (tools/build-binary.ts).
 
 /** Whether the program is a single file, which includes Node. */
 export const isBinary = isSea()

@@ -9,6 +9,10 @@ export function copyString(text: string): string {
   return copy === text ? copy : Buffer.from(text, 'utf16le').toString('utf16le')
 }
 
+export function base64url(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64url')
+}
+
 /** By bytes, as SQLite and Redis order texts, so that lists have the same order in every store. */
 export function compareTexts(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other))

@@ -1,16 +1,16 @@
+import type { EpochMs } from './clock.ts'
 import { english } from './locales.ts'
 
-/** UTC days, as whole numbers of days since 1970. */
+// A day here is a UTC day, as a whole number of days since 1970.
 
 export const dayMs = 86_400_000
 
-/** Such as `2026-11-23 14:03 UTC`. @param time milliseconds since 1970 */
-export function formatMinute(time: number): string {
+/** Such as `2026-11-23 14:03 UTC`. */
+export function formatMinute(time: EpochMs): string {
   return `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
-/** @param time milliseconds since 1970 */
-export function dayOf(time: number): number {
+export function dayOf(time: EpochMs): number {
   return Math.floor(time / dayMs)
 }
 

@@ -1,6 +1,6 @@
 import { createProblem } from '#gateway/refusals/send-problem.ts'
 import { type GatehouseError, reworded } from '#platform/errors/gatehouse-error.ts'
-import { shownMessage } from './form-refusal.ts'
+import { shownMessage } from './forms/refusal.ts'
 import { createPageContext, type PortalParts } from './page-context.ts'
 import { isPublic, type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
@@ -88,6 +88,8 @@ export function errorText(
       const { unavailable } = texts.errors
       return { title: unavailable.title, detail: unavailable[effect] }
     }
+    case 'route-not-found':
+      return texts.errors.pageNotFound
     case 'role-forbidden':
       return texts.errors.administratorsOnly
     default:

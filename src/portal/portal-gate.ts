@@ -2,7 +2,7 @@ import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import { needsSecondFactor, type SecondFactorPolicy } from '#identity/second-factor/policy.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { adminRole } from '#store/account.ts'
-import { assertOwnOrigin } from './csrf.ts'
+import { assertOwnOrigin } from './forms/csrf.ts'
 import { isForEnrolment, type PageAccess, pageAccessOf } from './page-access.ts'
 import type { PortalParts } from './page-context.ts'
 import { type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
@@ -112,7 +112,7 @@ interface PageDecisionOptions {
  */
 export async function decidePage(
   request: PortalHead,
-  { path, access, methods }: PageAccess,
+  { path, audience, methods }: PageAccess,
   { publicOrigin, findViewer, requireSecondFactor }: PageDecisionOptions,
 ): Promise<PageDecision> {
   if (!methods.includes(request.method)) {
@@ -122,7 +122,7 @@ export async function decidePage(
   if (isPost(request)) assertOwnOrigin(request, publicOrigin)
   // Also for a public page, as it shows who is signed in.
   const viewer = await findViewer()
-  if (access === 'anyone') return 'public'
+  if (audience === 'anyone') return 'public'
   if (!viewer) {
     if (!acceptsHtml(request)) throw new GatehouseError('credentials-missing', { detail: 'Sign in again.' })
     return 'sign-in'
@@ -132,7 +132,7 @@ export async function decidePage(
       throw new GatehouseError('credentials-missing', { detail: 'Set up two-factor sign-in first.' })
     return 'enrol'
   }
-  if (access === 'admin' && viewer !== 'unchecked' && viewer.account.role !== adminRole) {
+  if (audience === 'admin' && viewer !== 'unchecked' && viewer.account.role !== adminRole) {
     throw new GatehouseError('role-forbidden')
   }
   return 'signed-in'

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Arrival, EndpointConnection } from '#gateway/arrival/arrival.ts'
+import { namesHtml } from '#gateway/refusals/error-page.ts'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import type { Visitor } from '#store/sessions.ts'
 
@@ -35,7 +36,7 @@ export function isPageNavigation(request: PortalHead): boolean {
 
 /** Whether HTML is wanted, as by a browser, rather than data, as by the script. */
 export function acceptsHtml({ headers }: Pick<PortalRequest, 'headers'>): boolean {
-  return headers.accept?.includes('text/html') === true
+  return headers.accept !== undefined && namesHtml(headers.accept)
 }
 
 /** Fields of a form by name; files are bytes. */

@@ -1,7 +1,7 @@
 import type { FileDownload } from '#accounts/audit/log.ts'
 import type { Language } from '#platform/locales.ts'
 import { type Html, html } from '#platform/pages/html.ts'
-import type { NoticeName } from './flash-notices.ts'
+import type { NoticeName } from './forms/flash-notices.ts'
 import { translationOf } from './texts/texts.ts'
 
 /** What the handler of a page returns; portal.ts makes the HTTP response of it. */

@@ -1,18 +1,19 @@
+import type { RouteOptions } from '#gateway/routes/compile.ts'
 import { takePortalAction } from '#identity/limits/limits.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { accountListPages } from './account-list-pages.ts'
-import { accountPages } from './account-pages.ts'
-import { accountsPages } from './accounts-pages.ts'
+import { accountPages } from './accounts/account-pages.ts'
+import { importPages } from './accounts/import-pages.ts'
+import { accountListPages } from './accounts/list-pages.ts'
+import { newAccountPages } from './accounts/new-account-pages.ts'
+import { severalAccountsPages } from './accounts/several-pages.ts'
 import { adminPages } from './admin-pages.ts'
 import { answerError } from './answer-error.ts'
-import { apiPages } from './api/api-pages.ts'
-import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './csrf.ts'
+import { apiPages } from './api-pages.ts'
+import { confirmPassword } from './confirm-password.ts'
 import { eventPages } from './event-pages.ts'
-import { createFlashNotices } from './flash-notices.ts'
-import { confirmPassword } from './form-refusal.ts'
-import { integrationPages } from './integration-pages.ts'
-import { linkPages } from './link-pages.ts'
-import { oidcPages } from './oidc/oidc-pages.ts'
+import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './forms/csrf.ts'
+import { createFlashNotices } from './forms/flash-notices.ts'
+import { integrationPages } from './integration/integration-pages.ts'
 import {
   createPageContext,
   type PageContext,
@@ -41,12 +42,14 @@ import {
 } from './portal-response.ts'
 import { profilePages } from './profile-pages.ts'
 import { answerAsset, readAssets } from './read-assets.ts'
-import { scopedRoutesOf } from './scoped-routes.ts'
 import { secondFactorPages } from './second-factor/second-factor-pages.ts'
 import { sessionsPages } from './sessions-pages.ts'
-import { signInPages } from './sign-in-pages.ts'
+import { linkPages } from './sign-in/link-pages.ts'
+import { oidcPages } from './sign-in/oidc-pages.ts'
+import { signInPages } from './sign-in/sign-in-pages.ts'
 import { usagePages } from './usage-pages.ts'
 import { languageOf } from './viewer-language.ts'
+import type { ScopedRoute } from './views/frame.ts'
 
 const pageFactories: readonly CreatePages[] = [
   signInPages,
@@ -57,9 +60,11 @@ const pageFactories: readonly CreatePages[] = [
   sessionsPages,
   usagePages,
   profilePages,
-  accountListPages,
   secondFactorPages,
-  accountsPages,
+  accountListPages,
+  severalAccountsPages,
+  newAccountPages,
+  importPages,
   accountPages,
   adminPages,
   eventPages,
@@ -120,6 +125,14 @@ export function createPortal(options: PortalOptions): Portal {
     answerError: (error, request, registered) => answerError(parts, error, { request, registered }),
     answerAsset: (request) => answerAsset(parts.assets, request),
   }
+}
+
+/** The routes that keys with scopes may call, with the scopes that each asks for. */
+function scopedRoutesOf(routes: readonly RouteOptions[]): readonly ScopedRoute[] {
+  return routes.flatMap(({ scopes = [], auth, methods, host, path }) => {
+    if (scopes.length === 0 || auth === 'none' || auth === 'deny') return []
+    return [{ scopes, text: `${methods ? `${methods.join(', ')} ` : ''}${host ?? ''}${path}` }]
+  })
 }
 
 function toAnswer(
@@ -215,5 +228,5 @@ function isFromEarlierSession({ request, viewer, form }: PageContext): boolean {
 
 /** @throws GatehouseError `route-not-found` */
 export function throwNotFound(): never {
-  throw new GatehouseError('route-not-found', { detail: 'No such page.' })
+  throw new GatehouseError('route-not-found')
 }

@@ -1,11 +1,11 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { isLanguage } from '#platform/locales.ts'
-import type { Form } from './form-body.ts'
-import { asFieldError, type FormRefusal, formRefusal } from './form-refusal.ts'
-import { assertPasswordsMatch } from './link-pages.ts'
+import type { Form } from './forms/body.ts'
+import { asFieldError, type FormRefusal, formRefusal } from './forms/refusal.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages } from './portal-page.ts'
 import { type PageResult, redirectTo } from './portal-response.ts'
+import { assertPasswordsMatch } from './sign-in/link-pages.ts'
 import { type ProfileForm, profilePage } from './views/profile-page.ts'
 
 /** One's own name, e-mail and password. */
@@ -42,6 +42,7 @@ export const profilePages: CreatePages = (options) => [
       await actions.profile.setLanguage(viewer.account.id, language === '' ? undefined : language)
       return redirectTo('/profile', 'language-saved')
     },
+    refused: (context, error) => showProfile(context, { form: 'language', ...formRefusal(context, error) }),
   },
   {
     path: '/profile/password',
@@ -61,7 +62,7 @@ export const profilePages: CreatePages = (options) => [
 
 async function showProfile(
   context: SignedInContext,
-  refused?: { form: ProfileForm } & FormRefusal,
+  refused?: FormRefusal & { readonly form: ProfileForm },
 ): Promise<PageResult> {
   const { account } = context.viewer
   const { canSend } = context.actions.profile

@@ -9,7 +9,7 @@ import { type AccentColors, accentStyle } from './branding/accent.ts'
 import { imageKindOf } from './branding/logo.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PortalResponse } from './portal-response.ts'
-import { translationOf } from './texts/texts.ts'
+import { languages, translationOf } from './texts/texts.ts'
 
 /** `portal.branding` of the config. */
 export interface Branding extends AccentColors {
@@ -67,7 +67,8 @@ export function readAssets(base: string, branding: Omit<Branding, 'name'>): Port
   const kind = branding.logo && imageKindOf(branding.logo)
   return {
     style: add(styles, 'text/css; charset=utf-8', 'css'),
-    scripts: { en: addScript('en'), de: addScript('de') },
+    // The cast is sound: there is one for each language.
+    scripts: Object.fromEntries(languages.map(({ tag }) => [tag, addScript(tag)])) as PortalAssets['scripts'],
     logo: branding.logo && kind && add(branding.logo, kind.type, kind.ending),
     find: (path) => assets.get(path),
   }

@@ -54,9 +54,8 @@ export const everyAccount: AccountFilter = {
 }
 
 /** Whether every account passes. */
-export function isOfAll({ words, role, plan, isDisabled, ...activity }: AccountFilter): boolean {
-  const others = [role, plan, isDisabled, ...Object.values(activity)]
-  return words.length === 0 && others.every((value) => value === undefined)
+export function isOfAll({ words, ...others }: AccountFilter): boolean {
+  return words.length === 0 && Object.values(others).every((value) => value === undefined)
 }
 
 /** Whether it asks for the last active day. */

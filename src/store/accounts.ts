@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Account } from './account.ts'
 import type { AccountFilter, FilteredAccounts, FilterPage, ListedAccount } from './account-filter.ts'
 import type { AuditEntry } from './audit-entry.ts'
@@ -90,3 +91,19 @@ export type AccountUpdate =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'exists' }
   | { readonly kind: 'last-admin' }
+
+/** Yields all accounts, newest first, in pages; other requests run in between, as SQLite is synchronous. */
+export async function* readAllAccounts(
+  store: Pick<AccountStore, 'listAccounts'>,
+  limit: number,
+): AsyncGenerator<readonly Account[]> {
+  let after: Account | undefined
+  for (;;) {
+    const page = await store.listAccounts({ after, limit })
+    after = page.at(-1)
+    // A page may be short before the end, as accounts that are deleted meanwhile are missing.
+    if (!after) return
+    yield page
+    await setImmediate()
+  }
+}

@@ -1,7 +1,7 @@
+import type { EpochMs } from '#platform/clock.ts'
 /** One entry of the audit log: who did what to whom, when, and from where. Never a secret. */
 export interface AuditEntry {
-  /** Milliseconds since 1970. */
-  readonly at: number
+  readonly at: EpochMs
   readonly actor: Actor
   readonly action: AuditAction
   /** The account that was acted on; undefined = the action was not about an account. */
@@ -105,8 +105,8 @@ export interface AuditFilter {
   readonly who: string | undefined
   /** A part of one of these; compared without case. */
   readonly part?: string | undefined
-  /** The earliest time, in milliseconds since 1970. */
-  readonly from?: number | undefined
+  /** The earliest time. */
+  readonly from?: EpochMs | undefined
   /** The time from which on no entry is shown. */
   readonly until?: number | undefined
 }

@@ -47,20 +47,6 @@ export interface ChangeLogReading {
  */
 export const changesMax = 2_000
 
-/** Each of these creates the function that returns the change to log; undefined if nothing has changed. */
-
-export const accountChange = (accountId: string) => (isChanged: unknown) =>
-  isChanged ? ({ kind: 'account', accountId } as const) : undefined
-
-export const sessionChange = (sessionId: string) => (isChanged: unknown) =>
-  isChanged ? ({ kind: 'session', sessionId } as const) : undefined
-
-export const signingKeysChange = (isChanged: unknown) =>
-  isChanged ? ({ kind: 'signing-keys' } as const) : undefined
-
-export const subjectChange = (principalId: string) => (isChanged: unknown) =>
-  isChanged ? ({ kind: 'subject', principalId } as const) : undefined
-
 /** The subject of a change: an account ID, a session ID, a principal ID, or nothing. */
 export function subjectOf(change: Change): string {
   switch (change.kind) {

@@ -1,3 +1,4 @@
+import type { EpochMs } from '#platform/clock.ts'
 import type { AuditEntry } from './audit-entry.ts'
 
 /**
@@ -22,8 +23,8 @@ export interface EventStore {
   /** Adds an entry to the audit log, unless one was added under the same ID before. @returns whether it was added */
   appendAuditOnce(once: {
     readonly id: string
-    /** Until when the ID is kept at least, in milliseconds since 1970. */
-    readonly keptUntil: number
+    /** Until when the ID is kept at least. */
+    readonly keptUntil: EpochMs
     readonly entry: AuditEntry
   }): Promise<boolean>
 }

@@ -1,6 +1,5 @@
 import { listChange } from '#platform/text.ts'
 import type { Account } from './account.ts'
-import { withNewSecretKey } from './account-changes/key-changes.ts'
 import { digestText, type SecretKeyAdded, type SecretKeyAddition } from './keys.ts'
 import type { SecretKey } from './secret-keys.ts'
 
@@ -29,15 +28,6 @@ export type ImportedKey = SecretKey & { readonly isImported: true }
 export interface KeyImport extends SecretKeyAddition {
   readonly accountId: string
   readonly secretKey: ImportedKey
-}
-
-/** @returns the account with the key, imported or new, or why not */
-export function withAddedKey(
-  account: Account,
-  addition: SecretKeyAddition,
-): Account | Exclude<SecretKeyAdded, 'added' | 'taken' | 'unknown'> {
-  if (importedDigests(account).includes(digestText(addition.secretKey))) return 'present'
-  return withNewSecretKey(account, addition)
 }
 
 /** What a change of an account means for the index: digests as base64url. */

@@ -1,3 +1,4 @@
+import { base64url } from '#platform/text.ts'
 import type { Account } from './account.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import type { Reseal, SecretKey, StoredKey } from './secret-keys.ts'
@@ -98,5 +99,5 @@ export interface RecordedKeyUse extends KeyUse {
 
 /** The digest under which a key's uses are stored, base64url. */
 export function digestText({ digest }: { readonly digest: Uint8Array }): string {
-  return Buffer.from(digest).toString('base64url')
+  return base64url(digest)
 }

@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto'
-import type { Clock } from '#platform/clock.ts'
+import type { MonotonicClock } from '#platform/clock.ts'
 import { type Debtor, Debts } from './debts.ts'
 import type { Rate, RateResult } from './rates.ts'
 
-interface LocalRates {
-  /** As `RateStore.takeFromRate`. */
-  take(purpose: string, subject: string, rate: Rate): RateResult
-  /** How many subjects are kept. */
-  size(): number
+/** A rate that is counted often keeps, as a hint, where the subject that was counted last is. */
+export interface HintedRate extends Rate {
+  /** -1 = nobody has been counted. Absent = no hint is kept. */
+  recentPlace?: number
 }
 
 /**
@@ -28,18 +27,16 @@ const evictionCandidatesMax = 8
 /** Longer subjects are replaced by their digest. */
 const subjectLengthMax = 64
 
-/**
- * Rates of this process only (GCRA): the whole limit at once, then one each time a slot is free again.
- * @param clock monotonic, as rates are spans
- */
-export function createLocalRates(clock: Clock): LocalRates {
+/** Rates of this process only (GCRA): the whole limit at once, then one each time a slot is free again. */
+export function createLocalRates(monotonic: MonotonicClock) {
   const debts = new Debts(subjectsMax)
   let sweepAt = Number.NEGATIVE_INFINITY
   let additionsUntilSweep = additionsPerSweep
 
-  function take(purpose: string, subject: string, rate: Rate): RateResult {
+  /** As `RateStore.takeFromRate`. */
+  function take(purpose: string, subject: string, rate: HintedRate): RateResult {
     const { limit, perMs, recentPlace } = rate
-    const now = clock()
+    const now = monotonic()
     if (now >= sweepAt) sweepSettled(now)
     const intervalMs = perMs / limit
     const recent = debts.check(purpose, subject, recentPlace)
@@ -92,7 +89,11 @@ export function createLocalRates(clock: Clock): LocalRates {
     if (least !== undefined) debts.delete(least)
   }
 
-  return { take, size: () => debts.size }
+  return {
+    take,
+    /** How many subjects are kept. */
+    size: () => debts.size,
+  }
 }
 
 /**

@@ -8,8 +8,6 @@ export type StoreOptions =
   | ({ readonly driver: 'redis' } & Omit<RedisOptions, 'commandTimeoutMs'>)
 
 /** A request must not wait long for the store; a command may. */
-type StoreUsage = 'request' | 'command'
-
 const busyTimeoutMs = { request: 250, command: 10_000 } as const
 const commandTimeoutMs = { request: 250, command: 30_000 } as const
 
@@ -20,7 +18,7 @@ const commandTimeoutMs = { request: 250, command: 30_000 } as const
  */
 export async function openStore(
   options: StoreOptions,
-  usage: StoreUsage,
+  usage: 'request' | 'command',
   counts?: InstanceCounts,
 ): Promise<Store> {
   const listens = usage === 'request'

@@ -1,3 +1,4 @@
+import type { EpochMs } from '#platform/clock.ts'
 import { dayOf, firstOfMonth, formatDay, startOfDay } from '#platform/time.ts'
 
 /** This many requests in each UTC day or month. */
@@ -10,8 +11,7 @@ export interface Quota {
 export interface QuotaWindow {
   /** Such as `2026-11-23` or `2026-11`. */
   readonly window: string
-  /** Milliseconds since 1970. */
-  readonly endsAt: number
+  readonly endsAt: EpochMs
   readonly windowMs: number
 }
 
@@ -50,8 +50,7 @@ export interface QuotaTake {
   readonly subject: string
   /** The day (`2026-11-23`) or the month (`2026-11`). */
   readonly window: string
-  /** Milliseconds since 1970. */
-  readonly now: number
+  readonly now: EpochMs
   /** When the window ends; its count is removed some time later. */
   readonly endsAt: number
   /** Requests in the window. */
@@ -96,8 +95,28 @@ export interface QuotaHolder {
   readonly reserved: number
   readonly sequence: number
   readonly granted: number
-  /** Milliseconds since 1970. */
-  readonly askedAt: number
+  readonly askedAt: EpochMs
+}
+
+/** Holders as plain JSON, by process ID: reserved, sequence, granted, askedAt. */
+type HeldRecord = Readonly<Record<string, readonly number[]>>
+
+export function heldRecord(holders: QuotaState['holders']): HeldRecord {
+  return Object.fromEntries(
+    [...holders].map(([id, { reserved, sequence, granted, askedAt }]) => [
+      id,
+      [reserved, sequence, granted, askedAt],
+    ]),
+  )
+}
+
+/** @param held from `heldRecord` */
+export function holdersOf(held: HeldRecord): QuotaState['holders'] {
+  const holders = Object.entries(held).map(
+    ([id, [reserved = 0, sequence = 0, granted = 0, askedAt = 0]]) =>
+      [id, { reserved, sequence, granted, askedAt }] as const,
+  )
+  return new Map(holders)
 }
 
 /** How long the count of a window is kept after its end, as the clocks of instances differ. */
@@ -116,19 +135,16 @@ export function quotaPercent(limit: number): number {
   return Math.floor(limit / 100)
 }
 
-/** What a take is granted, and the state after it. */
-interface QuotaOutcome {
-  readonly granted: number
-  readonly next: QuotaState
-}
-
 /**
  * What is granted. Reservations of other processes may never be used, so up to `quotaSlack` of them do not count
  * against the limit: at least the limit passes where no more are reserved, and never more than `quotaSlack` over it. A
  * process that expects many requests may reserve more, up to 1 %, while the end is far; towards it reservations become
  * smaller, so that hardly more than the limit passes. (scripts/take-quota.lua does the same.)
  */
-export function takeOfQuota(state: QuotaState, take: QuotaTake): QuotaOutcome {
+export function takeOfQuota(
+  state: QuotaState,
+  take: QuotaTake,
+): { readonly granted: number; readonly next: QuotaState } {
   const { limit, now, holder, sequence, needed, ahead, unused, kept, uncounted } = take
   const before = state.holders.get(holder)
   if (before && sequence <= before.sequence) return { granted: before.granted, next: state }
@@ -184,8 +200,8 @@ export function quotaUsed(
   return Math.max(0, granted - unused + (own?.uncounted ?? 0))
 }
 
-/** The day or month of a moment. @param now milliseconds since 1970 */
-export function quotaWindow(per: Quota['per'], now: number): QuotaWindow {
+/** The day or month of a moment. */
+export function quotaWindow(per: Quota['per'], now: EpochMs): QuotaWindow {
   const today = dayOf(now)
   return per === 'day'
     ? windowOf(formatDay(today), today, today + 1)

@@ -18,11 +18,6 @@ export interface RateStore {
 export interface Rate {
   readonly limit: number
   readonly perMs: number
-  /**
-   * Only used by store/local-rates.ts: where the subject that was counted last is kept, as a hint; -1 = nobody has been
-   * counted. Absent = no hint is kept.
-   */
-  recentPlace?: number
 }
 
 export interface RateResult {

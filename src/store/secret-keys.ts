@@ -1,3 +1,4 @@
+import { base64url } from '#platform/text.ts'
 import type { KeyQuota } from './quotas.ts'
 
 /** A secret key of an account. An account has up to `keys.maxPerAccount`, one of which is called `default`. */
@@ -107,14 +108,14 @@ export interface SecretKeyRecord extends StoredKeyRecord {
 }
 
 export function storedKeyRecord({ digest, sealed, createdAt, lastFour }: StoredKey): StoredKeyRecord {
-  return { digest: encode(digest), sealed: sealed && encode(sealed), createdAt, lastFour }
+  return { digest: base64url(digest), sealed: sealed && base64url(sealed), createdAt, lastFour }
 }
 
 /** @param record from `storedKeyRecord` */
 export function parseStoredKeyRecord({ digest, sealed, createdAt, lastFour }: StoredKeyRecord): StoredKey {
   return {
-    digest: decode(digest),
-    sealed: sealed === undefined ? undefined : decode(sealed),
+    digest: Buffer.from(digest, 'base64url'),
+    sealed: sealed === undefined ? undefined : Buffer.from(sealed, 'base64url'),
     createdAt,
     ...(lastFour !== undefined && { lastFour }),
   }
@@ -149,14 +150,6 @@ export function parseSecretKeyRecord(record: SecretKeyRecord): SecretKey {
     revokedAt,
     isImported: record.isImported === true,
   }
-}
-
-function encode(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64url')
-}
-
-function decode(text: string): Uint8Array {
-  return Buffer.from(text, 'base64url')
 }
 
 /** A sealed secret, and the same secret sealed again. */

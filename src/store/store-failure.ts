@@ -18,6 +18,11 @@ export class StoreFailure extends Error {
   }
 }
 
+/** The error of a verb that could not be carried out. */
+export function storeUnavailable(kind: StoreFailureKind, message: string): GatehouseError {
+  return new GatehouseError('store-unavailable', { cause: new StoreFailure(kind, message) })
+}
+
 /** Whether an error of a verb means that the store failed in one of these ways. */
 export function isStoreFailure(
   error: unknown,

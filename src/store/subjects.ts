@@ -1,3 +1,4 @@
+import type { EpochMs } from '#platform/clock.ts'
 import type { AuditEntry } from './audit-entry.ts'
 
 /**
@@ -17,8 +18,7 @@ export interface SubjectStore {
 
 export interface BlockedSubject {
   readonly principalId: string
-  /** Milliseconds since 1970. */
-  readonly blockedAt: number
+  readonly blockedAt: EpochMs
 }
 
 interface BlockedSubjectList {

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
-import { isOidcPath, isPasskeyPath, pageAccess } from '#portal/page-access.ts'
+import { pageAccess } from '#portal/page-access.ts'
+import { isOidcPath, isPasskeyPath } from '#portal/paths.ts'
 import { ask } from '../gateway/support/ask.ts'
 import { startGateway } from '../setup/gateway.ts'
 import { run } from './run.ts'
@@ -100,16 +101,16 @@ t.test('explain refuses a wrong method on a path of the gateway for every caller
 
 t.test('explain decides every portal page as the gateway does', async (t) => {
   const kinds = new Set<string>()
-  for (const { path, access, methods } of pageAccess.filter((page) => !isOidcPath(page.path))) {
+  for (const { path, audience, methods } of pageAccess.filter((page) => !isOidcPath(page.path))) {
     const at = `/portal${path.replace(':id', user.account.id)}`
-    const kind = `${access} ${methods}`
+    const kind = `${audience} ${methods}`
     const isFirst = !kinds.has(kind)
     kinds.add(kind)
     for (const method of isFirst ? ['GET', 'POST', 'PUT'] : ['GET', 'POST']) {
       const isTaken = methods.includes(method)
-      if (method === 'POST' && isTaken && access === 'anyone') continue
+      if (method === 'POST' && isTaken && audience === 'anyone') continue
       const actual = await explainTruly(t, `${method} ${at}`)
-      const expected = access === 'anyone' ? 'answer route' : 'refuse credentials-missing route'
+      const expected = audience === 'anyone' ? 'answer route' : 'refuse credentials-missing route'
       t.equal(actual, isTaken ? expected : 'refuse method-not-allowed route', `${method} ${at}`)
     }
     if (!isFirst) continue

@@ -130,7 +130,7 @@ t.test('an import may have a million accounts, and none more', async (t) => {
       }
     }
     return checkAccounts({
-      source: { name: 'people', lines, close: async () => {} },
+      source: { name: 'people', lines },
       accounts: { findTaken: async () => [], planNames: [] },
       progress: { report: () => {}, end: () => {} },
       onBadLine: (line, message) => t.fail(`${line}: ${message}`),

@@ -57,28 +57,27 @@ t.test(
   'a command without its Redis gives up soon, and says if other instances must be asked first',
   async (t) => {
     const single = createWorkspace(t, onRedis({ url: { env: 'PLACE' } }), withKey)
-    const startedAt = performance.now()
-    const { status, stderr } = await run(t, ['accounts', 'list', '--config', single.config], {
-      env: { PLACE: 'redis://ada:battery-staple@127.0.0.1:1/0' },
-    })
-    const tookMs = performance.now() - startedAt
-    t.equal(status, 1)
+    const nodes = ['127.0.0.1:1']
+    const sentinel = createWorkspace(t, onRedis({ sentinel: { name: 'main', nodes } }), withKey)
+    const ended: string[] = []
+    // Side by side on a busy machine: one waits for 1.5 s, the other for 5 s until a Sentinel has named a master.
+    const [alone, asking] = await Promise.all([
+      run(t, ['accounts', 'list', '--config', single.config], {
+        env: { PLACE: 'redis://ada:battery-staple@127.0.0.1:1/0' },
+      }).finally(() => ended.push('alone')),
+      sentinel.run('accounts', 'list').finally(() => ended.push('asking')),
+    ])
+    t.equal(alone.status, 1)
     t.match(
-      stderr,
+      alone.stderr,
       /^gatehouse: cannot reach Redis at 127\.0\.0\.1:1: connection refused\n {2}Redis must be running/,
     )
-    t.notMatch(stderr, /battery|ada/)
-    // 1.5 s, plus the delays of a busy machine; discovered nodes have 5 s.
-    t.ok(tookMs < 4_900, `after ${tookMs.toFixed(0)} ms`)
-    const sentinel = createWorkspace(
-      t,
-      onRedis({ sentinel: { name: 'main', nodes: ['127.0.0.1:1'] } }),
-      withKey,
-    )
+    t.notMatch(alone.stderr, /battery|ada/)
     t.match(
-      (await sentinel.run('accounts', 'list')).stderr,
+      asking.stderr,
       /"main"[^\n]*127\.0\.0\.1:1.*\n {2}.*No Sentinel named a reachable master within 5 s/,
     )
+    t.strictSame(ended, ['alone', 'asking'])
   },
 )
 

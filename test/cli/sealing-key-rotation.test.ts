@@ -35,7 +35,7 @@ async function withSignIn<Result>(
   return gateway.operate(async (operator) => {
     const { config, store } = operator
     const clock = Date.now
-    const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, clock })
+    const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, monotonic: clock })
     const keys = acceptedKeys(keysIn(keyFile))
     const services = createAccountServices({
       config,

@@ -35,6 +35,8 @@ t.test('a path without a route shows browsers a page, and programs problem+json'
     'application/json, */*',
     'text/html;q=0',
     'text/html; q=0.0, */*',
+    'text/html;level=1;q=0, */*',
+    'text/htmlx, application/text/html',
   ])
     assertProblem(
       t,

@@ -103,6 +103,9 @@ t.test('every error of the token endpoint is one of RFC 6749 5.2', async (t) => 
     t.equal(await errorOf(tokenPath, { ...right, scope: names(count) }), '400 invalid_scope')
   const limited = await addKey(gateway, created.account.id, { name: 'ci', scopes: ['a'] })
   t.equal(await errorOf(tokenPath, { ...right, client_secret: limited, scope: 'a b' }), '400 invalid_scope')
+  t.match((await post(tokenPath, { ...right, client_secret: limited, scope: 'a b' })).json(), {
+    error_description: 'The key or token does not have all scopes that were asked for.',
+  })
 
   const { RefreshToken } = await gateway.tokens(created)
   const refresh = { grant_type: 'refresh_token', refresh_token: RefreshToken }
@@ -256,3 +259,11 @@ t.test(
     )
   },
 )
+
+t.test('where keys.accept has basic, the challenges of introspection name it once', async (t) => {
+  const keys = { sealingKey: { file: 'sealing.key' }, accept: ['SecretKey', 'basic'] }
+  const { post } = await start(t, { keys })
+  const { status, headers } = await post('/api/v1/oauth/introspect', { token: 'x' })
+  t.equal(status, 401)
+  t.strictSame(String(headers['www-authenticate']).match(/\w+(?= realm=)/g), ['Basic', 'SecretKey', 'Bearer'])
+})

@@ -36,6 +36,13 @@ t.test('the ops listener', async (t) => {
       t.equal((await ask(t, gateway.opsUrl, `HEAD ${path}`)).status, 200)
     }
     t.equal((await ask(t, gateway.opsUrl, 'GET /nowhere')).status, 404)
+    for (const [line, allow] of [
+      ['POST /livez', 'GET, HEAD'],
+      ['POST /metrics?x', 'GET, HEAD'],
+      ['DELETE /status?json', 'GET, HEAD'],
+      ['GET /reload', 'POST'],
+    ] as const)
+      t.match(await ask(t, gateway.opsUrl, line), { status: 405, headers: { allow } }, line)
   })
 
   t.test("the ops and the main listener serve none of each other's paths", async (t) => {

@@ -33,7 +33,7 @@ export function openPeople(
   const store = openSqliteStore({ path: join(folder, 'gatehouse.db'), busyTimeoutMs: 1_000 })
   const time = { now: 1_800_000_000_000 }
   const clock = () => time.now
-  const limiter = openRateLimiter({ store, storeConnection: { isUp: false }, clock })
+  const limiter = openRateLimiter({ store, storeConnection: { isUp: false }, monotonic: clock })
   t.teardown(async () => {
     limiter.close()
     await store.close()

@@ -19,13 +19,13 @@ t.test('a principal holds the current account and the scheme used', async (t) =>
     issuer: undefined,
     profile: { email: 'Ada@Example.com', firstName: 'Ada', lastName: 'Lovelace', isVerified: true },
   }
-  const notLogged = { confirmation: undefined, logged: '', loggedUpstream: undefined }
+  const unused = { confirmation: undefined, kept: undefined }
   t.strictSame(await decide('any', { secretKey }), {
     kind: 'allowed',
     scheme: 'secretKey',
     principal: { ...principal, scheme: 'secretKey', sessionId: undefined },
     holdsUntil: Number.POSITIVE_INFINITY,
-    ...notLogged,
+    ...unused,
   })
   const sessionId = refreshToken.split('_')[1]
   t.strictSame(await decide('any', { authorization: `Bearer ${accessToken}` }), {
@@ -33,7 +33,7 @@ t.test('a principal holds the current account and the scheme used', async (t) =>
     scheme: 'bearer',
     principal: { ...principal, scheme: 'bearer', sessionId },
     holdsUntil: time.nowMs + 600_000,
-    ...notLogged,
+    ...unused,
   })
   // A token says the role of its time only; the rest is that of now.
   await accounts.update(id, { email: 'new@example.com', isVerified: false })

@@ -1,7 +1,6 @@
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import type { TestGateway } from '../setup/gateway.ts'
-import { startGateway } from '../setup/gateway.ts'
+import { startGateway, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import type { RedisServer } from '../setup/redis.ts'
 import { startInstances, wordOf } from './instances.ts'

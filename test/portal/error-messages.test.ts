@@ -2,7 +2,7 @@ import t from 'tap'
 import { findBadLines, readImportFile } from '#accounts/import/account-file.ts'
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { formRefusal, lineMessage } from '#portal/form-refusal.ts'
+import { formRefusal, lineMessage } from '#portal/forms/refusal.ts'
 import { translated } from '#portal/texts/messages.ts'
 import { translationOf } from '#portal/texts/texts.ts'
 import { exceededRateOf } from '#store/rates.ts'
@@ -25,12 +25,12 @@ const codesAround: readonly ErrorCode[] = [
   'shutting-down',
 ]
 /** They have texts of their own in the portal. */
-const codesOfPortal: readonly ErrorCode[] = ['store-unavailable', 'role-forbidden']
+const codesOfPortal: readonly ErrorCode[] = ['store-unavailable', 'route-not-found', 'role-forbidden']
 
 /** Files of the portal that throw where the language is not known yet. */
 const withoutLanguage = [
-  'portal/form-body.ts',
-  'portal/oidc/oidc-pages.ts',
+  'portal/forms/body.ts',
+  'portal/sign-in/oidc-pages.ts',
   'portal/portal-gate.ts',
   'portal/portal.ts',
 ]
@@ -64,7 +64,7 @@ const textsOfCodes = shownCodes.flatMap((code) => {
 
 t.test('every message that a form of the portal can meet has a German text', async (t) => {
   t.ok(messagesBelow.length > 40, 'the sources have been read')
-  for (const message of ['must have at least {} characters', '{} is taken', 'No such page.'])
+  for (const message of ['must have at least {} characters', '{} is taken', 'Sign in again.'])
     t.ok(messagesBelow.includes(message), message)
   t.strictSame(
     messagesBelow.filter((message) => !Object.hasOwn(messages, message)),
@@ -164,10 +164,14 @@ t.test('every bad line of an import file is explained in German', async (t) => {
     ...files.map((text) => Buffer.from(text)),
     Buffer.from('email\nm\xfcller@example.com', 'latin1'),
   ]
-  const lines = bytes.flatMap((file) => readImportFile(file).badLines.map(({ message }) => message))
+  const read = await Promise.all(bytes.map(readImportFile))
+  const lines = read.flatMap(({ badLines }) => badLines.map(({ message }) => message))
   t.ok(lines.length >= files.length)
   const accounts = { findTaken: async (emails: readonly string[]) => [...emails], planNames: ['basic'] }
-  const taken = await findBadLines(readImportFile(Buffer.from('email,plan\nada@example.com,gold')), accounts)
+  const taken = await findBadLines(
+    await readImportFile(Buffer.from('email,plan\nada@example.com,gold')),
+    accounts,
+  )
   lines.push(...taken.map(({ message }) => message))
   for (const line of lines) {
     t.equal(lineMessage(english.texts, line), line)

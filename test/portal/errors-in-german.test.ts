@@ -31,6 +31,8 @@ t.test('a browser that asks for German is refused in German, and code and title 
   const missing = await show('/nothing', browser)
   t.equal(missing.status, 404)
   t.match(await missing.text(), /<h1>Seite nicht gefunden<\/h1><p[^>]*>Diese Seite gibt es nicht\.<\/p>/)
+  const english = await show('/nothing', { ...browser, 'Accept-Language': 'en' })
+  t.match(await english.text(), /<h1>Page not found<\/h1><p[^>]*>There is no such page\.<\/p>/)
   t.match(await (await show('/audit', browser)).text(), /<h1>Nur für die Administration<\/h1>/)
   t.match(await (await show('/nothing', german)).json(), {
     code: 'route-not-found',
@@ -54,6 +56,14 @@ t.test('a browser that asks for German is refused in German, and code and title 
     errors: [{ field: 'password', message: 'Das Passwort ist falsch.' }],
   })
   t.match(await reveal({}), { errors: [{ field: 'password', message: 'The password is wrong.' }] })
+
+  const language = await fetch(`${gateway.url}/portal/profile/language`, {
+    method: 'POST',
+    headers: { Cookie: cookies, ...browser },
+    body: new URLSearchParams({ csrf, language: 'tlh' }),
+  })
+  t.equal(language.status, 400)
+  t.match(await language.text(), /<select id="language"[^>]*aria-invalid[^>]*>.*Wählen Sie eine Sprache\./)
 
   const tooLarge = await fetch(`${gateway.url}/portal/sign-in`, {
     method: 'POST',

@@ -3,8 +3,8 @@ import { english } from '#platform/locales.ts'
 import { relativeTime, time } from '#platform/pages/format.ts'
 import { attributeIf, html } from '#platform/pages/html.ts'
 import { translationOf } from '#portal/texts/texts.ts'
+import { createSnippets } from '#portal/views/integration/snippets.ts'
 import { clientName } from '#portal/views/sessions-page.ts'
-import { createSnippets } from '#portal/views/snippets.ts'
 import { usualCarriers } from '../setup/carriers.ts'
 
 t.test('values in a template are escaped, in text and in attributes', async (t) => {

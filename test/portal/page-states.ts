@@ -4,15 +4,17 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Html } from '#platform/pages/html.ts'
 import { dayOf } from '#platform/time.ts'
 import { errorText } from '#portal/answer-error.ts'
-import { accountsPage, searchOf } from '#portal/views/account-list-page.ts'
-import { accountPage } from '#portal/views/account-page.ts'
-import { deleteAccountPage, newAccountPage } from '#portal/views/accounts-page.ts'
+import { accountPage } from '#portal/views/accounts/account-page.ts'
+import { deleteAccountPage } from '#portal/views/accounts/delete-page.ts'
+import { importPage } from '#portal/views/accounts/import-page.ts'
+import { accountListPage, searchOf } from '#portal/views/accounts/list-page.ts'
+import { newAccountPage } from '#portal/views/accounts/new-account-page.ts'
+import { severalAccountsPage, severalOutcomePage } from '#portal/views/accounts/several-page.ts'
 import { apiPage } from '#portal/views/api-page.ts'
 import { auditPage } from '#portal/views/audit-page.ts'
 import { eventsPage } from '#portal/views/events-page.ts'
 import { emptyForm, type PageFrame } from '#portal/views/frame.ts'
-import { importPage } from '#portal/views/import-page.ts'
-import { type IntegrationView, integrationPage } from '#portal/views/integration.ts'
+import { type IntegrationView, integrationPage } from '#portal/views/integration/integration-page.ts'
 import {
   forgottenPage,
   linkRequestedPage,
@@ -24,7 +26,6 @@ import { confirmByPasskeyPage } from '#portal/views/passkey-forms.ts'
 import { profilePage } from '#portal/views/profile-page.ts'
 import { secondFactorPage, signInCodePage } from '#portal/views/second-factor.ts'
 import { sessionsPage } from '#portal/views/sessions-page.ts'
-import { severalAccountsPage, severalOutcomePage } from '#portal/views/several-accounts-page.ts'
 import { errorPage, signInPage, takeOverPage } from '#portal/views/sign-in-page.ts'
 import { type SubjectsView, subjectsPage } from '#portal/views/subjects-page.ts'
 import { type UsageView, usagePage } from '#portal/views/usage-page.ts'
@@ -352,19 +353,29 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
         state: samples.refused({ errors: { current: 'The current password is wrong.' } }),
       },
     }),
+  'profile-language-refused': (over) =>
+    profilePage(samples.frame(over), {
+      account: samples.account(),
+      canSend: true,
+      hasSecondFactor: false,
+      refused: {
+        form: 'language',
+        state: samples.refused({ errors: { language: 'Choose a language.' } }),
+      },
+    }),
   'profile-long': (over) =>
     profilePage(
       { ...samples.longFrame, ...over },
       { account: samples.longAccount, canSend: true, hasSecondFactor: false },
     ),
-  accounts: (over) => accountsPage(samples.adminFrame(over), accounts({ nextCursor: 'next' })),
+  accounts: (over) => accountListPage(samples.adminFrame(over), accounts({ nextCursor: 'next' })),
   'accounts-long': (over) =>
-    accountsPage(
+    accountListPage(
       { ...samples.longFrame, ...over },
       accounts({ items: [samples.longAccount, ...samples.people].map(listed), isFirstPage: false }),
     ),
   'accounts-filtered': (over) =>
-    accountsPage(
+    accountListPage(
       samples.adminFrame({ plans: ['free', 'pro'], ...over }),
       accounts({ fields: { ...noFields, role: 'Former', plan: 'old', active: 'not-90', sort: 'email' } }),
     ),
@@ -397,12 +408,12 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       refused: [{ account: samples.longAccount, why: 'At least one Admin must remain.' }],
     }),
   'accounts-none-yet': (over) =>
-    accountsPage(
+    accountListPage(
       samples.adminFrame(over),
       accounts({ fields: { ...noFields, q: 'ada love' }, items: [], nextCursor: 'next', isFirstPage: false }),
     ),
   'accounts-none': (over) =>
-    accountsPage(samples.adminFrame(over), accounts({ fields: { ...noFields, q: 'nobody' }, items: [] })),
+    accountListPage(samples.adminFrame(over), accounts({ fields: { ...noFields, q: 'nobody' }, items: [] })),
   'account-new': (over) => newAccountPage(samples.adminFrame(over)),
   'account-new-refused': (over) =>
     newAccountPage(
@@ -634,7 +645,9 @@ function listed(account: Account, index: number): ListedAccount {
   return { ...account, lastActiveDay }
 }
 
-function accounts(over: Partial<Parameters<typeof accountsPage>[1]>): Parameters<typeof accountsPage>[1] {
+function accounts(
+  over: Partial<Parameters<typeof accountListPage>[1]>,
+): Parameters<typeof accountListPage>[1] {
   const items = samples.people.map(listed)
   return { fields: noFields, count: 12_345, items, nextCursor: undefined, isFirstPage: true, ...over }
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { createCarriers } from '#identity/keys/carriers.ts'
-import { createSnippets } from '#portal/views/snippets.ts'
+import { createSnippets } from '#portal/views/integration/snippets.ts'
 import { startBoth } from '../setup/both.ts'
 
 // needs: curl, python3

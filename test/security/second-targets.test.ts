@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { secondTargetFields } from '#gateway/forward/header-rules.ts'
+import { secondTargetFields } from '#gateway/arrival/second-target-fields.ts'
 import { askDecision, startDecideGateway } from '../gateway/decide/support.ts'
 import { ask } from '../gateway/support/ask.ts'
 import { assertProblem } from '../gateway/support/problem.ts'

@@ -4,8 +4,13 @@ import { createAccountId } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
 import type { ChangeLogReading } from '#store/changes.ts'
 import { noPortalAccess } from '#store/portal-access.ts'
-import type { StoredKey } from '#store/secret-keys.ts'
-import { defaultKeyName, defaultKeyOf, overlappingKeyOf, type SecretKey } from '#store/secret-keys.ts'
+import {
+  defaultKeyName,
+  defaultKeyOf,
+  overlappingKeyOf,
+  type SecretKey,
+  type StoredKey,
+} from '#store/secret-keys.ts'
 import type { NewSession, RefreshTokenUse } from '#store/sessions.ts'
 import type { StoredSigningKey } from '#store/signing-keys.ts'
 import type { Store } from '#store/store.ts'

@@ -1,7 +1,6 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
-import { accountPages } from '#store/account-pages.ts'
-import type { AccountStore } from '#store/accounts.ts'
+import { type AccountStore, readAllAccounts } from '#store/accounts.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 import type { Step } from './change.ts'
 import { batchSize, type Entry } from './entries.ts'
@@ -71,7 +70,7 @@ async function pruneAccounts(
   const listed = new Set(entries.map(({ account }) => account?.id))
   const steps: Step[] = []
   let total = 0
-  for await (const page of accountPages(store, batchSize)) {
+  for await (const page of readAllAccounts(store, batchSize)) {
     const managed = page.filter(({ managedBy, isDisabled }) => managedBy === name && !isDisabled)
     total += managed.length
     steps.push(...managed.filter(({ id }) => !listed.has(id)).map(disabling))

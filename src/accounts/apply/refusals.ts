@@ -1,12 +1,11 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { adminRole, isActiveAdmin } from '#store/account.ts'
-import { accountPages } from '#store/account-pages.ts'
-import type { AccountChanges, AccountStore } from '#store/accounts.ts'
+import { type AccountChanges, type AccountStore, readAllAccounts } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import type { Step } from './change.ts'
 import { batchSize } from './entries.ts'
 
-/** Finds what the actions that make the changes would refuse, before anything is changed. */
+// Finds what the actions that make the changes would refuse, before anything is changed.
 
 /**
  * @param mayChangeOwn whether the actor may change their own account at all; nobody may disable or demote it
@@ -49,7 +48,7 @@ export async function assertAdminLeft(
   )
   if (!mayTake) return
   let isThereAdmin = false
-  for await (const page of accountPages(store, batchSize)) {
+  for await (const page of readAllAccounts(store, batchSize)) {
     if (page.some((account) => isActiveAdmin({ ...account, ...changes.get(account.id) }))) return
     isThereAdmin ||= page.some(isActiveAdmin)
   }

@@ -1,10 +1,10 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/account.ts'
+import type { AuditEntry } from '#store/audit-entry.ts'
 import type { KeyStore } from '#store/keys.ts'
 import type { SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import { endSessionsOfKey } from '../account-sessions.ts'
-import type { AuditEntryFactory } from '../audit/entry-factory.ts'
 import { keyDetails, type SecretKeyInput } from '../keys/input.ts'
 import {
   type AddSecretKeyOptions,
@@ -53,11 +53,8 @@ export function createKeyWriter(options: KeyWriterOptions) {
   /** Revokes the previous key at once, with its sessions. */
   async function replace(account: Account, { before, input, digest }: Replacement): Promise<void> {
     const secretKey = { ...elsewhere(input, digest), ...keptQuota(before, input) }
-    await reset(account, {
-      before,
-      secretKey,
-      auditEntry: entry('secret-key-reset', account, { name: before.name, graceSeconds: 0 }),
-    })
+    const details = { name: before.name, graceSeconds: 0 }
+    await reset(account, before, secretKey, entry('secret-key-reset', account, details))
   }
 
   /** Narrower limits end the sessions of the key, as their access tokens have the previous limits. */
@@ -66,24 +63,14 @@ export function createKeyWriter(options: KeyWriterOptions) {
     const { scopes, addresses, expiresAt } = input
     const { quota: _, ...others } = before
     const secretKey = { ...others, id, scopes, addresses, expiresAt, ...keptQuota(before, input) }
-    await reset(account, {
-      before,
-      secretKey,
-      auditEntry: entry('secret-key-updated', account, keyDetails(input)),
-    })
+    await reset(account, before, secretKey, entry('secret-key-updated', account, keyDetails(input)))
   }
 
   async function reset(
     account: Account,
-    {
-      before,
-      secretKey,
-      auditEntry,
-    }: {
-      readonly before: SecretKey
-      readonly secretKey: SecretKey
-      readonly auditEntry: ReturnType<AuditEntryFactory>
-    },
+    before: SecretKey,
+    secretKey: SecretKey,
+    auditEntry: AuditEntry,
   ): Promise<void> {
     const change = { secretKey, graceUntil: undefined, replaces: before.digest }
     const after = await store.resetSecretKey(account.id, change, auditEntry)

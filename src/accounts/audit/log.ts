@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { AuditPage, AuditStore, FoundAudit } from '#store/audit.ts'
 import type { Actor, AuditEntry, AuditFilter, LoggedAuditEntry } from '#store/audit-entry.ts'
-import { csvLine } from '../csv.ts'
+import { csvLine, exportLine } from '../csv.ts'
 
 export interface AuditLog {
   /** The newest entries that match a filter, starting before a position, however far back they are. */
@@ -63,10 +63,10 @@ export function createAuditLog(store: Pick<AuditStore, 'findAudit'>): AuditLog {
 
   async function* exportAll(format: AuditFormat, filter: AuditFilter): AsyncGenerator<string> {
     if (format === 'csv') yield csvLine(columns)
-    const write = format === 'csv' ? csvLineOf : jsonLine
+    const lineOf = exportLine(format, columns)
     for (let before: string | undefined; ; ) {
       const found = await find({ filter, before, limit: chunkEntries })
-      yield found.entries.map(write).join('')
+      yield found.entries.map((entry) => lineOf(auditData(entry))).join('')
       if (found.before === undefined) return
       before = found.before
     }
@@ -76,13 +76,10 @@ export function createAuditLog(store: Pick<AuditStore, 'findAudit'>): AuditLog {
 }
 
 /** An entry as the admin API, the exports and the log show it. */
-export function auditData<Action extends string>({
-  at,
-  actor,
-  action,
-  target,
-  details,
-}: Omit<AuditEntry, 'action'> & { readonly action: Action }) {
+export function auditData<Action extends string>(
+  entry: Omit<AuditEntry, 'action'> & { readonly action: Action },
+) {
+  const { at, actor, action, target, details } = entry
   return {
     at: new Date(at).toISOString(),
     channel: actor.channel,
@@ -107,17 +104,4 @@ function actorName(actor: Actor): string {
     default:
       return 'gatehouse'
   }
-}
-
-function jsonLine(entry: LoggedAuditEntry): string {
-  return `${JSON.stringify(auditData(entry))}\n`
-}
-
-function csvLineOf(entry: LoggedAuditEntry): string {
-  const data = auditData(entry)
-  const cells = columns.map((name) => {
-    const value = data[name]
-    return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value ?? '')
-  })
-  return csvLine(cells)
 }

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { AuditStore } from '#store/audit.ts'
-import { type AuditChain, type ChainedEntry, isNextLink } from '#store/audit.ts'
+import { type AuditChain, type AuditStore, type ChainedEntry, isNextLink } from '#store/audit.ts'
 
 type AuditVerification =
   | {

@@ -1,4 +1,5 @@
 import { createHmac, hash } from 'node:crypto'
+import type { EpochMs } from '#platform/clock.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { PositionedEntry } from '#store/events.ts'
 import { auditData } from '../audit/log.ts'
@@ -60,11 +61,10 @@ export function signingKeyOf(secret: string): Buffer {
 
 /**
  * The header fields by which a receiver knows who has sent a body, and when (Standard Webhooks 1.0).
- * @param now milliseconds since 1970
  */
 export function signatureHeaders(
   key: Uint8Array,
-  { id, body, now }: { readonly id: string; readonly body: string; readonly now: number },
+  { id, body, now }: { readonly id: string; readonly body: string; readonly now: EpochMs },
 ): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(now / 1_000))
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')

@@ -52,7 +52,7 @@ export function createQuotaEvents({ store, clock, isWanted, onStoreFailure }: Qu
     announced.add(id)
   }
 
-  /** @param readUsed how many requests have passed in a window */
+  // `readUsed` says how many requests have passed in a window.
   return async (quota: UsedQuota, readUsed: (subject: string, window: string) => Promise<number>) => {
     if (!isWanted()) return
     try {

@@ -2,8 +2,7 @@ import { hash } from 'node:crypto'
 import { type Clock, everySecond } from '#platform/clock.ts'
 import { dayMs } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
-import { accountPages } from '#store/account-pages.ts'
-import type { AccountReader, AccountStore } from '#store/accounts.ts'
+import { type AccountReader, type AccountStore, readAllAccounts } from '#store/accounts.ts'
 import type { EventStore } from '#store/events.ts'
 import { digestText } from '#store/keys.ts'
 import { keyState, type SecretKey } from '#store/secret-keys.ts'
@@ -54,7 +53,7 @@ export function openReminders({ store, clock, onStoreFailure }: RemindersOptions
 
   async function scan(): Promise<void> {
     if (!(await claimScan())) return
-    for await (const page of accountPages(store, pageSize)) {
+    for await (const page of readAllAccounts(store, pageSize)) {
       if (isClosed) return
       for (const account of page) await announceKeys(account)
     }

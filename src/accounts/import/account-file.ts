@@ -1,7 +1,7 @@
-import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import type { Line } from '#platform/files.ts'
+import { readLines } from '#platform/files.ts'
 import { emailKey } from '#store/account.ts'
 import { type AccountInput, findPlanError } from '../account-input.ts'
 import type { Accounts } from '../accounts.ts'
@@ -29,9 +29,12 @@ export interface ImportFile {
 }
 
 /** Reads a whole file of accounts. Every bad line is reported, not only the first. */
-export function readImportFile(bytes: Buffer): ImportFile {
+export async function readImportFile(bytes: Buffer): Promise<ImportFile> {
   const reader = createAccountLineReader()
-  return createLineSorter()([...linesOf(bytes).flatMap(reader.read), ...reader.end()])
+  const found: AccountLine[] = []
+  for await (const lines of readLines(Readable.from([bytes])))
+    for (const line of lines) found.push(...reader.read(line))
+  return createLineSorter()([...found, ...reader.end()])
 }
 
 /**
@@ -61,21 +64,6 @@ export function createLineSorter(): (part: readonly AccountLine[]) => ImportFile
     }
     return { accounts, badLines }
   }
-}
-
-/** Read as latin1, each line keeps its bytes: one that is not UTF-8 would be stored with replacement characters. */
-function linesOf(bytes: Buffer): readonly Line[] {
-  return bytes
-    .toString('latin1')
-    .split(/\r\n|\n|\r/)
-    .map((text, index) => {
-      const own = Buffer.from(text, 'latin1')
-      return {
-        line: index + 1,
-        text: own.toString(),
-        problem: isUtf8(own) ? undefined : 'is not valid UTF-8',
-      }
-    })
 }
 
 /** All bad lines of a file, in order: unreadable, with an e-mail that is taken, or with an unknown plan. */

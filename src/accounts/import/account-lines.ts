@@ -1,6 +1,5 @@
-import { didYouMean } from '#platform/text.ts'
 import { type AccountInput, accountDefaults, findFieldErrors } from '../account-input.ts'
-import { createRecordReader, type RecordLine, type RecordReader } from './record-reader.ts'
+import { createRecordReader, type RecordLine, type RecordReader, textsIn } from './record-reader.ts'
 
 /** An account of an import file, or what is wrong with its line. */
 export type AccountLine = RecordLine<AccountInput>
@@ -24,17 +23,10 @@ function findHeaderError(names: readonly string[]): string | undefined {
 
 /** The account that a row describes, or all errors of the row. */
 function parseAccountFields(values: Readonly<Record<string, unknown>>): AccountInput | string {
-  const unknown = Object.keys(values).filter((name) => !fields.includes(name))
-  const errors = unknown.map((name) => `${name}: unknown field${didYouMean(name, fields)}`)
-  const texts = { email: '', firstName: '', lastName: '', role: '', plan: '' }
-  for (const field of textFields) {
-    const value = values[field] ?? ''
-    if (typeof value === 'string') texts[field] = value
-    else errors.push(`${field}: must be text`)
-  }
+  const errors: string[] = []
+  const { plan, ...others } = textsIn(values, { names: textFields, fields, errors })
   const isVerified = readBoolean(values.isVerified)
   if (isVerified === undefined) errors.push('isVerified: must be true or false')
-  const { plan, ...others } = texts
   const input = { ...others, role: others.role || accountDefaults.role, ...(plan !== '' && { plan }) }
   for (const { field, message } of findFieldErrors(input)) errors.push(`${field}: ${message}`)
   return errors.length > 0 || isVerified === undefined ? errors.join('; ') : { ...input, isVerified }

@@ -1,5 +1,6 @@
 import type { Line } from '#platform/files.ts'
 import { duplicateMember, isRecord, parseJson } from '#platform/json.ts'
+import { didYouMean } from '#platform/text.ts'
 import { readCsv } from '../csv.ts'
 
 /** A record of an import file, or what is wrong with it; `line` is where it begins. */
@@ -112,6 +113,30 @@ export function createRecordReader<Input>({
   }
 
   return { read, end }
+}
+
+/**
+ * The texts of a record, '' where there is none. Adds what is wrong with its members to the errors.
+ * @param fields all that a record may have
+ */
+export function textsIn<Name extends string>(
+  values: Readonly<Record<string, unknown>>,
+  {
+    names,
+    fields,
+    errors,
+  }: { readonly names: readonly Name[]; readonly fields: readonly string[]; readonly errors: string[] },
+): Readonly<Record<Name, string>> {
+  const unknown = Object.keys(values).filter((name) => !fields.includes(name))
+  errors.push(...unknown.map((name) => `${name}: unknown field${didYouMean(name, fields)}`))
+  const texts = names.map((name) => {
+    const value = values[name] ?? ''
+    if (typeof value === 'string') return [name, value]
+    errors.push(`${name}: must be text`)
+    return [name, '']
+  })
+  // The cast is sound: every name has its text.
+  return Object.fromEntries(texts) as Readonly<Record<Name, string>>
 }
 
 function splitCells(text: string): readonly string[] {

@@ -1,4 +1,5 @@
 import { hash, X509Certificate } from 'node:crypto'
+import type { EpochMs } from '#platform/clock.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { keyLifetimeMsMax, type SecretKeyInput } from './input.ts'
 
@@ -6,8 +7,8 @@ import { keyLifetimeMsMax, type SecretKeyInput } from './input.ts'
 export interface CertificateInput {
   /** One line, such as `CN=laptop, O=Example`; empty where it names none, or only the digest is known. */
   readonly subject: string
-  /** Its end, in milliseconds since 1970; undefined = only the digest is known. */
-  readonly validUntil: number | undefined
+  /** Its end; undefined = only the digest is known. */
+  readonly validUntil: EpochMs | undefined
   /** SHA-256 of the DER. */
   readonly digest: Uint8Array
 }

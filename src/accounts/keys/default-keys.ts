@@ -1,4 +1,3 @@
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
 import type { AuditStore } from '#store/audit.ts'
@@ -6,7 +5,7 @@ import { digestText, type KeyStore, type KeyUse } from '#store/keys.ts'
 import { defaultKeyOf, overlappingKeyOf, type StoredKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import type { AuditEntryFactory } from '../audit/entry-factory.ts'
-import type { AccountFinder } from '../find-account.ts'
+import { type AccountFinder, accountNotFound } from '../find-account.ts'
 import { assertValidGrace } from './input.ts'
 import { type KeyOptions, makeDefaultKey, makeKey, unsealKey, withUnconfirmedKeys } from './make-key.ts'
 import { replaceSecretKey } from './secret-keys.ts'
@@ -53,14 +52,14 @@ export interface DefaultKeys {
   /** Creates a new API key; the old one is revoked now, sessions continue. */
   resetApiKey(idOrEmail: string): Promise<string>
   /**
-   * Resets the key that was created at `createdAt`: of two concurrent requests, only one gets a new key. @returns
-   * undefined if that key has been replaced meanwhile
+   * Resets the key that was created at `createdAt`: of two concurrent requests, only one gets a new key.
+   * @returns undefined if that key has been replaced meanwhile
    */
   replaceSecretKey(idOrEmail: string, createdAt: number, graceSeconds: number): Promise<string | undefined>
   replaceApiKey(idOrEmail: string, createdAt: number): Promise<string | undefined>
 }
 
-const revokedStatus: KeyStatus = { createdAt: 0, lastUse: undefined, isRevealable: false }
+export const noKey: KeyStatus = { createdAt: 0, lastUse: undefined, isRevealable: false }
 
 interface DefaultKeysOptions extends KeyOptions {
   readonly store: KeyStore &
@@ -85,7 +84,7 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
     const secretKey = defaultKeyOf(account)
     const previous = overlappingKeyOf(account, clock())
     return {
-      secretKey: secretKey ? statusOf(secretKey) : revokedStatus,
+      secretKey: secretKey ? statusOf(secretKey) : noKey,
       previousSecretKey: previous && {
         validUntil: previous.revokedAt,
         lastUse: uses.get(digestText(previous)),
@@ -128,13 +127,13 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
     unseal,
     resetSecretKey: async (id, graceSeconds) => {
       assertValidGrace(graceSeconds)
-      return (await newSecretKey(await accounts.find(id), graceSeconds)) ?? notFound()
+      return (await newSecretKey(await accounts.find(id), graceSeconds)) ?? accountNotFound()
     },
     replaceSecretKey: async (id, createdAt, graceSeconds) => {
       assertValidGrace(graceSeconds)
       const account = await accounts.find(id)
       const secretKey = defaultKeyOf(account)
-      if ((secretKey?.createdAt ?? revokedStatus.createdAt) !== createdAt) return undefined
+      if ((secretKey?.createdAt ?? noKey.createdAt) !== createdAt) return undefined
       return newSecretKey(account, graceSeconds, secretKey?.digest)
     },
     replaceApiKey: async (id, createdAt) => {
@@ -146,11 +145,6 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
       const account = await accounts.find(id)
       return store.endOverlap(account.id, clock(), entry('secret-key-overlap-ended', account))
     },
-    resetApiKey: async (id) => (await newApiKey(await accounts.find(id))) ?? notFound(),
+    resetApiKey: async (id) => (await newApiKey(await accounts.find(id))) ?? accountNotFound(),
   }
-}
-
-/** The account was deleted after it was looked up. */
-function notFound(): never {
-  throw new GatehouseError('account-not-found')
 }

@@ -42,6 +42,9 @@ export function assertValidKey(input: SecretKeyInput, now: number): void {
   if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
 }
 
+/** What is wrong with the name of the default key, as no action of further keys takes it. */
+export const defaultNameError = `"${defaultKeyName}" is the name of the key that a reset creates`
+
 /** Every field that is wrong. */
 export function findKeyErrors(
   { name, scopes, addresses, quota, expiresAt }: SecretKeyInput,
@@ -49,7 +52,7 @@ export function findKeyErrors(
 ): FieldError[] {
   const errors: FieldError[] = []
   if (name === defaultKeyName) {
-    errors.push({ field: 'name', message: `"${defaultKeyName}" is the name of the key that a reset creates` })
+    errors.push({ field: 'name', message: defaultNameError })
   } else if (name.length > keyNameLengthMax || !namePattern.test(name)) {
     const message = `must be 1 to ${keyNameLengthMax} letters, digits, . _ or -, starting with a letter or digit`
     errors.push({ field: 'name', message })

@@ -7,8 +7,13 @@ import type { Account } from '#store/account.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { ImportedKey } from '#store/imported-keys.ts'
 import type { KeyStore, SecretKeyAdded } from '#store/keys.ts'
-import type { StoredKey } from '#store/secret-keys.ts'
-import { defaultKeyName, defaultKeyOf, type SecretKey, unlimited } from '#store/secret-keys.ts'
+import {
+  defaultKeyName,
+  defaultKeyOf,
+  type SecretKey,
+  type StoredKey,
+  unlimited,
+} from '#store/secret-keys.ts'
 import { isStoreFailure } from '#store/store-failure.ts'
 import type { AuditEntryFactory } from '../audit/entry-factory.ts'
 import { keyDetails, type SecretKeyInput } from './input.ts'
@@ -94,16 +99,13 @@ export function purposeOf(kind: KeyKind, accountId: string): string {
 export function addSecretKey(
   { store, entry, keysMax }: AddSecretKeyOptions,
   account: Account,
-  {
-    key,
-    stored: secretKey,
-    details,
-  }: {
+  made: {
     readonly key?: string | undefined
     readonly stored: SecretKey
     readonly details?: AuditEntry['details'] | undefined
   },
 ): Promise<SecretKeyAdded> {
+  const { key, stored: secretKey, details } = made
   const auditEntry = entry('secret-key-created', account, { ...keyDetails(secretKey), ...details })
   const adding = store.addSecretKey(account.id, { secretKey, keysMax }, auditEntry)
   return key === undefined ? adding : withUnconfirmedKeys(key, adding)

@@ -1,5 +1,5 @@
 import {
-  GatehouseError,
+  type GatehouseError,
   invalidField,
   throwUnlessStoreUnavailable,
 } from '#platform/errors/gatehouse-error.ts'
@@ -8,9 +8,16 @@ import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#st
 import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import { endSessionsOfKey } from '../account-sessions.ts'
-import type { AccountFinder } from '../find-account.ts'
+import { type AccountFinder, accountNotFound } from '../find-account.ts'
 import { type CertificateInput, endingWith, parseCertificateInput } from './certificate-input.ts'
-import { assertValidGrace, assertValidKey, findKeyErrors, graceEnd, type SecretKeyInput } from './input.ts'
+import {
+  assertValidGrace,
+  assertValidKey,
+  defaultNameError,
+  findKeyErrors,
+  graceEnd,
+  type SecretKeyInput,
+} from './input.ts'
 import {
   type AddSecretKeyOptions,
   addSecretKey,
@@ -143,7 +150,7 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
           `the account has ${keysMax} secret keys, which is the maximum: revoke one first`,
         )
       default:
-        throw new GatehouseError('account-not-found')
+        accountNotFound()
     }
   }
 
@@ -223,9 +230,10 @@ export async function replaceSecretKey(
   return made.key
 }
 
-/** The default key has actions of its own. */
+/** The default key has actions of its own. @throws GatehouseError `request-invalid` if it is meant */
 function furtherKeyOf(account: Account, name: string): SecretKey | undefined {
-  return name === defaultKeyName ? undefined : namedKeyOf(account, name)
+  if (name === defaultKeyName) throw invalidField('name', defaultNameError)
+  return namedKeyOf(account, name)
 }
 
 function unknownKey(name: string): GatehouseError {

@@ -2,7 +2,7 @@ import { formatDay } from '#platform/time.ts'
 import type { ListedAccount } from '#store/account-filter.ts'
 import { accountData } from '../account-data.ts'
 import type { FileDownload } from '../audit/log.ts'
-import { csvLine } from '../csv.ts'
+import { csvLine, exportLine } from '../csv.ts'
 
 /** An account of a list, as commands, exports and the admin API show it. */
 export function listedAccountData(account: ListedAccount) {
@@ -29,12 +29,8 @@ const columns = [
 /** Pages of accounts as CSV (RFC 4180) with a header. */
 export async function* accountsCsv(pages: AsyncIterable<readonly ListedAccount[]>): AsyncGenerator<string> {
   yield csvLine(columns)
-  for await (const page of pages) yield page.map(csvRow).join('')
-}
-
-function csvRow(account: ListedAccount): string {
-  const data = listedAccountData(account)
-  return csvLine(columns.map((name) => String(data[name] ?? '')))
+  const lineOf = exportLine('csv', columns)
+  for await (const page of pages) yield page.map((account) => lineOf(listedAccountData(account))).join('')
 }
 
 /** The same as a file. */

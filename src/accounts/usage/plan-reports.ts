@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { Clock, EpochMs } from '#platform/clock.ts'
 import type { Account } from '#store/account.ts'
 import {
   type KeyQuota,
@@ -33,8 +33,7 @@ export interface QuotaUse extends Quota {
   /** Requests in the current day or month; up to 1 % of the limit, and 100, too low: see `quotaUsed`. */
   readonly used: number
   readonly remaining: number
-  /** Milliseconds since 1970. */
-  readonly resetsAt: number
+  readonly resetsAt: EpochMs
 }
 
 /** The quota of a secret key, and what is left of it. */
@@ -59,7 +58,6 @@ export type ReadQuotaUsed = (subject: string, window: string) => Promise<number>
 interface PlanReportsOptions {
   readonly plans: Plans
   readonly readQuotaUsed: ReadQuotaUsed
-  /** Milliseconds since 1970. */
   readonly clock: Clock
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '#platform/clock.ts'
+import type { Clock, MonotonicMs } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { dayOf, startOfDay } from '#platform/time.ts'
 import { totalOf, type UsageBatch, type UsageEntry, type UsageStore } from '#store/usage.ts'
@@ -10,8 +10,8 @@ import { type Count, DayCounts, type UsageCaller, type UsedRoute } from './count
  * more than two seconds. What cannot be written is kept and retried, up to a limit.
  */
 export interface UsageRecorder {
-  /** @param now the time of the request on the monotonic clock */
-  count(route: UsedRoute, caller: UsageCaller, used: UsageAmount, now: number): void
+  /** @param now the time of the request */
+  count(route: UsedRoute, caller: UsageCaller, used: UsageAmount, now: MonotonicMs): void
   /** Writes what is due; resolves even if the write fails. */
   flush(): Promise<void>
   /** Writes all that was counted, if the store is available; what is counted later is reported as lost. */
@@ -25,7 +25,6 @@ export interface UsageAmount {
 
 interface UsageRecorderOptions {
   readonly store: Pick<UsageStore, 'addUsage'>
-  /** Milliseconds since 1970. */
   readonly clock: Clock
   /** Called with usage that will never be written, at most once with each flush. */
   readonly onLoss: (loss: UsageLoss) => void
@@ -49,8 +48,8 @@ export const pendingMax = 100_000
 export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder {
   const { store, clock, onLoss, flushMs = 1_000 } = options
   let current = new DayCounts(dayOf(clock()))
-  /** Until when this is known to be the day, on the monotonic clock; after the end of recording always past. */
-  let currentUntil = Number.NEGATIVE_INFINITY
+  /** Until when this is known to be the day; after the end of recording always past. */
+  let currentUntil: MonotonicMs = Number.NEGATIVE_INFINITY
   /** What is being written, oldest first. Meanwhile `current` goes on: in an outage its counts still add up. */
   const sealed: Generator<readonly UsageEntry[]>[] = []
   /** Repeated as it is until it is written: the store adds it once, even if a response was lost. */

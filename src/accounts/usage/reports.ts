@@ -1,11 +1,10 @@
 import type { Clock } from '#platform/clock.ts'
 import { dayOf, firstOfMonth, formatDay, parseDay } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
-import { accountPages } from '#store/account-pages.ts'
-import type { AccountStore } from '#store/accounts.ts'
+import { type AccountStore, readAllAccounts } from '#store/accounts.ts'
 import { type DayRange, totalOf, type UsageCount, type UsageStore, usageDaysKept } from '#store/usage.ts'
 import type { FileDownload } from '../audit/log.ts'
-import { csvLine } from '../csv.ts'
+import { csvLine, exportLine } from '../csv.ts'
 import {
   type KeyQuotaUse,
   keyQuotaUseData,
@@ -66,11 +65,11 @@ export function createUsageReports(
     onRead?: (accounts: number) => void,
   ): AsyncGenerator<string> {
     if (format === 'csv') yield csvLine(columns)
-    const write = format === 'csv' ? csvRow : jsonLine
+    const lineOf = exportLine(format, columns)
     const rowsOf = async (accountId: string, email: string) =>
-      (await read(accountId, days)).map((count) => write({ accountId, email, ...usageData(count) })).join('')
+      (await read(accountId, days)).map((count) => lineOf({ accountId, email, ...usageData(count) })).join('')
     let count = 0
-    for await (const accounts of accountPages(store, accountsAtOnce)) {
+    for await (const accounts of readAllAccounts(store, accountsAtOnce)) {
       const used = await Promise.all(accounts.map(({ id, email }) => rowsOf(id, email)))
       yield* used.filter((text) => text !== '')
       count += accounts.length
@@ -156,20 +155,7 @@ export function usageFile(counts: readonly UsageCount[]): FileDownload {
   const own = columns.filter((name) => name !== 'accountId' && name !== 'email')
   async function* chunks(): AsyncGenerator<string> {
     yield csvLine(own)
-    yield counts
-      .map(usageData)
-      .map((usage) => csvLine(own.map((name) => String(usage[name]))))
-      .join('')
+    yield counts.map(usageData).map(exportLine('csv', own)).join('')
   }
   return { name: 'usage.csv', type: 'text/csv; charset=utf-8', chunks: chunks() }
-}
-
-type ExportedUsage = ReturnType<typeof usageData> & { readonly accountId: string; readonly email: string }
-
-function csvRow(usage: ExportedUsage): string {
-  return csvLine(columns.map((name) => String(usage[name])))
-}
-
-function jsonLine(usage: ExportedUsage): string {
-  return `${JSON.stringify(usage)}\n`
 }

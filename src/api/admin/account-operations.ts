@@ -14,7 +14,6 @@ import {
   flag,
   type JsonSchema,
   objectSchema,
-  optionalSchema,
   page,
   pageData,
   pageSchema,
@@ -50,7 +49,7 @@ export function idOf({ params }: FastifyRequest): string {
   return id
 }
 
-/** The contents of texts are checked where accounts are created. */
+// The contents of texts are checked where accounts are created.
 
 const plan = { ...textOrNull, description: 'Name of a plan of the config; null = none.' } as const
 
@@ -59,8 +58,8 @@ const profile = { email: text, firstName: text, lastName: text, role: text, isVe
 export const account = objectSchema({ id: text, ...profile, disabled: flag, plan, createdAt: time })
 
 export const newAccount = objectSchema(
+  { email: text },
   {
-    email: text,
     firstName: { ...text, default: accountDefaults.firstName },
     lastName: { ...text, default: accountDefaults.lastName },
     role: { ...text, default: accountDefaults.role },
@@ -73,23 +72,15 @@ export const newAccount = objectSchema(
         'Mails the set-up link to the owner instead of answering with it; needs `mail` in the config.',
     },
   },
-  ['firstName', 'lastName', 'role', 'isVerified', 'plan', 'mailSetupLink'],
 )
 
 export const createdAccount = objectSchema(
-  {
-    id: text,
-    ...profile,
-    plan: text,
-    secretKey: text,
-    apiKey: text,
-    setupUrl: { ...text, format: 'uri' },
-  },
-  ['plan', 'setupUrl'],
+  { id: text, ...profile, secretKey: text, apiKey: text },
+  { plan: text, setupUrl: { ...text, format: 'uri' } },
 )
 
 export const accountChanges = {
-  ...optionalSchema({ ...profile, disabled: flag, plan }),
+  ...objectSchema({}, { ...profile, disabled: flag, plan }),
   minProperties: 1,
 } as const
 
@@ -108,16 +99,19 @@ function filterParameter<Schema extends JsonSchema>(name: AccountQueryField, sch
   return { ...schema, description: accountQueryFields[name].help }
 }
 
-const listQuery = optionalSchema({
-  ...page,
-  q: filterParameter('q', text),
-  role: filterParameter('role', text),
-  plan: filterParameter('plan', text),
-  disabled: filterParameter('disabled', flag),
-  activeSince: filterParameter('activeSince', text),
-  inactiveSince: filterParameter('inactiveSince', text),
-  sort: filterParameter('sort', { type: 'string', enum: accountOrders } as const),
-})
+const listQuery = objectSchema(
+  {},
+  {
+    ...page,
+    q: filterParameter('q', text),
+    role: filterParameter('role', text),
+    plan: filterParameter('plan', text),
+    disabled: filterParameter('disabled', flag),
+    activeSince: filterParameter('activeSince', text),
+    inactiveSince: filterParameter('inactiveSince', text),
+    sort: filterParameter('sort', { type: 'string', enum: accountOrders } as const),
+  },
+)
 
 /** The errors of members that match their schemas: of a new account, or of changes. */
 function findMemberErrors(
@@ -128,13 +122,7 @@ function findMemberErrors(
 }
 
 /** Operations on accounts. */
-export function accountOperations({
-  actionsOf,
-  actionsToChange,
-  hasSetupLinks,
-}: AdminOperationOptions): AdminOperations<
-  '/api/v1/admin/accounts' | '/api/v1/admin/accounts/:id' | '/api/v1/admin/accounts/:id/second-factor'
-> {
+export function accountOperations({ actionsOf, actionsToChange, hasSetupLinks }: AdminOperationOptions) {
   return {
     '/api/v1/admin/accounts': {
       GET: operation({
@@ -228,5 +216,5 @@ export function accountOperations({
         },
       }),
     },
-  }
+  } satisfies Partial<AdminOperations>
 }

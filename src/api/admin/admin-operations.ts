@@ -28,13 +28,9 @@ const confirmInPortal =
   'People who are signed in to the portal change their own account and keys there, where it asks for the password.'
 
 /** The admin API: the Admin actions of the portal, for programs. */
-export function adminOperations({
-  actionsOf,
-  subjectsOf,
-  isPortalSession,
-  hasSetupLinks,
-  clock,
-}: AdminOptions): AdminOperations {
+export function adminOperations(options: AdminOptions): AdminOperations {
+  const { actionsOf, subjectsOf, isPortalSession } = options
+
   async function mayChangeOwn({ raw }: FastifyRequest): Promise<boolean> {
     const { sessionId } = principalOf(arrivalOf(raw).outcome) ?? {}
     return sessionId === undefined || !(await isPortalSession(sessionId))
@@ -48,12 +44,11 @@ export function adminOperations({
   }
 
   const parts: AdminOperationOptions & SubjectOperationOptions = {
+    ...options,
     actionsOf: (request) => actionsOf(actorOf(request)),
     actionsToChange,
     mayChangeOwn,
     subjectsOf: (request) => subjectsOf(actorOf(request)),
-    hasSetupLinks,
-    clock,
   }
   return {
     ...accountOperations(parts),

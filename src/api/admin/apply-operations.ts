@@ -3,7 +3,7 @@ import { applyData } from '#accounts/apply/apply.ts'
 import { changeActions } from '#accounts/apply/change.ts'
 import { applyMax, defaultStateName, findStateErrors } from '#accounts/apply/desired.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
-import { count, flag, objectSchema, optionalSchema, text, textOrNull } from '../json-schema.ts'
+import { count, flag, objectSchema, orNull, text, textOrNull, texts } from '../json-schema.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 import { type AdminOperationOptions, newAccount } from './account-operations.ts'
 import { newKey, quotaOrNull } from './key-operations.ts'
@@ -13,12 +13,11 @@ const bodyBytesMax = 1_048_576
 
 const { email, plan } = newAccount.properties
 const { name, certificate } = newKey.properties
-const texts = { type: 'array', items: text } as const
 
 /** Members have no defaults: an absent one stays as it is. */
 export const desiredKey = objectSchema(
+  { name },
   {
-    name,
     digest: {
       ...text,
       description:
@@ -33,12 +32,11 @@ export const desiredKey = objectSchema(
     quota: quotaOrNull,
     expiresAt: { ...textOrNull, description: 'RFC 3339; null = it does not expire.' },
   },
-  ['digest', 'certificate', 'scopes', 'addresses', 'quota', 'expiresAt'],
 )
 
 export const desiredAccount = objectSchema(
+  { email: { ...email, description: 'Identifies the account.' } },
   {
-    email: { ...email, description: 'Identifies the account.' },
     firstName: text,
     lastName: text,
     role: text,
@@ -52,26 +50,23 @@ export const desiredAccount = objectSchema(
         'Further keys. A key without digest and certificate is generated if the account has none of that name. Absent = further keys are not managed.',
     },
   },
-  ['firstName', 'lastName', 'role', 'isVerified', 'disabled', 'plan', 'keys'],
 )
 
 /** Also the schema of the file of `gatehouse apply`. */
 export const desiredState = objectSchema(
+  { accounts: { type: 'array', items: desiredAccount, description: `At most ${applyMax.api}.` } },
   {
     name: {
       ...text,
       description: `prune disables only accounts that a state of this name has listed before; default ${defaultStateName}.`,
     },
-    accounts: { type: 'array', items: desiredAccount, description: `At most ${applyMax.api}.` },
   },
-  ['name'],
 )
 
 const change = objectSchema(
   {
     action: { enum: changeActions },
     account: { ...text, description: 'Its e-mail.' },
-    key: { ...text, description: 'Its name; absent = the change is about the account.' },
     fields: {
       type: 'array',
       items: objectSchema({
@@ -82,7 +77,7 @@ const change = objectSchema(
     },
     done: { ...flag, description: 'false in a dry run, and for changes that a failure prevented.' },
   },
-  ['key'],
+  { key: { ...text, description: 'Its name; absent = the change is about the account.' } },
 )
 
 const newKeys = objectSchema(
@@ -91,9 +86,8 @@ const newKeys = objectSchema(
     id: { ...text, description: 'ID of the account.' },
     name: { ...text, description: 'Name of the secret key.' },
     secretKey: text,
-    apiKey: { ...text, description: 'Only for a new account.' },
   },
-  ['apiKey'],
+  { apiKey: { ...text, description: 'Only for a new account.' } },
 )
 
 export const applyResult = objectSchema({
@@ -102,32 +96,29 @@ export const applyResult = objectSchema({
   changes: { type: 'array', items: change },
   unchanged: { ...count, description: 'How many accounts needed no change.' },
   keys: { type: 'array', items: newKeys, description: 'The generated keys, shown only once.' },
-  failure: {
-    ...objectSchema({ code: text, detail: text, account: text }),
-    type: ['object', 'null'],
-  },
+  failure: orNull(objectSchema({ code: text, detail: text, account: text })),
 })
 
-const applyQuery = optionalSchema({
-  dryRun: { ...flag, default: false, description: 'Changes nothing, and returns what would be done.' },
-  prune: {
-    ...flag,
-    default: false,
-    description:
-      'Also revokes further keys that the entry of their account does not list, and disables accounts that the state no longer lists.',
+const applyQuery = objectSchema(
+  {},
+  {
+    dryRun: { ...flag, default: false, description: 'Changes nothing, and returns what would be done.' },
+    prune: {
+      ...flag,
+      default: false,
+      description:
+        'Also revokes further keys that the entry of their account does not list, and disables accounts that the state no longer lists.',
+    },
+    pruneMax: {
+      ...count,
+      description:
+        'Maximum number of accounts and keys to prune; default: half of the accounts, and half of the keys.',
+    },
   },
-  pruneMax: {
-    ...count,
-    description:
-      'Maximum number of accounts and keys to prune; default: half of the accounts, and half of the keys.',
-  },
-})
+)
 
 /** Brings accounts and keys to the state that a document describes. */
-export function applyOperations({
-  actionsOf,
-  mayChangeOwn,
-}: AdminOperationOptions): AdminOperations<'/api/v1/admin/apply'> {
+export function applyOperations({ actionsOf, mayChangeOwn }: AdminOperationOptions) {
   const findErrors = (request: FastifyRequest) =>
     findStateErrors(request.body, {
       accountsMax: applyMax.api,
@@ -159,5 +150,5 @@ export function applyOperations({
         },
       }),
     },
-  }
+  } satisfies Partial<AdminOperations>
 }

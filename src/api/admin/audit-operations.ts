@@ -2,7 +2,7 @@ import { emailLengthMax } from '#accounts/account-input.ts'
 import { auditData, auditFiles } from '#accounts/audit/log.ts'
 import { keysOf } from '#platform/json.ts'
 import { auditActions } from '#store/audit-entry.ts'
-import { objectSchema, optionalSchema, page, pageSchema, text, textOrNull, time } from '../json-schema.ts'
+import { objectSchema, page, pageSchema, text, textOrNull, time } from '../json-schema.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 import { sendFile } from '../reply.ts'
 import type { AdminOperationOptions } from './account-operations.ts'
@@ -22,24 +22,25 @@ export const auditEntry = objectSchema({
 
 const formats = keysOf(auditFiles)
 
-const auditQuery = optionalSchema({
-  ...page,
-  // A position in either store: anything else would read as the end of the log.
-  cursor: { ...page.cursor, pattern: '^\\d{1,15}(-\\d{1,15})?$' },
-  action: { enum: auditActions, description: 'Only entries with this action.' },
-  who: {
-    ...text,
-    minLength: 1,
-    maxLength: emailLengthMax,
-    description:
-      'Only what this person did, or what was done to them: a full e-mail, an ID or the name of an operator.',
+const auditQuery = objectSchema(
+  {},
+  {
+    ...page,
+    // A position in either store: anything else would read as the end of the log.
+    cursor: { ...page.cursor, pattern: '^\\d{1,15}(-\\d{1,15})?$' },
+    action: { enum: auditActions, description: 'Only entries with this action.' },
+    who: {
+      ...text,
+      minLength: 1,
+      maxLength: emailLengthMax,
+      description:
+        'Only what this person did, or what was done to them: a full e-mail, an ID or the name of an operator.',
+    },
+    format: { enum: formats, description: 'All matching entries, as a file.' },
   },
-  format: { enum: formats, description: 'All matching entries, as a file.' },
-})
+)
 
-export function auditOperations({
-  actionsOf,
-}: AdminOperationOptions): AdminOperations<'/api/v1/admin/audit'> {
+export function auditOperations({ actionsOf }: AdminOperationOptions) {
   return {
     '/api/v1/admin/audit': {
       GET: operation({
@@ -68,5 +69,5 @@ export function auditOperations({
         },
       }),
     },
-  }
+  } satisfies Partial<AdminOperations>
 }

@@ -11,13 +11,24 @@ import {
 } from '#accounts/keys/input.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { parseTime } from '#platform/time.ts'
-import { emptyObject, objectSchema, pageSchema, text, time, timeOrNull, type Value } from '../json-schema.ts'
+import {
+  emptyObject,
+  flag,
+  objectSchema,
+  orNull,
+  pageSchema,
+  text,
+  textOrNull,
+  texts,
+  time,
+  timeOrNull,
+  type Value,
+} from '../json-schema.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 import { type AdminOperationOptions, idOf } from './account-operations.ts'
 
-/** What a name, a scope or an address may be is checked in accounts/. */
+// What a name, a scope or an address may be is checked in accounts/.
 
-const texts = { type: 'array', items: text } as const
 const limits = {
   scopes: { ...texts, description: 'What the key is limited to; empty = it is not limited.' },
   addresses: {
@@ -35,17 +46,13 @@ const quota = {
     'How many requests the key may send, or units on routes with `quotaCounts: units`, besides what the plan of the account allows.',
 } as const
 export const quotaOrNull = {
-  ...quota,
-  type: ['object', 'null'],
+  ...orNull(quota),
   description: `${quota.description} null = unlimited.`,
 } as const
 
 export const keyItem = objectSchema({
   name: text,
-  lastFour: {
-    type: ['string', 'null'],
-    description: 'The last four characters of the key; null = not stored.',
-  },
+  lastFour: { ...textOrNull, description: 'The last four characters of the key; null = not stored.' },
   state: { enum: ['valid', 'expired'] },
   ...limits,
   quota: quotaOrNull,
@@ -53,8 +60,8 @@ export const keyItem = objectSchema({
   expiresAt: { ...timeOrNull, description: 'null = it does not expire.' },
   revokedAt: { ...timeOrNull, description: 'The end of its grace period; null = it is not revoked.' },
   lastUsedAt: { ...timeOrNull, description: 'Accurate to a few seconds; null = never.' },
-  lastUsedFrom: { type: ['string', 'null'] },
-  imported: { type: 'boolean', description: 'Whether the key was made elsewhere.' },
+  lastUsedFrom: textOrNull,
+  imported: { ...flag, description: 'Whether the key was made elsewhere.' },
 })
 
 export const newKey = objectSchema(
@@ -63,6 +70,8 @@ export const newKey = objectSchema(
       ...text,
       description: `1 to ${keyNameLengthMax} letters, digits, ., _ and -; unique among the keys of the account.`,
     },
+  },
+  {
     scopes: { ...limits.scopes, maxItems: scopesMax, default: [] },
     addresses: { ...limits.addresses, maxItems: addressesMax, default: [] },
     quota,
@@ -82,23 +91,18 @@ export const newKey = objectSchema(
         'PEM of a certificate, or its SHA-256 in hexadecimal, to use as the key, instead of a new one; the key expires with the certificate at the latest. `keys.accept` must name certificate.',
     },
   },
-  ['scopes', 'addresses', 'quota', 'expiresAt', 'expiresInSeconds', 'certificate'],
 )
 
 export const createdKey = objectSchema(
+  { name: text, ...limits, quota: quotaOrNull, expiresAt: timeOrNull },
   {
     secretKey: { ...text, description: 'Absent = the certificate is the key.' },
-    name: text,
-    ...limits,
-    quota: quotaOrNull,
-    expiresAt: timeOrNull,
     certificate: objectSchema({
       subject: text,
       sha256: { ...text, description: 'Of the DER, in hexadecimal.' },
       validTo: timeOrNull,
     }),
   },
-  ['secretKey', 'certificate'],
 )
 
 function graceQuery(description: string) {
@@ -109,7 +113,7 @@ function graceQuery(description: string) {
     default: 0,
     description,
   } as const
-  return objectSchema({ graceSeconds }, ['graceSeconds'])
+  return objectSchema({}, { graceSeconds })
 }
 
 export const secretKeyReset = graceQuery(
@@ -124,16 +128,7 @@ export const secretKey = objectSchema({ secretKey: text })
 export const apiKey = objectSchema({ apiKey: text })
 
 /** Operations on the keys of an account. */
-export function keyOperations({
-  actionsOf,
-  actionsToChange,
-  clock,
-}: AdminOperationOptions): AdminOperations<
-  | '/api/v1/admin/accounts/:id/secret-key'
-  | '/api/v1/admin/accounts/:id/api-key'
-  | '/api/v1/admin/accounts/:id/keys'
-  | '/api/v1/admin/accounts/:id/keys/:name'
-> {
+export function keyOperations({ actionsOf, actionsToChange, clock }: AdminOperationOptions) {
   return {
     '/api/v1/admin/accounts/:id/secret-key': {
       POST: operation({
@@ -215,7 +210,7 @@ export function keyOperations({
         },
       }),
     },
-  }
+  } satisfies Partial<AdminOperations>
 }
 
 type NewKey = Value<typeof newKey>

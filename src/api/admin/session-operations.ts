@@ -13,11 +13,9 @@ export const session = objectSchema({
   client: text,
 })
 
-const sessionsQuery = objectSchema({ session: { ...text, description: 'Only this session.' } }, ['session'])
+const sessionsQuery = objectSchema({}, { session: { ...text, description: 'Only this session.' } })
 
-export function sessionOperations({
-  actionsOf,
-}: AdminOperationOptions): AdminOperations<'/api/v1/admin/accounts/:id/sessions'> {
+export function sessionOperations({ actionsOf }: AdminOperationOptions) {
   return {
     '/api/v1/admin/accounts/:id/sessions': {
       GET: operation({
@@ -50,5 +48,5 @@ export function sessionOperations({
         },
       }),
     },
-  }
+  } satisfies Partial<AdminOperations>
 }

@@ -20,9 +20,7 @@ export interface SubjectOperationOptions {
   subjectsOf(request: FastifyRequest): BlockedSubjects
 }
 
-export function subjectOperations({
-  subjectsOf,
-}: SubjectOperationOptions): AdminOperations<'/api/v1/admin/subjects'> {
+export function subjectOperations({ subjectsOf }: SubjectOperationOptions) {
   return {
     '/api/v1/admin/subjects': {
       GET: operation({
@@ -64,5 +62,5 @@ export function subjectOperations({
         },
       }),
     },
-  }
+  } satisfies Partial<AdminOperations>
 }

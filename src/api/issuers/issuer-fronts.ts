@@ -7,10 +7,9 @@ import { createRedirectUriCheck } from '#identity/issuers/redirect-uris.ts'
 import { createSignInEndpointLookup } from '#identity/issuers/sign-in-endpoints.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { acceptJsonOnly } from '../json-body.ts'
-import { metadataMaxAgeS } from '../metadata.ts'
 import { answerOAuthErrors } from '../oauth/oauth-answers.ts'
 import { acceptFormsOnly } from '../oauth/parameters.ts'
-import { type OwnEndpoint, registerOwnRoute } from '../operation.ts'
+import { documentEndpoint, type OwnEndpoint, registerOwnRoute } from '../operation.ts'
 import { jsonLine } from '../reply.ts'
 import { translateError } from '../validate-with-schemas.ts'
 import type { IssuerFront } from './issuer-front.ts'
@@ -101,8 +100,5 @@ function metadataEndpoint({ url }: IssuerFront): OwnEndpoint['handler'] {
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
   }
-  return async (_request, reply) => {
-    reply.header('Cache-Control', `public, max-age=${metadataMaxAgeS}`)
-    return metadata
-  }
+  return documentEndpoint(() => metadata).handler
 }

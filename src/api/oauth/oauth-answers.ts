@@ -23,15 +23,16 @@ export function answerOAuthErrors(scope: FastifyInstance, options: OAuthAnswerOp
     const { status, body } = toOAuthProblem(refusal, arrival.outcome.access !== undefined)
     applyReplyKeepAlive(request, reply)
     const { 'WWW-Authenticate': own = [], ...others } = headers
-    const challenges = [
+    // Where `keys.accept` has basic, the caller's own challenges name it too.
+    const challenges = new Set([
       ...(status === 401 && challenge !== undefined ? [challenge] : []),
       ...(arrival.outcome.access ? own : []),
-    ]
+    ])
     const named = body.error === 'invalid_request' ? { ...body, error: invalidRequest } : body
     return reply
       .code(status)
       .headers({ ...others, 'Content-Type': 'application/json' })
-      .headers(challenges.length > 0 ? { 'WWW-Authenticate': challenges } : {})
+      .headers(challenges.size > 0 ? { 'WWW-Authenticate': [...challenges] } : {})
       .send(JSON.stringify(named))
   })
 }

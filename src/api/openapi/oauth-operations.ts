@@ -1,5 +1,5 @@
 import type { OAuthPath, PerOperation } from '#gateway/routes/own-paths.ts'
-import { type JsonSchema, objectSchema, count as seconds, text } from '../json-schema.ts'
+import { flag, type JsonSchema, objectSchema, count as seconds, text, texts } from '../json-schema.ts'
 import type { OperationDoc, ResponseDoc } from '../operation.ts'
 
 const client = {
@@ -10,43 +10,26 @@ const client = {
 const scope = { ...text, description: 'Names separated by spaces; absent = all that the key has.' }
 
 /** RFC 6749 5.2. */
-export const oauthError: JsonSchema = objectSchema({ error: text, error_description: text }, [
-  'error_description',
-])
+export const oauthError: JsonSchema = objectSchema({ error: text }, { error_description: text })
 
 export const tokenRequest: JsonSchema = objectSchema(
-  {
-    grant_type: { enum: ['client_credentials', 'refresh_token'] },
-    ...client,
-    refresh_token: text,
-    scope,
-  },
-  ['client_id', 'client_secret', 'refresh_token', 'scope'],
+  { grant_type: { enum: ['client_credentials', 'refresh_token'] } },
+  { ...client, refresh_token: text, scope },
 )
 
 /** RFC 6749 5.1. */
 export const grantedToken: JsonSchema = objectSchema(
-  {
-    access_token: text,
-    token_type: { enum: ['Bearer', 'DPoP'] },
-    expires_in: seconds,
-    scope: text,
-    refresh_token: text,
-  },
-  ['scope', 'refresh_token'],
+  { access_token: text, token_type: { enum: ['Bearer', 'DPoP'] }, expires_in: seconds },
+  { scope: text, refresh_token: text },
 )
 
 /** What introspection and revocation take. */
-export const tokenQuestion: JsonSchema = objectSchema({ token: text, token_type_hint: text, ...client }, [
-  'token_type_hint',
-  'client_id',
-  'client_secret',
-])
+export const tokenQuestion: JsonSchema = objectSchema({ token: text }, { token_type_hint: text, ...client })
 
 /** RFC 7662 2.2. */
 export const tokenFacts: JsonSchema = {
   type: 'object',
-  properties: { active: { type: 'boolean' } },
+  properties: { active: flag },
   required: ['active'],
 }
 
@@ -56,7 +39,7 @@ export const serverMetadata: JsonSchema = {
   properties: {
     issuer: text,
     token_endpoint: text,
-    response_types_supported: { type: 'array', items: text },
+    response_types_supported: texts,
   },
   required: ['issuer', 'token_endpoint', 'response_types_supported'],
 }

@@ -7,13 +7,10 @@ import {
 } from '#gateway/routes/own-paths.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
 import type { JsonSchema } from '../json-schema.ts'
-import type { OperationDoc, OwnEndpoint, ResponseDoc } from '../operation.ts'
+import { documentMaxAgeS, type OperationDoc, type OwnEndpoint, type ResponseDoc } from '../operation.ts'
 import { jsonLine } from '../reply.ts'
 import { componentSchemas, withReferences } from './components.ts'
 import { headersOf, problemResponses } from './problems.ts'
-
-/** How long caches may keep the document: it changes only with the version. */
-const maxAgeS = 300
 
 interface DocumentOptions {
   readonly version: string
@@ -33,7 +30,7 @@ export function createApiEndpoint(options: DocumentOptions): OwnEndpoint {
       // On first use: most gateways are never asked for it, and it takes 0.3 MiB.
       made ??= makeBody(options)
       const { body, etag } = made
-      reply.headers({ 'Cache-Control': `public, max-age=${maxAgeS}`, ETag: etag })
+      reply.headers({ 'Cache-Control': `public, max-age=${documentMaxAgeS}`, ETag: etag })
       if (matchesEtag(request.headers['if-none-match'], etag)) {
         reply.code(304)
         return undefined

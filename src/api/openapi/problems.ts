@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { keysOf } from '#platform/json.ts'
-import type { JsonSchema } from '../json-schema.ts'
+import { type JsonSchema, objectSchema, text } from '../json-schema.ts'
 import type { OperationDoc } from '../operation.ts'
 
 /** The codes that operations need not name, by the operations that can answer with them. */
@@ -19,19 +19,14 @@ export const problemSchema: JsonSchema = {
   type: 'object',
   properties: {
     type: { type: 'string', pattern: '^urn:gatehouse:' },
-    title: { type: 'string' },
+    title: text,
     status: { type: 'integer' },
     code: { enum: Object.keys(errorDefinitions) },
-    detail: { type: 'string' },
-    requestId: { type: 'string' },
+    detail: text,
+    requestId: text,
     errors: {
       type: 'array',
-      items: {
-        type: 'object',
-        properties: { field: { type: 'string' }, message: { type: 'string' } },
-        required: ['field', 'message'],
-        additionalProperties: false,
-      },
+      items: objectSchema({ field: text, message: text }),
     },
   },
   required: ['type', 'title', 'status', 'code', 'requestId'],
@@ -70,7 +65,7 @@ export function headersOf(names: readonly string[]): object {
   return Object.fromEntries(
     names.map((name) => {
       const description = descriptions[name]
-      return [name, { ...(description !== undefined && { description }), schema: { type: 'string' } }]
+      return [name, { ...(description !== undefined && { description }), schema: text }]
     }),
   )
 }

@@ -1,5 +1,5 @@
 import type { PerOperation, PublicPath } from '#gateway/routes/own-paths.ts'
-import { type JsonSchema, objectSchema, text } from '../json-schema.ts'
+import { flag, type JsonSchema, objectSchema, text, texts } from '../json-schema.ts'
 import type { OperationDoc } from '../operation.ts'
 import { oauthOperations, serverMetadata as serverMetadataSchema } from './oauth-operations.ts'
 
@@ -17,7 +17,7 @@ export const issuedTokens: JsonSchema = objectSchema({
   LastName: text,
   Email: text,
   Role: text,
-  IsVerified: { type: 'boolean' },
+  IsVerified: flag,
   JwtToken: text,
   RefreshToken: text,
 })
@@ -40,16 +40,12 @@ const jwk = {
 
 export const jwkSet: JsonSchema = objectSchema({ keys: { type: 'array', items: jwk } })
 
+const uri = { ...text, format: 'uri' } as const
+
 /** RFC 9728 2. */
 export const resourceMetadata = objectSchema(
-  {
-    resource: { type: 'string', format: 'uri' },
-    authorization_servers: { type: 'array', items: { type: 'string', format: 'uri' } },
-    scopes_supported: { type: 'array', items: { type: 'string' } },
-    bearer_methods_supported: { type: 'array', items: { type: 'string' } },
-    dpop_signing_alg_values_supported: { type: 'array', items: { type: 'string' } },
-  },
-  ['authorization_servers', 'scopes_supported'],
+  { resource: uri, bearer_methods_supported: texts, dpop_signing_alg_values_supported: texts },
+  { authorization_servers: { type: 'array', items: uri }, scopes_supported: texts },
 )
 
 const issue: OperationDoc = {

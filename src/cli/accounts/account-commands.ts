@@ -14,8 +14,7 @@ const show: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Shows an account.',
   examples: ['gatehouse accounts show ada@example.com'],
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
+  run: async (invocation, who) => {
     const { account, planNames } = await withOperator(invocation.config, async ({ accounts }) => {
       return { account: await accounts.find(who), planNames: accounts.planNames }
     })
@@ -36,14 +35,13 @@ const update: Command = {
   ],
   options: {
     ...profileOptions,
-    role: { type: 'string', value: 'R', help: 'Role, such as User or Admin.' },
-    verified: { type: 'string', value: 'true|false', help: 'Whether the e-mail is verified.' },
-    disabled: { type: 'string', value: 'true|false', help: 'Whether the account is disabled.' },
-    plan: { type: 'string', value: 'NAME|none', help: 'Plan of the config, or none.' },
+    role: { value: 'R', help: 'Role, such as User or Admin.' },
+    verified: { value: 'true|false', help: 'Whether the e-mail is verified.' },
+    disabled: { value: 'true|false', help: 'Whether the account is disabled.' },
+    plan: { value: 'NAME|none', help: 'Plan of the config, or none.' },
     ...passwordOption,
   },
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
+  run: async (invocation, who) => {
     const changes = readChanges(invocation)
     const password = await readPassword(invocation)
     if (Object.keys(changes).length === 0 && password === undefined) {
@@ -68,8 +66,7 @@ const resetSecondFactor: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Removes a second factor that its owner has lost.',
   examples: ['gatehouse accounts reset-second-factor ada@example.com'],
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
+  run: async (invocation, who) => {
     const { account, wasReset } = await withOperator(invocation.config, async (operator) => {
       const account = await operator.accounts.find(who)
       return { account, wasReset: await operator.resetSecondFactor(account.id) }
@@ -87,14 +84,13 @@ const unlink: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Unlinks an account from its owner at the OpenID provider; ends portal sessions.',
   examples: ['gatehouse accounts unlink ada@example.com'],
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
+  run: async (invocation, who) => {
     const { account, wasLinked } = await withOperator(
       invocation.config,
-      async ({ accounts, unlinkIdentity }) => ({
-        account: await accounts.find(who),
-        wasLinked: await unlinkIdentity(who),
-      }),
+      async ({ accounts, unlinkIdentity }) => {
+        const account = await accounts.find(who)
+        return { account, wasLinked: await unlinkIdentity(account.id) }
+      },
     )
     const text = wasLinked ? 'is unlinked; its portal sessions have ended' : 'was not linked'
     printData(invocation, { id: account.id, wasLinked }, [
@@ -109,8 +105,7 @@ const remove: Command = {
   summary: 'Deletes an account and revokes its keys, tokens and sessions.',
   examples: ['gatehouse accounts delete ada@example.com --yes'],
   options: yesOption,
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
+  run: async (invocation, who) => {
     const account = await withOperator(invocation.config, async ({ accounts }) => {
       const { id, email } = await accounts.find(who)
       await confirm(invocation, `Delete the account ${email} (${id}) with its keys, tokens and sessions?`)

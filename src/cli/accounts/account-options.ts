@@ -8,10 +8,10 @@ import type { Operator } from '../operator.ts'
 import { fieldLines, printToStderr } from '../print.ts'
 
 export const profileOptions = {
-  email: { type: 'string', value: 'E', help: 'E-mail address; no two accounts may share one.' },
-  'first-name': { type: 'string', value: 'F', help: 'First name.' },
-  'last-name': { type: 'string', value: 'L', help: 'Last name.' },
-  role: { type: 'string', value: 'R', help: `Role, such as User or Admin; default ${defaultRole}.` },
+  email: { value: 'E', help: 'E-mail address; no two accounts may share one.' },
+  'first-name': { value: 'F', help: 'First name.' },
+  'last-name': { value: 'L', help: 'Last name.' },
+  role: { value: 'R', help: `Role, such as User or Admin; default ${defaultRole}.` },
 } as const
 
 /** The changes that the options name. */
@@ -78,7 +78,7 @@ export function accountLines(account: Account): string[] {
 }
 
 export const mailLinkOption = {
-  'mail-link': { type: 'boolean', help: 'Mails the set-up link to the owner instead of printing it.' },
+  'mail-link': { help: 'Mails the set-up link to the owner instead of printing it.' },
 } as const
 
 /** @throws OperatorError where no set-up link can be mailed */

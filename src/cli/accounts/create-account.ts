@@ -1,5 +1,6 @@
 import { createdData } from '#accounts/account-data.ts'
 import { accountDefaults } from '#accounts/account-input.ts'
+import { UnconfirmedKeys } from '#accounts/keys/make-key.ts'
 import type { Config } from '#config/config.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { spanText } from '#platform/time.ts'
@@ -26,8 +27,8 @@ export const createAccountCommand: Command = {
   ],
   options: {
     ...profileOptions,
-    verified: { type: 'boolean', help: 'Marks the e-mail as verified.' },
-    plan: { type: 'string', value: 'NAME|none', help: 'Plan of the config; default none.' },
+    verified: { help: 'Marks the e-mail as verified.' },
+    plan: { value: 'NAME|none', help: 'Plan of the config; default none.' },
     ...passwordOption,
     ...mailLinkOption,
   },
@@ -44,18 +45,19 @@ export const createAccountCommand: Command = {
     const isMailed = invocation.flag('mail-link')
     if (isMailed && password !== undefined)
       throw new UsageError('--mail-link and --password-stdin exclude each other')
-    const work = withSealingOperator(invocation.config, async (operator) => {
-      if (isMailed) assertCanMail(operator)
-      const { result: created, unconfirmed } = await keepUnconfirmedKeys(operator.accounts.create(input))
-      const portalSetup = unconfirmed
-        ? {}
-        : await setUpPortal(operator, created.account, { password, isMailed })
-      return { created, unconfirmed, portalSetup, config: operator.config }
-    })
-    const { created, unconfirmed, portalSetup, config } = await work
-    const { setupUrl, failure = unconfirmed } = portalSetup
+    const { created, failure, setupUrl, config } = await withSealingOperator(
+      invocation.config,
+      async (operator) => {
+        if (isMailed) assertCanMail(operator)
+        const { result: created, unconfirmed } = await keepUnconfirmedKeys(operator.accounts.create(input))
+        const portalSetup: PortalSetup = unconfirmed
+          ? { failure: unconfirmed }
+          : await setUpPortal(operator, created.account, { password, isMailed })
+        return { created, ...portalSetup, config: operator.config }
+      },
+    )
     printData(invocation, createdData(created, setupUrl), [
-      unconfirmed
+      failure instanceof UnconfirmedKeys
         ? 'Account and keys (unconfirmed: valid only if the change was saved):'
         : 'Account created. Save these keys:',
       ...accountLines(created.account),
@@ -71,7 +73,7 @@ export const createAccountCommand: Command = {
 
 interface PortalSetup {
   readonly setupUrl?: string
-  /** Why the sign-in could not be set up. */
+  /** Why the sign-in could not be set up, or that it is not known whether the account was saved. */
   readonly failure?: unknown
 }
 
@@ -100,8 +102,7 @@ export const setupLinkCommand: Command = {
     'gatehouse accounts setup-link ada@example.com --mail-link',
   ],
   options: mailLinkOption,
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
+  run: async (invocation, who) => {
     const { made, account, lifetime } = await withOperator(invocation.config, async (operator) => {
       const { config, setupLinks, accounts } = operator
       assertAcceptsPasswords(config)

@@ -31,7 +31,7 @@ const optionNames = {
 const fields = keysOf(optionNames)
 
 const filterOptions: Readonly<Record<string, Option>> = Object.fromEntries(
-  fields.map((field) => [optionNames[field], { type: 'string', ...accountQueryFields[field] }]),
+  fields.map((field) => [optionNames[field], accountQueryFields[field]]),
 )
 
 /** Reads page by page, so that any number of accounts takes no more memory than a page. */

@@ -4,12 +4,12 @@ import type { PasswordOwner } from '#platform/secrets/common-password.ts'
 import { assertGoodPassword, rejectPassword } from '#platform/secrets/passwords.ts'
 import type { Account } from '#store/account.ts'
 import { type Invocation, type Terminal, UsageError } from '../command.ts'
+import { readInput } from '../import/source.ts'
 import type { Operator } from '../operator.ts'
 import { isInteractive, openAsker } from '../terminal/ask.ts'
 
 export const passwordOption = {
   'password-stdin': {
-    type: 'boolean',
     help: 'Reads the portal password from standard input; on a terminal it is asked for, without echo.',
   },
 } as const
@@ -28,7 +28,7 @@ export async function readPassword(
 ): Promise<string | undefined> {
   if (!flag('password-stdin')) return undefined
   if (isInteractive(terminal)) return askPassword(terminal, owner)
-  const bytes = await readInput(terminal.input ?? process.stdin)
+  const bytes = await readInput(terminal.input ?? process.stdin, inputBytesMax)
   const password = bytes.toString().replace(/\r?\n$/, '')
   if (password === '') throw new UsageError('--password-stdin: standard input is empty')
   // Truncated input may end within a character: it is rejected for its length instead.
@@ -50,19 +50,6 @@ async function askPassword(terminal: Terminal, owner?: PasswordOwner): Promise<s
   } finally {
     asker.close()
   }
-}
-
-/** Reads bytes: a chunk may end within a character. */
-async function readInput(input: AsyncIterable<unknown>): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of input) {
-    const bytes = chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.from(String(chunk))
-    chunks.push(bytes)
-    length += bytes.length
-    if (length > inputBytesMax) break
-  }
-  return Buffer.concat(chunks)
 }
 
 /**

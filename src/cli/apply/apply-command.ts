@@ -23,25 +23,21 @@ export const applyCommand: Command = {
     'gatehouse apply accounts.yaml --prune --prune-max 3',
   ],
   options: {
-    'dry-run': { type: 'boolean', help: 'Shows what would be changed, and changes nothing.' },
+    'dry-run': { help: 'Shows what would be changed, and changes nothing.' },
     prune: {
-      type: 'boolean',
       help: 'Also revokes further keys that the entry of their account does not list, and disables accounts that the file listed before but no longer does.',
     },
     'prune-max': {
-      type: 'string',
       value: 'N',
       help: 'Maximum number of accounts and keys to prune; default: half of the accounts, and half of the keys.',
     },
     'keys-out': {
-      type: 'string',
       value: 'FILE',
       help: 'Writes new keys to a new file, as JSON lines, before they are valid; by default they are printed.',
     },
   },
-  run: async (invocation) => {
+  run: async (invocation, path) => {
     const prune = readPrune(invocation)
-    const [path = ''] = invocation.operands
     const { plans } = loadConfig(invocation.config).config
     const file = await readStateFile(path, invocation.terminal, Object.keys(plans))
     return withSealingOperator(invocation.config, (operator) => apply(file, { operator, prune, invocation }))

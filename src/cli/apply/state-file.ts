@@ -8,7 +8,7 @@ import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-erro
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import { readAtMost } from '#platform/files.ts'
 import type { Terminal } from '../command.ts'
-import { standardStream } from '../import/source.ts'
+import { readInput, standardStream } from '../import/source.ts'
 
 /** A file that describes accounts and their keys. */
 export interface StateFile {
@@ -62,15 +62,9 @@ export async function readStateFile(
 
 async function readBytes(path: string, { input = process.stdin }: Terminal): Promise<Buffer> {
   if (path !== standardStream) return readAtMost(path, fileBytesMax)
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of input) {
-    const bytes = chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.from(String(chunk))
-    length += bytes.length
-    if (length > fileBytesMax) throw new Error(`it is larger than ${fileBytesMax / 1_048_576} MiB`)
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks)
+  const bytes = await readInput(input, fileBytesMax)
+  if (bytes.length > fileBytesMax) throw new Error(`it is larger than ${fileBytesMax / 1_048_576} MiB`)
+  return bytes
 }
 
 function linesOf(errors: readonly FieldError[], file: ConfigFile): readonly string[] {

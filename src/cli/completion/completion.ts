@@ -18,7 +18,7 @@ export const createCompletionCommand = (allCommands: () => Promise<readonly Comm
     'gatehouse completion zsh > _gatehouse',
     'gatehouse completion fish > gatehouse.fish',
   ],
-  run: async ({ operands: [shell = ''], terminal }) => {
+  run: async ({ terminal }, shell) => {
     if (!isShell(shell)) throw new UsageError(`no completion for "${shell}": it is one of bash, zsh, fish`)
     print(terminal, [shells[shell](wordsOfCommands(await allCommands()))])
   },

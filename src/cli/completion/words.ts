@@ -35,8 +35,8 @@ export function wordsOfCommands(commands: readonly Command[]): readonly CommandW
   }))
 }
 
-function optionWords(name: string, { type, short, value = 'VALUE', help, choices }: Option): OptionWords {
-  return { name, short, help, value: type === 'boolean' ? undefined : completionOf(value, choices) }
+function optionWords(name: string, { short, value, help, choices }: Option): OptionWords {
+  return { name, short, help, value: value === undefined ? undefined : completionOf(value, choices) }
 }
 
 /** The placeholder says what it is: FILE or PATH; true|false lists the values; everything else is free. */

@@ -22,24 +22,20 @@ export const explainCommand: Command = {
   ],
   options: {
     header: {
-      type: 'string',
       multiple: true,
       short: 'H',
       value: 'LINE',
       help: "A header of the request: -H 'Name: value'; may be repeated.",
     },
     from: {
-      type: 'string',
       value: 'ADDRESS',
       help: 'Address that the connection comes from; default 127.0.0.1.',
     },
     decide: {
-      type: 'boolean',
       help: 'Explains what the decide listener tells a proxy that asks about this request.',
     },
   },
-  run: async (invocation) => {
-    const [method = '', url = ''] = invocation.operands
+  run: async (invocation, method, url) => {
     const lines = invocation.texts('header')
     const asked = parseExplainedRequest({ method, url, lines, peer: invocation.text('from') ?? '127.0.0.1' })
     const { config } = loadConfig(invocation.config)

@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts'
-import { type Arrival, createArrival, trustedRequestId } from '#gateway/arrival/arrival.ts'
+import { createArrival, type GatedArrival, trustedRequestId } from '#gateway/arrival/arrival.ts'
 import { createFieldReader } from '#gateway/arrival/request-fields.ts'
 import { malformedError } from '#gateway/refusals/send-problem.ts'
 import { MalformedMessage, type RequestHead } from '#http/exchange/request-head.ts'
@@ -8,8 +8,8 @@ import { createCarriers } from '#identity/keys/carriers.ts'
 import { createAddressSet, unmappedAddress } from '#platform/addresses.ts'
 import type { ExplainedRequest } from './explanation.ts'
 
-/** A request that is explained: it came by no connection. */
-export type ExplainedArrival = Arrival<unknown>
+/** A request that is explained: it came by no connection, and with no certificate. */
+export type ExplainedArrival = GatedArrival
 
 /** Stands for what is new for each request. */
 export const perRequestValue = '(new for each request)'
@@ -20,7 +20,8 @@ export function readArrival(
   { listen, trustedProxies, keys }: Config,
 ): ExplainedArrival {
   const peerAddress = unmappedAddress(request.peer)
-  const connection = { peerAddress, protocol: listen.tls ? 'https' : 'http' } as const
+  const protocol = listen.tls ? 'https' : 'http'
+  const connection = { peerAddress, protocol, clientCertificate: undefined } as const
   const arrival = createArrival(connection, readHead(request), {
     trusted: createAddressSet(trustedProxies),
     fieldReader: createFieldReader(createCarriers(keys.accept)),

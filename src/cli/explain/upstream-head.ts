@@ -4,6 +4,8 @@ import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
 import type { AssertionHeader } from '#gateway/forward/identity-headers.ts'
 import { secondTargetLines } from '#gateway/forward/outgoing-request.ts'
 import type { RequestHeadInput } from '#gateway/forward/upstream-head.ts'
+import { fieldsOf } from '#http/h1/field-lines.ts'
+import { fieldsIn } from '#http/h1/raw-headers.ts'
 import { readTargetAddress, type TargetAddress } from '#http/outgoing/target-address.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
@@ -65,13 +67,9 @@ export function addressesOf({ targets }: Pick<UpstreamConfig, 'targets'>): reado
 }
 
 export function parseLines(lines: string): readonly ShownHeader[] {
-  return lines
-    .split('\r\n')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const colon = line.indexOf(':')
-      // Decoded for the operator: on the wire each byte is one character.
-      const value = Buffer.from(line.slice(colon + 2), 'latin1').toString()
-      return { name: line.slice(0, colon), value }
-    })
+  // Decoded for the operator: on the wire each byte is one character.
+  return Array.from(fieldsIn(fieldsOf(lines, 0, lines.length)), ([name, value]) => ({
+    name,
+    value: Buffer.from(value, 'latin1').toString(),
+  }))
 }

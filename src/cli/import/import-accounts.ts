@@ -10,7 +10,7 @@ import { keepUnconfirmedKeys, type Operator, withSealingOperator } from '../oper
 import { printData, printToStderr, table } from '../print.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { type CheckedAccounts, checkAccounts } from './check-accounts.ts'
-import { type ImportSource, openImportSource } from './source.ts'
+import { type ImportSource, withImportSource } from './source.ts'
 import { isCsvWanted, keyColumns, streamAccounts } from './stream-accounts.ts'
 
 export const importCommand: Command = {
@@ -23,20 +23,15 @@ export const importCommand: Command = {
     'gunzip -c people.jsonl.gz | gatehouse accounts import - --json > keys.json',
   ],
   options: {
-    check: { type: 'boolean', help: 'Only checks every line, also against the store; imports nothing.' },
+    check: { help: 'Only checks every line, also against the store; imports nothing.' },
     'mail-links': {
-      type: 'boolean',
       help: 'Mails a set-up link to the owner of each account, once all are imported; up to 20,000.',
     },
   },
-  run: async (invocation) => {
-    const [path = ''] = invocation.operands
-    const source = await openImportSource(path, invocation.terminal)
-    try {
-      await withSealingOperator(invocation.config, (operator) => importFrom(source, operator, invocation))
-    } finally {
-      await source.close()
-    }
+  run: async (invocation, path) => {
+    await withImportSource(path, invocation.terminal, (source) =>
+      withSealingOperator(invocation.config, (operator) => importFrom(source, operator, invocation)),
+    )
   },
 }
 

@@ -3,14 +3,15 @@ import { createKeyLineReader, type ImportedKeyLine } from '#accounts/import/key-
 import { createKeyId, importedKey } from '#accounts/keys/make-key.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { countOf } from '#platform/text.ts'
-import { importBatchMax, type KeyImport, withAddedKey } from '#store/imported-keys.ts'
+import { withAddedKey } from '#store/account-changes/key-changes.ts'
+import { importBatchMax, type KeyImport } from '#store/imported-keys.ts'
 import type { SecretKeyAdded } from '#store/keys.ts'
 import type { Command, Invocation, Terminal } from '../command.ts'
 import { type Operator, withOperator } from '../operator.ts'
 import { printData, printToStderr } from '../print.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
 import { recordsOf } from './check-accounts.ts'
-import { type ImportSource, openImportSource } from './source.ts'
+import { type ImportSource, withImportSource } from './source.ts'
 
 /** How many wrong lines are listed at most. */
 const listedMax = 100
@@ -37,16 +38,10 @@ export const importKeysCommand: Command = {
   operands: ['FILE'],
   summary: 'Imports the SHA-256 of keys made elsewhere: CSV or JSON Lines; - is standard input.',
   examples: ['gatehouse keys import digests.csv', 'gunzip -c digests.csv.gz | gatehouse keys import -'],
-  run: async (invocation) => {
-    const [path = ''] = invocation.operands
-    const { terminal } = invocation
-    const source = await openImportSource(path, terminal)
-    try {
-      return await withOperator(invocation.config, (operator) => importKeys(invocation, source, operator))
-    } finally {
-      await source.close()
-    }
-  },
+  run: (invocation, path) =>
+    withImportSource(path, invocation.terminal, (source) =>
+      withOperator(invocation.config, (operator) => importKeys(invocation, source, operator)),
+    ),
 }
 
 /** All lines are checked before the first is written. @returns the exit status */

@@ -12,30 +12,44 @@ export interface ImportSource {
   readonly name: string
   /** All lines, from the first. */
   lines(): AsyncIterable<readonly Line[]>
-  close(): Promise<void>
 }
 
 const chunkBytes = 65_536
+/** Reads what comes, and no more once it is longer than `bytesMax`. */
+export async function readInput(input: AsyncIterable<unknown>, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of input) {
+    // Bytes: a chunk may end within a character.
+    const bytes = chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.from(String(chunk))
+    chunks.push(bytes)
+    length += bytes.length
+    if (length > bytesMax) break
+  }
+  return Buffer.concat(chunks)
+}
+
 /** The operand that means standard input, or standard output. */
 export const standardStream = '-'
 
 /**
- * Opens a file, or standard input, which is kept in a temporary file meanwhile: private, without a name, and gone with
+ * Works with a file, or standard input, which is kept in a temporary file meanwhile: private, without a name, and gone with
  * the process. The same for a pipe that has a name.
  * @param lineBytesMax longer lines cannot be used; default: as `readLines`
  * @throws OperatorError where it cannot be read
  */
-export async function openImportSource(
+export async function withImportSource<Result>(
   path: string,
   terminal: Terminal,
+  work: (source: ImportSource) => Promise<Result>,
   lineBytesMax?: number,
-): Promise<ImportSource> {
+): Promise<Result> {
   const name = path === standardStream ? 'standard input' : path
   const file = await openForReading(path, name, terminal)
-  return {
-    name,
-    lines: () => readLines(bytesOf(file), lineBytesMax),
-    close: () => file.close(),
+  try {
+    return await work({ name, lines: () => readLines(bytesOf(file), lineBytesMax) })
+  } finally {
+    await file.close()
   }
 }
 

@@ -19,8 +19,8 @@ export const initCommand: Command = {
   ],
   options: {
     ...Object.fromEntries(questions.map((question) => [question.option, optionOf(question)])),
-    yes: { type: 'boolean', short: 'y', help: 'Uses the defaults for what is not given, and asks nothing.' },
-    force: { type: 'boolean', help: 'Overwrites the file if there is one.' },
+    yes: { short: 'y', help: 'Uses the defaults for what is not given, and asks nothing.' },
+    force: { help: 'Overwrites the file if there is one.' },
   },
   run: async (invocation) => {
     const { config, terminal } = invocation
@@ -37,7 +37,7 @@ export const initCommand: Command = {
 }
 
 function optionOf({ value, help, choices }: Question): Option {
-  return { type: 'string', value, help, ...(choices && { choices }) }
+  return { value, help, ...(choices && { choices }) }
 }
 
 function assertNew(file: string): void {

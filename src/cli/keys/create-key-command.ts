@@ -25,44 +25,38 @@ export const createKeyCommand: Command = {
     'gatehouse keys create ada@example.com --name laptop --certificate client.pem',
   ],
   options: {
-    name: { type: 'string', value: 'N', help: 'Name, such as ci; no two keys of an account may share one.' },
+    name: { value: 'N', help: 'Name, such as ci; no two keys of an account may share one.' },
     expires: {
-      type: 'string',
       value: '90d',
       help: 'How long the key is valid, such as 1h, but at least 1s; default: until it is revoked.',
     },
     scopes: {
-      type: 'string',
       value: 'a,b',
       help: 'Limits the key to routes that name scopes, all of which are among these.',
     },
     from: {
-      type: 'string',
       value: 'CIDR,…',
       help: 'Addresses and CIDR ranges that the key is accepted from; default: anywhere.',
     },
     quota: {
-      type: 'string',
       value: '1000/day',
       help: 'How many requests (or units, see quotaCounts) the key may send in a day or month (UTC), such as 20000/month; default: as many as its account.',
     },
     certificate: {
-      type: 'string',
       value: 'FILE',
       help: 'PEM file of a certificate to use as the key, instead of a new one; the key expires with the certificate at the latest.',
     },
   },
-  run: async (invocation) => {
+  run: async (invocation, who) => {
     const input = readKeyInput(invocation)
     const file = invocation.text('certificate')
     return file === undefined
-      ? createKey(invocation, input)
-      : bindCertificate(invocation, input, readCertificate(file))
+      ? createKey(invocation, who, input)
+      : bindCertificate(invocation, who, { input, pem: readCertificate(file) })
   },
 }
 
-function createKey(invocation: Invocation, input: SecretKeyInput): Promise<undefined> {
-  const [who = ''] = invocation.operands
+function createKey(invocation: Invocation, who: string, input: SecretKeyInput): Promise<undefined> {
   return printNewKey(invocation, ({ secretKeys }) => namingOptions(secretKeys.create(who, input)), {
     kind: 'secret',
     data: (key) => createdKeyData(key, input),
@@ -73,10 +67,9 @@ function createKey(invocation: Invocation, input: SecretKeyInput): Promise<undef
 
 async function bindCertificate(
   invocation: Invocation,
-  input: SecretKeyInput,
-  pem: string,
+  who: string,
+  { input, pem }: { readonly input: SecretKeyInput; readonly pem: string },
 ): Promise<undefined> {
-  const [who = ''] = invocation.operands
   const { bound, isAccepted } = await withOperator(invocation.config, async ({ secretKeys, config }) => ({
     bound: await namingOptions(secretKeys.bindCertificate(who, input, pem)),
     isAccepted: config.keys.accept.includes('certificate'),
@@ -99,13 +92,8 @@ async function bindCertificate(
     )
 }
 
-function factsOf({
-  name,
-  scopes,
-  addresses,
-  quota,
-  expiresAt,
-}: Pick<ReturnType<typeof createdKeyData>, 'name' | 'scopes' | 'addresses' | 'quota' | 'expiresAt'>) {
+function factsOf(data: Omit<ReturnType<typeof createdKeyData>, 'secretKey'>) {
+  const { name, scopes, addresses, quota, expiresAt } = data
   return {
     Name: name,
     Scopes: scopes.join(',') || '-',

@@ -23,8 +23,7 @@ const list: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Lists the secret keys of an account.',
   examples: ['gatehouse keys list ada@example.com'],
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
+  run: async (invocation, who) => {
     const keys = await withOperator(invocation.config, ({ secretKeys }) => secretKeys.list(who))
     printList(invocation, keys.map(secretKeyData), {
       columns: {
@@ -44,10 +43,7 @@ const list: Command = {
 }
 
 /** When a key ends: at the end of an overlap, or when it expires; times compare as texts. */
-function endOf({
-  expiresAt,
-  revokedAt,
-}: Pick<ReturnType<typeof secretKeyData>, 'expiresAt' | 'revokedAt'>): string | undefined {
+function endOf({ expiresAt, revokedAt }: ReturnType<typeof secretKeyData>): string | undefined {
   return [expiresAt, revokedAt].filter((time) => time !== null).toSorted()[0]
 }
 
@@ -62,8 +58,7 @@ const revoke: Command = {
     'gatehouse keys revoke ada@example.com ci --grace 1h',
   ],
   options: { ...yesOption, ...revokeGrace },
-  run: async (invocation) => {
-    const [who = '', name = ''] = invocation.operands
+  run: async (invocation, who, name) => {
     const { grace, graceSeconds } = readGrace(invocation, revokeGrace)
     if (graceSeconds === 0) {
       await confirm(
@@ -86,8 +81,7 @@ const show: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Shows both keys again, if keys.reveal is true and encrypted copies are stored.',
   examples: ['gatehouse keys show ada@example.com'],
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
+  run: async (invocation, who) => {
     const { secretKey, apiKey, config } = await withOperator(
       invocation.config,
       async ({ accounts, keys, config }) => {

@@ -5,12 +5,12 @@ import { type Command, type Invocation, UsageError } from '../command.ts'
 import { keepUnconfirmedKeys, type Operator, withSealingOperator } from '../operator.ts'
 import { printData } from '../print.ts'
 
-/** The commands that make a key and print it. */
+// The commands that make a key and print it.
 
 /** @param usual the grace period without the option */
 export function graceOption(usual: '0s' | '1h', help: string) {
   return {
-    grace: { type: 'string', value: usual, help: `Grace period in which ${help}` },
+    grace: { value: usual, help: `Grace period in which ${help}` },
   } as const
 }
 
@@ -67,8 +67,7 @@ export const rotateKeyCommand: Command = {
     'gatehouse keys rotate ada@example.com ci --grace 24h',
   ],
   options: rotateGrace,
-  run: async (invocation) => {
-    const [who = '', name = ''] = invocation.operands
+  run: async (invocation, who, name) => {
     const { grace, graceSeconds } = readGrace(invocation, rotateGrace)
     const make = ({ secretKeys }: Operator) =>
       namingOptions(secretKeys.rotate(who, name, graceSeconds), 'NAME')
@@ -92,8 +91,7 @@ export const resetSecretKeyCommand: Command = {
   summary: 'Replaces the secret key and prints the new one.',
   examples: ['gatehouse keys reset-secret ada@example.com --grace 24h'],
   options: resetGrace,
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
+  run: async (invocation, who) => {
     const { grace, graceSeconds } = readGrace(invocation, resetGrace)
     return printNewKey(invocation, ({ keys }) => keys.resetSecretKey(who, graceSeconds), {
       kind: 'secret',
@@ -109,8 +107,7 @@ export const resetApiKeyCommand: Command = {
   operands: ['ID|EMAIL'],
   summary: 'Replaces the API key and prints the new one.',
   examples: ['gatehouse keys reset-api ada@example.com'],
-  run: async (invocation) => {
-    const [who = ''] = invocation.operands
+  run: async (invocation, who) => {
     return printNewKey(invocation, ({ keys }) => keys.resetApiKey(who), {
       kind: 'API',
       data: (apiKey) => ({ apiKey }),

@@ -5,8 +5,7 @@ import { isRecoveryDigestOf } from '#platform/secrets/one-time-codes.ts'
 import { isOfCurrentKey } from '#platform/secrets/passwords.ts'
 import { createSealer, deriveKeys, type Keys } from '#platform/secrets/sealing.ts'
 import type { Account } from '#store/account.ts'
-import { accountPages } from '#store/account-pages.ts'
-import type { AccountStore } from '#store/accounts.ts'
+import { type AccountStore, readAllAccounts } from '#store/accounts.ts'
 import type { KeyStore } from '#store/keys.ts'
 import type { Reseal } from '#store/secret-keys.ts'
 import type { SigningKeyStore } from '#store/signing-keys.ts'
@@ -62,7 +61,7 @@ export async function reseal({ store, keys, onProgress }: ResealOptions): Promis
   }
 
   let seen = 0
-  for await (const batch of accountPages(store, batchSize)) {
+  for await (const batch of readAllAccounts(store, batchSize)) {
     await Promise.all(batch.map(resealAccount))
     seen += batch.length
     onProgress(seen)

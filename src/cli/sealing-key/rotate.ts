@@ -10,7 +10,7 @@ import {
   type SealingKeySet,
 } from '#platform/secrets/sealing-key.ts'
 import { countOf } from '#platform/text.ts'
-import { dayOf, startOfDay } from '#platform/time.ts'
+import { dayOf, formatDay, startOfDay } from '#platform/time.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
 import { type Command, type Invocation, UsageError } from '../command.ts'
 import { type Operator, withSealingOperator } from '../operator.ts'
@@ -25,15 +25,13 @@ const rotate: Command = {
   examples: ['gatehouse sealing-key rotate', 'gatehouse sealing-key rotate --now'],
   options: {
     now: {
-      type: 'boolean',
       help: 'Seals with a new key at once, for when no gateway runs or the current key has leaked.',
     },
     print: {
-      type: 'boolean',
       help: 'Prints the new content of the sealing key instead of writing its file.',
     },
-    drop: { type: 'boolean', help: 'Removes the previous key, once nothing needs it.' },
-    yes: { type: 'boolean', short: 'y', help: 'With --drop: even if something still needs it.' },
+    drop: { help: 'Removes the previous key, once nothing needs it.' },
+    yes: { short: 'y', help: 'With --drop: even if something still needs it.' },
   },
   run: async (invocation) => {
     assertUsage(invocation)
@@ -57,8 +55,10 @@ function stepFor({ next, previous }: SealingKeySet, { flag }: Invocation): Step 
     if (!previous) throw new OperatorError('there is no previous sealing key to drop')
     return drop
   }
-  if (!flag('now')) return next ? promote : previous ? resealAll : add
-  if (!previous) return replaceNow
+  // An announced key is dropped: what leaked the current one may have leaked it too, and it has sealed nothing.
+  if (flag('now') && !previous) return promote(createSealingKey())
+  if (!flag('now') && next) return promote(next)
+  if (!flag('now')) return previous ? resealAll : add
   throw new OperatorError('the previous sealing key is still accepted, and there can be only one', {
     hint: 'Finish that rotation: gatehouse sealing-key rotate --drop',
   })
@@ -74,26 +74,19 @@ const add: Step = async (invocation, config, keys) => {
   ])
 }
 
-/** Lets the new key seal; every instance accepts it already. */
-const promote: Step = async (invocation, config, { current, next = current }) => {
-  const previous = { key: current, since: dayOf(Date.now()) }
-  await putIntoUse(invocation, config, { current: next, next: undefined, previous })
-}
-
-/** An announced key is dropped: what leaked the current one may have leaked it too, and it has sealed nothing. */
-const replaceNow: Step = async (invocation, config, { current }) => {
-  const previous = { key: current, since: dayOf(Date.now()) }
-  await putIntoUse(invocation, config, { current: createSealingKey(), next: undefined, previous })
-}
-
-async function putIntoUse(invocation: Invocation, config: Config, changed: SealingKeySet): Promise<void> {
-  await save(invocation, config, { changed, action: 'sealing-key-rotated' })
-  if (invocation.flag('print')) {
-    tell(invocation, {}, [`${reloadAll(config)} Then run again: gatehouse sealing-key rotate`])
-    return
+/** Lets a key seal from now on. Every instance accepts it already if it was announced. */
+const promote =
+  (key: SealingKeySet['current']): Step =>
+  async (invocation, config, { current }) => {
+    const previous = { key: current, since: dayOf(Date.now()) }
+    const changed = { current: key, next: undefined, previous }
+    await save(invocation, config, { changed, action: 'sealing-key-rotated' })
+    if (invocation.flag('print')) {
+      tell(invocation, {}, [`${reloadAll(config)} Then run again: gatehouse sealing-key rotate`])
+      return
+    }
+    await resealAll(invocation, config, changed)
   }
-  await resealAll(invocation, config, changed)
-}
 
 /** Reseals what the previous key has sealed, and says what still needs it. */
 const resealAll: Step = async (invocation, config, keys) => {
@@ -103,7 +96,7 @@ const resealAll: Step = async (invocation, config, keys) => {
   tell(invocation, state, [
     ...describe(report),
     `${reloadAll(config)} Then run again, for what they have sealed meanwhile.`,
-    `The previous key is needed until ${dayText(neededUntil)} for refresh tokens; then: gatehouse sealing-key rotate --drop`,
+    `The previous key is needed until ${formatDay(dayOf(neededUntil))} for refresh tokens; then: gatehouse sealing-key rotate --drop`,
   ])
 }
 
@@ -161,7 +154,7 @@ function neededUntilOf({ tokens }: Config, { previous }: SealingKeySet): number 
 function needsOf({ passwords, recoveryCodes, unreadable }: ResealReport, neededUntil: number): string[] {
   return [
     ...(unreadable > 0 ? [`${countOf(unreadable, 'sealed secret')} that neither key opens`] : []),
-    ...(Date.now() < neededUntil ? [`refresh tokens until ${dayText(neededUntil)}`] : []),
+    ...(Date.now() < neededUntil ? [`refresh tokens until ${formatDay(dayOf(neededUntil))}`] : []),
     ...(passwords > 0 ? [`passwords of ${countOf(passwords, 'account')}`] : []),
     ...(recoveryCodes > 0 ? [`recovery codes of ${countOf(recoveryCodes, 'account')}`] : []),
   ]
@@ -170,7 +163,11 @@ function needsOf({ passwords, recoveryCodes, unreadable }: ResealReport, neededU
 function describe({ accounts, signingKeys, unreadable, passwords, recoveryCodes }: ResealReport): string[] {
   return [
     `Resealed: ${countOf(accounts, 'account')}, ${countOf(signingKeys, 'signing key')}.`,
-    ...(unreadable > 0 ? [`Neither key opens the secrets of ${unreadable} accounts or signing keys.`] : []),
+    ...(unreadable > 0
+      ? [
+          `Neither key opens the secrets of ${countOf(unreadable, 'account or signing key', 'accounts or signing keys')}.`,
+        ]
+      : []),
     ...(passwords > 0
       ? [
           `The previous key is needed for passwords of ${countOf(passwords, 'account')}, until their owners next sign in.`,
@@ -192,10 +189,6 @@ function reloadAll({ keys, store }: Config): string {
 function tell(invocation: Invocation, data: object, lines: readonly string[]): void {
   if (invocation.flag('print')) printToStderr(invocation.terminal, lines.join('\n'))
   else printData(invocation, data, lines)
-}
-
-function dayText(time: number): string {
-  return new Date(time).toISOString().slice(0, 10)
 }
 
 export const sealingKeyCommands: readonly Command[] = [rotate]

@@ -1,13 +1,14 @@
-import { open, unlink } from 'node:fs/promises'
+import { unlink } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { loadConfig } from '#config/load.ts'
-import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
+import { OperatorError } from '#platform/errors/operator-error.ts'
 import { readVersion } from '#platform/package.ts'
 import { countOf } from '#platform/text.ts'
 import { formatBackup, type WrittenBackup } from '#store/backup/backup-file.ts'
 import type { BackupStore } from '#store/backup/records.ts'
 import { type Command, type Invocation, type Terminal, UsageError } from '../command.ts'
 import { standardStream } from '../import/source.ts'
+import { createPrivateFile } from '../new-private-file.ts'
 import { withStore } from '../operator.ts'
 import { printData, printToStderr } from '../print.ts'
 import { createProgress } from '../terminal/progress.ts'
@@ -21,8 +22,7 @@ export const backupCommand: Command = {
     'gatehouse store backup gatehouse.backup',
     'gatehouse store backup - | gzip > gatehouse.backup.gz',
   ],
-  run: async (invocation) => {
-    const [path = ''] = invocation.operands
+  run: async (invocation, path) => {
     const { terminal } = invocation
     if (path === standardStream && terminal.out.isTTY)
       throw new UsageError('a backup is not printed on a terminal: name a file, or redirect standard output')
@@ -64,18 +64,12 @@ async function print(text: Text, { out }: Terminal): Promise<WrittenBackup> {
 
 /** Private, and on disk once it is there; nothing is left of one that fails. */
 async function writeNewFile(path: string, text: Text): Promise<WrittenBackup> {
-  const file = await open(path, 'wx', 0o600).catch((cause: unknown) => {
-    if (!hasErrorCode(cause, 'EEXIST')) throw cannotWrite(path, cause)
-    throw new OperatorError(`${path} exists already: a backup overwrites nothing`, {
-      hint: 'Choose another name, such as one with the date.',
-    })
+  const { file, failed } = await createPrivateFile(path, {
+    problem: ' already: a backup overwrites nothing',
+    hint: 'Choose another name, such as one with the date.',
   })
   try {
-    const written = await forEach(text, (chunk) =>
-      file.writeFile(chunk).catch((cause: unknown) => {
-        throw cannotWrite(path, cause)
-      }),
-    )
+    const written = await forEach(text, (chunk) => file.writeFile(chunk).catch(failed))
     await file.sync()
     return written
   } catch (error) {
@@ -98,10 +92,6 @@ async function forEach(text: Text, write: (chunk: string) => Promise<void>): Pro
     await text.return(undefined as never).catch(() => {})
     throw error
   }
-}
-
-function cannotWrite(path: string, cause: unknown): OperatorError {
-  return new OperatorError(`cannot write ${path}: ${errorMessage(cause)}`, { cause })
 }
 
 /** On standard output is the backup itself, if it was asked for there. */

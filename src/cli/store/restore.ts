@@ -11,7 +11,7 @@ import { backupLineBytesMax, type CheckedBackup, checkBackup } from '#store/back
 import type { BackupStore, RecordKind, Restoration } from '#store/backup/records.ts'
 import type { SigningKeyStore } from '#store/signing-keys.ts'
 import type { Command, Terminal } from '../command.ts'
-import { type ImportSource, openImportSource } from '../import/source.ts'
+import { type ImportSource, withImportSource } from '../import/source.ts'
 import { currentUser, withStore } from '../operator.ts'
 import { printData, printToStderr } from '../print.ts'
 import { sealedSecretsOf } from '../sealing-key/reseal.ts'
@@ -26,17 +26,14 @@ export const restoreCommand: Command = {
     'gatehouse store restore gatehouse.backup',
     'gunzip -c gatehouse.backup.gz | gatehouse store restore -',
   ],
-  run: async (invocation) => {
-    const [path = ''] = invocation.operands
+  run: async (invocation, path) => {
     const { terminal } = invocation
     const { config } = loadConfig(invocation.config)
-    const source = await openImportSource(path, terminal, backupLineBytesMax)
-    try {
+    const restoreIt = async (source: ImportSource) => {
       const accounts = await stoppable((stop) => restoreFrom(source, { config, terminal, stop }))
       printData(invocation, { accounts }, [`Restored ${source.name}: ${countOf(accounts, 'account')}.`])
-    } finally {
-      await source.close()
     }
+    await withImportSource(path, terminal, restoreIt, backupLineBytesMax)
   },
 }
 

@@ -104,7 +104,6 @@ export function openAsker({ err }: Terminal): Asker {
 
 export const yesOption = {
   yes: {
-    type: 'boolean',
     short: 'y',
     help: 'Skips the confirmation prompt, which appears only on a terminal.',
   },

@@ -1,4 +1,5 @@
-import { identityNames, secondTargetNames } from '#gateway/forward/header-rules.ts'
+import { secondTargetNames } from '#gateway/arrival/second-target-fields.ts'
+import { identityNames } from '#gateway/forward/header-rules.ts'
 import { carrierWords } from '#identity/keys/carriers.ts'
 import { oldKeyPrefixes, secretPrefixes } from '#platform/secrets/key-format.ts'
 import { foldHeaderName } from '#platform/text.ts'

@@ -1,4 +1,5 @@
-/** Fields that the gateway alone decides about, by their folded names, with why: as messages say it after the name. */
+// The fields that the gateway alone decides about, by their folded names. The texts say why, and stand after the name
+// in a message.
 
 const aboutConnection = 'is about one connection, and written by the gateway'
 const handshake = 'belongs to the handshake between client and backend'

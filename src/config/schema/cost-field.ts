@@ -1,4 +1,4 @@
-import type { CostTerm } from '#gateway/forward/body-cost.ts'
+import type { CostTerm } from '#gateway/routes/route.ts'
 import { either, named, text } from './fields.ts'
 import { convert, type Field } from './node.ts'
 

@@ -11,7 +11,7 @@ import {
   type Values,
 } from './node.ts'
 
-/** The kinds of field that an option can be. */
+// The kinds of field that an option can be.
 
 interface Doc {
   readonly description: string

@@ -1,8 +1,6 @@
-/**
- * What an option is: JSON Schema with the type of its values, and the conversion to what the program uses in their
- * place. `duration`, `size` and `secret` are keywords in addition to those of JSON Schema: the first two bound a text
- * of that form, the third marks options that are never written inline.
- */
+// What an option is: JSON Schema with the type of its values, and the conversion to what the program uses in their
+// place. `duration`, `size` and `secret` are keywords in addition to those of JSON Schema: the first two bound a text
+// of that form, the third marks options that are never written inline.
 
 /** What the program uses instead of a value; absent = the value itself, with the members of a map or list converted. */
 const conversion = Symbol('conversion')

@@ -5,7 +5,7 @@ import { type RequestHead, withoutTexts } from '#http/exchange/request-head.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import type { AddressSet } from '#platform/addresses.ts'
-import { monotonicClock } from '#platform/clock.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import { copyString } from '#platform/text.ts'
 import { userAgentLengthMax, type Visitor } from '#store/sessions.ts'
 import { type Client, readClient } from './client.ts'
@@ -14,14 +14,13 @@ import { type FieldReader, noFields, type RequestFields, type UncommonFields } f
 
 /**
  * A request as it arrived: immutable, apart from its outcome.
- * @typeParam Connection `unknown` where a decision needs none
+ * @typeParam Connection what is needed of it
  */
 export interface Arrival<Connection = ClientExchange> {
   readonly connection: Connection
   readonly head: RequestHead
   readonly requestId: string
-  /** On the clock of performance.now(). */
-  readonly arrivedAt: number
+  readonly arrivedAt: MonotonicMs
   readonly client: Client
   readonly fields: RequestFields
   /** Where a secret key was looked for. */
@@ -30,11 +29,14 @@ export interface Arrival<Connection = ClientExchange> {
   readonly outcome: Outcome
 }
 
+/** A request at the gate: decisions need no more of its connection than the certificate of its client. */
+export type GatedArrival = Arrival<Pick<ClientExchange, 'clientCertificate'>>
+
 /**
  * The credentials that decide about it: those of its fields, without Authorization if that belongs to the backend, or
  * else the access cookie, if the route takes it.
  */
-export function credentialsOf({ outcome, fields }: Arrival<unknown>): Credentials {
+export function credentialsOf({ outcome, fields }: GatedArrival): Credentials {
   return outcome.credentials ?? fields.credentials
 }
 

@@ -1,4 +1,5 @@
-import { fieldsIn } from '#http/h1/raw-headers.ts'
+import { fieldsIn, withoutFields } from '#http/h1/raw-headers.ts'
+
 /** The CORS headers of the responses to one request (https://fetch.spec.whatwg.org/#http-cors-protocol). */
 export interface CorsHeaders {
   /** The origin whose pages may read them; `*` = any, without cookies; undefined = none. */
@@ -65,9 +66,7 @@ export function withCorsHeaders(headers: readonly string[], { origin }: CorsHead
 
 /** The fields of an informational response, without CORS fields. */
 export function withoutCorsHeaders(headers: readonly string[]): readonly string[] {
-  return headers.filter(
-    (_, index) => !headers[index - (index % 2)]?.toLowerCase().startsWith('access-control-'),
-  )
+  return withoutFields(headers, (name) => name.startsWith('access-control-'))
 }
 
 /** `*` is left out: for a request with credentials it is a literal name. */

@@ -5,6 +5,7 @@ import type { Decision } from '#identity/decision.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { Trace } from '#ops/tracing/tracer.ts'
 import type { Allowance } from '#platform/allowance.ts'
+import type { MonotonicMs } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { copyString } from '#platform/text.ts'
@@ -144,14 +145,13 @@ export function recordTrace(outcome: Writable, trace: Trace): void {
   outcome.trace = trace
 }
 
-/** @param now on the clock of performance.now() @param sentTo for its span */
-export function recordSent(outcome: Writable, now: number, sentTo?: SentTo): void {
+/** @param sentTo for its span */
+export function recordSent(outcome: Writable, now: MonotonicMs, sentTo?: SentTo): void {
   outcome.sentTo = sentTo
   outcome.sentAt = now
 }
 
-/** @param now on the clock of performance.now() */
-export function recordAnswered(outcome: Writable, now: number): void {
+export function recordAnswered(outcome: Writable, now: MonotonicMs): void {
   outcome.answeredAt = now
 }
 

@@ -11,7 +11,7 @@ import {
   withSecretKey,
 } from '#identity/credentials.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
-import { secondTargetFields } from '../forward/header-rules.ts'
+import { secondTargetFields } from './second-target-fields.ts'
 
 /** The header fields that decisions depend on, read in one pass over the raw headers. */
 export interface RequestFields {

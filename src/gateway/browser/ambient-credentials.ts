@@ -1,14 +1,14 @@
 import { type Credentials, noCredentials } from '#identity/credentials.ts'
 import { type Carrier, certificateCarrier } from '#identity/keys/carriers.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
+import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import type { Client } from '../arrival/client.ts'
 import { recordReason } from '../arrival/outcome.ts'
 import type { BrowserAccess } from '../routes/route.ts'
 import { type BrowserFields, createBrowserFieldReader, isUnsafeRequest } from './browser-fields.ts'
 
 /** Takes the access cookie as the credential of a request that has no other, on a route that allows it. */
-export type ReadAccessCookie = (arrival: Arrival<unknown>, browser: BrowserAccess) => Credentials
+export type ReadAccessCookie = (arrival: GatedArrival, browser: BrowserAccess) => Credentials
 
 interface AccessCookieOptions extends SiteRuleOptions {
   readonly name: string
@@ -34,7 +34,7 @@ export function createAccessCookieReader({ name, ...siteOptions }: AccessCookieO
 /**
  * Refuses a request whose key came in Basic authentication, even if the key is valid; undefined = it is not refused.
  */
-export type CheckBasicKey = (arrival: Arrival<unknown>) => GatehouseError | undefined
+export type CheckBasicKey = (arrival: GatedArrival) => GatehouseError | undefined
 
 /** Whether a browser sends a key by itself, as it does with passwords and certificates. */
 function isAmbient(carrier: Carrier | undefined): boolean {
@@ -130,7 +130,7 @@ export function createOriginRule(options: OriginRuleOptions): SiteRule<PageReque
 }
 
 /** Whether a request comes from a page of this site, or from no page: then no other site has caused it. */
-export function createOwnSiteCheck(publicOrigin: string): (arrival: Arrival<unknown>) => boolean {
+export function createOwnSiteCheck(publicOrigin: string): (arrival: GatedArrival) => boolean {
   const readBrowserFields = createBrowserFieldReader(undefined)
   const findSender = createSenderFinder({ publicOrigin, origins: [] })
   return ({ head, client }) => {
@@ -145,7 +145,7 @@ type Sender = 'accepted' | 'foreign' | 'unknown'
 function createSenderFinder({ publicOrigin, origins }: OriginRuleOptions) {
   const trusted = new Set(origins)
 
-  /** @param sites the values of Sec-Fetch-Site that are accepted */
+  // `sites` are the values of Sec-Fetch-Site that are accepted.
   return function findSender({ site, origin, client }: PageRequest, sites: ReadonlySet<string>): Sender {
     if (origin !== undefined && trusted.has(origin)) return 'accepted'
     if (site !== undefined) return sites.has(site) ? 'accepted' : 'foreign'

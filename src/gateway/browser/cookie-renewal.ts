@@ -2,27 +2,22 @@ import { createLru } from '#identity/cache/lru.ts'
 import type { Directory } from '#identity/principal.ts'
 import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import { cookieAttributes } from '#platform/cookie-attributes.ts'
+import { cookieAttributes, type TokenCookie } from '#platform/cookie-attributes.ts'
 import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
 import { createOwnSiteCheck } from './ambient-credentials.ts'
 
 /**
  * Renews the access cookie of a request that it has admitted.
- * @returns to be called when the response has arrived: the Set-Cookie line, ended by CR LF, or empty if the cookie is
- *   in its first half, or the sign-in is over by then. Undefined = this request never renews it.
+ * @returns a function to call when the response has arrived. It returns the Set-Cookie line, ended by CR LF, or an
+ *   empty text if the cookie is in its first half, or the sign-in is over by then. Undefined = this request never
+ *   renews it.
  */
 export type RenewAccessCookie = (arrival: Arrival) => (() => string) | undefined
 
 interface CookieRenewalOptions {
   readonly accessTokens: Pick<AccessTokens, 'renew'>
   readonly directory: Pick<Directory, 'session'>
-  /** Name and attributes of the cookie. */
-  readonly cookie: {
-    readonly name: string
-    readonly path: string
-    readonly sameSite: 'Strict' | 'Lax' | 'None'
-    readonly isSecure: boolean
-  }
+  readonly cookie: TokenCookie
   /** The origin of `publicUrl`. */
   readonly publicOrigin: string
 }

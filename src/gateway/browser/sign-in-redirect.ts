@@ -6,7 +6,7 @@ import { type Credentials, isWithoutCredential } from '#identity/credentials.ts'
 import { accessCookieCarrier } from '#identity/keys/carriers.ts'
 import { cookieAttributes } from '#platform/cookie-attributes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
+import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { destinationOf, recordFailure, recordStatus } from '../arrival/outcome.ts'
 import { prefersHtml } from '../refusals/error-page.ts'
 import { answerErrorPage } from '../refusals/send-problem.ts'
@@ -82,7 +82,7 @@ export interface SignInTarget {
 }
 
 /** Finds the sign-in for a refused request; undefined if it is not a page visit of somebody who has to sign in. */
-export type FindSignIn = (arrival: Arrival<unknown>, error: GatehouseError) => SignInTarget | undefined
+export type FindSignIn = (arrival: GatedArrival, error: GatehouseError) => SignInTarget | undefined
 
 interface SignInOptions extends VisitCounterOptions {
   /** The path of the portal. */
@@ -118,7 +118,7 @@ export function createSignInFinder({ portalPath, portalHost, ...counterOptions }
 }
 
 /** A client that sent a credential is not redirected, but told what is wrong with it. */
-function mustSignIn(arrival: Arrival<unknown>, { status }: GatehouseError): boolean {
+function mustSignIn(arrival: GatedArrival, { status }: GatehouseError): boolean {
   if (arrival.outcome.browser?.signIn !== true || status !== 401) return false
   return isOfBrowser(credentialsOf(arrival)) && isPageVisit(arrival.head)
 }

@@ -6,9 +6,9 @@ import type { ArrivalReader } from '../arrival/arrival.ts'
 import { principalOf, recordStatus, recordTrace } from '../arrival/outcome.ts'
 import type { RedirectToSignIn } from '../browser/sign-in-redirect.ts'
 import type { HeadUpstream } from '../forward/upstream-head.ts'
-import { createAdmission } from '../gate/admission.ts'
 import { chooseScope, type Scope, type ScopeOptions } from '../gate/choose-scope.ts'
 import { createGate, type GateOptions } from '../gate/gate.ts'
+import { createPassGate } from '../gate/pass-gate.ts'
 import { findRoute } from '../gate/route-request.ts'
 import type { CheckSecondTargets } from '../gate/second-targets.ts'
 import { answerProblem } from '../refusals/send-problem.ts'
@@ -94,7 +94,7 @@ export function createDecide(options: DecideOptions): DecideHandler {
     connection.end()
   }
 
-  const passGate = createAdmission<DecidedRoute, DecideArrival>({
+  const passGate = createPassGate<DecidedRoute, DecideArrival>({
     gate,
     checkSecondTargets,
     sentHead: ({ sentHead }) => sentHead,

@@ -5,12 +5,8 @@ import { encodeHighBytes } from '#http/h1/request-line.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
-import {
-  fieldNameMemo,
-  identityNames,
-  secondTargetFields,
-  secondTargetNames,
-} from '../forward/header-rules.ts'
+import { secondTargetFields, secondTargetNames } from '../arrival/second-target-fields.ts'
+import { fieldNameMemo, identityNames } from '../forward/header-rules.ts'
 
 /** What a proxy says about the request that is to be decided about. */
 export interface Description {
@@ -125,8 +121,8 @@ export function endpointOf({ method, target }: Pick<RequestHead, 'method' | 'tar
 }
 
 function pathOf(target: string): string {
-  const mark = target.indexOf('?')
-  return mark === -1 ? target : target.slice(0, mark)
+  const queryAt = target.indexOf('?')
+  return queryAt === -1 ? target : target.slice(0, queryAt)
 }
 
 /**
@@ -134,11 +130,11 @@ function pathOf(target: string): string {
  * @param target of the request to this listener
  */
 export function asksFor403(target: string): boolean {
-  const mark = target.indexOf('?')
+  const queryAt = target.indexOf('?')
   return (
-    mark !== -1 &&
+    queryAt !== -1 &&
     target
-      .slice(mark + 1)
+      .slice(queryAt + 1)
       .split('&')
       .includes('deny=403')
   )

@@ -1,13 +1,7 @@
 import { valuesOf } from '#http/h1/raw-headers.ts'
+import type { CostTerm } from '../routes/route.ts'
 import { EventDataScanner } from './event-data.ts'
 import { type FieldNode, fieldTree, JsonFieldScanner } from './json-fields.ts'
-
-/** One number of an answer that counts. */
-export interface CostTerm {
-  /** Where it may stand, as dotted paths; the last number that is found counts. */
-  readonly paths: readonly string[]
-  readonly factor: number
-}
 
 /** The fields of a route's answers that say how many units a request used. */
 export interface BodyCost {

@@ -3,11 +3,11 @@ import type { RequestHead } from '#http/exchange/request-head.ts'
 import { lengthsOf, valuesOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { CachingLines, cachingLengths } from '../routes/response-caching.ts'
+import type { ResponseHeaders } from '../routes/response-headers.ts'
 import type { ResponseCaching } from '../routes/route.ts'
 import type { WorkerScopes } from '../routes/worker-scopes.ts'
 import type { OwnCookies } from './own-cookies.ts'
 import { pathFields, publicValue } from './public-value.ts'
-import type { ResponseHeaders } from './response-headers.ts'
 import type { LocationContext } from './stripped-prefix.ts'
 
 /** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway writes its own for the client. */

@@ -30,7 +30,7 @@ export function forward<Forwarded extends ForwardedRequest>(
 }
 
 /**
- * Continues a request without a body that has been sent already.
+ * Continues a request without a body that somebody else has sent, or has got no connection for.
  * @returns what gets the next events of its connection
  */
 export function forwardSent<Forwarded extends ForwardedRequest>(
@@ -46,7 +46,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   extends OutgoingRequest<Forwarded>
   implements CallEvents, RequestEvents
 {
-  protected readonly request: Forwarded
+  readonly request: Forwarded
   readonly #events: ForwardEvents<Forwarded>
   readonly #connection: ClientExchange
   readonly #call: Call

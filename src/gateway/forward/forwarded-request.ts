@@ -4,6 +4,7 @@ import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/exchange/
 import type { Target } from '#http/upstream/target.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { Allowance } from '#platform/allowance.ts'
+import type { MonotonicMs } from '#platform/clock.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Client } from '../arrival/client.ts'
 import type { CorsHeaders } from '../arrival/cors-headers.ts'
@@ -106,8 +107,8 @@ export interface ForwardedRequest extends CostSources {
 
 /** Events of a forwarded request; one of the last three is called, once, unless the client disconnects. */
 export interface ForwardEvents<Forwarded extends ForwardedRequest> {
-  /** The request is being sent. @param now on the clock of performance.now() */
-  onSent(forwarded: Forwarded, now: number, target: Target): void
+  /** The request is being sent. */
+  onSent(forwarded: Forwarded, now: MonotonicMs, target: Target): void
   /** The head of the response has arrived. */
   onResponseHead(forwarded: Forwarded, status: number): void
   /** A stream of events has begun, and is followed. @returns what to call once it is over */

@@ -1,14 +1,15 @@
 import { keptLines, type MarkedText } from '#http/h1/field-lines.ts'
 import { mark } from '#http/h1/name-table.ts'
+import { withoutFields } from '#http/h1/raw-headers.ts'
 import { type ResponseHead, responseMark } from '#http/outgoing/response-head.ts'
 import type { Target } from '#http/upstream/target.ts'
 import { type Allowance, allowanceFields } from '#platform/allowance.ts'
 import { withGatewayCors } from '../arrival/cors-headers.ts'
+import { withoutReplaced } from '../routes/response-headers.ts'
 import type { ResponseCaching } from '../routes/route.ts'
 import { isFinal, responseHeaderLines, responseTrailerLines, withOwnLines } from './client-head.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
 import { isUsualConnection } from './hop-by-hop.ts'
-import { withoutReplaced } from './response-headers.ts'
 import { atBasePath, readOuterPrefix } from './stripped-prefix.ts'
 
 /**
@@ -45,7 +46,8 @@ export function forwardedResponseLines(
   }
   const isLimited = allowances !== undefined && isFinal(status)
   const counted = costField?.remove(received.headers) ?? received.headers
-  const headers = withoutReplaced(isLimited ? withoutLimitFields(counted) : counted, responseHeaders)
+  const unlimited = isLimited ? withoutFields(counted, (name) => limitName.test(name)) : counted
+  const headers = withoutReplaced(unlimited, responseHeaders)
   const lastLines = isLimited ? allowanceLines(allowances) : ''
   const sentLines = responseHeaderLines({
     status,
@@ -77,11 +79,7 @@ export function clientTrailerLines(
 
 /** A backend's own words about limits would contradict those of the gateway. */
 const limitField = /\nratelimit(?:-policy|-limit|-remaining|-reset)?:/i
-const limitName = /^ratelimit(?:-policy|-limit|-remaining|-reset)?$/i
-
-function withoutLimitFields(headers: readonly string[]): readonly string[] {
-  return headers.filter((_, index) => !limitName.test(headers[index - (index % 2)] ?? ''))
-}
+const limitName = /^ratelimit(?:-policy|-limit|-remaining|-reset)?$/
 
 function allowanceLines(allowances: readonly Allowance[] | undefined): string {
   if (allowances === undefined) return ''

@@ -8,7 +8,7 @@ import type { ForwardedRequest, SecondTargets } from './forwarded-request.ts'
 
 /** A forwarded request as its upstream sees it. Getters copy nothing, as most values are read once or never. */
 export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implements UpstreamRequest {
-  protected abstract readonly request: Forwarded
+  abstract readonly request: Forwarded
 
   abstract get bodyProgress(): BodyProgress
 

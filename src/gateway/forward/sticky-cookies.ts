@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { valuesOf } from '#http/h1/raw-headers.ts'
 import { targetIdLength } from '#http/upstream/target-ids.ts'
-import { cookieAttributes } from '#platform/cookie-attributes.ts'
+import { type CookieAttributes, cookieAttributes } from '#platform/cookie-attributes.ts'
 
 /** The cookies that name the targets of clients, of upstreams with `balancing: sticky`. */
 export interface StickyCookies {
@@ -11,11 +11,8 @@ export interface StickyCookies {
   lineFor(upstream: string, id: string, path: string): string
 }
 
-interface StickyCookieOptions {
-  /** As that of the refresh cookie. */
-  readonly sameSite: 'Strict' | 'Lax' | 'None'
-  readonly isSecure: boolean
-}
+/** As of the refresh cookie. */
+type StickyCookieOptions = Pick<CookieAttributes, 'sameSite' | 'isSecure'>
 
 /** Each upstream has a cookie of its own, so that two on one path do not take the client's from each other. */
 export function stickyCookieName(upstream: string): string {

@@ -149,8 +149,9 @@ function endThenDestroy(end: TunnelEnd): void {
 export class FrameTracker {
   /** Bytes of the payload still to come. */
   #payload = 0
-  /** Header bytes of the current frame seen so far, and how many it has. */
+  /** The bytes seen so far of the header of the current frame. */
   #header = none
+  /** How many bytes that header has. */
   #headerLength = 2
 
   get isAtBoundary(): boolean {

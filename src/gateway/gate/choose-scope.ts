@@ -1,7 +1,7 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import type { Arrival } from '../arrival/arrival.ts'
+import type { Arrival, GatedArrival } from '../arrival/arrival.ts'
 import {
   type Destination,
   ownRouteName,
@@ -35,15 +35,14 @@ export interface ScopeOptions {
  *   `service-worker-refused`
  */
 export function chooseScope(
-  arrival: Arrival<unknown>,
+  arrival: GatedArrival,
   { cors, ownPaths }: ScopeOptions,
   steps?: StepListener,
 ): Scope {
   const { head, fields, outcome } = arrival
   // CONNECT need not name a path, and is never accepted.
-  if (head.method === 'CONNECT' && !head.target.startsWith('/')) {
+  if (head.method === 'CONNECT' && !head.target.startsWith('/'))
     throw new GatehouseError('method-not-allowed', { allow: [] })
-  }
   // First, as a cross-origin page must be able to read the problem if anything below fails.
   if (cors) recordCorsHeaders(outcome, cors.headersFor(head.rawHeaders))
   if (arrival.client.host === '') {
@@ -104,9 +103,14 @@ function isServerWideOptions({ method, target }: Pick<RequestHead, 'method' | 't
  * response says nothing that the public docs do not.
  * @param methods those that its target allows
  */
-export function answerOptions({ connection, outcome, requestId }: Arrival, methods: Iterable<string>): void {
+export function answerOptions(arrival: Arrival, methods: Iterable<string>): void {
+  const allow = `Allow: ${[...methods].toSorted().join(', ')}\r\n`
+  answerNoContent(arrival, allow + (arrival.outcome.corsHeaders?.lines ?? ''))
+}
+
+/** @param lines field lines */
+export function answerNoContent({ connection, outcome, requestId }: Arrival, lines: string): void {
   recordStatus(outcome, 204)
-  const lines = `Allow: ${[...methods].toSorted().join(', ')}\r\nX-Request-Id: ${requestId}\r\n${outcome.corsHeaders?.lines ?? ''}`
-  connection.respond(204, 'No Content', lines + dateLine(), 'none')
+  connection.respond(204, 'No Content', `${lines}X-Request-Id: ${requestId}\r\n${dateLine()}`, 'none')
   connection.end()
 }

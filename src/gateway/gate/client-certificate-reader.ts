@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { type ClientCertificate, describeCertificate } from '#http/exchange/client-certificate.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { Arrival } from '../arrival/arrival.ts'
+import type { GatedArrival } from '../arrival/arrival.ts'
 
 /** In which field trusted proxies say which certificate their client has; `none` = they do not. */
 export const certificateFields = ['none', 'Client-Cert', 'X-Forwarded-Client-Cert'] as const
@@ -9,7 +9,7 @@ export const certificateFields = ['none', 'Client-Cert', 'X-Forwarded-Client-Cer
 type CertificateField = (typeof certificateFields)[number]
 
 /** The certificate of a request's client; undefined = it has none, it has expired, or it cannot be read. */
-export type ReadClientCertificate = (arrival: Arrival<unknown>) => ClientCertificate | undefined
+export type ReadClientCertificate = (arrival: GatedArrival) => ClientCertificate | undefined
 
 /**
  * The certificate of the connection; behind a trusted proxy, whose own that would be, what the proxy says in one field.
@@ -19,8 +19,8 @@ export function createClientCertificateReader(
   field: CertificateField,
   clock: Clock = Date.now,
 ): ReadClientCertificate {
-  function read({ client, connection, fields }: Arrival<unknown>): ClientCertificate | undefined {
-    if (!client.isTrusted) return hasCertificate(connection) ? connection.clientCertificate : undefined
+  function read({ client, connection, fields }: GatedArrival): ClientCertificate | undefined {
+    if (!client.isTrusted) return connection.clientCertificate
     const [value, second] = fields.uncommon.certificates?.get(field.toLowerCase()) ?? []
     // If there are several, one may be the client's own.
     if (value === undefined || second !== undefined) return undefined
@@ -32,13 +32,6 @@ export function createClientCertificateReader(
     // It may have expired since the connection was made.
     return certificate && clock() < certificate.validUntil ? certificate : undefined
   }
-}
-
-/** `explain` has no connection. */
-function hasCertificate(
-  connection: unknown,
-): connection is { readonly clientCertificate: ClientCertificate | undefined } {
-  return typeof connection === 'object' && connection !== null && 'clientCertificate' in connection
 }
 
 /** DER as a byte sequence (RFC 9440 2.2, RFC 9651 3.3.5). */

@@ -1,19 +1,15 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import { isToken } from '#http/h1/characters.ts'
 import { onlyValueOf } from '#http/h1/raw-headers.ts'
-import { dateLine } from '#http/h1/response-writer.ts'
-import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import type { Arrival } from '../arrival/arrival.ts'
 import { type CorsHeaders, createCorsHeaders, everyOrigin } from '../arrival/cors-headers.ts'
-import { type Destination, ownRouteName, recordStatus, unmatchedRouteName } from '../arrival/outcome.ts'
-import { ambiguousHostError } from '../routes/host-name.ts'
+import { type Destination, ownRouteName, unmatchedRouteName } from '../arrival/outcome.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import { standardMethods } from '../routes/route.ts'
-import type { RouteTable } from '../routes/table.ts'
+import { matchError, type RouteTable } from '../routes/table.ts'
 
 type CorsRequest = Pick<RequestHead, 'method' | 'rawHeaders'>
 
-/** The response to a preflight. */
+/** The response to a preflight, which carries no credentials: nobody is authenticated. */
 export interface Preflight {
   /** Name of the matched route, `_gateway` or `_unmatched`. */
   readonly route: string
@@ -71,14 +67,8 @@ export function createCors({ origins, allowsAny, table, ownPaths }: CorsOptions)
       }
       case 'method':
         return { route: match.onlyRoute?.name ?? unmatchedRouteName, methods: match.allowed }
-      case 'host':
-        throw ambiguousHostError()
-      case 'none':
-        throw new GatehouseError('route-not-found')
-      case 'ambiguous':
-        throw sharedError('path-ambiguous', match.detail)
       default:
-        return match satisfies never
+        throw matchError(match)
     }
   }
 
@@ -99,13 +89,6 @@ export function createCors({ origins, allowsAny, table, ownPaths }: CorsOptions)
       return { ...allowed, lines: preflightLines(origin, allowed.methods, requestedFieldNames(rawHeaders)) }
     },
   }
-}
-
-/** Answers a preflight. It carries no credentials, so nobody is authenticated. */
-export function answerPreflight({ connection, outcome, requestId }: Arrival, { lines }: Preflight): void {
-  recordStatus(outcome, 204)
-  connection.respond(204, 'No Content', `${lines}X-Request-Id: ${requestId}\r\n${dateLine()}`, 'none')
-  connection.end()
 }
 
 function preflightLines(origin: string, methods: readonly string[], names: string): string {

@@ -12,7 +12,7 @@ import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
 import type { Rate } from '#store/rates.ts'
-import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
+import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { recordAllowances } from '../arrival/outcome.ts'
 import { createCredentialRefusal } from '../refusals/credential-refusal.ts'
 import type { GatedRoute } from '../routes/route.ts'
@@ -42,21 +42,24 @@ export interface DecisionEffects {
   /** Applies all effects of a final decision: those below, in their order. */
   apply<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,
-    arrival: Arrival<unknown>,
+    arrival: GatedArrival,
     decision: Decision,
   ): EventualResult<MatchedRoute>
   /** Records the use of a valid secret key. */
-  recordKeyUse(arrival: Arrival<unknown>, decision: AllowedDecision): void
+  recordKeyUse(arrival: GatedArrival, decision: AllowedDecision): void
   /** Counts the request against its rate, the quota of its key and the plan, and counts the decision. */
   takeLimits<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,
-    arrival: Arrival<unknown>,
+    arrival: GatedArrival,
     decision: AllowedDecision,
   ): EventualResult<MatchedRoute>
-  /** Counts a refused credential against the client's address, and the decision by the code sent to the client. */
-  refuse(
+  /**
+   * Counts a refused credential against the client's address, and the decision by the code sent to the client.
+   * @returns the error for the client
+   */
+  countRefusedCredential(
     route: GatedRoute,
-    arrival: Arrival<unknown>,
+    arrival: GatedArrival,
     decision: Refusal,
   ): GatehouseError | Promise<GatehouseError>
   /** Counts a decision that is refused with this error. @returns the error */
@@ -71,7 +74,7 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
   const count = createDecisionCounter(metrics)
   const refusalError = createCredentialRefusal(limiter, failures)
 
-  function recordKeyUse(arrival: Arrival<unknown>, { principal, scheme }: AllowedDecision): void {
+  function recordKeyUse(arrival: GatedArrival, { principal, scheme }: AllowedDecision): void {
     const { client, arrivedAt } = arrival
     const credentials = credentialsOf(arrival)
     // What came as a key may have turned out to be a token of an issuer.
@@ -85,7 +88,7 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
 
   function takeLimits<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,
-    arrival: Arrival<unknown>,
+    arrival: GatedArrival,
     decision: AllowedDecision,
   ): EventualResult<MatchedRoute> {
     const excess = takeRateAndQuotas(route.rateLimit, arrival, decision)
@@ -96,7 +99,7 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
 
   function takeRateAndQuotas(
     rate: RouteRate | undefined,
-    { client, arrivedAt, outcome }: Arrival<unknown>,
+    { client, arrivedAt, outcome }: GatedArrival,
     { principal }: AllowedDecision,
   ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
     if (rate === undefined && principal?.plan === undefined && principal?.quota === undefined)
@@ -136,9 +139,9 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
     return route
   }
 
-  function refuse(
+  function countRefusedCredential(
     { access }: GatedRoute,
-    arrival: Arrival<unknown>,
+    arrival: GatedArrival,
     decision: Refusal,
   ): GatehouseError | Promise<GatehouseError> {
     const error = refusalError(decision, access, arrival)
@@ -153,15 +156,15 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
 
   function apply<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,
-    arrival: Arrival<unknown>,
+    arrival: GatedArrival,
     decision: Decision,
   ): EventualResult<MatchedRoute> {
-    if (decision.kind === 'refused') return refuse(route, arrival, decision)
+    if (decision.kind === 'refused') return countRefusedCredential(route, arrival, decision)
     recordKeyUse(arrival, decision)
     return takeLimits(route, arrival, decision)
   }
 
-  return { apply, recordKeyUse, takeLimits, refuse, countRefusal }
+  return { apply, recordKeyUse, takeLimits, countRefusedCredential, countRefusal }
 }
 
 /** Counts decisions by scheme, refusals also by code. */

@@ -6,7 +6,7 @@ import { createLookUpGuard } from '#identity/limits/failures.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
+import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { recordDecision, recordRoute } from '../arrival/outcome.ts'
 import type { CheckBasicKey } from '../browser/ambient-credentials.ts'
 import { countedCode } from '../refusals/credential-refusal.ts'
@@ -20,7 +20,7 @@ import {
 import type { CheckPossession } from './possession.ts'
 import { type CredentialTakerOptions, createCredentialTaker } from './route-credentials.ts'
 
-export interface GateOptions<MatchedRoute extends GatedRoute, Incoming extends Arrival<unknown> = Arrival>
+export interface GateOptions<MatchedRoute extends GatedRoute, Incoming extends GatedArrival = Arrival>
   extends CredentialTakerOptions,
     DecisionEffectsOptions {
   /** The route of a request, or the error it is refused with. */
@@ -37,7 +37,7 @@ export interface GateOptions<MatchedRoute extends GatedRoute, Incoming extends A
  * if all is cached. A refusal is returned, not thrown, as most of them are frequent.
  * @throws GatehouseError `store-unavailable`, synchronously or as a rejection, if it cannot be decided
  */
-export type Gate<MatchedRoute extends GatedRoute, Incoming extends Arrival<unknown> = Arrival> = (
+export type Gate<MatchedRoute extends GatedRoute, Incoming extends GatedArrival = Arrival> = (
   arrival: Incoming,
 ) => EventualResult<MatchedRoute>
 
@@ -52,7 +52,7 @@ const unansweredToken: Refusal = {
   reason: 'too many tokens from this client address are waiting for their issuer, or got no answer',
 }
 
-export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arrival<unknown> = Arrival>(
+export function createGate<MatchedRoute extends GatedRoute, Incoming extends GatedArrival = Arrival>(
   options: GateOptions<MatchedRoute, Incoming>,
   effects = createDecisionEffects(options),
 ): Gate<MatchedRoute, Incoming> {
@@ -69,11 +69,13 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
       const misplaced = takeCredentials(route, arrival)
       if (misplaced) return effects.countRefusal(undefined, misplaced)
     }
-    const asked =
+    const lookUpKind =
       route.access.kind === 'public'
         ? undefined
-        : authenticator.lookUpOf?.(route.access, credentialsOf(arrival))
-    return asked === undefined ? decide(route, arrival, arrival.arrivedAt) : lookUp(route, arrival, asked)
+        : authenticator.lookUpKindOf?.(route.access, credentialsOf(arrival))
+    return lookUpKind === undefined
+      ? decide(route, arrival, arrival.arrivedAt)
+      : lookUp(route, arrival, lookUpKind)
   }
 
   /** Looks up a key or token that may be invented, unless its network has sent too many invalid ones. */
@@ -122,7 +124,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
     if (decision.kind === 'allowed' && decision.confirmation !== undefined && !isConfirmed)
       return admitProven(route, arrival, decision)
     if (steps) tellDecision(steps, decision)
-    if (decision.kind === 'refused') return effects.refuse(route, arrival, decision)
+    if (decision.kind === 'refused') return effects.countRefusedCredential(route, arrival, decision)
     return admitCaller(route, arrival, decision, isConfirmed)
   }
 
@@ -152,8 +154,8 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
     isConfirmed: boolean,
   ): EventualResult<MatchedRoute> {
     const { principal, scheme } = decision
-    const misplaced = principal && refuseFrom(principal, arrival)
-    if (misplaced) return effects.countRefusal(scheme, misplaced)
+    const refusal = principal && addressRefusal(principal, arrival)
+    if (refusal) return effects.countRefusal(scheme, refusal)
     effects.recordKeyUse(arrival, decision)
     const code = authorize(route.access, principal)
     if (code !== undefined && !isConfirmed) return admitConfirmed(route, arrival, decision)
@@ -162,8 +164,8 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Arr
     return effects.takeLimits(route, arrival, decision)
   }
 
-  /** Why a valid credential is refused because of the address that it came from. */
-  function refuseFrom(principal: Principal, arrival: Incoming): GatehouseError | undefined {
+  /** Why a valid credential is refused: it must not come from this address, or from this page. */
+  function addressRefusal(principal: Principal, arrival: Incoming): GatehouseError | undefined {
     return isFromAllowedAddress(principal, arrival.client.address)
       ? checkBasicKey(arrival)
       : sharedError('address-forbidden')

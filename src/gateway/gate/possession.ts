@@ -1,7 +1,7 @@
 import type { AllowedDecision } from '#identity/decision.ts'
 import type { Proofs, ProofVerdict, ProvenRequest, ReadProof } from '#identity/possession/proofs.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
+import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { recordReason } from '../arrival/outcome.ts'
 import { parseRequestTarget } from '../routes/request-target.ts'
 import type { ReadClientCertificate } from './client-certificate-reader.ts'
@@ -12,7 +12,7 @@ import type { ReadClientCertificate } from './client-certificate-reader.ts'
  * @returns why it is refused; undefined = it is proven. Synchronous where this process is the only one
  */
 export type CheckPossession = (
-  arrival: Arrival<unknown>,
+  arrival: GatedArrival,
   decision: AllowedDecision,
 ) => GatehouseError | undefined | Promise<GatehouseError | undefined>
 
@@ -26,7 +26,7 @@ interface PossessionOptions {
 export function createPossessionCheck(options: PossessionOptions): CheckPossession {
   const { proofs, readClientCertificate, publicOrigin } = options
 
-  function checkCertificate(arrival: Arrival<unknown>, expected: string): GatehouseError | undefined {
+  function checkCertificate(arrival: GatedArrival, expected: string): GatehouseError | undefined {
     const certificate = readClientCertificate(arrival)
     if (certificate?.thumbprint === expected) return undefined
     const reason =
@@ -51,14 +51,14 @@ export function createPossessionCheck(options: PossessionOptions): CheckPossessi
     )
     const proof = proofOrRefusal(arrival, proofs, read)
     if (proof instanceof GatehouseError) return proof
-    if (proof.jkt !== confirmation.jkt) return refuse(arrival, 'its key does not match cnf.jkt')
+    if (proof.jkt !== confirmation.jkt) return proofInvalid(arrival, 'its key does not match cnf.jkt')
     return useProof(arrival, proofs, proof)
   }
 }
 
 /** The request that a proof has to be about. @param token undefined = one is asked for */
 export function provenRequest(
-  arrival: Arrival<unknown>,
+  arrival: GatedArrival,
   publicOrigin: string,
   token: string | undefined,
 ): ProvenRequest {
@@ -67,7 +67,7 @@ export function provenRequest(
 
 /** What a verdict means for a request. */
 export function proofOrRefusal(
-  arrival: Arrival<unknown>,
+  arrival: GatedArrival,
   proofs: Pick<Proofs, 'nonce'>,
   verdict: ProofVerdict,
 ): ReadProof | GatehouseError {
@@ -77,7 +77,7 @@ export function proofOrRefusal(
     case 'nonce':
       return new GatehouseError('proof-nonce-required', { nonce: proofs.nonce() })
     case 'invalid':
-      return refuse(arrival, verdict.reason)
+      return proofInvalid(arrival, verdict.reason)
     default:
       return verdict satisfies never
   }
@@ -85,16 +85,16 @@ export function proofOrRefusal(
 
 /** @returns why it is refused; undefined = it was not used before */
 export function useProof(
-  arrival: Arrival<unknown>,
+  arrival: GatedArrival,
   proofs: Pick<Proofs, 'use'>,
   proof: ReadProof,
 ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-  const settle = (isFirst: boolean) => (isFirst ? undefined : refuse(arrival, 'it was used before'))
+  const settle = (isFirst: boolean) => (isFirst ? undefined : proofInvalid(arrival, 'it was used before'))
   const used = proofs.use(proof)
   return used instanceof Promise ? used.then(settle) : settle(used)
 }
 
-function refuse({ outcome }: Arrival<unknown>, reason: string): GatehouseError {
+function proofInvalid({ outcome }: GatedArrival, reason: string): GatehouseError {
   recordReason(outcome, `proof: ${reason}`)
   return sharedError('proof-invalid')
 }
@@ -103,7 +103,7 @@ function refuse({ outcome }: Arrival<unknown>, reason: string): GatehouseError {
  * Compares as RFC 9449 4.3 says: without query and fragment, normalized. A client may also use `publicUrl` where its
  * host is the one that came: what terminates TLS in front need not say so.
  */
-function isUrlOf({ client, outcome, head }: Arrival<unknown>, publicOrigin: string, htu: string): boolean {
+function isUrlOf({ client, outcome, head }: GatedArrival, publicOrigin: string, htu: string): boolean {
   const url = URL.parse(htu)
   if (url === null || url.username !== '' || url.password !== '') return false
   const target = outcome.destination?.target ?? parseRequestTarget(head.target)

@@ -1,6 +1,6 @@
 import { encodeHighBytes } from '#http/h1/request-line.ts'
 import type { Client } from '../arrival/client.ts'
-import type { SecondTargetForm } from '../forward/header-rules.ts'
+import type { SecondTargetForm } from '../arrival/second-target-fields.ts'
 import { hostOf, isBelow } from '../forward/stripped-prefix.ts'
 import { mergedPath, type RequestTarget, readRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'

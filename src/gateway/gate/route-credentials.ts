@@ -9,7 +9,7 @@ import {
 } from '#identity/credentials.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import type { Arrival } from '../arrival/arrival.ts'
+import type { GatedArrival } from '../arrival/arrival.ts'
 import { recordCredentials } from '../arrival/outcome.ts'
 import type { ReadAccessCookie } from '../browser/ambient-credentials.ts'
 import type { GatedRoute } from '../routes/route.ts'
@@ -51,7 +51,7 @@ export interface CredentialTakerOptions {
 }
 
 /** Records which credentials decide about a request. @returns why it is refused; undefined = it is not */
-type TakeCredentials = (route: GatedRoute, arrival: Arrival<unknown>) => GatehouseError | undefined
+type TakeCredentials = (route: GatedRoute, arrival: GatedArrival) => GatehouseError | undefined
 
 /**
  * For routes whose Authorization field belongs to the backend, and for those that take the access cookie if there is no
@@ -63,7 +63,7 @@ export function createCredentialTaker({
   readClientCertificate,
 }: CredentialTakerOptions): TakeCredentials {
   /** The certificate, if it stands for a key here. */
-  function certificateOf({ access }: GatedRoute, arrival: Arrival<unknown>): Credentials {
+  function certificateOf({ access }: GatedRoute, arrival: GatedArrival): Credentials {
     if (!arrival.carriers.certificate || access.kind === 'public' || !access.schemes.includes('secretKey'))
       return noCredentials
     const certificate = readClientCertificate(arrival)

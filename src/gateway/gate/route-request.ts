@@ -2,7 +2,7 @@ import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
 import { changedHead, type RequestHead } from '#http/exchange/request-head.ts'
 import type { Tracer } from '#ops/tracing/tracer.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import type { Arrival } from '../arrival/arrival.ts'
+import type { Arrival, GatedArrival } from '../arrival/arrival.ts'
 import {
   destinationOf,
   principalOf,
@@ -13,16 +13,15 @@ import {
 import { readMaxForwards, withMaxForwards } from '../forward/hop-by-hop.ts'
 import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
 import { type HeadUpstream, isLastOnConnection, type RequestHeadInput } from '../forward/upstream-head.ts'
-import { ambiguousHostError } from '../routes/host-name.ts'
 import type { Route } from '../routes/route.ts'
-import type { RouteTable } from '../routes/table.ts'
+import { matchError, type RouteTable } from '../routes/table.ts'
 import type { GateResult } from './decision-effects.ts'
 import type { StepListener } from './gate.ts'
 
 /** Finds the route of a request, or the error that it is refused with; the log line names the intended route. */
 export function findRoute<Upstream>(
   table: RouteTable<Upstream>,
-  { head, outcome }: Arrival<unknown>,
+  { head, outcome }: GatedArrival,
 ): GateResult<Route<Upstream>> {
   const { hostName, target } = destinationOf(outcome)
   const match = table.match(hostName, target, head.method)
@@ -31,25 +30,19 @@ export function findRoute<Upstream>(
       if (!match.route.isDenied) return match.route
       recordRouteName(outcome, match.route.name)
       return sharedError('route-denied')
-    case 'none':
-      return sharedError('route-not-found')
-    case 'host':
-      return ambiguousHostError()
-    case 'ambiguous':
-      recordReason(outcome, match.reason)
-      return sharedError('path-ambiguous', match.detail)
     case 'method':
       if (match.onlyRoute) recordRouteName(outcome, match.onlyRoute.name)
       return new GatehouseError('method-not-allowed', { allow: match.allowed })
     default:
-      return match satisfies never
+      if (match.kind === 'ambiguous') recordReason(outcome, match.reason)
+      return matchError(match)
   }
 }
 
 /** Finds a route on the main listener, which forwards, and so ignores routes without an upstream. */
 export function findForwardingRoute<Upstream extends object>(
   table: RouteTable<Upstream | undefined>,
-  arrival: Arrival<unknown>,
+  arrival: GatedArrival,
 ): GateResult<Route<Upstream>> {
   const route = findRoute(table, arrival)
   if (route instanceof GatehouseError || hasUpstream(route)) return route
@@ -75,10 +68,7 @@ export interface UpstreamHeadOptions {
  * final recipient, and does not forward it.
  * @throws GatehouseError `body-too-large`, `request-invalid`
  */
-type ReadUpstreamHead = (
-  route: Route<HeadUpstream>,
-  arrival: Arrival<unknown>,
-) => RequestHeadInput | undefined
+type ReadUpstreamHead = (route: Route<HeadUpstream>, arrival: GatedArrival) => RequestHeadInput | undefined
 
 export function createUpstreamHeadReader({ tracer, steps }: UpstreamHeadOptions): ReadUpstreamHead {
   return function readUpstreamHead(route, { head, outcome, fields, client, requestId }) {

@@ -1,7 +1,7 @@
 import { changedHead } from '#http/exchange/request-head.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { foldHeaderName } from '#platform/text.ts'
-import type { Arrival } from '../arrival/arrival.ts'
+import type { GatedArrival } from '../arrival/arrival.ts'
 import {
   createOutcome,
   destinationOf,
@@ -9,8 +9,8 @@ import {
   recordDestination,
   recordReason,
 } from '../arrival/outcome.ts'
+import { type SecondTargetField, secondTargetFields } from '../arrival/second-target-fields.ts'
 import type { SecondTargets } from '../forward/forwarded-request.ts'
-import { type SecondTargetField, secondTargetFields } from '../forward/header-rules.ts'
 import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
 import type { HeadUpstream } from '../forward/upstream-head.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
@@ -23,7 +23,7 @@ import { findRoute } from './route-request.ts'
 
 interface SecondTargetOptions
   extends Pick<
-    GateOptions<Route<unknown>, Arrival<unknown>>,
+    GateOptions<Route<unknown>, GatedArrival>,
     'authenticator' | 'limiter' | 'failures' | 'checkBasicKey' | 'readKeyHeaders' | 'readClientCertificate'
   > {
   readonly table: RouteTable<unknown>
@@ -44,14 +44,14 @@ export type SecondTargetResult = SecondTargets | GatehouseError
  */
 export type CheckSecondTargets = (
   route: Route<HeadUpstream | undefined>,
-  arrival: Arrival<unknown>,
+  arrival: GatedArrival,
 ) => Promise<SecondTargetResult>
 
 export function createSecondTargetCheck(options: SecondTargetOptions): CheckSecondTargets {
   const { authenticator, limiter, failures, checkBasicKey, readKeyHeaders, readClientCertificate } = options
   const { table, ownPaths, publicOrigin } = options
   const hasHosts = table.routes.some(({ host }) => host !== undefined)
-  const gate = createGate<Route<unknown>, Arrival<unknown>>({
+  const gate = createGate<Route<unknown>, GatedArrival>({
     authenticator,
     limiter,
     failures,
@@ -71,8 +71,8 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
 
   /** The route of a target, if the caller may reach it. */
   async function findAllowed(
-    second: Arrival<unknown>,
-    { route, arrival }: Named,
+    second: GatedArrival,
+    { route, arrival }: NamingRequest,
   ): Promise<Route<unknown> | Refusal> {
     const found = findRoute(table, second)
     if (found instanceof GatehouseError) return `is refused: ${found.code}`
@@ -92,12 +92,12 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
   async function findForwarded(
     { target }: SecondTarget,
     methods: readonly string[],
-    named: Named,
+    request: NamingRequest,
   ): Promise<{ readonly path: string } | Refusal> {
-    const { hostName } = destinationOf(named.arrival.outcome)
+    const { hostName } = destinationOf(request.arrival.outcome)
     const paths = new Set<string>()
     for (const method of methods) {
-      const found = await findAllowed(secondArrival(named.arrival, { target, hostName, method }), named)
+      const found = await findAllowed(secondArrival(request.arrival, { target, hostName, method }), request)
       if (isRefusal(found)) return found
       paths.add(upstreamTarget(found, target))
     }
@@ -109,9 +109,9 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
   async function refusalOfHosts(
     { methods = [] }: NamingField,
     path: string,
-    named: Named,
+    request: NamingRequest,
   ): Promise<Refusal | undefined> {
-    const { arrival, route } = named
+    const { arrival, route } = request
     const hosts = hasHosts ? bucketHosts(path, destinationOf(arrival.outcome).hostName) : []
     for (const view of hosts.flatMap((host) => methods.map((method) => ({ ...host, method })))) {
       const second = secondArrival(arrival, view)
@@ -119,15 +119,19 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
       if (found instanceof GatehouseError) {
         if (found.code === 'route-not-found') continue
       } else if (found.host === undefined || found.upstream !== route.upstream) continue
-      const allowed = await findAllowed(second, named)
+      const allowed = await findAllowed(second, request)
       if (isRefusal(allowed)) return allowed
     }
     return undefined
   }
 
   /** The lines that tell the upstream of one target. */
-  async function check(field: NamingField, value: string, named: Named): Promise<SecondTargets | Refusal> {
-    const { route, arrival, account } = named
+  async function check(
+    field: NamingField,
+    value: string,
+    request: NamingRequest,
+  ): Promise<SecondTargets | Refusal> {
+    const { route, arrival, account } = request
     const { client, head, outcome } = arrival
     const { target, hostName } = destinationOf(outcome)
     const backendPath = upstreamTarget(route, target)
@@ -135,15 +139,15 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     const second = readSecondTarget(field.form, value, context)
     if (typeof second === 'string') return second
     if (ownPaths.has(second.target.path, hostName)) return "is a path of the gateway's own"
-    const forwarded = await findForwarded(second, field.methods ?? [head.method], named)
+    const forwarded = await findForwarded(second, field.methods ?? [head.method], request)
     if (isRefusal(forwarded)) return forwarded
     const written = second.write(forwarded.path)
     if (written === undefined) return stripsAnother
-    const refusal = field.form === 'object' ? await refusalOfHosts(field, forwarded.path, named) : undefined
+    const refusal = field.form === 'object' ? await refusalOfHosts(field, forwarded.path, request) : undefined
     if (refusal !== undefined) return refusal
     if (route.upstream?.headers?.replacedNames.has(foldHeaderName(field.name)) === true) return noLines
     if (field.form === 'destination' && second.isOfHost)
-      return davDestination(second.target, forwarded.path, named)
+      return davDestination(second.target, forwarded.path, request)
     const accountLine = account === undefined ? '' : `${field.accountName}: ${account}\r\n`
     return { lines: `${field.name}: ${written}\r\n${accountLine}`, destination: undefined }
   }
@@ -182,10 +186,10 @@ function isRefusal(result: unknown): result is Refusal {
 }
 
 /** A request that names a second target. */
-interface Named {
+interface NamingRequest {
   /** The route of the request itself. */
   readonly route: Route<HeadUpstream | undefined>
-  readonly arrival: Arrival<unknown>
+  readonly arrival: GatedArrival
   /** The account of Swift that it names for the target; undefined = none. */
   readonly account: string | undefined
 }
@@ -197,7 +201,11 @@ function namesTarget(field: SecondTargetField): field is NamingField {
 }
 
 /** In the form that the route says: most backends refuse a Destination that is not one of their own URLs. */
-function davDestination(target: RequestTarget, forwarded: string, { route, arrival }: Named): SecondTargets {
+function davDestination(
+  target: RequestTarget,
+  forwarded: string,
+  { route, arrival }: NamingRequest,
+): SecondTargets {
   const { client, head } = arrival
   if (route.destination === 'target')
     return { lines: '', destination: { origin: undefined, path: forwarded } }
@@ -209,7 +217,7 @@ function davDestination(target: RequestTarget, forwarded: string, { route, arriv
 }
 
 /** What the token of a decided request is bound to; undefined = nothing. */
-function boundTo({ outcome: { decision } }: Arrival<unknown>): string | undefined {
+function boundTo({ outcome: { decision } }: GatedArrival): string | undefined {
   const confirmation = decision?.kind === 'allowed' ? decision.confirmation : undefined
   return confirmation && `${confirmation.jkt} ${confirmation.certificate}`
 }
@@ -220,13 +228,13 @@ function allowsAnonymous({ access }: Route<unknown>): boolean {
 
 /** A request for the second target, with an outcome of its own. */
 function secondArrival(
-  arrival: Arrival<unknown>,
+  arrival: GatedArrival,
   {
     target,
     hostName,
     method,
   }: { readonly target: RequestTarget; readonly hostName: string; readonly method: string },
-): Arrival<unknown> {
+): GatedArrival {
   const outcome = createOutcome()
   recordDestination(outcome, { target, hostName })
   return { ...arrival, outcome, head: changedHead(arrival.head, { method }) }

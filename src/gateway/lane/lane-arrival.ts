@@ -46,7 +46,7 @@ export interface LaneDecision {
 /**
  * One object for every part that the rest of the gateway expects of an ordinary request: arrival, fields, client,
  * forwarded and outgoing request. Its client is the peer of its connection, it has none of the uncommon fields, and
- * nothing of it is rewritten.
+ * nothing of it is rewritten. What both lanes send is compared in test/gateway/server/ordinary-head.test.ts.
  */
 export abstract class LaneArrival
   extends OutgoingRequest<ForwardedRequest>
@@ -84,7 +84,7 @@ export abstract class LaneArrival
     recordDecision(this.outcome, decided.decision)
   }
 
-  protected get request(): this {
+  get request(): this {
     return this
   }
 

@@ -2,6 +2,7 @@ import type { RequestEvents, ResponseFraming } from '#http/exchange/client-excha
 import type { UpstreamFailure } from '#http/outgoing/failure.ts'
 import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import type { UpstreamConnection, UpstreamResponseEvents } from '#http/outgoing/upstream-connection.ts'
+import type { Acquisition, Waiter } from '#http/upstream/pool/claim.ts'
 import type { Target } from '#http/upstream/target.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { recordAnswered, recordSent, recordStatus, recordUpstream } from '../arrival/outcome.ts'
@@ -10,12 +11,13 @@ import { forwardedResponseLines } from '../forward/forwarded-response.ts'
 import { LaneArrival } from './lane-arrival.ts'
 
 /**
- * An ordinary request (fast-lane.ts) and its exchange with the target. It is sent on an idle connection; if there is
- * none, or if more has to be done than to relay a response of known length, the general path takes over
- * (gateway/forward/forward.ts).
+ * An ordinary request (fast-lane.ts) and its exchange with the target. If more has to be done than to relay a response
+ * of known length, as when the target fails, the general path takes over (gateway/forward/forward.ts).
  */
-export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamResponseEvents {
+export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamResponseEvents, Waiter {
   #target: Target | undefined
+  /** Its wait for a connection. */
+  #acquisition: Acquisition | undefined
   #upstreamConnection: UpstreamConnection | undefined
 
   /** @throws nothing: failures are reported as events */
@@ -28,18 +30,21 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
       return
     }
     const target = route.upstream.chooseTarget(this, none)
-    const now = monotonicClock()
-    const idle = target && target.health?.isEjected !== true ? target.pool.takeIdle(this, now) : undefined
-    if (target === undefined || idle === undefined) {
+    if (target === undefined || target.health?.isEjected) {
       forward(this, events, target)
       return
     }
     target.inFlight++
     this.#target = target
-    this.#upstreamConnection = idle
     this.connection.attach(this)
-    idle.start(this.headFor(target), this, this, now)
-    recordSent(outcome, now)
+    this.#acquisition = target.pool.acquire(this, false)
+  }
+
+  onConnection(connection: UpstreamConnection, now: number): void {
+    if (this.#target === undefined) throw new Error('a request without a target')
+    this.#upstreamConnection = connection
+    connection.start(this.headFor(this.#target), this, this, now)
+    recordSent(this.outcome, now)
   }
 
   /** A plain target is copied from the request line as it arrived. */
@@ -55,7 +60,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     const { events } = this.forwarding
     const target = this.#target
     const connection = this.#upstreamConnection
-    if (target === undefined || connection === undefined) throw new Error('a request that was not sent')
+    if (target === undefined) throw new Error('a request without a target')
     return forwardSent(this, events, { target, connection, isAnswered })
   }
 
@@ -102,6 +107,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
   }
 
   onAbort(): void {
+    this.#acquisition?.cancel()
     this.#upstreamConnection?.destroy()
     this.#settle()
   }
@@ -109,11 +115,12 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
   #settle(): void {
     if (this.#target) this.#target.inFlight--
     this.#target = undefined
+    this.#acquisition = undefined
     this.#upstreamConnection = undefined
     this.connection.attach(undefined)
   }
 
-  /** Never called: a request with a body is handed over before this is attached. */
+  // A request with a body is handed over before this is attached, so the following are never called.
   onBodyData(): void {}
   onBodyEnd(): void {}
   onBodyError(): void {}

@@ -10,7 +10,7 @@ import { memoizeByObject } from '#platform/memoize.ts'
 import { formOf, type SecretForm } from '#platform/secrets/key-format.ts'
 import { listText } from '#platform/text.ts'
 import type { Rate } from '#store/rates.ts'
-import { type Arrival, credentialsOf } from '../arrival/arrival.ts'
+import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { accessTokenPath, refreshTokenPath } from '../routes/own-paths.ts'
 
 /**
@@ -26,12 +26,12 @@ export const countedCode: ErrorCode = 'secret-key-invalid'
 type CredentialRefusal = (
   refusal: Refusal,
   access: Access,
-  arrival: Arrival<unknown>,
+  arrival: GatedArrival,
 ) => GatehouseError | Promise<GatehouseError>
 
 /** @param failures how many invalid credentials one client address may send */
 export function createCredentialRefusal(limiter: RateLimiter, failures: Rate): CredentialRefusal {
-  return function refuse(refusal, access, arrival) {
+  return function refusalError(refusal, access, arrival) {
     const { code, isMalformed, isCounted } = refusal
     const { client, carriers, head } = arrival
     const credentials = credentialsOf(arrival)
@@ -215,9 +215,9 @@ const advice = {
  * @param target of the request, as received
  */
 export function queryAdvice(target: string): string | undefined {
-  const mark = target.indexOf('?')
-  if (mark === -1) return undefined
-  const query = target.slice(mark)
+  const queryAt = target.indexOf('?')
+  if (queryAt === -1) return undefined
+  const query = target.slice(queryAt)
   if (signature.test(query)) return advice.signature
   return credential.test(query) || credentialValue.test(query) ? advice.credential : undefined
 }

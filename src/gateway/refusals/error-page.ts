@@ -19,16 +19,21 @@ interface ErrorPage {
   readonly body: string
 }
 
-/** A media range that names HTML with a weight above 0 (RFC 9110 12.5.1). */
-const acceptsHtml = /(?:^|,)\s*text\/html\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:,|$)))/i
-
 /**
  * Whether the client is a person in a browser: a GET whose Accept names HTML, as sent for address bars and links.
  * Programs get problem+json, even if they accept anything.
  */
 export function prefersHtml({ method, rawHeaders }: RequestHead): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
-  return valuesOf(rawHeaders, 'accept').some((value) => acceptsHtml.test(value))
+  return valuesOf(rawHeaders, 'accept').some(namesHtml)
+}
+
+/** Whether an Accept names HTML, with a weight above 0 (RFC 9110 12.5.1). */
+export function namesHtml(accept: string): boolean {
+  return accept.split(',').some((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    return type === 'text/html' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))
+  })
 }
 
 const policy = [

@@ -97,8 +97,12 @@ function startProblems(access: object, carriers: Carriers): RepeatedProblems {
 /** Retry-After of a 503, in seconds: the outages behind it are short. */
 const retryAfterS = 1
 
-/** Codes that have a challenge, besides every 401 (RFC 6750 3). */
-export const challengedCodes = new Set(['credentials-ambiguous', 'role-forbidden', 'scope-forbidden'])
+/** Besides every 401 (RFC 6750 3). */
+const challengedCodes = new Set(['credentials-ambiguous', 'role-forbidden', 'scope-forbidden'])
+
+export function hasChallenge({ status, code }: GatehouseError): boolean {
+  return status === 401 || challengedCodes.has(code)
+}
 
 /** An error response in problem+json (RFC 9457). */
 export interface Problem {
@@ -118,13 +122,12 @@ export interface ProblemContext extends ChallengeContext {
 export function describeProblem(error: GatehouseError, context: ProblemContext): Problem {
   const { requestId, sentStatus: status = error.status } = context
   const { code, title, detail, errors, allow, rate, nonce } = error
-  const isChallenge = error.status === 401 || challengedCodes.has(code)
   return {
     status,
     headers: {
       'Content-Type': 'application/problem+json',
       'Cache-Control': 'no-store',
-      ...(isChallenge && { 'WWW-Authenticate': challenges(code, context) }),
+      ...(hasChallenge(error) && { 'WWW-Authenticate': challenges(code, context) }),
       ...(allow && { Allow: allow.join(', ') }),
       ...(rate && rateHeaders(rate)),
       ...(nonce !== undefined && { 'DPoP-Nonce': nonce }),

@@ -1,19 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
-import type { Unreadable } from '#http/exchange/request-head.ts'
-import { BodyTooSlow, HeadTooLarge, type MalformedMessage } from '#http/exchange/request-head.ts'
+import {
+  BodyTooSlow,
+  HeadTooLarge,
+  type MalformedMessage,
+  type Unreadable,
+} from '#http/exchange/request-head.ts'
 import { createCarriers, proofCarrier } from '#identity/keys/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { STATUS_CODES } from '#platform/http.ts'
-import { type Arrival, arrivalOf, createRequestId, credentialsOf } from '../arrival/arrival.ts'
+import {
+  type Arrival,
+  arrivalOf,
+  createRequestId,
+  credentialsOf,
+  type GatedArrival,
+} from '../arrival/arrival.ts'
 import { recordFailure, recordStatus } from '../arrival/outcome.ts'
 import { type ChallengeContext, challenges, isRegistryPath } from './challenges.ts'
 import { renderErrorPage } from './error-page.ts'
 import { endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-status.ts'
 import {
-  challengedCodes,
   completeText,
   describeProblem,
+  hasChallenge,
   type Problem,
   type ProblemContext,
   type ProblemText,
@@ -21,7 +31,7 @@ import {
 } from './problem-text.ts'
 
 /** Builds the response to a failed request to a built-in endpoint, and records the failure for its log line. */
-export function createProblem(arrival: Arrival<unknown>, error: GatehouseError): Problem {
+export function createProblem(arrival: GatedArrival, error: GatehouseError): Problem {
   const { outcome, requestId, carriers } = arrival
   recordFailure(outcome, error)
   const isProof = sendsProof(arrival)
@@ -29,7 +39,7 @@ export function createProblem(arrival: Arrival<unknown>, error: GatehouseError):
 }
 
 /** Whether the credential came as `Authorization: DPoP`. */
-function sendsProof(arrival: Arrival<unknown>): boolean {
+function sendsProof(arrival: GatedArrival): boolean {
   const credentials = credentialsOf(arrival)
   return credentials.kind === 'bearer' && credentials.carrier === proofCarrier
 }
@@ -59,7 +69,7 @@ export function applyKeepAlive(request: IncomingMessage, response: ServerRespons
 export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatus?: number): void {
   const { connection, outcome, requestId, carriers } = arrival
   const { access, corsHeaders } = outcome
-  recordFailure(arrival.outcome, error)
+  recordFailure(outcome, error)
   if (!connection.isHeadSent) recordStatus(outcome, error.status)
   if (sentStatus === undefined && connection.httpVersion === '2' && isGrpcCall(arrival.head)) {
     endGrpcCall(arrival, grpcStatusLines(error))
@@ -110,7 +120,7 @@ export function answerErrorPage(
   extraLines = '',
 ): void {
   const { connection, outcome, requestId, carriers } = arrival
-  recordFailure(arrival.outcome, error)
+  recordFailure(outcome, error)
   recordStatus(outcome, error.status)
   const isProof = sendsProof(arrival)
   const challenge = challengeLines(error, { access: outcome.access, carriers, isRegistry: false, isProof })
@@ -121,7 +131,7 @@ export function answerErrorPage(
 
 /** A page has challenges too (RFC 9110 15.5.2), except Basic, for which browsers would open a password dialog. */
 function challengeLines(error: GatehouseError, context: ChallengeContext): string {
-  if (error.status !== 401 && !challengedCodes.has(error.code)) return ''
+  if (!hasChallenge(error)) return ''
   return challenges(error.code, context)
     .filter((challenge) => !challenge.startsWith('Basic'))
     .map((challenge) => `WWW-Authenticate: ${challenge}\r\n`)

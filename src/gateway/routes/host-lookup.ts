@@ -1,4 +1,4 @@
-/** Hosts of routes: a name, a wildcard such as `*.example.com` for one or more labels, or undefined for any host. */
+// Hosts of routes: a name, a wildcard such as `*.example.com` for one or more labels, or undefined for any host.
 
 export function isWildcard(host: string | undefined): host is string {
   return host?.startsWith('*.') === true

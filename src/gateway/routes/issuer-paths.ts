@@ -1,7 +1,5 @@
-/**
- * The paths at which the gateway is an authorization server in front of an issuer: they exist only for issuers with
- * `registration`, so they are not in the table of own paths.
- */
+// The paths at which the gateway is an authorization server in front of an issuer: they exist only for issuers with
+// `registration`, so they are not in the table of own paths.
 
 /** The part of an issuer that decides whether it has such paths. */
 export interface FrontedIssuer {

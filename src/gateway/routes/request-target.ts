@@ -40,9 +40,9 @@ export function readRequestTarget(sent: string, isPlain = false): RequestTarget 
   if (isPlain) return plainTarget(sent, '', false)
   const origin = sent.startsWith('/') ? sent : toOriginForm(sent)
   if (origin === undefined) return 'noPath'
-  const mark = origin.indexOf('?')
-  const sentPath = mark === -1 ? origin : origin.slice(0, mark)
-  const query = mark === -1 ? '' : origin.slice(mark)
+  const queryAt = origin.indexOf('?')
+  const sentPath = queryAt === -1 ? origin : origin.slice(0, queryAt)
+  const query = queryAt === -1 ? '' : origin.slice(queryAt)
   if (origin.includes('#')) return 'fragment'
   if (rawControl.test(origin)) return 'control'
   if (sentPath.includes('\\')) return 'backslash'

@@ -1,7 +1,7 @@
 import { isWildcard } from './host-lookup.ts'
 import { parseRequestTarget } from './request-target.ts'
 
-/** Routes that take bearer tokens, as protected resources of OAuth (RFC 9728). */
+// Routes that take bearer tokens, as protected resources of OAuth (RFC 9728).
 
 const wellKnown = '/.well-known/oauth-protected-resource'
 

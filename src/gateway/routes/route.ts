@@ -1,7 +1,6 @@
 import type { Access, RouteRate } from '#identity/access.ts'
-import type { CostTerm } from '../forward/body-cost.ts'
-import type { ResponseHeaders } from '../forward/response-headers.ts'
 import type { RequestTarget } from './request-target.ts'
+import type { ResponseHeaders } from './response-headers.ts'
 
 /** Who may call a route, and how often. */
 export interface GatedRoute {
@@ -69,6 +68,13 @@ export interface Route<Upstream> extends GatedRoute {
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number
+}
+
+/** One number of an answer that counts. */
+export interface CostTerm {
+  /** Where it may stand, as dotted paths; the last number that is found counts. */
+  readonly paths: readonly string[]
+  readonly factor: number
 }
 
 /**

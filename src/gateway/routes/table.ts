@@ -1,12 +1,22 @@
+import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { type AmbiguityIndex, createAmbiguityIndex } from './ambiguity-index.ts'
 import { createHostLookup, hostsOverlap } from './host-lookup.ts'
-import { plainHostName } from './host-name.ts'
+import { ambiguousHostError, plainHostName } from './host-name.ts'
 import { otherRouteDetail, pathFaults } from './path-faults.ts'
 import { foldCase, type RequestTarget } from './request-target.ts'
 import { groupRoutes, type Route, type RouteGroup, routeFor, standardMethods } from './route.ts'
 
 type RouteMatch<Upstream> =
   | { readonly kind: 'route'; readonly route: Route<Upstream> }
+  | {
+      readonly kind: 'method'
+      readonly allowed: readonly string[]
+      /** The only route of the path, if there is just one. */
+      readonly onlyRoute: Route<Upstream> | undefined
+    }
+  | Mismatch
+
+type Mismatch =
   | { readonly kind: 'none' }
   /** Some servers would read the host as one with routes of its own. */
   | { readonly kind: 'host' }
@@ -16,12 +26,6 @@ type RouteMatch<Upstream> =
       readonly reason: string
       /** For the client; of a closed set. */
       readonly detail: string
-    }
-  | {
-      readonly kind: 'method'
-      readonly allowed: readonly string[]
-      /** The only route of the path, if there is just one. */
-      readonly onlyRoute: Route<Upstream> | undefined
     }
 
 export interface RouteTable<Upstream> {
@@ -64,6 +68,20 @@ export function createRouteTable<Upstream>(routes: readonly Route<Upstream>[]): 
   }
 
   return { routes, groups, ambiguityIndex, match }
+}
+
+/** The error for a request that no route has, whatever its method. */
+export function matchError(mismatch: Mismatch): GatehouseError {
+  switch (mismatch.kind) {
+    case 'none':
+      return sharedError('route-not-found')
+    case 'host':
+      return ambiguousHostError()
+    case 'ambiguous':
+      return sharedError('path-ambiguous', mismatch.detail)
+    default:
+      return mismatch satisfies never
+  }
 }
 
 /** A path that a route refuses because a case-insensitive backend would match another route. */

@@ -1,16 +1,18 @@
 import type { HttpVersion } from '#http/exchange/client-exchange.ts'
 import type { Trace } from '#ops/tracing/tracer.ts'
+import type { MonotonicMs } from '#platform/clock.ts'
 import { memoize, memoizeBounded } from '#platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.ts'
 import { copyString } from '#platform/text.ts'
 import type { Arrival } from '../arrival/arrival.ts'
+import { callerTextsOf } from '../arrival/caller-texts.ts'
 import { clientClosedRequest, type Outcome, principalOf } from '../arrival/outcome.ts'
 
 /**
  * The members of a request's line in the access log, each followed by a comma.
- * @param now when the request ended, on the clock of performance.now()
+ * @param now when the request ended
  */
-type WriteAccessLine = (arrival: Arrival, now: number, isComplete: boolean) => string
+type WriteAccessLine = (arrival: Arrival, now: MonotonicMs, isComplete: boolean) => string
 
 /** @param listener its name; undefined = the main listener */
 export function createAccessLineWriter(listener: string | undefined): WriteAccessLine {
@@ -94,13 +96,16 @@ class CallerMembers {
     const isUsual = isComplete && code === undefined && reason === undefined
     if (!isUsual || decision?.kind !== 'allowed' || decision.principal === undefined)
       return this.#join(outcome, isComplete)
-    if (decision.logged === undefined || decision.loggedUpstream !== upstream) {
-      decision.logged = ''
-      decision.loggedUpstream = upstream
+    // Never reused.
+    if (decision.confirmation !== undefined) return this.#join(outcome, isComplete)
+    const texts = callerTextsOf(decision)
+    if (texts.logMembers === undefined || texts.logUpstream !== upstream) {
+      texts.logMembers = ''
+      texts.logUpstream = upstream
       return this.#join(outcome, isComplete)
     }
-    if (decision.logged === '') decision.logged = flatten(this.#join(outcome, isComplete))
-    return decision.logged
+    if (texts.logMembers === '') texts.logMembers = flatten(this.#join(outcome, isComplete))
+    return texts.logMembers
   }
 
   #join(outcome: Outcome, isComplete: boolean): string {

@@ -5,7 +5,7 @@ import {
   type RequestBody,
   type RequestHead,
 } from '#http/exchange/request-head.ts'
-import { isNamed } from '#http/h1/raw-headers.ts'
+import { withoutFields } from '#http/h1/raw-headers.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Arrival } from '../arrival/arrival.ts'
@@ -18,7 +18,7 @@ import { toGatehouseError } from '../refusals/send-problem.ts'
 import type { Route } from '../routes/route.ts'
 
 /** An admitted request, as it will be sent. */
-export interface SentRequest<Upstream> {
+export interface AdmittedRequest<Upstream> {
   readonly route: Route<Upstream>
   readonly arrival: Arrival
   readonly upstreamHead: RequestHeadInput
@@ -27,7 +27,7 @@ export interface SentRequest<Upstream> {
 }
 
 interface AskEvents<Upstream> {
-  send(request: SentRequest<Upstream>): void
+  send(request: AdmittedRequest<Upstream>): void
   fail(error: GatehouseError | MalformedMessage | BodyTooSlow): void
 }
 
@@ -37,7 +37,7 @@ interface AskEvents<Upstream> {
  */
 export function askForUsage<Upstream>(
   bodies: HeldBodies,
-  request: SentRequest<Upstream>,
+  request: AdmittedRequest<Upstream>,
   { send, fail }: AskEvents<Upstream>,
 ): void {
   const { arrival, route } = request
@@ -73,9 +73,9 @@ const tooLarge = 'the body is too large for includeUsage, so its stream was not 
 
 /** The request with its body, which asks for usage if it may. The client has got its 100. */
 function withHeldBody<Upstream>(
-  { route, arrival, upstreamHead }: SentRequest<Upstream>,
+  { route, arrival, upstreamHead }: AdmittedRequest<Upstream>,
   heldBody: HeldBody,
-): SentRequest<Upstream> {
+): AdmittedRequest<Upstream> {
   const [bytes] = heldBody.chunks
   const asked =
     bytes === undefined || !heldBody.isWhole || isFixed(heldBody.trailers ?? [])
@@ -84,9 +84,7 @@ function withHeldBody<Upstream>(
   if (asked) heldBody.replace(asked)
   const body = asked ? lengthened(arrival.head, asked) : arrival.head.body
   const head = changedHead(arrival.head, { body, expectsContinue: false })
-  const rawHeaders = upstreamHead.rawHeaders.filter(
-    (_, index, fields) => !isNamed(fields[index - (index % 2)] ?? '', 'expect'),
-  )
+  const rawHeaders = withoutFields(upstreamHead.rawHeaders, (name) => name === 'expect')
   const isLast = isLastOnConnection(head, route)
   return {
     route,

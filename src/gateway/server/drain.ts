@@ -1,4 +1,6 @@
 import type { Server } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { inTime } from '#platform/deadline.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { ArrivalServer } from './arrival-server.ts'
 
@@ -29,9 +31,9 @@ export async function drainServer(
   const closed = Promise.all(
     [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
   )
-  await withTimeout(closed, Math.max(0, endsAt - performance.now()))
+  await waitFor(closed, Math.max(0, endsAt - performance.now()))
   const unanswered = abortUnanswered(new GatehouseError('shutting-down'))
-  if (unanswered > 0) await withTimeout(closed, flushTimeoutMs)
+  if (unanswered > 0) await waitFor(closed, flushTimeoutMs)
   for (const { socket } of connections) socket.destroy()
   return unanswered === 0
 }
@@ -49,15 +51,13 @@ async function acceptBacklog(server: Server, withinMs: number): Promise<void> {
   }
   server.on('connection', onConnection)
   while (idleTurns < idleTurnsMax && performance.now() < endsAt) {
-    await new Promise((resolve) => setImmediate(resolve))
+    await setImmediate()
     idleTurns++
   }
   server.off('connection', onConnection)
 }
 
-async function withTimeout(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
-  const { promise: timeout, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, timeoutMs)
-  await Promise.race([promise, timeout])
-  clearTimeout(timer)
+/** Waits for something that may also be late. */
+async function waitFor(work: Promise<unknown>, timeoutMs: number): Promise<void> {
+  await inTime(work, timeoutMs, () => new Error('late')).catch(() => {})
 }

@@ -101,6 +101,7 @@ export function createObserver(options: ObserverOptions): Observer {
     )
   }
 
+  /** Its line has no method, path, version or duration: nothing of the request could be read. */
   function recordUnreadable(client: string, { requestId, error }: UnreadableRefusal): void {
     const { code, status, cause } = error
     const reason = cause instanceof Error ? cause.message : undefined

@@ -16,11 +16,10 @@ import type { HeldBodies } from '../forward/held-bodies.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
 import type { StickyCookies } from '../forward/sticky-cookies.ts'
 import type { RequestWriter } from '../forward/upstream-head.ts'
-import { createAdmission } from '../gate/admission.ts'
 import { answerOptions } from '../gate/choose-scope.ts'
 import { createDecisionEffects } from '../gate/decision-effects.ts'
 import { createGate, type GateOptions } from '../gate/gate.ts'
-import type { OpenCalls } from '../gate/open-calls.ts'
+import { createPassGate } from '../gate/pass-gate.ts'
 import {
   checkUpgrade,
   createUpstreamHeadReader,
@@ -37,18 +36,20 @@ import { answerErrorPage, answerProblem, brokenBodyError } from '../refusals/sen
 import { type Route, standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { WorkerScopes } from '../routes/worker-scopes.ts'
-import { askForUsage, type SentRequest } from './ask-for-usage.ts'
+import { type AdmittedRequest, askForUsage } from './ask-for-usage.ts'
+import type { GrpcCalls } from './grpc-calls.ts'
+import type { OpenCallers } from './open-callers.ts'
+import { acceptUpgrade } from './upgrades.ts'
 import type { UsageMeter } from './usage-meter.ts'
-import type { UpgradeHandler, WebSockets } from './web-sockets.ts'
 
-interface ProxyOptions extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>, UpstreamHeadOptions {
+interface ProxyOptions
+  extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>,
+    UpstreamHeadOptions,
+    Pick<OpenCallers, 'followTunnel' | 'followStream'> {
   readonly table: RouteTable<Upstream | undefined>
   readonly writer: RequestWriter
   readonly checkSecondTargets: CheckSecondTargets
-  readonly onUpgraded: UpgradeHandler
-  /** See WebSockets. */
-  readonly followStream: WebSockets['followStream']
-  readonly openCalls: OpenCalls
+  readonly grpcCalls: GrpcCalls
   /** Of routes with includeUsage. */
   readonly heldBodies: HeldBodies
   /** Called for a WebSocket upgrade that is forwarded as an ordinary request, as its route has no WebSockets. */
@@ -99,8 +100,11 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     checkSecondTargets,
     redirectToSignIn,
     renewAccessCookie,
+    ownCookies,
+    stickyCookies,
+    portalScopes,
+    grpcCalls,
   } = options
-  const { ownCookies, stickyCookies, portalScopes, openCalls } = options
   const terms = { writeTrailers: writer.writeTrailers, ownCookies, stickyCookies, portalScopes }
   const readUpstreamHead = createUpstreamHeadReader(options)
   const findRoute = (arrival: Arrival) => {
@@ -136,14 +140,14 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   }
 
   function send(
-    { route, arrival, upstreamHead, heldBody }: SentRequest<Upstream>,
+    { route, arrival, upstreamHead, heldBody }: AdmittedRequest<Upstream>,
     secondTargets: SecondTargets | undefined,
   ): void {
     const { connection, head, outcome } = arrival
     const { principal, strippedPrefix, isUpgrade, isLast } = upstreamHead
     if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
     if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
-    if (connection.httpVersion === '2' && isGrpcCall(head)) openCalls.onForwarded()
+    if (connection.httpVersion === '2' && isGrpcCall(head)) grpcCalls.onForwarded()
     forward(
       {
         arrival,
@@ -177,10 +181,9 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     else answerProblem(arrival, error)
   }
 
-  const handleOrdinary = createAdmission<Route<Upstream>, LaneRequest>({
+  const handleOrdinary = createPassGate<Route<Upstream>, LaneRequest>({
     gate: (request) => effects.apply(request.route, request, request.decision),
     checkSecondTargets,
-    sentHead: ({ head }) => head,
     admit: (route, request) => {
       const principal = principalOf(request.outcome)
       if (principal !== undefined) usageMeter.onForwarded(route, principal, request.arrivedAt)
@@ -188,10 +191,9 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     },
     refuse,
   })
-  const handle = createAdmission<Route<Upstream>, Arrival>({
+  const handle = createPassGate<Route<Upstream>, Arrival>({
     gate,
     checkSecondTargets,
-    sentHead: ({ head }) => head,
     admit: forwardToUpstream,
     refuse,
   })
@@ -211,10 +213,10 @@ interface ProxiedRequest extends ForwardedRequest {
 }
 
 function createEvents({
-  onUpgraded,
+  followTunnel,
   followStream,
   usageMeter,
-}: Pick<ProxyOptions, 'onUpgraded' | 'followStream' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
+}: Pick<ProxyOptions, 'followTunnel' | 'followStream' | 'usageMeter'>): ForwardEvents<ProxiedRequest> {
   return {
     onSent: ({ arrival }, now, target) => {
       recordSent(arrival.outcome, now, target)
@@ -233,7 +235,7 @@ function createEvents({
     onFailed: ({ arrival }, error) => answerFailure(arrival, error),
     onUpgraded: ({ arrival }, accepted) => {
       recordAnswered(arrival.outcome, monotonicClock())
-      onUpgraded({ arrival, accepted })
+      followTunnel(arrival, (onClosed) => acceptUpgrade(arrival, accepted, onClosed))
     },
   }
 }

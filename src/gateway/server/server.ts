@@ -1,7 +1,6 @@
 import type { NameTable } from '#http/h1/name-table.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
-import { answerOptions, chooseScope, type ScopeOptions } from '../gate/choose-scope.ts'
-import { answerPreflight } from '../gate/cors.ts'
+import { answerNoContent, answerOptions, chooseScope, type ScopeOptions } from '../gate/choose-scope.ts'
 import type { FastLane } from '../lane/fast-lane.ts'
 import { LaneRequest } from '../lane/lane-request.ts'
 import { answerProblem } from '../refusals/send-problem.ts'
@@ -53,7 +52,7 @@ export function createGatewayServer(options: GatewayServerOptions): ArrivalServe
         traffic.proxy.handle(arrival)
         return
       default:
-        answerPreflight(arrival, scope)
+        answerNoContent(arrival, scope.lines)
     }
   }
 

@@ -80,7 +80,7 @@ function serverSpan(arrival: Arrival, trace: Trace, route: TracedRoute | undefin
   }
 }
 
-interface SentRequest {
+interface TracedCall {
   readonly route: TracedRoute
   readonly sentTo: SentTo
   readonly sentAt: number
@@ -90,7 +90,7 @@ interface SentRequest {
 function clientSpan(
   { head, outcome }: Arrival,
   trace: Trace,
-  { route, sentTo, sentAt, now }: SentRequest,
+  { route, sentTo, sentAt, now }: TracedCall,
 ): Span {
   const { upstream = '', status, code, destination, answeredAt } = outcome
   // If the gateway sent a problem instead, the status is not the upstream's.

@@ -2,15 +2,15 @@ import type { UsedRoute } from '#accounts/usage/counts.ts'
 import type { UsageRecorder } from '#accounts/usage/recorder.ts'
 import type { ChargeQuotas } from '#identity/limits/plans.ts'
 import type { Principal } from '#identity/principal.ts'
-import { monotonicClock } from '#platform/clock.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 
 /** Counts what accounts, and principals of foreign issuers, use of routes. */
 export interface UsageMeter {
   /**
    * Called when a request is forwarded: it counts whatever becomes of it.
-   * @param now its time on the monotonic clock
+   * @param now its time
    */
-  onForwarded(route: MeteredRoute, caller: Principal, now: number): void
+  onForwarded(route: MeteredRoute, caller: Principal, now: MonotonicMs): void
   /**
    * Called once the units of a forwarded request are known, on a route whose responses say them: when the head says so,
    * or the response has ended.

@@ -1,13 +1,14 @@
 import { hash, type X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import type { EpochMs } from '#platform/clock.ts'
 
 /** A certificate whose private key a client has proven to have. */
 export interface ClientCertificate {
   /** SHA-256 of the certificate in DER, as base64url: `x5t#S256` of RFC 8705 3.1. */
   readonly thumbprint: string
-  /** In milliseconds since 1970; Infinity = it is not known. */
-  readonly validUntil: number
+  /** Infinity = it is not known. */
+  readonly validUntil: EpochMs
 }
 
 /** Read once for each connection: null = the client has none. */

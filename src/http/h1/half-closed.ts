@@ -23,7 +23,7 @@ const silentTicksMax = 7
  * client may wait as long as the target may take. If no `102` may be sent, 0.7 s of silence mean that the client is
  * gone: in HTTP/1.0, and within a response, as a client that abandons a stream half-closes first. Nothing is written
  * while other code writes to the socket.
- * @returns stops watching before the connection has closed
+ * @returns a function that stops watching before the connection has closed
  */
 export function watchHalfClosed(
   connection: HalfClosedConnection,

@@ -19,6 +19,14 @@ export function* fieldsIn(rawHeaders: readonly string[]): Generator<[name: strin
     yield [rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '']
 }
 
+/** The fields but some. @param isDropped gets a name in lower case */
+export function withoutFields(
+  rawHeaders: readonly string[],
+  isDropped: (name: string) => boolean,
+): readonly string[] {
+  return rawHeaders.filter((_, index) => !isDropped((rawHeaders[index - (index % 2)] ?? '').toLowerCase()))
+}
+
 /**
  * The value of a field that was sent once; undefined if it is missing, or was sent more often and so is ambiguous.
  * @param rawHeaders name, value, name, value, as received

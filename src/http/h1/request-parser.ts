@@ -63,13 +63,14 @@ export class RequestParser {
     const room = Math.max(0, this.#options.headBytesMax - this.#skipped - start)
     const bytes = start === 0 && all.length <= room ? all : all.subarray(start, start + room)
     if (this.#line === undefined) this.#begin()
-    if (!this.#readLines(bytes)) {
+    const line = this.#readLines(bytes)
+    if (line === undefined) {
       if (all.length - start >= room) throw new HeadTooLarge()
       this.#keep(all, start)
       return undefined
     }
     this.end = start + this.#at + 2 - (partial?.length ?? 0)
-    return this.#takeHead(bytes)
+    return this.#takeHead(bytes, line)
   }
 
   #begin(): void {
@@ -79,11 +80,11 @@ export class RequestParser {
     this.#at = 0
   }
 
-  /** Continues parsing where it stopped. @returns whether the head is complete */
-  #readLines(bytes: Buffer): boolean {
+  /** Continues parsing where it stopped. @returns the request line, once the head is complete */
+  #readLines(bytes: Buffer): RequestLine | undefined {
     headBlock.load(bytes)
     this.#line ??= readRequestLine()
-    if (this.#line === undefined) return false
+    if (this.#line === undefined) return undefined
     if (this.#at === 0) this.#at = this.#line.end
     const at = readFieldLines(this.#at, this.#names, this.#marked)
     if (at === -1) {
@@ -93,7 +94,7 @@ export class RequestParser {
       )
     }
     this.#at = at
-    return bytes[at] === cr && at + 2 <= bytes.length
+    return bytes[at] === cr && at + 2 <= bytes.length ? this.#line : undefined
   }
 
   /** Keeps the parsed part of an incomplete head. */
@@ -103,9 +104,7 @@ export class RequestParser {
     if (this.#line !== undefined && this.#marked === sharedLines) this.#marked = sharedLines.copy()
   }
 
-  #takeHead(bytes: Buffer): ParsedHead | undefined {
-    const line = this.#line
-    if (line === undefined) return undefined
+  #takeHead(bytes: Buffer, line: RequestLine): ParsedHead {
     const { methodEnd, targetEnd, hasPlainTarget, minorVersion, hasHighBytes, end } = line
     this.#partial = undefined
     this.#line = undefined

@@ -1,3 +1,4 @@
+import type { MonotonicMs } from '#platform/clock.ts'
 import type { DeadlineSweep, Expiring } from '#platform/deadline.ts'
 
 /** How much of a body is read after its response to keep the connection usable; beyond that, the connection ends. */
@@ -109,8 +110,8 @@ export class LingeringClose {
     return this.#endsAt !== undefined
   }
 
-  /** @param now on the clock of performance.now() @returns the deadline to close it */
-  begin(now: number): number {
+  /** @returns the deadline to close it */
+  begin(now: MonotonicMs): number {
     this.#endsAt = now + lingeringTimeMs
     return now + lingeringTimeoutMs
   }

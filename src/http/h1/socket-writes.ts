@@ -44,11 +44,9 @@ function writeBatch(): void {
   for (const write of writes) write.writeNow()
 }
 
-/**
- * Writes to the handle of a socket, bypassing its stream, which takes as much time as parsing a head. The handle is
- * internal to Node: if it is not as expected, or the stream has something to write, the stream writes, and nothing else
- * changes.
- */
+// Writes to the handle of a socket, bypassing its stream, which takes as much time as parsing a head. The handle is
+// internal to Node: if it is not as expected, or the stream has something to write, the stream writes, and nothing else
+// changes.
 
 /** Identifies a write that the system did not accept at once. */
 interface WriteRequest {

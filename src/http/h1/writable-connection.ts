@@ -6,8 +6,7 @@ import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
 import type { ConnectionOptions } from './connection-options.ts'
 import { hasWrittenAll } from './read-buffers.ts'
 import { ResponseWriter } from './response-writer.ts'
-import * as timeouts from './slow-clients.ts'
-import { BodyRate } from './slow-clients.ts'
+import { BodyRate, sendTimeoutMs } from './slow-clients.ts'
 
 /**
  * The part of a client's connection that does not read: who handles its request, what is sent, and how long the client
@@ -108,7 +107,7 @@ export abstract class WritableConnection<Connection> {
   }
 
   startSendTimeout(): false {
-    this.deadline = this.options.connections.sweptAt + timeouts.sendTimeoutMs
+    this.deadline = this.options.connections.sweptAt + sendTimeoutMs
     return false
   }
 }

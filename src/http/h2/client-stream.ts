@@ -24,7 +24,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   listenerState: object | undefined
   /** Whether its responses have no body: kept here, as the head of the request may be unreadable. */
   isBodiless = false
-  /** On the clock of performance.now(): checked by its connection in each sweep. */
+  /** Checked by its connection in each sweep. */
   deadline = Number.POSITIVE_INFINITY
   readonly #stream: FrameStream
   readonly session: StreamOwner

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { MonotonicMs } from '#platform/clock.ts'
 import { chunksPerTurnMax } from '../h1/chunked-decoder.ts'
 import { hasWrittenAll, ownedCopy } from '../h1/read-buffers.ts'
 import { DirectSocketReader, type PooledSocketReader, type SocketReader } from '../h1/socket-reader.ts'
@@ -40,16 +41,13 @@ export class Connection implements UpstreamConnection {
   #isHandedOver = false
   /** Set once the target has stopped reading the body. */
   #drainTimer: NodeJS.Timeout | undefined
-  /** Until when it may be reused, on the clock of performance.now(). */
-  reusableUntil = 0
+  /** Until when it may be reused. */
+  reusableUntil: MonotonicMs = 0
   /** Whether it has carried a request before. */
   isReused = false
   readonly mayRefuse = false
-  /**
-   * Reuse waits until this time, as some targets still answer chunks that they left unread. On the clock of
-   * performance.now().
-   */
-  reusableFrom = 0
+  /** Reuse waits until this time, as some targets still answer chunks that they left unread. */
+  reusableFrom: MonotonicMs = 0
 
   /** @param reader given if the socket was created with it */
   constructor(socket: Socket, reader?: PooledSocketReader) {

@@ -35,7 +35,7 @@ const keepAliveDelayMs = 30_000
 /**
  * Connects to a target.
  * @param onread the memory that a plain socket reads into
- * @returns cancels: true if no event has been reported, and none will be
+ * @returns a function that cancels it, and returns true if no event has been reported and none will be
  */
 export function dial(
   { address, connectTimeoutMs, tls, protocol }: DialOptions,

@@ -1,4 +1,4 @@
-import { monotonicClock } from '#platform/clock.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import { DeadlineSweep, type Expiring } from '#platform/deadline.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { RequestOptions } from './upstream-connection.ts'
@@ -35,8 +35,8 @@ export class StallDeadline implements Expiring {
     return this.pausedAt !== never
   }
 
-  /** The head of a request has been sent. @param now on the clock of performance.now() */
-  start(options: RequestOptions, now: number): void {
+  /** The head of a request has been sent. */
+  start(options: RequestOptions, now: MonotonicMs): void {
     this.#options = options
     this.isRequestSent = options.body === 'none'
     this.#awaitsContinue = options.expectsContinue && !this.isRequestSent

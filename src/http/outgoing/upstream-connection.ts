@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { MonotonicMs } from '#platform/clock.ts'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import type { BodyFraming } from '../exchange/request-head.ts'
 import type { UpstreamFailure } from './failure.ts'
@@ -22,17 +23,16 @@ export interface UpstreamConnection {
   /** Whether a failure may be `not-processed`, so that what was sent has to be kept. */
   readonly mayRefuse: boolean
   readonly isOpen: boolean
-  /** The period in which it may be reused, on the clock of performance.now(). */
-  readonly reusableFrom: number
-  readonly reusableUntil: number
+  /** The period in which it may be reused. */
+  readonly reusableFrom: MonotonicMs
+  readonly reusableUntil: MonotonicMs
   /** Whether all memory that was written is released. */
   readonly hasWrittenAll: boolean
   /**
    * Begins a request; its head is sent together with the part of the body that follows immediately.
    * @param head as HTTP/1.1 writes it, with the empty line at its end, in Latin-1
-   * @param now on the clock of performance.now()
    */
-  start(head: string, options: RequestOptions, events: UpstreamResponseEvents, now: number): void
+  start(head: string, options: RequestOptions, events: UpstreamResponseEvents, now: MonotonicMs): void
   /** Passes further events of the request in progress to another receiver. */
   redirect(events: UpstreamResponseEvents): void
   /** @param chunk see RequestEvents @returns false where more should wait for onDrain */
@@ -42,8 +42,8 @@ export interface UpstreamConnection {
   /** Stops reading and the idle timeout, as it is unknown whether a target that is not read is idle. */
   pause(): void
   resume(): void
-  /** Since when it has been paused, on the clock of performance.now(); Infinity = it is not. */
-  readonly pausedAt: number
+  /** Since when it has been paused; Infinity = it is not. */
+  readonly pausedAt: MonotonicMs
   /** Ends the request with this failure. */
   fail(failure: UpstreamFailure): void
   /** Cancels the request and closes its connection or stream, without further events. */
@@ -68,7 +68,7 @@ export const noHolder: ConnectionHolder = { onFree: () => {}, onLasting: () => {
 export interface ConnectionOpener {
   /**
    * @param isNew whether to use no existing connection, as it may be about to end like the one before
-   * @returns cancels: true if no event has been reported, and none will be
+   * @returns a function that cancels it, and returns true if no event has been reported and none will be
    */
   open(events: OpenEvents, use: ConnectionUse, isNew: boolean): () => boolean
   /** Opens no more connections, and closes those not in use. */

@@ -64,7 +64,7 @@ function createStrategy<Some extends Candidate>(
 
 /**
  * Smooth weighted round-robin, as in nginx: 2 to 1 gives A B A, not A A B.
- * @returns chooses the next of the eligible targets whose load is at most `loadMax`; undefined = none
+ * @returns a function that chooses the next of the eligible targets whose load is at most `loadMax`; undefined = none
  */
 function createWeightedRoundRobin<Some extends Candidate>(targets: readonly Some[]) {
   const entries = targets.map((target) => ({ target, credit: 0 }))

@@ -59,12 +59,12 @@ export class Call implements UpstreamResponseEvents, Waiter {
     else this.#events.onFailure(new UpstreamFailure('no-target', 'no target is healthy'))
   }
 
-  /** Takes over a request in progress, whose events now go to the call. */
+  /** Takes over a request, whose events now go to the call. */
   adopt({ target, connection, isAnswered }: SentRequest): void {
     this.#target = target
     this.#connection = connection
     this.#isAnswered = isAnswered
-    connection.redirect(this)
+    connection?.redirect(this)
   }
 
   /** @returns false where more should wait for onDrain */

@@ -71,7 +71,6 @@ function checkHeaderLines(lines: readonly string[], headers: UpstreamHeaders | u
 }
 
 /** The gRPC health checking protocol: github.com/grpc/grpc/blob/master/doc/health-checking.md. */
-
 const grpcHealthPath = '/grpc.health.v1.Health/Check'
 
 /** The values of HealthCheckResponse.ServingStatus. */

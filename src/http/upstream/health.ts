@@ -36,8 +36,8 @@ export interface HealthOptions {
 interface TargetHealthOptions extends Pick<HealthOptions, 'passive'> {
   /** Required if there are checks. */
   readonly active: Pick<ActiveCheckTimes, 'unhealthyAfter' | 'healthyAfter'> | undefined
-  /** Milliseconds on a monotonic clock. */
-  clock(): number
+  /** Milliseconds on a monotonic monotonic. */
+  monotonic(): number
   /** Called once for each change. @param reason for the log */
   onChange(isEjected: boolean, reason: string): void
 }
@@ -90,9 +90,9 @@ export class TargetHealth {
    * @param isTrial whether the request was a trial of the target
    */
   recordFailure(failure: string, client: FailedClient | undefined, isTrial: boolean): void {
-    const { passive, clock } = this.#options
+    const { passive, monotonic } = this.#options
     if (!passive || this.#isUnhealthy) return
-    const now = clock()
+    const now = monotonic()
     if (this.#trialAt !== undefined) {
       // Requests that were in flight when it was ejected say nothing new.
       if (isTrial) this.#trialAt = now + passive.ejectForMs
@@ -117,13 +117,13 @@ export class TargetHealth {
 
   /** Whether a request may be its trial. */
   isDueForTrial(): boolean {
-    return !this.#isUnhealthy && this.#trialAt !== undefined && this.#options.clock() >= this.#trialAt
+    return !this.#isUnhealthy && this.#trialAt !== undefined && this.#options.monotonic() >= this.#trialAt
   }
 
   /** Makes one request its trial; if that has no result, another is due after the same time. */
   beginTrial(): void {
-    const { passive, clock } = this.#options
-    if (passive && this.#trialAt !== undefined) this.#trialAt = clock() + passive.ejectForMs
+    const { passive, monotonic } = this.#options
+    if (passive && this.#trialAt !== undefined) this.#trialAt = monotonic() + passive.ejectForMs
   }
 
   #clearFailures(): void {

@@ -1,6 +1,6 @@
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { trustSystemAuthorities } from '#platform/certificate-authorities.ts'
-import { type Clock, monotonicClock } from '#platform/clock.ts'
+import { type MonotonicClock, monotonicClock } from '#platform/clock.ts'
 import { createHttp1Opener } from '../outgoing/dial.ts'
 import { createHttp2Opener } from '../outgoing/h2/opener.ts'
 import type { TargetAddress } from '../outgoing/target-address.ts'
@@ -22,7 +22,7 @@ export interface HealthChange {
 export interface TargetOpenerOptions {
   onHealthChange(change: HealthChange): void
   /** Default: performance.now(). */
-  readonly clock?: Clock | undefined
+  readonly monotonic?: MonotonicClock | undefined
 }
 
 /**
@@ -40,7 +40,7 @@ export type OpenTarget = (
 export function createTargetOpener(config: UpstreamConfig, options: TargetOpenerOptions): OpenTarget {
   const { connectTimeoutMs, connectionsMax, protocol } = config
   const { verify, serverName } = config.tls
-  const { clock } = options
+  const { monotonic } = options
   let context: SecureContext | undefined
   return function openTarget(address, weight, configured, health) {
     // Created once: loading certificates for every connection would cost more than the handshake.
@@ -58,7 +58,7 @@ export function createTargetOpener(config: UpstreamConfig, options: TargetOpener
       configured,
       address: name !== configured && 'host' in address.endpoint ? address.endpoint.host : undefined,
       weight,
-      pool: new Pool({ opener, connectTimeoutMs, connectionsMax, ...(clock && { clock }) }),
+      pool: new Pool({ opener, connectTimeoutMs, connectionsMax, ...(monotonic && { monotonic }) }),
       health: health ?? createHealth(name, config, options),
       inFlight: 0,
     }
@@ -73,12 +73,12 @@ function createContext({ ca, cert, key }: UpstreamConfig['tls']): SecureContext 
 function createHealth(
   target: string,
   { name, health }: UpstreamConfig,
-  { onHealthChange, clock = monotonicClock }: TargetOpenerOptions,
+  { onHealthChange, monotonic = monotonicClock }: TargetOpenerOptions,
 ): TargetHealth | undefined {
   if (!health.active && !health.passive) return undefined
   return new TargetHealth({
     ...health,
-    clock,
+    monotonic,
     onChange: (isEjected, reason) =>
       onHealthChange({ upstream: name, target, isHealthy: !isEjected, reason }),
   })

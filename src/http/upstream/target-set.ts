@@ -35,7 +35,7 @@ interface TargetSet {
 }
 
 export function openTargetSet(config: UpstreamConfig, options: TargetSetOptions): TargetSet {
-  const { previous, onTargets, onAddressChange, onHealthChange, clock } = options
+  const { previous, onTargets, onAddressChange, onHealthChange, monotonic } = options
   // With other health options the previous state does not apply.
   const hasSameHealth = isDeepStrictEqual(previous?.config.health, config.health)
   const before = previous?.targets ?? []
@@ -48,7 +48,7 @@ export function openTargetSet(config: UpstreamConfig, options: TargetSetOptions)
   )
   // A target that is listed twice is still one server.
   const healths = new Map(hasSameHealth ? before.map(({ name, health }) => [name, health]) : [])
-  const create = createTargetOpener(config, { clock, onHealthChange })
+  const create = createTargetOpener(config, { monotonic, onHealthChange })
   const open: OpenTarget = (address, weight, configured) => {
     const target = create(address, weight, configured, healths.get(address.name))
     healths.set(target.name, target.health)

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { MonotonicMs } from '#platform/clock.ts'
 import type { TargetAddress } from '../outgoing/target-address.ts'
 import type {
   RequestOptions,
@@ -59,16 +60,16 @@ export interface UpstreamRequest extends RequestOptions, PoolUser {
 export interface CallEvents extends UpstreamResponseEvents {
   /**
    * The head was sent to a target: the body may now follow, or continue if the request is sent again.
-   * @param now on the clock of performance.now()
    */
-  onSent(target: Target, now: number): void
+  onSent(target: Target, now: MonotonicMs): void
 }
 
-/** A request in progress, on a connection that was idle. */
+/** A request without a body that somebody else has sent, or has got no connection for. */
 export interface SentRequest {
   /** The target, where it counts as in flight. */
   readonly target: Target
-  readonly connection: UpstreamConnection
+  /** undefined = it got none. */
+  readonly connection: UpstreamConnection | undefined
   /** Whether the head of its response has arrived. */
   readonly isAnswered: boolean
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { MonotonicClock } from '#platform/clock.ts'
 import type { Keys } from '#platform/secrets/sealing.ts'
 import { type ChooseTarget, createBalancer, preferBound } from './balancer.ts'
 import { Call, type CallOptions } from './call.ts'
@@ -18,7 +18,7 @@ export interface UpstreamOptions {
   /** Needed where balancing is `sticky`: keys that all processes have. */
   readonly targetKeys?: () => Keys
   /** Default: performance.now(). */
-  readonly clock?: Clock
+  readonly monotonic?: MonotonicClock
 }
 
 /** A named backend: it chooses a target for each request. */
@@ -40,10 +40,10 @@ export interface Upstream
 
 export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): Upstream {
   const { name, responseTimeoutMs, headers, host, health, retryAttempts, idleTimeoutMs } = config
-  const { previous, onHealthChange, onAddressChange = () => {}, clock } = options
+  const { previous, onHealthChange, onAddressChange = () => {}, monotonic } = options
   const targetIds = config.balancing === 'sticky' ? targetIdsOf(name, options) : undefined
   const checks = health.active && openHealthChecks(health.active, headers)
-  const set = openTargetSet(config, { previous, onHealthChange, onAddressChange, onTargets: use, clock })
+  const set = openTargetSet(config, { previous, onHealthChange, onAddressChange, onTargets: use, monotonic })
   let current = chooserFor(set.targets)
   checks?.follow(set.settled)
   const chooseTarget: ChooseTarget =

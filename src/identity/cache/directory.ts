@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { Clock, MonotonicClock } from '#platform/clock.ts'
 import { findCompactKey } from '#platform/secrets/keys.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { LoggedChange } from '#store/changes.ts'
@@ -43,10 +43,9 @@ export interface DirectoryOptions extends CacheLimits {
   readonly tokenLifetimeMs: number
   /** How far the clock of a token's issuer may be ahead of ours, or behind. */
   readonly clockToleranceMs: number
-  /** Milliseconds since 1970. */
   readonly clock: Clock
   /** For time spans. */
-  readonly monotonic: Clock
+  readonly monotonic: MonotonicClock
   /** Called for every look-up of an account, or of a principal of a foreign issuer. */
   report(result: LookUpResult): void
   /** Applies every change made so far. @throws GatehouseError `store-unavailable` */

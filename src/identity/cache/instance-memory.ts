@@ -1,4 +1,4 @@
-import { monotonicClock } from '#platform/clock.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { compactDigest } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/account.ts'
@@ -17,8 +17,8 @@ import type { CachedAccount, CachedKey, CachedSession, CachedSubject, Profile } 
 export interface InstanceMemory {
   /** Resolves to undefined if nothing is cached, or there is no answer in time. Never rejects. */
   recall(key: string): Promise<unknown>
-  /** @param startedAt when the look-up began, on the clock of performance.now(): changes since then are newer */
-  learn(key: string, value: unknown, startedAt: number): void
+  /** @param startedAt when the look-up began: changes since then are newer */
+  learn(key: string, value: unknown, startedAt: MonotonicMs): void
   /** To be called as soon as a change is known. */
   forget(key: string): void
   /** From now on this process drops what changes; if no other did so until now, everything is outdated. */
@@ -29,8 +29,8 @@ export interface InstanceMemory {
 
 /** The memory as a starting worker gets it. */
 export interface WorkerMemory extends InstanceMemory {
-  /** When a worker last read the change log, on the clock of performance.now(); undefined = never. */
-  readonly lastReadAt: number | undefined
+  /** When a worker last read the change log; undefined = never. */
+  readonly lastReadAt: MonotonicMs | undefined
 }
 
 export const accountKey = (id: string) => `account ${id}`

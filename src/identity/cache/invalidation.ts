@@ -1,4 +1,4 @@
-import { type Clock, monotonicClock } from '#platform/clock.ts'
+import { type Clock, type MonotonicClock, monotonicClock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { ChangeLogReading, ChangeStore, LoggedChange } from '#store/changes.ts'
 import { createCatchUp, createCurrency, type Moment, type StoreConnectionState } from './store-connection.ts'
@@ -10,10 +10,9 @@ interface InvalidationOptions {
   readonly pollMs: number
   /** How often it is read while the store announces changes of other instances, and no request uses cached data. */
   readonly idlePollMs: number
-  /** Milliseconds since 1970. */
   readonly clock: Clock
-  /** For time spans; default: performance.now(). */
-  readonly monotonic?: Clock
+  /** Default: performance.now(). */
+  readonly monotonic?: MonotonicClock
   /** Drops the entries that a change affects. If it throws, the change counts as a gap: everything is dropped. */
   apply(change: LoggedChange): void
   /**
@@ -164,7 +163,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
 
   function poll(): Promise<void> {
     if (!running) {
-      startedAt = performance.now()
+      startedAt = monotonic()
       const wasIdle = isIdle
       // Assumed until this reading shows that the store is reachable and announces changes.
       isIdle = false
@@ -181,7 +180,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
   function schedule(): void {
     clearInterval(timer)
     if (isClosed) return
-    const waitMs = Math.max(0, Math.round(startedAt + idlePollMs - performance.now()))
+    const waitMs = Math.max(0, Math.round(startedAt + idlePollMs - monotonic()))
     timer = (isIdle ? setTimeout(pollAgain, waitMs) : setInterval(pollAgain, pollMs)).unref()
   }
 
@@ -216,7 +215,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
       assertUp()
       await running
       assertUp()
-      const waitMs = startedAt + confirmGapMs - performance.now()
+      const waitMs = startedAt + confirmGapMs - monotonic()
       if (waitMs <= 0 && !running) return
       // A timer may fire early by part of a millisecond.
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, Math.ceil(waitMs)))

@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { EpochMs, MonotonicClock, MonotonicMs } from '#platform/clock.ts'
 import { createLru } from './lru.ts'
 
 /** When subjects have changed, as far back as needed. */
@@ -21,18 +21,18 @@ const subjectsMax = 100_000
 
 interface KnownChange {
   readonly subject: string
-  /** When it was made, in milliseconds since 1970. */
-  readonly at: number
+  /** When it was made. */
+  readonly at: EpochMs
   readonly position: number
 }
 
 interface RecentChange extends Omit<KnownChange, 'subject'> {
-  /** When it was recorded, on the monotonic clock, as the system's clock may be set. */
-  readonly recordedAt: number
+  /** When it was recorded, whatever happens to the system's clock. */
+  readonly recordedAt: MonotonicMs
 }
 
 /** @param windowMs how long a change is kept after it was recorded */
-export function createRecentChanges(windowMs: number, monotonic: Clock): RecentChanges {
+export function createRecentChanges(windowMs: number, monotonic: MonotonicClock): RecentChanges {
   /** In recording order. */
   const changes = new Map<string, RecentChange>()
   let forgottenUntil = 0

@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { MonotonicClock } from '#platform/clock.ts'
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { createLru } from './lru.ts'
 import type { StoreConnectionState } from './store-connection.ts'
@@ -24,7 +24,7 @@ export interface LoadingCacheOptions<Value> {
   /** Whether a key is known to have existed; if so, its absence is final. */
   hasChanged(key: string): boolean
   /** For time spans. */
-  readonly monotonic: Clock
+  readonly monotonic: MonotonicClock
   /** Called for every look-up. */
   report(result: LookUpResult): void
 }

@@ -1,34 +1,33 @@
-import type { Clock } from '#platform/clock.ts'
+import type { Clock, EpochMs, MonotonicClock, MonotonicMs } from '#platform/clock.ts'
 
 /** The current state of the connection to the store; only invalidation.ts writes it. At first nothing is cached. */
 export class StoreConnectionState {
   /** Whether the store responded to the last request. */
   isUp = false
-  /** When the change log was last read, which confirms all entries not dropped; milliseconds since 1970, 0 = never. */
-  confirmedAt = 0
-  /** The same moment on the monotonic clock; -Infinity = never. */
-  readAt = Number.NEGATIVE_INFINITY
+  /** When the change log was last read, which confirms all entries not dropped; 0 = never. */
+  confirmedAt: EpochMs = 0
+  /** The same moment on the other clock; -Infinity = never. */
+  readAt: MonotonicMs = Number.NEGATIVE_INFINITY
   /** The time since which every change has been read; Infinity = nothing has been read yet. */
-  completeSince = Number.POSITIVE_INFINITY
+  completeSince: EpochMs = Number.POSITIVE_INFINITY
   /**
    * Until when cached data is used without another reading of the change log; Infinity = as long as the store is
-   * unreachable, when `cache.maxStale` limits it. On the monotonic clock.
+   * unreachable, when `cache.maxStale` limits it.
    */
-  currentUntil = Number.POSITIVE_INFINITY
-  /** The same in milliseconds since 1970: the monotonic clock may stand still while the machine is suspended. */
-  currentUntilTime = Number.POSITIVE_INFINITY
+  currentUntil: MonotonicMs = Number.POSITIVE_INFINITY
+  /** The same on the other clock: the monotonic one may stand still while the machine is suspended. */
+  currentUntilTime: EpochMs = Number.POSITIVE_INFINITY
   /**
    * From when on a use of cached data triggers a reading of the change log, which is read less often while nobody uses
-   * it; Infinity = it is read often enough, or right now. On the monotonic clock.
+   * it; Infinity = it is read often enough, or right now.
    */
-  refreshAt = Number.POSITIVE_INFINITY
+  refreshAt: MonotonicMs = Number.POSITIVE_INFINITY
 }
 
-/** @param now on the monotonic clock  @param time milliseconds since 1970 */
 export function isCurrent(
   storeConnection: Readonly<StoreConnectionState>,
-  now: number,
-  time: number,
+  now: MonotonicMs,
+  time: EpochMs,
 ): boolean {
   return now < storeConnection.currentUntil && time < storeConnection.currentUntilTime
 }
@@ -48,10 +47,8 @@ export function mergeHealth(healths: readonly StoreHealth[]): StoreHealth {
 
 /** The same moment on both clocks. */
 export interface Moment {
-  /** On the monotonic clock. */
-  readonly now: number
-  /** Milliseconds since 1970. */
-  readonly time: number
+  readonly now: MonotonicMs
+  readonly time: EpochMs
 }
 
 /** Decides how long cached data is used: for a moment after each reading of the change log, and through an outage. */
@@ -86,7 +83,7 @@ const catchUpMs = 400
 export function createCurrency(
   storeConnection: StoreConnectionState,
   clock: Clock,
-  monotonic: Clock,
+  monotonic: MonotonicClock,
 ): Currency {
   /** When the reading in flight began. */
   let inFlight: Moment | undefined
@@ -157,7 +154,7 @@ export function createCurrency(
 interface CatchUpOptions {
   readonly storeConnection: Readonly<StoreConnectionState>
   readonly currency: Currency
-  readonly monotonic: Clock
+  readonly monotonic: MonotonicClock
   /** Reads the change log; resolves whether or not the store responded. */
   poll(): Promise<void>
 }

@@ -40,7 +40,6 @@ interface ForeignTokensOptions {
   readonly ownIssuer: string
   readonly verified: VerifiedTokens<ForeignClaims>
   readonly clockToleranceMs: number
-  /** Milliseconds since 1970. */
   readonly clock: Clock
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { Clock, EpochMs, MonotonicClock } from '#platform/clock.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { isRecord } from '#platform/json.ts'
 import type { Log } from '#platform/log/log.ts'
@@ -36,10 +36,9 @@ interface IntrospectionOptions {
   readonly clockToleranceMs: number
   /** How many answers are kept. */
   readonly answersMax: number
-  /** Milliseconds since 1970. */
   readonly clock: Clock
   /** For time spans. */
-  readonly monotonic: Clock
+  readonly monotonic: MonotonicClock
   onAsked(outcome: IntrospectionOutcome): void
 }
 
@@ -68,8 +67,8 @@ const logPauseMs = 60_000
 interface Answer {
   readonly claims: ForeignClaims
   readonly askedAt: number
-  /** When the token expires by its issuer's words, in milliseconds since 1970; Infinity = it does not say. */
-  readonly expiresAt: number
+  /** When the token expires by its issuer's words; Infinity = it does not say. */
+  readonly expiresAt: EpochMs
   renewAt: number
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { MonotonicClock } from '#platform/clock.ts'
 import { inTime } from '#platform/deadline.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { parseJson } from '#platform/json.ts'
@@ -14,7 +14,8 @@ export interface IssuerKeys {
   find(kid: string | undefined, algorithm: IssuerAlgorithm): PublicKey | 'never-had' | 'unknown' | 'several'
   /**
    * Fetches the keys again for an unknown ID, at most once in `refetchGapMs` (key-set-fetches.ts), whoever asks.
-   * @returns once the keys are as new as possible, or after `waitMs`: whether they are the issuer's current ones
+   * Resolves once they are as new as possible, or after `waitMs`.
+   * @returns whether they are the issuer's current ones
    */
   refetch(): Promise<boolean>
   /** Resolves once a fetch in progress has ended, or after `waitMs`. */
@@ -36,7 +37,7 @@ export interface IssuerKeysOptions {
   readonly issuer: IssuerOptions
   readonly log: Pick<Log, 'info' | 'error'>
   /** Monotonic. */
-  readonly monotonic: Clock
+  readonly monotonic: MonotonicClock
   /** Called when keys were fetched. `removed`: a known key has disappeared or changed. */
   onReplaced(change: 'added' | 'removed'): void
   /** Called for each fetch that was made for these keys; not for results that are shared with other workers. */

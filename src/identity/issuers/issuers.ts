@@ -34,7 +34,6 @@ export interface IssuersOptions extends Pick<IssuerKeysOptions, 'log' | 'monoton
   readonly clockToleranceMs: number
   /** How many answers about tokens are kept of each issuer. */
   readonly answersMax: number
-  /** Milliseconds since 1970. */
   readonly clock: Clock
   /** Called when earlier decisions about tokens are no longer valid. */
   onReplaced(): void

@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { MonotonicClock } from '#platform/clock.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { isRecord } from '#platform/json.ts'
 import { fetchJson } from './fetch-json.ts'
@@ -50,7 +50,7 @@ interface LocationState {
 }
 
 /** @param monotonic milliseconds */
-export function openKeySetFetches(monotonic: Clock): KeySetFetches {
+export function openKeySetFetches(monotonic: MonotonicClock): KeySetFetches {
   const abort = new AbortController()
   const states = new Map<string, LocationState>()
 

@@ -39,7 +39,7 @@ export function isLoopback(url: URL): boolean {
   return url.protocol === 'http:' && isSecureUrl(url.href)
 }
 
-/** @returns other texts as they are */
+/** A redirect URI without its port if it leads to this machine; any other is returned unchanged. */
 function withoutPort(text: string): string {
   const url = new URL(text)
   if (!isLoopback(url)) return text

@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { MonotonicClock } from '#platform/clock.ts'
 import { isSecureUrl } from './issuer.ts'
 import { discoverServer } from './key-set-fetches.ts'
 
@@ -23,7 +23,7 @@ const retryMs = 10_000
  * stays valid while the issuer cannot be reached.
  * @param monotonic milliseconds
  */
-export function createSignInEndpointLookup(issuer: string, monotonic: Clock): FindSignInEndpoints {
+export function createSignInEndpointLookup(issuer: string, monotonic: MonotonicClock): FindSignInEndpoints {
   let known: SignInEndpoints | undefined
   let failure: unknown
   let fetching: Promise<void> | undefined

@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { MonotonicClock } from '#platform/clock.ts'
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import type { ImportedKeyStore } from '#store/imported-keys.ts'
 import { digestText } from '#store/keys.ts'
@@ -28,7 +28,7 @@ export interface ImportedKeysOptions {
   /** How long the absence of a key is cached. */
   readonly negativeTtlMs: number
   /** For time spans. */
-  readonly monotonic: Clock
+  readonly monotonic: MonotonicClock
 }
 
 /** Entries have a fixed length of about 250 bytes: at most 25 MiB and 2.5 MiB. */

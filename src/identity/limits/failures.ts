@@ -124,7 +124,11 @@ function leftOf(
 async function countShared(
   limiter: RateLimiter,
   rate: Rate,
-  { subject, here, isMalformed }: { subject: string; here: RateResult; isMalformed: boolean },
+  {
+    subject,
+    here,
+    isMalformed,
+  }: { readonly subject: string; readonly here: RateResult; readonly isMalformed: boolean },
 ): Promise<GatehouseError | undefined> {
   const known = (await limiter.takeInInstance?.(failurePurpose, subject, rate).catch(() => here)) ?? here
   const taken = known.isAllowed && !isMalformed ? await limiter.take(failurePurpose, subject, rate) : known

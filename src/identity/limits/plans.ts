@@ -1,5 +1,6 @@
 import type { Plan, Plans } from '#accounts/usage/plan-reports.ts'
 import type { Allowance } from '#platform/allowance.ts'
+import type { MonotonicMs } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Quota } from '#store/quotas.ts'
 import type { Rate } from '#store/rates.ts'
@@ -12,13 +13,13 @@ import type { RateLimiter } from './rate-limiter.ts'
 /**
  * Counts a request against the quota of its key, and the plan of its account. Synchronous unless the store has to be
  * asked.
- * @param now the time of the request on the clock of performance.now()
+ * @param now the time of the request
  * @param allowances where it is noted what is left
  * @returns `rate-limited` or `quota-exceeded` if the caller has to wait
  */
 export type CountAgainstQuotas = (
   principal: Principal | undefined,
-  now: number,
+  now: MonotonicMs,
   allowances?: Allowances,
 ) => GatehouseError | undefined | Promise<GatehouseError | undefined>
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '#platform/clock.ts'
+import type { Clock, MonotonicClock, MonotonicMs } from '#platform/clock.ts'
 import { type Quota, type QuotaStore, type QuotaTake, type QuotaWindow, quotaSlack } from '#store/quotas.ts'
 
 /** What this process knows about a subject's quota in one window. */
@@ -13,8 +13,8 @@ export class Reservation implements QuotaWindow {
   limit = 0
   /** How many were granted to all processes together, when the store was last asked. */
   granted = 0
-  /** Until when the window need not be checked again, on the monotonic clock. */
-  currentUntil = Number.NEGATIVE_INFINITY
+  /** Until when the window need not be checked again. */
+  currentUntil: MonotonicMs = Number.NEGATIVE_INFINITY
   /** How many may pass without asking the store. */
   left = 0
   /** At this value of `left` more are requested, before any client has to wait; -1 = never. */
@@ -23,13 +23,13 @@ export class Reservation implements QuotaWindow {
   passed = 0
   /** How many of these the store has not been told of. */
   uncounted = 0
-  /** When the store was asked last, on the monotonic clock, and what `passed` was then. */
-  askedAt = Number.NEGATIVE_INFINITY
+  /** When the store was asked last, and what `passed` was then. */
+  askedAt: MonotonicMs = Number.NEGATIVE_INFINITY
   passedWhenAsked = 0
   /** The value of `passed` when it was last checked whether the reservation is in use. */
   passedWhenChecked = 0
-  /** Until when the store is not asked, because the quota was used up; on the monotonic clock. */
-  usedUpUntil = 0
+  /** Until when the store is not asked, because the quota was used up. */
+  usedUpUntil: MonotonicMs = 0
   isAsking = false
   /** Resolves once no request to the store is pending. */
   settled: Promise<void> = Promise.resolve()
@@ -65,9 +65,8 @@ const refillMin = 8
 
 /**
  * The number of requests expected soon, given those since the store was last asked: at least one.
- * @param now on the monotonic clock
  */
-export function expectedSoon({ askedAt, passed, passedWhenAsked }: Reservation, now: number): number {
+export function expectedSoon({ askedAt, passed, passedWhenAsked }: Reservation, now: MonotonicMs): number {
   const elapsedMs = Math.max(1, now - askedAt)
   return Math.ceil(((passed - passedWhenAsked) * aheadMs) / elapsedMs) || 1
 }
@@ -87,8 +86,8 @@ export function hasToAsk({ left, refillAt, uncounted }: Reservation): boolean {
   return left <= refillAt || uncounted > 0
 }
 
-/** Adds what was granted. @param now on the monotonic clock */
-function addGranted(reservation: Reservation, granted: number, now: number): void {
+/** Adds what was granted. */
+function addGranted(reservation: Reservation, granted: number, now: MonotonicMs): void {
   reservation.left += granted
   reservation.refillAt = reservation.left < refillMin ? -1 : Math.floor(reservation.left * refillShare)
   reservation.askedAt = now
@@ -97,9 +96,8 @@ function addGranted(reservation: Reservation, granted: number, now: number): voi
 
 interface QuotaRequestsOptions {
   readonly store: Pick<QuotaStore, 'takeQuota'>
-  /** Milliseconds since 1970. */
   readonly clock: Clock
-  readonly monotonic: Clock
+  readonly monotonic: MonotonicClock
   /** The number of processes last known. */
   processes(): number
 }

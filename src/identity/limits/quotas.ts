@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { Clock, MonotonicClock, MonotonicMs } from '#platform/clock.ts'
 import { type Quota, type QuotaStore, quotaUsed, quotaWindow } from '#store/quotas.ts'
 import {
   addPassed,
@@ -14,9 +14,9 @@ import {
 export interface Quotas {
   /**
    * Takes one request. Synchronous while this process has some reserved, and while the store is unreachable.
-   * @param now the time of the request on the monotonic clock
+   * @param now the time of the request
    */
-  take(subject: string, quota: Quota, now: number): QuotaResult | Promise<QuotaResult>
+  take(subject: string, quota: Quota, now: MonotonicMs): QuotaResult | Promise<QuotaResult>
   /**
    * Counts what a request has cost beyond the one that was taken for it, which may be more than is left.
    * @param more from -1, which undoes the take
@@ -37,7 +37,7 @@ interface QuotasOptions {
   /** Milliseconds since 1970, as windows are those of UTC. */
   readonly clock: Clock
   /** Monotonic. */
-  readonly monotonic: Clock
+  readonly monotonic: MonotonicClock
   /** The number of processes last known. */
   processes(): number
   /** Called each time that the store was asked, which is often where little is left. */

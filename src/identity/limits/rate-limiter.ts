@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '#platform/clock.ts'
+import type { MonotonicClock } from '#platform/clock.ts'
 import { createLocalRates } from '#store/local-rates.ts'
 import type { InstanceCounts, Rate, RateResult, RateStore } from '#store/rates.ts'
 
@@ -24,8 +24,7 @@ export interface RateLimiter {
 interface RateLimiterOptions {
   readonly store: RateStore
   readonly storeConnection: { readonly isUp: boolean }
-  /** Monotonic, as rates are measured in time spans. */
-  readonly clock: Clock
+  readonly monotonic: MonotonicClock
   /** Counts that the workers of this instance share; undefined = there is only one worker. */
   readonly counts?: InstanceCounts | undefined
 }
@@ -41,10 +40,15 @@ const heartbeatRetryMs = 100
  * While the store is unreachable each process counts alone, and allows its share: the limit divided by the last known
  * number of processes, at least one.
  */
-export function openRateLimiter({ store, storeConnection, clock, counts }: RateLimiterOptions): RateLimiter {
-  const local = createLocalRates(clock)
+export function openRateLimiter({
+  store,
+  storeConnection,
+  monotonic,
+  counts,
+}: RateLimiterOptions): RateLimiter {
+  const local = createLocalRates(monotonic)
   // A second set of counters, as `takeInProcess` must not use up the outage share in `local`.
-  const inProcess = createLocalRates(clock)
+  const inProcess = createLocalRates(monotonic)
   const instance = randomUUID()
   let processes = 1
   let timer: NodeJS.Timeout | undefined
@@ -69,12 +73,12 @@ export function openRateLimiter({ store, storeConnection, clock, counts }: RateL
     dueAt = Number.POSITIVE_INFINITY
     const isSent = await sendHeartbeat()
     if (isClosed) return
-    if (isSent) dueAt = clock() + heartbeatDueMs
+    if (isSent) dueAt = monotonic() + heartbeatDueMs
     timer = setTimeout(heartbeat, isSent ? heartbeatMs : heartbeatRetryMs).unref()
   }
 
   function beat(): void {
-    if (clock() >= dueAt) void heartbeat()
+    if (monotonic() >= dueAt) void heartbeat()
   }
 
   function take(purpose: string, subject: string, rate: Rate): RateResult | Promise<RateResult> {

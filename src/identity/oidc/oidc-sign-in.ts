@@ -13,7 +13,7 @@ import type { Visitor } from '#store/sessions.ts'
 import { takeOrThrow } from '../limits/limits.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
 import type { KnownClients, PortalSessionIds, PortalSessions, SignedIn } from '../portal/portal-sessions.ts'
-import type { Person } from './provider.ts'
+import type { KnownPerson, Person } from './person.ts'
 
 /** Decides which account a person signs in to who was authenticated by an OpenID provider. */
 export interface OidcSignIn {
@@ -44,9 +44,6 @@ export interface OidcSignIn {
    */
   admit(visitor: Visitor): Promise<void>
 }
-
-/** A person at the provider, and the verified e-mail. */
-export type KnownPerson = Pick<Person, 'identity'> & { readonly email: string }
 
 /** The account with the person's e-mail has been used without the provider, by whoever set its password first. */
 export class TakeOverNeeded extends Error {

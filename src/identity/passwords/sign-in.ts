@@ -178,7 +178,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     return renewed
   }
 
-  async function redeemLink(link: { token: string; password: string }, visitor: Visitor) {
+  async function redeemLink(link: { readonly token: string; readonly password: string }, visitor: Visitor) {
     const account = await links.redeem(link, visitor)
     return account.portal.secondFactor ? undefined : sessions.start(account, visitor)
   }
@@ -192,7 +192,7 @@ export function createSignIn(options: SignInOptions): SignIn {
 
   async function changePassword(
     viewer: Viewer,
-    { current, password }: { current: string; password: string },
+    { current, password }: { readonly current: string; readonly password: string },
     visitor: Visitor,
   ) {
     assertGoodPassword(password, viewer.account)

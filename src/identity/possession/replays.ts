@@ -1,3 +1,4 @@
+import type { EpochMs } from '#platform/clock.ts'
 import type { Rate, RateResult } from '#store/rates.ts'
 
 /** Proofs that have been used: each counts once, in all workers and instances. */
@@ -5,11 +6,11 @@ export interface ProofReplays {
   /**
    * Uses a proof. Synchronous where this process is the only one.
    * @param id of at most 64 characters
-   * @param issuedAt when it was made, in milliseconds since 1970
+   * @param issuedAt when it was made
    * @param lifetimeMs how long it can be valid
    * @returns false where it may have been used before
    */
-  use(id: string, issuedAt: number, lifetimeMs: number): boolean | Promise<boolean>
+  use(id: string, issuedAt: EpochMs, lifetimeMs: number): boolean | Promise<boolean>
 }
 
 interface ProofReplaysOptions {

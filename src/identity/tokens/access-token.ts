@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { Clock, EpochMs } from '#platform/clock.ts'
 import { isRecord } from '#platform/json.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
 import { unlimited } from '#store/secret-keys.ts'
@@ -34,8 +34,8 @@ interface TokenSubject extends Pick<AccessTokenClaims, 'accountId' | 'sessionId'
 
 export interface TokenLimits {
   readonly scopes: readonly string[]
-  /** When the key ends, in milliseconds since 1970; Infinity = never. */
-  readonly validUntil: number
+  /** When the key ends; Infinity = never. */
+  readonly validUntil: EpochMs
 }
 
 const noLimits: TokenLimits = { scopes: unlimited, validUntil: Number.POSITIVE_INFINITY }
@@ -57,17 +57,17 @@ export interface AccessTokens {
    * The token for the access cookie: it lives longer, and says so, as it is the only kind that can be renewed. Programs
    * have the others, and backends with `forwardCredentials`: whoever has one must not prolong it without the refresh
    * token.
-   * @param until when its session ends, in milliseconds since 1970
+   * @param until when its session ends
    * @returns undefined if there is no such cookie
    */
-  issueForCookie(subject: TokenSubject, until: number): string | undefined
+  issueForCookie(subject: TokenSubject, until: EpochMs): string | undefined
   /**
    * The token of an access cookie with a new lifetime, once it is in its second half.
-   * @param until when the new one ends at the latest, in milliseconds since 1970
+   * @param until when the new one ends at the latest
    * @returns undefined if it is no such token, invalid, in its first half, or would not live longer
    * @throws GatehouseError `store-unavailable`
    */
-  renew(token: string, until: number): string | undefined
+  renew(token: string, until: EpochMs): string | undefined
   /**
    * To be called before anything is changed that needs a token.
    * @throws GatehouseError `store-unavailable`

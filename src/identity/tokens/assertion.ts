@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { Clock, EpochMs } from '#platform/clock.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
 import { createJwtSigner } from './jwt.ts'
 import type { Keyring } from './keyring.ts'
@@ -37,8 +37,8 @@ export interface AssertionStamps {
 export interface CachedAssertion {
   readonly text: string
   readonly key: SigningKey
-  /** Until when it may be reused, in milliseconds since 1970. */
-  readonly usableUntil: number
+  /** Until when it may be reused. */
+  readonly usableUntil: EpochMs
   readonly stamp: Stamp | undefined
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { Clock, EpochMs } from '#platform/clock.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
@@ -48,8 +48,7 @@ interface InspectedSession {
   readonly scopes: readonly string[]
   /** Whether it is the token that was issued last. */
   readonly isCurrent: boolean
-  /** Milliseconds since 1970. */
-  readonly rotatedAt: number
+  readonly rotatedAt: EpochMs
   readonly endsAt: number
 }
 

@@ -40,7 +40,7 @@ export function createSignatureVerifier(
   })
 }
 
-/** What can be read from the text of a token of any issuer, unverified. */
+// What can be read from the text of a token of any issuer, unverified.
 
 /** The `typ` of an access token (RFC 9068 2.1). */
 export const accessTokenType = 'at+jwt'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Clock, monotonicClock } from '#platform/clock.ts'
+import { type Clock, type MonotonicClock, monotonicClock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
 import type { LoggedChange } from '#store/changes.ts'
@@ -54,7 +54,7 @@ export interface RevocationFeedOptions {
   /** Up to where the change log has been applied. */
   position(): number
   readonly clock: Clock
-  readonly monotonic?: Clock
+  readonly monotonic?: MonotonicClock
 }
 
 /** The `typ` of an event. */

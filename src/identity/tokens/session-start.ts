@@ -145,6 +145,9 @@ export function limitsOf(
 export function narrowed(limits: TokenLimits, asked: readonly string[] | undefined): TokenLimits {
   if (asked === undefined) return limits
   const isAllowed = limits.scopes.length === 0 || asked.every((scope) => limits.scopes.includes(scope))
-  if (!isAllowed) throw new GatehouseError('scope-forbidden')
+  if (!isAllowed) {
+    const detail = 'The key or token does not have all scopes that were asked for.'
+    throw new GatehouseError('scope-forbidden', { detail })
+  }
   return { ...limits, scopes: asked }
 }

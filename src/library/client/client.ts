@@ -56,7 +56,7 @@ export function createClient(options: ClientOptions): GatehouseClient {
       const request = requestFor(baseUrl, input, init)
       const secondAttempt = prepareSecondAttempt(request, init?.body ?? null)
       const token = await tokens.current()
-      const response = await send(withHeader(request, 'Authorization', `Bearer ${token}`))
+      const response = await send(setHeader(request, 'Authorization', `Bearer ${token}`))
       if (!(await isStale(response))) return response
       const spare = secondAttempt()
       if (spare === undefined) {
@@ -66,7 +66,7 @@ export function createClient(options: ClientOptions): GatehouseClient {
       }
       const other = await tokens.replace(token)
       await response.body?.cancel()
-      return send(withHeader(spare, 'Authorization', `Bearer ${other}`))
+      return send(setHeader(spare, 'Authorization', `Bearer ${other}`))
     },
   }
 }
@@ -80,7 +80,7 @@ function createKeyClient(baseUrl: URL, secretKey: string, send: typeof fetch): G
     fetch: async (input, init) => {
       const request = requestFor(baseUrl, input, init)
       // On a redirect to another origin, fetch only removes Authorization.
-      return send(withHeader(new Request(request, { redirect: 'error' }), 'SecretKey', secretKey))
+      return send(setHeader(new Request(request, { redirect: 'error' }), 'SecretKey', secretKey))
     },
   }
 }
@@ -101,7 +101,8 @@ function withDuplex(init: RequestInit | undefined): RequestInit | undefined {
   return init?.body instanceof ReadableStream ? { ...init, duplex: 'half' } : init
 }
 
-function withHeader(request: Request, name: string, value: string): Request {
+/** Changes the request. */
+function setHeader(request: Request, name: string, value: string): Request {
   request.headers.set(name, value)
   return request
 }
@@ -122,7 +123,7 @@ const keptBytesMax = 1_048_576
  * Prepares to send a request a second time, before it is sent. A body in a Request is kept up to 1 MiB, as nothing
  * shows whether it is a stream, which may be endless.
  * @param given the body passed along with a URL or a Request; null = none
- * @returns makes the request again; undefined = its body cannot be sent again
+ * @returns a function that makes the request again; undefined = its body cannot be sent again
  */
 function prepareSecondAttempt(
   request: Request,

@@ -6,8 +6,8 @@ import { createFieldReader } from '#gateway/arrival/request-fields.ts'
 import type { RequestWriter } from '#gateway/forward/upstream-head.ts'
 import type { GateOptions } from '#gateway/gate/gate.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
+import { createOpenCallers, type OpenCallers } from '#gateway/server/open-callers.ts'
 import { createUsageMeter, type UsageMeter } from '#gateway/server/usage-meter.ts'
-import { createWebSockets, type WebSockets } from '#gateway/server/web-sockets.ts'
 import type { StoreHealth } from '#identity/cache/store-connection.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { type Metrics, openMetrics } from '#ops/metrics/metrics.ts'
@@ -36,7 +36,7 @@ export interface AppParts {
   readonly api: ApiOptions
   readonly writer: RequestWriter
   readonly usageMeter: UsageMeter
-  readonly webSockets: WebSockets
+  readonly openCallers: OpenCallers
   readonly metrics: Metrics
   health(): StoreHealth
   /** Writes what is pending, and closes the store. */
@@ -61,10 +61,10 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
     },
   )
   const parts = { ...storeParts, config }
-  const webSockets = createWebSockets({ metrics, clock, authState: () => callerAuth })
+  const openCallers = createOpenCallers({ metrics, clock, authState: () => callerAuth })
   const callerAuth = await openCallerAuth({
     ...parts,
-    onChange: (change) => opened && webSockets.revalidate(change),
+    onChange: (change) => opened && openCallers.revalidate(change),
   }).catch(async (error: unknown) => {
     await parts.close()
     metrics.close()
@@ -84,16 +84,16 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
       ...parts,
       callerAuth,
       checks,
-      followStream: webSockets.followStream,
+      followStream: openCallers.followStream,
       gatewayUrl: () => '',
     }),
     writer: createWriterFrom(config, carriers, createAssertionHeader({ config, callerAuth, clock })),
     usageMeter: createUsageMeter(parts.usageRecorder),
-    webSockets,
+    openCallers,
     metrics,
     health: callerAuth.health,
     close: async () => {
-      webSockets.closeAll(1001, 'the server is shutting down')
+      openCallers.closeTunnels(1001, 'the server is shutting down')
       monitor.close()
       callerAuth.close()
       await parts.close()

@@ -31,7 +31,7 @@ const lagStatistics: Readonly<Record<string, LagStatistic>> = {
  * Exports the event loop lag since the last scrape, in seconds, under the metric names of prom-client. prom-client's
  * own values are the whole time between two samples (100 ms without any lag), and miss lag that begins just after a
  * scrape.
- * @returns stops the sampling
+ * @returns a function that stops the sampling
  */
 export function collectEventLoopLag(registry: Registry): () => void {
   const lags = createHistogram()

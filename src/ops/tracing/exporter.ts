@@ -1,4 +1,5 @@
 import { trustSystemAuthorities } from '#platform/certificate-authorities.ts'
+import type { MonotonicMs } from '#platform/clock.ts'
 import { signalAtDeadline } from '#platform/deadline.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { Count } from '../metrics/instrument.ts'
@@ -126,8 +127,7 @@ export interface Span {
   readonly parentSpanId: string | undefined
   readonly name: string
   readonly kind: 'server' | 'client'
-  /** On the clock of performance.now(). */
-  readonly startMs: number
+  readonly startMs: MonotonicMs
   readonly endMs: number
   readonly isError: boolean
   /** Undefined attributes are left out. */

@@ -1,3 +1,4 @@
+import type { EpochMs } from '../clock.ts'
 import { english, type Locale } from '../locales.ts'
 import { dayMs } from '../time.ts'
 import { type Html, html } from './html.ts'
@@ -47,8 +48,7 @@ const relativeMsMax = 31 * dayMs
 
 /** The moment at which a page is made, and its language. */
 export interface PageMoment {
-  /** Milliseconds since 1970. */
-  readonly now: number
+  readonly now: EpochMs
   readonly locale: Locale
 }
 

@@ -1,8 +1,10 @@
 import { createHmac, randomInt } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
+import type { EpochMs } from '../clock.ts'
 import { type Keys, keyIdOf } from './sealing.ts'
 
-/** The codes of authenticator apps (RFC 6238): six digits, SHA-1, a new one every 30 s. */
+// The codes of authenticator apps (RFC 6238): six digits, SHA-1, a new one every 30 s.
+
 const periodS = 30
 const digits = 6
 /** RFC 4226 4: 160 bits. */
@@ -23,12 +25,15 @@ export function isCodeSecret(text: string): boolean {
 }
 
 /** `otpauth://totp/…`, which an app reads from a QR code. @param issuer the name that it shows, such as the host */
-export function codeUri(secret: string, { issuer, email }: { issuer: string; email: string }): string {
+export function codeUri(
+  secret: string,
+  { issuer, email }: { readonly issuer: string; readonly email: string },
+): string {
   return createTotp(secret, issuer, email).toString()
 }
 
-/** The time step of a code; undefined if it is wrong or too old. @param now milliseconds since 1970 */
-export function stepOfCode(secret: string, code: string, now: number): number | undefined {
+/** The time step of a code; undefined if it is wrong or too old. */
+export function stepOfCode(secret: string, code: string, now: EpochMs): number | undefined {
   if (!codePattern.test(code)) return undefined
   const delta = createTotp(secret).validate({ token: code, timestamp: now, window })
   return delta === null ? undefined : Math.floor(now / 1_000 / periodS) + delta

@@ -47,7 +47,7 @@ export interface SealingKeys {
   readonly keys: () => Keys
   /**
    * Reads them again.
-   * @returns puts them into use
+   * @returns a function that puts them into use
    * @throws OperatorError as `readSealingKeys`, and if the key that seals now would no longer be accepted
    */
   reread(source: SealingKeySource): () => void

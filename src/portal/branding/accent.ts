@@ -1,4 +1,4 @@
-/** The colour of links and buttons, in place of the portal's own: every text keeps the contrast of WCAG 2.2 AA. */
+// The colour of links and buttons, in place of the portal's own: every text keeps the contrast of WCAG 2.2 AA.
 
 export type Theme = keyof typeof palettes
 

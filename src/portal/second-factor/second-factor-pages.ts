@@ -1,7 +1,7 @@
 import { byPasskey } from '#identity/second-factor/second-factors.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { passkeysOf } from '#store/portal-access.ts'
-import { formRefusal } from '../form-refusal.ts'
+import { formRefusal } from '../forms/refusal.ts'
 import type { SignedInContext } from '../page-context.ts'
 import type { CreatePages } from '../portal-page.ts'
 import { redirectTo } from '../portal-response.ts'

@@ -3,12 +3,12 @@ import { time } from '#platform/pages/format.ts'
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'
 import { badge, card } from '#platform/pages/parts.ts'
 import { languages } from '../texts/texts.ts'
-import { button, currentPasswordField, field, form, formMessage, usernameField } from './form.ts'
+import { button, currentPasswordField, field, fieldError, form, formMessage, usernameField } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 import { page } from './layout.ts'
 import { newPasswordFields } from './links.ts'
 
-export type ProfileForm = 'name' | 'email' | 'password'
+export type ProfileForm = 'name' | 'email' | 'language' | 'password'
 
 interface ProfileView {
   readonly account: {
@@ -39,7 +39,7 @@ export function profilePage(frame: PageFrame, view: ProfileView): Html {
       title: texts.account,
       body: html`<dl class="facts"><div><dt>${texts.id}</dt><dd class="mono">${account.id}</dd></div><div><dt>${texts.role}</dt><dd>${account.role}</dd></div>
 <div><dt>${texts.email}</dt><dd>${account.email}</dd></div><div><dt>${texts.created}</dt><dd>${time(account.createdAt, frame)}</dd></div></dl>`,
-    })}${nameCard(frame, view)}${emailCard(frame, view)}${languageCard(frame, account)}${passwordCard(frame, view)}${secondFactorCard(frame, view)}`,
+    })}${nameCard(frame, view)}${emailCard(frame, view)}${languageCard(frame, view)}${passwordCard(frame, view)}${secondFactorCard(frame, view)}`,
   })
 }
 
@@ -106,18 +106,20 @@ function emailCard(frame: PageFrame, view: ProfileView): Html {
   return card({ title: texts.email, aside: verifiedBadge(frame, account.isVerified), body })
 }
 
-function languageCard(frame: PageFrame, { portal }: ProfileView['account']): Html {
+function languageCard(frame: PageFrame, view: ProfileView): Html {
+  const { language = '' } = view.account.portal
+  const error = stateOf(view, 'language').errors.language
   const texts = frame.texts.profile
   const options = [{ tag: '', name: texts.browserLanguage }, ...languages].map(
     ({ tag, name }) =>
-      html`<option value="${tag}"${tag !== '' && html` lang="${tag}"`}${attributeIf(tag === (portal.language ?? ''), 'selected')}>${name}</option>`,
+      html`<option value="${tag}"${tag !== '' && html` lang="${tag}"`}${attributeIf(tag === language, 'selected')}>${name}</option>`,
   )
   return card({
     title: texts.language,
     lead: texts.languageLead,
     body: form(frame, {
       action: '/profile/language',
-      body: html`<div class="field"><label for="language">${texts.language}</label><select id="language" name="language">${options}</select></div><div>${button(texts.saveLanguage)}</div>`,
+      body: html`<div class="field"><label for="language">${texts.language}</label><select id="language" name="language"${error !== undefined && html` aria-describedby="language-error" aria-invalid="true"`}>${options}</select>${error !== undefined && fieldError('language-error', error)}</div><div>${button(texts.saveLanguage)}</div>`,
     }),
   })
 }

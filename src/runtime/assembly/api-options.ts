@@ -2,22 +2,22 @@ import { knownRoles } from '#accounts/account-input.ts'
 import { createHeldKeys } from '#accounts/held-keys.ts'
 import type { ApiOptions } from '#api/api.ts'
 import type { SignInReturnOptions } from '#api/register-sign-in-return.ts'
-import type { TokenCookie } from '#api/token-cookies.ts'
 import { createReturnKeys, type IsReturnPath } from '#gateway/browser/sign-in-return.ts'
 import { returnsToOtherHosts, signInHostsOf } from '#gateway/routes/route-urls.ts'
-import type { WebSockets } from '#gateway/server/web-sockets.ts'
+import type { OpenCallers } from '#gateway/server/open-callers.ts'
 import { type BlockedSubjectsOf, createBlockedSubjects } from '#identity/issuers/subjects.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { createOidcProvider } from '#identity/oidc/provider.ts'
 import { createSignInCodes } from '#identity/portal/sign-in-codes.ts'
+import type { TokenCookie } from '#platform/cookie-attributes.ts'
 import { readVersion } from '#platform/package.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
-import { createPortalOidc, type PortalOidc } from '#portal/oidc/portal-oidc.ts'
-import { callbackPathOf } from '#portal/page-access.ts'
+import { createPortalCookie, type PortalCookie } from '#portal/cookies/portal-cookie.ts'
+import { createPortalPasskeys } from '#portal/cookies/portal-passkeys.ts'
 import type { PortalSignInReturn } from '#portal/page-context.ts'
+import { callbackPathOf } from '#portal/paths.ts'
 import { createPortal } from '#portal/portal.ts'
-import { createPortalCookie, type PortalCookie } from '#portal/portal-cookie.ts'
-import { createPortalPasskeys } from '#portal/second-factor/portal-passkeys.ts'
+import { createPortalOidc, type PortalOidc } from '#portal/portal-oidc.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import { type AccountServices, createAccountServices, lazyMailer, portalUrlOf } from './account-services.ts'
 import type { CallerAuth } from './caller-auth.ts'
@@ -29,8 +29,7 @@ import type { GateChecks } from './request-parts.ts'
 export interface ApiPartsOptions extends ConfigParts {
   readonly callerAuth: CallerAuth
   readonly checks: GateChecks
-  /** See WebSockets. */
-  readonly followStream: WebSockets['followStream']
+  readonly followStream: OpenCallers['followStream']
   /** The URL at which this machine reaches this gateway, once it listens. */
   gatewayUrl(): string
   /** undefined = no route leads page visits to the sign-in. */

@@ -26,7 +26,6 @@ import { createWorkFaultLogger } from './store-monitor.ts'
 export interface ProcessParts {
   readonly log: Log
   readonly metrics: Metrics
-  /** Milliseconds since 1970. */
   readonly clock: Clock
   /** Counters that all workers share. */
   readonly counts?: InstanceCounts | undefined
@@ -94,7 +93,7 @@ export async function openStoreParts(
       return isStoreUp()
     },
   }
-  const limiter = open(openRateLimiter({ store, storeConnection, clock: monotonicClock, counts }))
+  const limiter = open(openRateLimiter({ store, storeConnection, monotonic: monotonicClock, counts }))
   const isAlone = config.store.driver === 'sqlite' && counts === undefined
   const proofReplays = createProofReplays({ take: isAlone ? undefined : limiter.take })
   const quotaOptions = { store, storeConnection, clock, monotonic: monotonicClock }

@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts'
-import type { Arrival } from '#gateway/arrival/arrival.ts'
+import type { GatedArrival } from '#gateway/arrival/arrival.ts'
 import { createAccessCookieReader, createBasicKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import {
   createSignInFinder,
@@ -26,7 +26,7 @@ import { createProofs } from '#identity/possession/proofs.ts'
 import { type CachedAssertion, createAssertions } from '#identity/tokens/assertion.ts'
 import { looksLikeAccessToken } from '#identity/tokens/jwt.ts'
 import type { Clock } from '#platform/clock.ts'
-import { portalCookieNames } from '#portal/portal-cookie.ts'
+import { portalCookieNames } from '#portal/cookies/portal-cookie.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import type { ConfigParts } from './parts.ts'
 
@@ -172,7 +172,7 @@ interface GatePartsOptions extends ConfigParts {
 export function createGateParts(
   { config, callerAuth, limiter, quotas, metrics, keyUses, log }: GatePartsOptions,
   checks: GateChecks,
-): Omit<GateOptions<GatedRoute, Arrival<unknown>>, 'findRoute' | 'steps' | 'readAccessCookie'> {
+): Omit<GateOptions<GatedRoute, GatedArrival>, 'findRoute' | 'steps' | 'readAccessCookie'> {
   return {
     ...checks,
     authenticator: callerAuth.authenticator,

@@ -10,19 +10,20 @@ import type { HeldBodies } from '#gateway/forward/held-bodies.ts'
 import { createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createStickyCookies } from '#gateway/forward/sticky-cookies.ts'
 import { createCors } from '#gateway/gate/cors.ts'
-import type { OpenCalls } from '#gateway/gate/open-calls.ts'
 import { createSecondTargetCheck } from '#gateway/gate/second-targets.ts'
 import { createFastLane } from '#gateway/lane/fast-lane.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { createRouteTable } from '#gateway/routes/table.ts'
+import type { GrpcCalls } from '#gateway/server/grpc-calls.ts'
 import { createObserver } from '#gateway/server/observe.ts'
+import type { OpenCallers } from '#gateway/server/open-callers.ts'
 import { createProxy } from '#gateway/server/proxy.ts'
 import type { RedirectTraffic } from '#gateway/server/redirect-server.ts'
 import type { Traffic } from '#gateway/server/server.ts'
 import { createTraceRecorder } from '#gateway/server/trace-recorder.ts'
+import { createIgnoredUpgradeLog } from '#gateway/server/upgrades.ts'
 import { createUsageMeter } from '#gateway/server/usage-meter.ts'
-import { createIgnoredUpgradeLog, type UpgradeHandler } from '#gateway/server/web-sockets.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { createQuotaCharge } from '#identity/limits/plans.ts'
@@ -50,8 +51,8 @@ export interface OpenUpstreams {
 
 export interface TrafficOptions extends Omit<ApiPartsOptions, 'checks' | 'isReturnPath'> {
   readonly upstreams: OpenUpstreams
-  readonly onUpgraded: UpgradeHandler
-  readonly openCalls: OpenCalls
+  readonly followTunnel: OpenCallers['followTunnel']
+  readonly grpcCalls: GrpcCalls
   readonly heldBodies: HeldBodies
   /** A peer that is not a trusted proxy asks for decisions. */
   onUntrustedProxy(peerAddress: string): void
@@ -100,9 +101,9 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     renewAccessCookie: config.accessCookie.enabled
       ? createCookieRenewal({ ...options.callerAuth, cookie: config.accessCookie, publicOrigin })
       : undefined,
-    onUpgraded: options.onUpgraded,
+    followTunnel: options.followTunnel,
     followStream: options.followStream,
-    openCalls: options.openCalls,
+    grpcCalls: options.grpcCalls,
     heldBodies: options.heldBodies,
     onIgnoredUpgrade: createIgnoredUpgradeLog(log, monotonicClock),
     usageMeter,

@@ -1,8 +1,9 @@
 import type { Config } from '#config/config.ts'
 import { createHeldBodies } from '#gateway/forward/held-bodies.ts'
-import { createOpenCalls } from '#gateway/gate/open-calls.ts'
-import { createWebSockets } from '#gateway/server/web-sockets.ts'
+import { createGrpcCalls } from '#gateway/server/grpc-calls.ts'
+import { createOpenCallers } from '#gateway/server/open-callers.ts'
 import type { StoreHealth } from '#identity/cache/store-connection.ts'
+import type { MonotonicMs } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 import { keepTickShape } from '../v8/keep-tick-shape.ts'
@@ -19,8 +20,8 @@ export interface Worker extends WorkerUrls {
   health(): StoreHealth
   /** The state that the store reports. */
   storeState(): StoreState
-  /** When the change log was last read, on the clock of performance.now(); -Infinity = never. */
-  lastReadAt(): number
+  /** When the change log was last read; -Infinity = never. */
+  lastReadAt(): MonotonicMs
   /** See RequestServer. */
   prepare(next: Config): Promise<PreparedConfig>
   drain(timeoutMs: number): Promise<boolean>
@@ -50,22 +51,22 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     () => currentConfig,
   )
   const { store } = parts
-  const webSockets = createWebSockets({ metrics, clock, authState: () => current.callerAuth })
-  const openCalls = createOpenCalls({
-    followStream: webSockets.followStream,
+  const openCallers = createOpenCallers({ metrics, clock, authState: () => current.callerAuth })
+  const grpcCalls = createGrpcCalls({
+    followStream: openCallers.followStream,
     openArrivals: () => listeners.openArrivals(),
   })
   let ownUrl = ''
   const build = createWorkerPartsBuilder({
     ...parts,
     gatewayUrl: () => ownUrl,
-    onUpgraded: webSockets.accept,
-    followStream: webSockets.followStream,
-    openCalls,
+    followTunnel: openCallers.followTunnel,
+    followStream: openCallers.followStream,
+    grpcCalls,
     heldBodies: createHeldBodies(),
     onUntrustedProxy: createUntrustedProxyLogger(log),
     onChange: (change, callerAuth) => {
-      if (callerAuth === currentCallerAuth) webSockets.revalidate(change)
+      if (callerAuth === currentCallerAuth) openCallers.revalidate(change)
     },
   })
 
@@ -109,7 +110,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
         void events.use(next)
         before.closeUnshared(built)
         // Keys in the config may have been removed, for which there is no change event.
-        if (before.callerAuth !== built.callerAuth) webSockets.revalidate(undefined)
+        if (before.callerAuth !== built.callerAuth) openCallers.revalidate(undefined)
       },
       discard,
     }
@@ -131,7 +132,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     lastReadAt: () => current.callerAuth.storeConnection.readAt,
     prepare,
     drain: (timeoutMs) => {
-      webSockets.closeAll(1001, 'the gateway is shutting down')
+      openCallers.closeTunnels(1001, 'the gateway is shutting down')
       current.callerAuth.revocationFeed?.close()
       return listeners.drain(timeoutMs)
     },

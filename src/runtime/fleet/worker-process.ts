@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { PackedSnapshot } from '#ops/metrics/metrics.ts'
+import type { MonotonicMs } from '#platform/clock.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 import { type Channel, openChannel, type RequestHandlers } from './channel.ts'
@@ -13,8 +14,8 @@ export interface WorkerProcess {
   readonly urls: WorkerUrls
   readonly pid: number | undefined
   readonly channel: Channel<RequestsToWorker>
-  /** When it began to serve requests, on the clock of performance.now(). */
-  readonly readyAt: number
+  /** When it began to serve requests. */
+  readonly readyAt: MonotonicMs
   /** The metrics that it reported last. */
   lastSample: PackedSnapshot
   /** Resolves when the process has exited, for whatever reason. */

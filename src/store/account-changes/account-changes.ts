@@ -1,7 +1,7 @@
 import { type Account, emailKey } from '../account.ts'
 import type { AccountChanges } from '../accounts.ts'
 
-/** What each verb turns an account into. Both adapters save the result only if the account has not changed since. */
+// What each verb turns an account into. Both adapters save the result only if the account has not changed since.
 
 export function withChanges(account: Account, changes: AccountChanges): Account {
   const isDisabling = changes.isDisabled === true && !account.isDisabled

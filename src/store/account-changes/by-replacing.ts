@@ -1,12 +1,13 @@
 import type { Account } from '../account.ts'
 import type { AccountStore, AccountUpdate } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
-import { withAddedKey } from '../imported-keys.ts'
 import type { KeyStore } from '../keys.ts'
-import type { PortalStore, SecondFactorStore } from '../portal.ts'
+import type { PortalStore } from '../portal.ts'
+import type { EmailLink, OneTimeLink } from '../portal-access.ts'
 import type { SessionStore } from '../sessions.ts'
 import { withChanges, withoutSessions } from './account-changes.ts'
 import {
+  withAddedKey,
   withApiKey,
   withoutPreviousKey,
   withoutSecretKey,
@@ -16,9 +17,8 @@ import {
 } from './key-changes.ts'
 import { withChangedPasskey, withPasskey, withUsedPasskey } from './passkey-changes.ts'
 import {
-  withEmailLink,
+  nextPortal,
   withIdentity,
-  withLanguage,
   withNetwork,
   withoutIdentities,
   withoutPortalSessions,
@@ -26,15 +26,11 @@ import {
   withPassword,
   withPasswordAttempt,
   withRecoveryCodes,
-  withResetLink,
   withSecondFactor,
   withSettledAttempt,
-  withSetupLink,
   withUsedFactor,
   withVerifiedEmail,
 } from './portal-changes.ts'
-
-/** The verbs that change one account, for any store that can replace one. */
 
 /** Saves what `transform` returns, if anything, only if the account has not changed since it was read. */
 export type Replace = (
@@ -46,50 +42,64 @@ export type Replace = (
 /** The outcome of replacing an account; `refused` = `transform` returned nothing. */
 export type Replacement = AccountUpdate | { readonly kind: 'refused' }
 
-export function accountsByReplacing(replace: Replace): Pick<AccountStore, 'updateAccount'> {
+/** The verbs that change one account, for any store that can replace one. */
+export function accountsByReplacing(replace: Replace) {
   return {
     updateAccount: async (id, changes, audit) => {
       const update = await replace(id, (account) => withChanges(account, changes), audit)
       return update.kind === 'refused' ? { kind: 'unknown' } : update
     },
-  }
+  } satisfies Partial<AccountStore>
 }
 
-type KeyVerbs = Pick<
-  KeyStore,
-  | 'resetSecretKey'
-  | 'addSecretKey'
-  | 'renameSecretKey'
-  | 'revokeSecretKey'
-  | 'resetApiKey'
-  | 'resealAccount'
-  | 'endOverlap'
->
-
-export function keysByReplacing(replace: Replace): KeyVerbs {
+export function keysByReplacing(replace: Replace) {
+  const { accountAfter, isUpdated, outcomeOf } = createVerbs(replace)
   return {
-    resetSecretKey: async (id, reset, audit) =>
-      accountOf(await replace(id, (account) => withSecretKey(account, reset), audit)),
-    addSecretKey: async (id, addition, audit) => {
+    resetSecretKey: accountAfter(withSecretKey),
+    addSecretKey: async (id, addition, audit?) => {
       const { transform, outcome } = recordOutcome('added', (account) => withAddedKey(account, addition))
       const { kind } = await replace(id, transform, audit)
       if (kind === 'unknown') return kind
       // Nothing else of the account is changed: the index of imported keys has refused it.
       return kind !== 'updated' && outcome() === 'added' ? 'taken' : outcome()
     },
-    renameSecretKey: async (id, renaming, audit) => {
-      const { transform, outcome } = recordOutcome('renamed', (account) => withRenamedKey(account, renaming))
-      await replace(id, transform, audit)
-      return outcome()
-    },
-    revokeSecretKey: async (id, revocation, audit) =>
-      accountOf(await replace(id, (account) => withoutSecretKey(account, revocation), audit)),
-    resetApiKey: async (id, reset, audit) =>
-      accountOf(await replace(id, (account) => withApiKey(account, reset), audit)),
-    resealAccount: async (id, reseals, audit) =>
-      isUpdated(await replace(id, (account) => withResealed(account, reseals), audit)),
-    endOverlap: async (id, now, audit) =>
-      isUpdated(await replace(id, (account) => withoutPreviousKey(account, now), audit)),
+    renameSecretKey: outcomeOf('renamed', withRenamedKey),
+    revokeSecretKey: accountAfter(withoutSecretKey),
+    resetApiKey: accountAfter(withApiKey),
+    resealAccount: isUpdated(withResealed),
+    endOverlap: isUpdated(withoutPreviousKey),
+  } satisfies Partial<KeyStore>
+}
+
+/** Makes verbs of changes of an account: each takes the ID, the input of the change, and the entry for the audit log. */
+function createVerbs(replace: Replace) {
+  type Verb<Input, Result> = (id: string, input: Input, audit?: AuditEntry) => Promise<Result>
+  type Change<Input, Refusal = undefined> = (account: Account, input: Input) => Account | Refusal
+
+  return {
+    /** Whether the change was made. */
+    isUpdated:
+      <Input>(change: Change<Input>): Verb<Input, boolean> =>
+      async (id, input, audit) =>
+        (await replace(id, (account) => change(account, input), audit)).kind === 'updated',
+    /** The account after the change; undefined = it was not made. */
+    accountAfter:
+      <Input>(change: Change<Input>): Verb<Input, Account | undefined> =>
+      async (id, input, audit) => {
+        const replacement = await replace(id, (account) => change(account, input), audit)
+        return replacement.kind === 'updated' ? replacement.account : undefined
+      },
+    /** For a change that has its own reasons to refuse. */
+    outcomeOf:
+      <Done extends string, Input, Refusal extends string>(
+        done: Done,
+        change: Change<Input, Refusal>,
+      ): Verb<Input, Done | Refusal | 'unknown'> =>
+      async (id, input, audit) => {
+        const { transform, outcome } = recordOutcome(done, (account) => change(account, input))
+        await replace(id, transform, audit)
+        return outcome()
+      },
   }
 }
 
@@ -113,55 +123,22 @@ export function recordOutcome<Done extends string, Refusal extends string>(
   return { transform, outcome: () => outcome }
 }
 
-export function sessionsByReplacing(replace: Replace): Pick<SessionStore, 'endSessions'> {
-  return { endSessions: async (id, audit) => isUpdated(await replace(id, withoutSessions, audit)) }
+export function sessionsByReplacing(replace: Replace) {
+  return {
+    endSessions: async (id, audit) => (await replace(id, withoutSessions, audit)).kind === 'updated',
+  } satisfies Partial<SessionStore>
 }
 
-function secondFactorsByReplacing(replace: Replace): SecondFactorStore {
+export function portalByReplacing(replace: Replace) {
+  const { isUpdated, outcomeOf } = createVerbs(replace)
   return {
-    enableSecondFactor: async (id, factor, audit) =>
-      isUpdated(await replace(id, (account) => withSecondFactor(account, factor), audit)),
-    useSecondFactor: async (id, use, audit) =>
-      isUpdated(await replace(id, (account) => withUsedFactor(account, use), audit)),
-    setRecoveryCodes: async (id, digests, audit) =>
-      isUpdated(await replace(id, (account) => withRecoveryCodes(account, digests), audit)),
-    disableSecondFactor: async (id, part, audit) =>
-      isUpdated(await replace(id, (account) => withoutSecondFactor(account, part), audit)),
-    addPasskey: async (id, addition, audit) => {
-      const { transform, outcome } = recordOutcome('added', (account) => withPasskey(account, addition))
-      await replace(id, transform, audit)
-      return outcome()
-    },
-    usePasskey: async (id, use, audit) => {
-      const { transform, outcome } = recordOutcome('used', (account) => withUsedPasskey(account, use))
-      await replace(id, transform, audit)
-      return outcome()
-    },
-    changePasskey: async (id, change, audit) =>
-      isUpdated(await replace(id, (account) => withChangedPasskey(account, change), audit)),
-  }
-}
-
-type PortalVerbs = Pick<
-  PortalStore,
-  | keyof SecondFactorStore
-  | 'setPassword'
-  | 'countPasswordAttempt'
-  | 'settlePasswordAttempt'
-  | 'setSetupLink'
-  | 'setResetLink'
-  | 'noteSignInNetwork'
-  | 'setLanguage'
-  | 'setEmailLink'
-  | 'redeemEmailLink'
-  | 'endPortalSessions'
-  | 'linkIdentity'
-  | 'unlinkIdentities'
->
-
-export function portalByReplacing(replace: Replace): PortalVerbs {
-  return {
-    ...secondFactorsByReplacing(replace),
+    enableSecondFactor: isUpdated(withSecondFactor),
+    useSecondFactor: isUpdated(withUsedFactor),
+    setRecoveryCodes: isUpdated(withRecoveryCodes),
+    disableSecondFactor: isUpdated(withoutSecondFactor),
+    addPasskey: outcomeOf('added', withPasskey),
+    usePasskey: outcomeOf('used', withUsedPasskey),
+    changePasskey: isUpdated(withChangedPasskey),
     setPassword: async (id, change, audit) => {
       const { kind } = await replace(id, (account) => withPassword(account, change), audit)
       if (kind === 'updated') return 'set'
@@ -176,19 +153,15 @@ export function portalByReplacing(replace: Replace): PortalVerbs {
     settlePasswordAttempt: async (id, outcome, client) => {
       await replace(id, (account) => withSettledAttempt(account, outcome, client))
     },
-    setSetupLink: async (id, link, audit) =>
-      isUpdated(await replace(id, (account) => withSetupLink(account, link), audit)),
-    setResetLink: async (id, link, audit) =>
-      isUpdated(await replace(id, (account) => withResetLink(account, link), audit)),
+    setSetupLink: isUpdated((account, setupLink: OneTimeLink) => nextPortal(account, { setupLink })),
+    setResetLink: isUpdated((account, resetLink: OneTimeLink) => nextPortal(account, { resetLink })),
     noteSignInNetwork: async (id, network) => {
       const { kind, ...after } = await replace(id, (account) => withNetwork(account, network))
       if (kind !== 'updated' || !('account' in after)) return 'known'
       return after.account.portal.networks.length === 1 ? 'first' : 'new'
     },
-    setLanguage: async (id, language) =>
-      isUpdated(await replace(id, (account) => withLanguage(account, language))),
-    setEmailLink: async (id, link, audit) =>
-      isUpdated(await replace(id, (account) => withEmailLink(account, link), audit)),
+    setLanguage: isUpdated((account, language: string | undefined) => nextPortal(account, { language })),
+    setEmailLink: isUpdated((account, emailLink: EmailLink) => nextPortal(account, { emailLink })),
     redeemEmailLink: async (id, use, audit) => {
       const { kind } = await replace(id, (account) => withVerifiedEmail(account, use), audit)
       if (kind === 'updated') return 'verified'
@@ -199,15 +172,8 @@ export function portalByReplacing(replace: Replace): PortalVerbs {
       if (kind === 'updated') return 'linked'
       return kind === 'unknown' ? 'unknown' : 'refused'
     },
-    unlinkIdentities: async (id, audit) => isUpdated(await replace(id, withoutIdentities, audit)),
-    endPortalSessions: async (id, audit) => isUpdated(await replace(id, withoutPortalSessions, audit)),
-  }
-}
-
-function isUpdated({ kind }: Replacement): boolean {
-  return kind === 'updated'
-}
-
-function accountOf(replacement: Replacement): Account | undefined {
-  return replacement.kind === 'updated' ? replacement.account : undefined
+    unlinkIdentities: async (id, audit) => (await replace(id, withoutIdentities, audit)).kind === 'updated',
+    endPortalSessions: async (id, audit) =>
+      (await replace(id, withoutPortalSessions, audit)).kind === 'updated',
+  } satisfies Partial<PortalStore>
 }

@@ -1,16 +1,20 @@
+import { isSameBytes } from '#platform/secrets/constant-time.ts'
+import { base64url } from '#platform/text.ts'
 import type { Account } from '../account.ts'
-import type {
-  ApiKeyReset,
-  SecretKeyAddition,
-  SecretKeyRenamed,
-  SecretKeyRenaming,
-  SecretKeyReset,
-  SecretKeyRevocation,
+import { importedDigests } from '../imported-keys.ts'
+import {
+  type ApiKeyReset,
+  digestText,
+  type SecretKeyAddition,
+  type SecretKeyRenamed,
+  type SecretKeyRenaming,
+  type SecretKeyReset,
+  type SecretKeyRevocation,
 } from '../keys.ts'
 import { namedKeyOf, overlappingKeyOf, type Reseal, type SecretKey, type StoredKey } from '../secret-keys.ts'
 import { nextRevision, nextSessionEpoch } from './account-changes.ts'
 
-/** What each verb for keys turns an account into: see account-changes.ts. */
+// What each verb for keys turns an account into: see account-changes.ts.
 
 /**
  * If the new key has the digest of the replaced one, the key stays and only its limits change, also for the old key of
@@ -59,10 +63,12 @@ export function withRenamedKey(
   return withSecretKeys(account, secretKeys)
 }
 
-export function withNewSecretKey(
+/** @returns the account with the key, imported or new, or why not */
+export function withAddedKey(
   account: Account,
   { secretKey, keysMax }: SecretKeyAddition,
-): Account | 'exists' | 'too-many' {
+): Account | 'present' | 'exists' | 'too-many' {
+  if (importedDigests(account).includes(digestText(secretKey))) return 'present'
   if (namedKeyOf(account, secretKey.name)) return 'exists'
   const counted = account.secretKeys.filter(({ revokedAt }) => revokedAt === undefined)
   if (counted.length >= keysMax) return 'too-many'
@@ -76,7 +82,7 @@ export function withoutSecretKey(
 ): Account | undefined {
   const current = account.secretKeys.filter(({ revokedAt }) => revokedAt === undefined || now < revokedAt)
   const isMeant = (key: SecretKey) =>
-    key.name === name && (only === undefined || Buffer.compare(key.digest, only) === 0)
+    key.name === name && (only === undefined || isSameBytes(key.digest, only))
   if (!current.some(isMeant)) return undefined
   const left = current.flatMap((key) => {
     if (!isMeant(key)) return [key]
@@ -113,7 +119,7 @@ export function withApiKey(account: Account, { apiKey, replaces }: ApiKeyReset):
 /** Replaces sealed secrets: see KeyStore.resealAccount. undefined where the account has none of them. */
 export function withResealed(account: Account, reseals: readonly Reseal[]): Account | undefined {
   const afterOf = (sealed: Uint8Array | undefined) =>
-    sealed && reseals.find(({ before }) => Buffer.compare(before, sealed) === 0)?.after
+    sealed && reseals.find(({ before }) => isSameBytes(before, sealed))?.after
   let isChanged = false
 
   function resealed<Key extends StoredKey>(key: Key): Key {
@@ -128,8 +134,7 @@ export function withResealed(account: Account, reseals: readonly Reseal[]): Acco
   const factor = account.portal.secondFactor
   const sealed = factor?.sealed === undefined ? undefined : afterOf(Buffer.from(factor.sealed, 'base64url'))
   if (!sealed && !isChanged) return undefined
-  const secondFactor =
-    factor && sealed ? { ...factor, sealed: Buffer.from(sealed).toString('base64url') } : factor
+  const secondFactor = factor && sealed ? { ...factor, sealed: base64url(sealed) } : factor
   return nextRevision(account, { apiKey, secretKeys, portal: { ...account.portal, secondFactor } })
 }
 
@@ -138,5 +143,5 @@ function isExpectedKey(
   key: Pick<StoredKey, 'digest'> | undefined,
   replaces: Uint8Array | undefined,
 ): boolean {
-  return replaces === undefined || (key !== undefined && Buffer.compare(key.digest, replaces) === 0)
+  return replaces === undefined || isSameBytes(key?.digest, replaces)
 }

@@ -3,7 +3,7 @@ import type { PasskeyAdded, PasskeyAddition, PasskeyUse, PasskeyUsed } from '../
 import { type Passkey, type PortalAccess, passkeysOf, type SecondFactor } from '../portal-access.ts'
 import { nextRevision } from './account-changes.ts'
 
-/** What each verb for passkeys turns an account into: see account-changes.ts. */
+// What each verb for passkeys turns an account into: see account-changes.ts.
 
 export function withPasskey(
   account: Account,

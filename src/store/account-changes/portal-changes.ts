@@ -3,7 +3,6 @@ import { type Account, emailKey, mayBeAnothers } from '../account.ts'
 import { withAttempt, withoutAttempt } from '../password-failures.ts'
 import type { AttemptOutcome, IdentityLink, PasswordChange, SecondFactorUse } from '../portal.ts'
 import {
-  type EmailLink,
   hasBeenUsed,
   identitiesMax,
   noPortalAccess,
@@ -14,10 +13,8 @@ import {
 import { nextRevision, nextSessionEpoch } from './account-changes.ts'
 import { unlessEmpty } from './passkey-changes.ts'
 
-/**
- * What each verb of the portal turns an account into; undefined = rejected. Both adapters save the result only if the
- * account has not changed since, so a link works only once, even if it is used twice at the same time.
- */
+// What each verb of the portal turns an account into; undefined = rejected. Both adapters save the result only if the
+// account has not changed since, so a link works only once, even if it is used twice at the same time.
 
 export function withPassword(
   account: Account,
@@ -65,14 +62,6 @@ export function withSettledAttempt(
   return nextPortal(account, { failures: left?.total === 0 ? undefined : left })
 }
 
-export function withSetupLink(account: Account, setupLink: OneTimeLink): Account {
-  return nextPortal(account, { setupLink })
-}
-
-export function withResetLink(account: Account, resetLink: OneTimeLink): Account {
-  return nextPortal(account, { resetLink })
-}
-
 /** The pending link of this kind; undefined = there is none, or it was sent to an e-mail that is not the account's. */
 export function passwordLinkOf(
   { email, portal }: Pick<Account, 'email' | 'portal'>,
@@ -90,15 +79,6 @@ export function withNetwork(account: Account, network: string): Account | undefi
   const { networks } = account.portal
   if (networks.includes(network)) return undefined
   return nextPortal(account, { networks: [network, ...networks].slice(0, signInNetworksMax) })
-}
-
-export function withEmailLink(account: Account, emailLink: EmailLink): Account {
-  return nextPortal(account, { emailLink })
-}
-
-/** @param language undefined = none is chosen */
-export function withLanguage(account: Account, language: string | undefined): Account {
-  return nextPortal(account, { language })
 }
 
 export function withVerifiedEmail(
@@ -152,7 +132,7 @@ function isValidLink(
   return link !== undefined && now < link.expiresAt && isSameText(link.digest, digest)
 }
 
-function nextPortal(account: Account, changes: Partial<PortalAccess>): Account {
+export function nextPortal(account: Account, changes: Partial<PortalAccess>): Account {
   return nextRevision(account, { portal: { ...account.portal, ...changes } })
 }
 

@@ -2,8 +2,14 @@ import { createHash } from 'node:crypto'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Line } from '#platform/files.ts'
 import { parseJsonObject } from '#platform/json.ts'
-import type { StoreRecord } from './records.ts'
-import { accountOf, type BackupRecord, badFieldOf, type RecordKind, recordFields } from './records.ts'
+import {
+  accountOf,
+  type BackupRecord,
+  badFieldOf,
+  type RecordKind,
+  recordFields,
+  type StoreRecord,
+} from './records.ts'
 
 /**
  * A backup as a file: JSON lines in UTF-8. The first line says which format it has, and the last one how many records

@@ -1,3 +1,4 @@
+import { base64url } from '#platform/text.ts'
 import type { Account } from '../account.ts'
 import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
 import {
@@ -8,6 +9,7 @@ import {
   secretKeyRecord,
   storedKeyRecord,
 } from '../secret-keys.ts'
+import type { StoredSigningKey } from '../signing-keys.ts'
 
 /**
  * The type of a field: numbers are integers, `bytes` are base64url, `object` is JSON, and with `?` it may be null, or
@@ -183,6 +185,24 @@ export function accountOf({ kind: _, managedBy, ...record }: RecordOf<'account'>
     apiKey: parseStoredKeyRecord(record.apiKey as StoredKeyRecord),
     portal: portalAccessOf(record.portal as PortalRecord),
   }
+}
+
+export function signingKeyRecord({ sealed, publicKey, ...key }: StoredSigningKey): RecordOf<'signingKey'> {
+  return {
+    kind: 'signingKey',
+    ...key,
+    publicKey: publicKey ?? null,
+    sealed: base64url(sealed),
+  }
+}
+
+export function signingKeyOf({
+  kind: _,
+  sealed,
+  publicKey,
+  ...key
+}: RecordOf<'signingKey'>): StoredSigningKey {
+  return { ...key, publicKey: publicKey ?? undefined, sealed: Buffer.from(sealed, 'base64url') }
 }
 
 /** Everything that a store holds, to be kept elsewhere, or moved to another driver. */

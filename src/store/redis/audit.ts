@@ -1,5 +1,4 @@
-import type { AuditStore } from '../audit.ts'
-import { auditClasses } from '../audit.ts'
+import { type AuditStore, auditClasses } from '../audit.ts'
 import {
   isPast,
   type LoggedAuditEntry,

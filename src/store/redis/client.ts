@@ -48,7 +48,7 @@ const reconnectDelayMs = { first: 50, max: 1_000 }
  * Opens a client that fails at once rather than queueing, as the caller decides what an outage means. It reconnects by
  * itself; `error` events need no handling, as every command rejects.
  */
-export function openClient(options: RedisOptions): OpenClient {
+export function openClient(options: RedisOptions) {
   const client = connect(options)
   let isClosed = false
   let attempts = 0
@@ -67,6 +67,7 @@ export function openClient(options: RedisOptions): OpenClient {
     }, reconnectDelay(attempts)).unref()
   })
 
+  /** At once; otherwise the client would reconnect. */
   function close(): void {
     isClosed = true
     client.disconnect()
@@ -104,12 +105,6 @@ function readBeforeTimeout(node: Redis): void {
       return stream
     }
   })
-}
-
-interface OpenClient {
-  readonly client: Client
-  /** Closes the client at once; otherwise it would reconnect. */
-  close(): void
 }
 
 function connect({ topology, ...options }: RedisOptions): Client {

@@ -2,7 +2,7 @@ import { Redis, ReplyError } from 'ioredis'
 import { inTime, startDeadline } from '#platform/deadline.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
-import { StoreFailure } from '../store-failure.ts'
+import { StoreFailure, storeUnavailable } from '../store-failure.ts'
 import { type NodeAddress, openClient, type RedisOptions } from './client.ts'
 import { type Client, isScriptFault } from './scripts.ts'
 
@@ -44,8 +44,7 @@ export function openCommandClient(options: RedisOptions): CommandClient {
 
   function assertConnected(): void {
     if (client.status === 'ready' && !isWrongDatabase) return
-    const failure = new StoreFailure('unreachable', `cannot reach ${address}: ${connectionReason()}`)
-    throw new GatehouseError('store-unavailable', { cause: failure })
+    throw storeUnavailable('unreachable', `cannot reach ${address}: ${connectionReason()}`)
   }
 
   function connectionReason(): string {

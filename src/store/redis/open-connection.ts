@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { EpochMs } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import { auditClassOf, auditRetention, contentDigest } from '../audit.ts'
@@ -20,8 +21,7 @@ const listByTimeScript = loadScript('list-by-time')
 /** A member of a sorted set whose scores are times. */
 export interface TimedMember {
   readonly member: string
-  /** Milliseconds since 1970. */
-  readonly at: number
+  readonly at: EpochMs
 }
 
 /**

@@ -1,6 +1,6 @@
 import {
   holderGoneMs,
-  type QuotaHolder,
+  holdersOf,
   type QuotaState,
   type QuotaStore,
   quotaKeptMs,
@@ -50,9 +50,9 @@ export function createQuotaStore({ keys, ask, run, confirmAbsence }: Connection)
 
 /** What the script writes. */
 function toState({ granted = '0', ...holders }: Readonly<Record<string, string>>): QuotaState {
-  const entries = Object.entries(holders).map(([field, value]): [string, QuotaHolder] => {
-    const [reserved = 0, sequence = 0, granted = 0, askedAt = 0] = value.split(' ').map(Number)
-    return [field.slice('by '.length), { reserved, sequence, granted, askedAt }]
-  })
-  return { granted: Number(granted), holders: new Map(entries) }
+  const held = Object.entries(holders).map(([field, value]) => [
+    field.slice('by '.length),
+    value.split(' ').map(Number),
+  ])
+  return { granted: Number(granted), holders: holdersOf(Object.fromEntries(held)) }
 }

@@ -1,4 +1,4 @@
-import { compareTexts } from '#platform/text.ts'
+import { base64url, compareTexts } from '#platform/text.ts'
 import { type Account, emailKey } from '../account.ts'
 import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
 import { termsOf } from '../search.ts'
@@ -16,10 +16,8 @@ import {
 import type { NewSession, Session } from '../sessions.ts'
 import type { StoredSigningKey } from '../signing-keys.ts'
 
-/**
- * How records are written. An account is one text: as a hash it would take 2.2 KB, since Redis does not pack long
- * fields such as the sealed keys, and as a text half of that. A session is a hash of short fields, which Redis packs.
- */
+// How records are written. An account is one text: as a hash it would take 2.2 KB, since Redis does not pack long
+// fields such as the sealed keys, and as a text half of that. A session is a hash of short fields, which Redis packs.
 
 type Fields = Readonly<Record<string, string>>
 
@@ -89,31 +87,28 @@ export function sessionFields({ id, accountId, createdAt, expiresAt, visitor, ke
 
 export function parseSession(fields: Fields): Session | undefined {
   const { id, end } = fields
+  const text = (name: string) => fields[name] ?? ''
+  const number = (name: string) => Number(fields[name] ?? 0)
   if (id === undefined) return undefined
   return {
     id,
-    accountId: text(fields, 'accountId'),
-    createdAt: number(fields, 'createdAt'),
-    expiresAt: number(fields, 'expiresAt'),
-    generation: number(fields, 'generation'),
-    rotatedAt: number(fields, 'rotatedAt'),
-    acknowledgedAt: acknowledgedAt(fields),
-    sessionEpoch: number(fields, 'sessionEpoch'),
-    keyId: text(fields, 'keyId'),
+    accountId: text('accountId'),
+    createdAt: number('createdAt'),
+    expiresAt: number('expiresAt'),
+    generation: number('generation'),
+    rotatedAt: number('rotatedAt'),
+    // 0 = not yet. Sessions from before acknowledgements count as acknowledged when they were rotated.
+    acknowledgedAt: number('acknowledgedAt' in fields ? 'acknowledgedAt' : 'rotatedAt') || undefined,
+    sessionEpoch: number('sessionEpoch'),
+    keyId: text('keyId'),
     end: end === undefined || end === 'reused' ? end : 'revoked',
-    address: text(fields, 'address'),
-    userAgent: text(fields, 'client'),
+    address: text('address'),
+    userAgent: text('client'),
   }
 }
 
-/** 0 = not yet. Sessions from before acknowledgements were introduced count as acknowledged when they were rotated. */
-function acknowledgedAt(fields: Fields): number | undefined {
-  const at = number(fields, 'acknowledgedAt' in fields ? 'acknowledgedAt' : 'rotatedAt')
-  return at === 0 ? undefined : at
-}
-
 export function signingKeyText(key: StoredSigningKey): string {
-  return JSON.stringify({ ...key, sealed: encode(key.sealed) })
+  return JSON.stringify({ ...key, sealed: base64url(key.sealed) })
 }
 
 export function parseSigningKey(json: string): StoredSigningKey {
@@ -121,23 +116,7 @@ export function parseSigningKey(json: string): StoredSigningKey {
   const { sealed, ...key } = JSON.parse(json) as Omit<StoredSigningKey, 'sealed'> & {
     readonly sealed: string
   }
-  return { ...key, publicKey: key.publicKey, sealed: decode(sealed) }
-}
-
-function text(fields: Fields, name: string): string {
-  return fields[name] ?? ''
-}
-
-function number(fields: Fields, name: string): number {
-  return Number(fields[name] ?? 0)
-}
-
-function encode(bytes: Uint8Array | undefined): string | undefined {
-  return bytes && Buffer.from(bytes).toString('base64url')
-}
-
-function decode(encoded: string): Uint8Array {
-  return Buffer.from(encoded, 'base64url')
+  return { ...key, publicKey: key.publicKey, sealed: Buffer.from(sealed, 'base64url') }
 }
 
 interface CreatedRecord {

@@ -1,4 +1,4 @@
-import { compareTexts } from '#platform/text.ts'
+import { base64url, compareTexts } from '#platform/text.ts'
 import type { SigningKeyStore } from '../signing-keys.ts'
 import type { Connection } from './open-connection.ts'
 import { parseSigningKey, signingKeyText } from './record-texts.ts'
@@ -37,8 +37,4 @@ export function createSigningKeyStore(connection: Connection): SigningKeyStore {
     retireSigningKey: (kid, audit) =>
       settle(change, runAudited(retireScript, [keys.signingKeys], [kid], audit)),
   }
-}
-
-function base64url(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64url')
 }

@@ -1,6 +1,5 @@
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import { StoreFailure } from '../store-failure.ts'
+import { storeUnavailable } from '../store-failure.ts'
 import type { CommandClient } from './command-client.ts'
 import type { KeyNames } from './key-names.ts'
 
@@ -31,7 +30,7 @@ export function createStoreId({ ask }: Pick<CommandClient, 'ask'>, keys: KeyName
   async function confirmAbsence(): Promise<undefined> {
     const id = await ask((client) => client.get(keys.storeId))
     if (id === null) return confirmEmpty()
-    if (knownId !== undefined && id !== knownId) throw lostError('another')
+    if (knownId !== undefined && id !== knownId) throw storeUnavailable('lost', losses.another)
     return undefined
   }
 
@@ -39,17 +38,19 @@ export function createStoreId({ ask }: Pick<CommandClient, 'ask'>, keys: KeyName
   async function observe(id: string): Promise<void> {
     if (id === '') return confirmEmpty()
     knownId ??= id
-    if (id !== knownId) throw lostError('another')
+    if (id !== knownId) throw storeUnavailable('lost', losses.another)
   }
 
   /** There is no ID: nothing was ever written, or all data is lost, or is being restored. */
   async function confirmEmpty(): Promise<undefined> {
-    if ((await ask((client) => client.get(keys.restore))) !== null) throw lostError('restoring')
+    if ((await ask((client) => client.get(keys.restore))) !== null)
+      throw storeUnavailable('lost', losses.restoring)
     if (knownId !== undefined) {
       await markLoss(knownId)
-      throw lostError('empty')
+      throw storeUnavailable('lost', losses.empty)
     }
-    if ((await ask((client) => client.get(keys.lostId))) !== null) throw lostError('empty')
+    if ((await ask((client) => client.get(keys.lostId))) !== null)
+      throw storeUnavailable('lost', losses.empty)
     return undefined
   }
 
@@ -73,10 +74,6 @@ const losses = {
     'Redis has the data of another store: restore the previous data; or, to use this data, restart all gateways',
 } as const
 
-function lostError(how: keyof typeof losses): GatehouseError {
-  return new GatehouseError('store-unavailable', { cause: new StoreFailure('lost', losses[how]) })
-}
-
 /**
  * Keeps this version away from data of a newer one, which it would misread or damage. Data without a format has the
  * first one, and is marked with it.
@@ -99,8 +96,7 @@ export function createStoreFormat({ ask }: Pick<CommandClient, 'ask'>, keys: Key
   /** @throws as `observe`, as long as the last format that was read is newer */
   function assertSupported(): void {
     if (newer === undefined) return
-    const failure = new StoreFailure('newer', `${whatIsNewer(newer)}: ${newerHint}`)
-    throw new GatehouseError('store-unavailable', { cause: failure })
+    throw storeUnavailable('newer', `${whatIsNewer(newer)}: ${newerHint}`)
   }
 
   /** The problem as an OperatorError; undefined if the data is not newer. */

@@ -7,7 +7,6 @@ import { createRestore } from './backup/restore.ts'
 import { openChanges } from './changes.ts'
 import type { RedisOptions } from './client.ts'
 import { createEventStore } from './events.ts'
-import { createImportedKeyStore } from './imported-keys.ts'
 import { createKeyStore } from './keys.ts'
 import { type Connection, openConnection } from './open-connection.ts'
 import { createPortalStore } from './portal.ts'
@@ -38,7 +37,6 @@ export function openRedisStore(options: RedisOptions, { listens }: { readonly li
     ready: connection.ready,
     ...accounts,
     ...createKeyStore(connection, replace),
-    ...createImportedKeyStore(connection, access),
     ...createSessionStore(connection, access),
     ...createSigningKeyStore(connection),
     ...createRateStore(connection),

@@ -1,5 +1,4 @@
-import type { LoggedChange } from '../changes.ts'
-import { parseChange } from '../changes.ts'
+import { type LoggedChange, parseChange } from '../changes.ts'
 import { openClient, type RedisOptions } from './client.ts'
 
 /** Receives changes as they are published: fast, and at most once. */

@@ -1,3 +1,4 @@
+import type { EpochMs } from '#platform/clock.ts'
 import { dayOf, dayOfMonth, firstOfMonth, formatDay, startOfDay } from '#platform/time.ts'
 import { isPrincipalId } from '../subjects.ts'
 import {
@@ -148,9 +149,8 @@ function usageKey(keys: KeyNames, accountId: string, month: number): string {
 
 /**
  * All keys that an account's usage may be under, as a clock may be ahead of ours.
- * @param now milliseconds since 1970
  */
-export function usageKeysOf(keys: KeyNames, accountId: string, now: number): readonly string[] {
+export function usageKeysOf(keys: KeyNames, accountId: string, now: EpochMs): readonly string[] {
   const today = dayOf(now)
   const days = { from: firstOfMonth(today - usageDaysKept, -1), to: firstOfMonth(today, 1) }
   return monthsIn(days).map((month) => usageKey(keys, accountId, month))

@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises'
 import { type Account, adminRole, emailKey, isActiveAdmin } from '../account.ts'
 import { accountsByReplacing, type Replace, type Replacement } from '../account-changes/by-replacing.ts'
 import type { AccountBatch, AccountCreation, AccountStore } from '../accounts.ts'
-import { accountChange } from '../changes.ts'
 import { type ExternalIdentity, identityKeyOf } from '../portal-access.ts'
 import { search, type TermIndex } from '../search.ts'
 import { createIdentityIndex, createImportedKeyIndex, createTermIndex } from './account-indexes.ts'
@@ -17,7 +16,7 @@ const removedSessionsMax = 200
 /** The verbs, and what other slices need of the accounts. */
 export type AccountTable = ReturnType<typeof createAccountStore>
 
-export function createAccountStore(database: Database, { writeChange, writeUncached, appendAudit }: Writer) {
+export function createAccountStore(database: Database, { writeAudited, appendAudit }: Writer) {
   const { prepare, read, write, writeLong } = database
   const terms = createTermIndex(database)
   const importedKeys = createImportedKeyIndex(database)
@@ -131,9 +130,9 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
   }
 
   const replace: Replace = (id, transform, audit) =>
-    writeChange(
+    writeAudited(
       () => replaceWithin(id, transform),
-      ({ kind }) => accountChange(id)(kind === 'updated'),
+      ({ kind }) => (kind === 'updated' ? [{ kind: 'account', accountId: id }] : undefined),
       audit,
     )
 
@@ -150,9 +149,9 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
 
   const verbs: AccountStore = {
     createAccounts: (accounts, audit) =>
-      writeUncached(
+      writeAudited(
         () => create(accounts),
-        ({ kind }) => kind === 'created',
+        ({ kind }) => (kind === 'created' ? [] : undefined),
         audit,
       ),
     importAccounts: (batches) =>
@@ -175,13 +174,13 @@ export function createAccountStore(database: Database, { writeChange, writeUncac
     ...accountsByReplacing(replace),
     deleteAccount: async (id, audit) => {
       let hasMore = false
-      const outcome = await writeChange(
+      const outcome = await writeAudited(
         () => {
           const deleted = deleteOne(id)
           hasMore = deleted !== 'last-admin' && deleteSomeSessions(id)
           return deleted
         },
-        (deleted) => accountChange(id)(deleted === 'deleted'),
+        (deleted) => (deleted === 'deleted' ? [{ kind: 'account', accountId: id }] : undefined),
         audit,
       )
       // Sessions of a deleted account are invalid; leftovers of a crash are removed later.

@@ -1,5 +1,4 @@
-import type { AuditStore, FoundAudit } from '../audit.ts'
-import { auditClasses } from '../audit.ts'
+import { type AuditStore, auditClasses, type FoundAudit } from '../audit.ts'
 import {
   type AuditFilter,
   isPast,
@@ -16,10 +15,7 @@ import type { Writer } from './writer.ts'
 const scannedMax = 2_000
 
 /** The audit log, whose entries are written together with the changes that they describe. */
-export function createAuditStore(
-  { prepare, read }: Database,
-  { writeUncached, onAudit }: Writer,
-): AuditStore {
+export function createAuditStore({ prepare, read }: Database, { writeAudited, onAudit }: Writer): AuditStore {
   const selectMatching = prepare(
     `SELECT seq, entry FROM audit WHERE seq >= ? AND seq < ? AND (? = '' OR instr(entry, ?) > 0)
      AND (? = '' OR instr(lower(entry), ?) > 0) ORDER BY seq DESC LIMIT ?`,
@@ -64,10 +60,10 @@ export function createAuditStore(
 
   return {
     appendAudit: (entry) =>
-      writeUncached(
+      writeAudited(
         () => {},
-        () => true,
-        [entry],
+        () => [],
+        entry,
       ),
     findAudit: async ({ filter, before, limit }) => read(() => find(filter, before, limit)),
     readAuditChains: async () =>

@@ -1,4 +1,4 @@
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import {
   type ChangeLogReading,
   type ChangeStore,
@@ -6,7 +6,7 @@ import {
   type LoggedChange,
   parseChange,
 } from '../changes.ts'
-import { StoreFailure } from '../store-failure.ts'
+import { storeUnavailable } from '../store-failure.ts'
 import type { Database } from './database.ts'
 import { watchWal } from './database-files.ts'
 import type { Writer } from './writer.ts'
@@ -93,5 +93,5 @@ function toLogged({ seq, kind, subject, at }: Record<string, unknown>): LoggedCh
 function otherStoreError(): GatehouseError {
   const message =
     'the database has the data of another store: restore the previous data; or, to use this data, restart the gateway'
-  return new GatehouseError('store-unavailable', { cause: new StoreFailure('lost', message) })
+  return storeUnavailable('lost', message)
 }

@@ -1,14 +1,14 @@
 import { type BigIntStats, type FSWatcher, statSync, utimesSync, watch } from 'node:fs'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { hasErrorCode } from '#platform/errors/operator-error.ts'
-import { StoreFailure } from '../store-failure.ts'
+import { storeUnavailable } from '../store-failure.ts'
 
 /**
  * Guards a database and its log. A file that was deleted or replaced stays open and accepts all writes, while others,
  * such as commands, use the file at that path.
  * @param path of a database that is open in WAL mode, so that its log exists
- * @returns checks that the open files are still the ones at their paths; takes a few microseconds, and throws
- * GatehouseError `store-unavailable` if one was deleted or replaced, as writes are then lost
+ * @returns a function that checks that the open files are still the ones at their paths. It takes a few microseconds,
+ *   and throws GatehouseError `store-unavailable` if one was deleted or replaced, as writes are then lost.
  */
 export function guardFiles(path: string): () => void {
   const files = [path, walPathOf(path)].map((name) => ({ name, opened: statFile(name) }))
@@ -38,7 +38,7 @@ function statFile(path: string): BigIntStats | undefined {
 function lostError(name: string, isGone: boolean): GatehouseError {
   const what = isGone ? 'was deleted' : 'was replaced'
   const message = `${name} ${what} while the gateway runs, and writes are rejected: restore the file; or, to use the current one, restart the gateway`
-  return new GatehouseError('store-unavailable', { cause: new StoreFailure('lost', message) })
+  return storeUnavailable('lost', message)
 }
 
 /**

@@ -1,13 +1,13 @@
 import type { EventStore } from '../events.ts'
 import type { Database } from './database.ts'
-import type { Writer } from './writer.ts'
+import { ifDone, type Writer } from './writer.ts'
 
 /** How many IDs that need not be kept any more are removed when one is added. */
 const removedPerAddition = 2
 
 export function createEventStore(
   { prepare, read, writeUnsynced }: Database,
-  { writeUncached }: Writer,
+  { writeAudited }: Writer,
 ): EventStore {
   const selectReceivers = prepare('SELECT id, state FROM event_receivers')
   const selectReceiver = prepare('SELECT state FROM event_receivers WHERE id = ?')
@@ -38,13 +38,13 @@ export function createEventStore(
           .map(({ seq, entry }) => ({ position: String(seq), text: String(entry) })),
       ),
     appendAuditOnce: ({ id, keptUntil, entry }) =>
-      writeUncached(
+      writeAudited(
         () => {
           removeEnded.run(entry.at, removedPerAddition)
           return insertOnce.run(id, keptUntil).changes === 1
         },
-        (isNew) => isNew,
-        [entry],
+        ifDone(),
+        entry,
       ),
   }
 }

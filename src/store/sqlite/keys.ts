@@ -1,28 +1,44 @@
-import { keysByReplacing } from '../account-changes/by-replacing.ts'
-import { digestText, type KeyStore, type KeyUse, type RecordedKeyUse } from '../keys.ts'
+import { keysByReplacing, recordOutcome } from '../account-changes/by-replacing.ts'
+import { withAddedKey } from '../account-changes/key-changes.ts'
+import type { ImportedKeyStore, KeyImport } from '../imported-keys.ts'
+import { digestText, type KeyStore, type KeyUse, type RecordedKeyUse, type SecretKeyAdded } from '../keys.ts'
 import { secretKeyRecords } from './account-row.ts'
 import type { AccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
+import { insertOf, selectOf, toRow } from './record-rows.ts'
+import type { Writer } from './writer.ts'
 
-/** Keys are stored with their account; their uses in separate rows. */
-export function createKeyStore({ prepare, read, write }: Database, { replace }: AccountTable): KeyStore {
+/** Keys are stored with their account, whose writes also update the index of imported keys; uses in separate rows. */
+export function createKeyStore(
+  { prepare, read, write }: Database,
+  { writeAudited }: Writer,
+  { replace, replaceWithin, importedKeys }: AccountTable,
+): KeyStore & ImportedKeyStore {
   // Only the needed columns, as hundreds of uses are recorded per second, and should cost next to nothing.
   const selectKeys = prepare('SELECT secret_keys, api_digest FROM accounts WHERE id = ?')
   const selectDigests = prepare('SELECT digest FROM key_uses WHERE account_id = ?')
   const upsert = prepare(
-    `INSERT INTO key_uses (account_id, digest, at, address, scheme) VALUES (?, ?, ?, ?, ?)
+    `${insertOf('keyUse')}
      ON CONFLICT DO UPDATE SET at = excluded.at, address = excluded.address, scheme = excluded.scheme
      WHERE excluded.at > at`,
   )
-  const select = prepare('SELECT * FROM key_uses WHERE account_id = ?')
+  const select = prepare(selectOf('keyUse', 'WHERE account_id = ?'))
   const remove = prepare('DELETE FROM key_uses WHERE account_id = ? AND digest = ?')
+
+  const selectAny = prepare('SELECT 1 FROM imported_keys LIMIT 1')
+
+  function importOne(imported: KeyImport): SecretKeyAdded {
+    const { transform, outcome } = recordOutcome('added', (account) => withAddedKey(account, imported))
+    const { kind } = replaceWithin(imported.accountId, transform)
+    return kind === 'refused' && outcome() === 'added' ? 'taken' : outcome()
+  }
 
   /** Records a use only if the account still has the key; uses of other keys are removed. */
   function record(use: RecordedKeyUse): void {
     const digests = currentKeyDigests(use.accountId)
     if (!digests.includes(use.digest)) return
     const known = selectDigests.all(use.accountId)
-    upsert.run(use.accountId, use.digest, use.at, use.address, use.scheme)
+    upsert.run(toRow({ kind: 'keyUse', ...use }))
     for (const { digest } of known) {
       if (!digests.includes(String(digest))) remove.run(use.accountId, String(digest))
     }
@@ -43,6 +59,17 @@ export function createKeyStore({ prepare, read, write }: Database, { replace }: 
     },
     findKeyUses: async (accountId) =>
       read(() => new Map(select.all(accountId).map((row) => [String(row.digest), toUse(row)]))),
+    importSecretKeys: (imports) =>
+      writeAudited(
+        () => imports.map(importOne),
+        (outcomes) => {
+          const added = imports.filter((_, index) => outcomes[index] === 'added')
+          const ids = [...new Set(added.map(({ accountId }) => accountId))]
+          return ids.map((accountId) => ({ kind: 'account', accountId }))
+        },
+      ),
+    findImportedKey: async (digest) => read(() => importedKeys.holderOf(digest)),
+    hasImportedKeys: async () => read(() => selectAny.get() !== undefined),
   }
 }
 

@@ -2,22 +2,22 @@ import { portalByReplacing } from '../account-changes/by-replacing.ts'
 import { type PortalSession, type PortalStore, portalSessionsMax } from '../portal.ts'
 import type { AccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
-import type { Writer } from './writer.ts'
+import { insertOf, type Row, selectOf, toRecord, toRow } from './record-rows.ts'
+import { ifDone, type Writer } from './writer.ts'
 
 /** Passwords and links are stored with their account; portal sessions in separate rows. */
 export function createPortalStore(
   { prepare, read, write }: Database,
-  { writeUncached }: Writer,
+  { writeAudited }: Writer,
   accounts: AccountTable,
 ): PortalStore {
-  const insert = prepare(
-    `INSERT INTO portal_sessions (account_id, id, digest, created_at, expires_at, seen_at, address, client, epoch)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const selectOne = prepare('SELECT * FROM portal_sessions WHERE account_id = ? AND id = ?')
+  const insert = prepare(insertOf('portalSession'))
+  const selectOne = prepare(selectOf('portalSession', 'WHERE account_id = ? AND id = ?'))
   const selectAll = prepare(
-    `SELECT * FROM portal_sessions WHERE account_id = ? AND expires_at > ? AND epoch = ?
-     ORDER BY created_at DESC, id`,
+    selectOf(
+      'portalSession',
+      'WHERE account_id = ? AND expires_at > ? AND epoch = ? ORDER BY created_at DESC, id',
+    ),
   )
   const touch = prepare(
     'UPDATE portal_sessions SET seen_at = ?, address = ?, client = ? WHERE account_id = ? AND id = ?',
@@ -32,9 +32,9 @@ export function createPortalStore(
   )
 
   function start(session: PortalSession): void {
-    const { accountId, id, digest, createdAt, expiresAt, seenAt, address, userAgent, epoch } = session
+    const { accountId, createdAt, epoch } = session
     removeExpired.run(accountId, createdAt, epoch)
-    insert.run(accountId, id, digest, createdAt, expiresAt, seenAt, address, userAgent, epoch)
+    insert.run(toRow({ kind: 'portalSession', ...session }))
     removeOldest.run(accountId, portalSessionsMax)
   }
 
@@ -42,15 +42,15 @@ export function createPortalStore(
     ...portalByReplacing(accounts.replace),
     findAccountByIdentity: async (identity) => read(() => accounts.findByIdentity(identity)),
     startPortalSession: (session, { revision }, audit) =>
-      writeUncached(
+      writeAudited(
         () => {
           const owner = accounts.find(session.accountId)
           if (!owner || owner.isDisabled || owner.revision !== revision) return 'account-changed'
           start({ ...session, seenAt: session.createdAt, epoch: owner.portal.epoch })
           return 'started'
         },
-        (outcome) => outcome === 'started',
-        audit && [audit],
+        (outcome) => (outcome === 'started' ? [] : undefined),
+        audit,
       ),
     findPortalSession: async (accountId, id) =>
       read(() => {
@@ -66,20 +66,11 @@ export function createPortalStore(
         return selectAll.all(accountId, now, owner.portal.epoch).map(toSession)
       }),
     endPortalSession: (accountId, id, audit) =>
-      writeUncached(() => removeOne.run(accountId, id).changes === 1, Boolean, audit && [audit]),
+      writeAudited(() => removeOne.run(accountId, id).changes === 1, ifDone(), audit),
   }
 }
 
-function toSession(row: Record<string, unknown>): PortalSession {
-  return {
-    id: String(row.id),
-    accountId: String(row.account_id),
-    digest: String(row.digest),
-    createdAt: Number(row.created_at),
-    expiresAt: Number(row.expires_at),
-    seenAt: Number(row.seen_at),
-    address: String(row.address),
-    userAgent: String(row.client),
-    epoch: Number(row.epoch),
-  }
+function toSession(row: Row): PortalSession {
+  const { kind: _, ...session } = toRecord('portalSession', row)
+  return session
 }

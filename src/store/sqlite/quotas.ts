@@ -1,4 +1,6 @@
 import {
+  heldRecord,
+  holdersOf,
   type QuotaGrant,
   type QuotaState,
   type QuotaStore,
@@ -7,6 +9,7 @@ import {
   takeOfQuota,
 } from '../quotas.ts'
 import type { Database } from './database.ts'
+import { insertOf, type Row, selectOf, toRecord, toRow } from './record-rows.ts'
 
 interface Waiting {
   readonly take: QuotaTake
@@ -24,9 +27,9 @@ const removedPerAddition = 2
  * turn of the event loop are one transaction, which costs as much as ten takes.
  */
 export function createQuotaStore({ prepare, read, writeUnsynced }: Database): QuotaStore {
-  const select = prepare('SELECT granted, held FROM quotas WHERE account_id = ? AND period = ?')
+  const select = prepare(selectOf('quota', 'WHERE account_id = ? AND period = ?'))
   const save = prepare(
-    `INSERT INTO quotas (account_id, period, kept_until, granted, held) VALUES (?, ?, ?, ?, ?)
+    `${insertOf('quota')}
      ON CONFLICT DO UPDATE SET granted = excluded.granted, held = excluded.held`,
   )
   const removeEnded = prepare(
@@ -38,7 +41,8 @@ export function createQuotaStore({ prepare, read, writeUnsynced }: Database): Qu
     const { subject, window, now, endsAt } = wanted
     const row = select.get(subject, window)
     const { granted, next } = takeOfQuota(toState(row), wanted)
-    save.run(subject, window, endsAt + quotaKeptMs, next.granted, toHeld(next))
+    const kept = { accountId: subject, window, keptUntil: endsAt + quotaKeptMs, granted: next.granted }
+    save.run(toRow({ kind: 'quota', ...kept, held: heldRecord(next.holders) }))
     if (!row) removeEnded.run(now, removedPerAddition)
     return { granted, grantedToAll: next.granted }
   }
@@ -66,26 +70,9 @@ export function createQuotaStore({ prepare, read, writeUnsynced }: Database): Qu
   }
 }
 
-/** By process ID: reserved, sequence, granted, askedAt. */
-type Held = Readonly<Record<string, readonly [number, number, number, number]>>
-
-function toHeld({ holders }: QuotaState): string {
-  const held: Held = Object.fromEntries(
-    [...holders].map(([holder, { reserved, sequence, granted, askedAt }]) => [
-      holder,
-      [reserved, sequence, granted, askedAt],
-    ]),
-  )
-  return JSON.stringify(held)
-}
-
-function toState(row: Record<string, unknown> | undefined): QuotaState {
+function toState(row: Row | undefined): QuotaState {
   if (!row) return { granted: 0, holders: new Map() }
-  // The cast is sound: only `toHeld` writes it.
-  const held = JSON.parse(String(row.held)) as Held
-  const holders = Object.entries(held).map(
-    ([holder, [reserved, sequence, granted, askedAt]]) =>
-      [holder, { reserved, sequence, granted, askedAt }] as const,
-  )
-  return { granted: Number(row.granted), holders: new Map(holders) }
+  const { granted, held } = toRecord('quota', row)
+  // The cast is sound: only `heldRecord` makes it.
+  return { granted, holders: holdersOf(held as ReturnType<typeof heldRecord>) }
 }

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { listAccounts } from './account-list-schema.ts'
-import { chainAudit, indexTerms, listSecretKeys } from './migrate-data.ts'
+import { chainAudit, indexTerms, listAccounts, listSecretKeys } from './migrate-data.ts'
 
 /**
  * STRICT: a value of the wrong type is an error, not a guess. Times are milliseconds since 1970. `lives_until` is when

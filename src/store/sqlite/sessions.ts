@@ -2,7 +2,6 @@ import type { StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import type { Account } from '../account.ts'
 import { sessionsByReplacing } from '../account-changes/by-replacing.ts'
-import { sessionChange } from '../changes.ts'
 import { decideRotation } from '../decide-rotation.ts'
 import {
   type NewSession,
@@ -15,7 +14,8 @@ import {
 } from '../sessions.ts'
 import type { AccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
-import type { Writer } from './writer.ts'
+import { insertOf, type Row, selectOf, toRecord, toRow } from './record-rows.ts'
+import { ifDone, type Writer } from './writer.ts'
 
 /** How many old rows are removed at each start of a session. */
 const removalBatchMax = 20
@@ -24,26 +24,19 @@ const endedMax = 200
 
 export function createSessionStore(
   { prepare, read, write }: Database,
-  { writeChange, writeChanges }: Writer,
+  { writeAudited }: Writer,
   accounts: AccountTable,
 ): SessionStore {
-  const insert = prepare(
-    `INSERT INTO sessions
-       (id, account_id, created_at, expires_at, lives_until, generation, rotated_at, acknowledged_at, session_epoch,
-        address, client, key_id)
-     VALUES (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (id) DO NOTHING`,
-  )
+  const insert = prepare(`${insertOf('session')} ON CONFLICT (id) DO NOTHING`)
   const removeExpired = prepare(
     'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE lives_until < ? LIMIT ?)',
   )
-  const selectById = prepare('SELECT * FROM sessions WHERE id = ?')
-  const pageOfOpen = `FROM sessions
-     WHERE account_id = ?1 AND session_epoch = ?2 AND end_reason IS NULL AND lives_until > ?3
+  const selectById = prepare(selectOf('session', 'WHERE id = ?'))
+  const pageOfOpen = `WHERE account_id = ?1 AND session_epoch = ?2 AND end_reason IS NULL AND lives_until > ?3
        AND created_at <= ?4 AND (created_at < ?4 OR id > ?5)
      ORDER BY created_at DESC, id LIMIT ?6`
-  const selectPage = prepare(`SELECT * ${pageOfOpen}`)
-  const selectPositions = prepare(`SELECT id, created_at ${pageOfOpen}`)
+  const selectPage = prepare(selectOf('session', pageOfOpen))
+  const selectPositions = prepare(`SELECT id, created_at FROM sessions ${pageOfOpen}`)
   const selectExcess = prepare(
     `SELECT id FROM sessions WHERE account_id = ? AND session_epoch = ? AND end_reason IS NULL AND lives_until > ?
      ORDER BY created_at DESC, id LIMIT ? OFFSET ?`,
@@ -63,11 +56,12 @@ export function createSessionStore(
   }
 
   function start(session: NewSession, sessionEpoch: number): void {
-    const { id, accountId, createdAt, expiresAt, idleMs, visitor, keyId } = session
+    const { createdAt, expiresAt, idleMs, visitor } = session
     removeExpired.run(createdAt - retentionAfterEndMs, removalBatchMax)
+    const times = { rotatedAt: createdAt, acknowledgedAt: createdAt }
     const livesUntil = Math.min(expiresAt, createdAt + idleMs)
-    const times = [createdAt, expiresAt, livesUntil, createdAt, createdAt]
-    insert.run(id, accountId, ...times, sessionEpoch, visitor.address, visitor.userAgent, keyId)
+    const state = { ...times, livesUntil, sessionEpoch, generation: 1, end: null }
+    insert.run(toRow({ kind: 'session', ...session, ...visitor, ...state }))
   }
 
   /**
@@ -112,7 +106,7 @@ export function createSessionStore(
     startSession: async (started, { revision }) => {
       const { accountId, createdAt, openMax } = started
       for (;;) {
-        const { outcome } = await writeChanges(
+        const { outcome } = await writeAudited(
           () => {
             const owner = accounts.find(accountId)
             if (!owner || owner.isDisabled || owner.revision !== revision) {
@@ -130,9 +124,12 @@ export function createSessionStore(
       }
     },
     rotateSession: (use) =>
-      writeChange(
+      writeAudited(
         () => rotate(use),
-        (rotation) => sessionChange(use.sessionId)(rotation.kind === 'over' && rotation.reason === 'reused'),
+        (rotation) =>
+          rotation.kind === 'over' && rotation.reason === 'reused'
+            ? [{ kind: 'session', sessionId: use.sessionId }]
+            : undefined,
       ),
     acknowledgeRotations: (acknowledgements) =>
       write(() => {
@@ -149,7 +146,11 @@ export function createSessionStore(
         })),
       ),
     endSession: (id, reason, audit) =>
-      writeChange(() => setEnd.run(reason, id).changes === 1, sessionChange(id), audit),
+      writeAudited(
+        () => setEnd.run(reason, id).changes === 1,
+        ifDone({ kind: 'session', sessionId: id }),
+        audit,
+      ),
     ...sessionsByReplacing(accounts.replace),
   }
 }
@@ -159,20 +160,11 @@ function pageArguments({ id, sessionEpoch }: Account, { now, after, limit }: Ses
   return [id, sessionEpoch, now, createdAt, lastId, limit]
 }
 
-function toSession(row: Record<string, unknown>): Session {
-  const end = row.end_reason
+function toSession(row: Row): Session {
+  const { kind: _, livesUntil: __, acknowledgedAt, end, ...session } = toRecord('session', row)
   return {
-    id: String(row.id),
-    accountId: String(row.account_id),
-    createdAt: Number(row.created_at),
-    expiresAt: Number(row.expires_at),
-    generation: Number(row.generation),
-    rotatedAt: Number(row.rotated_at),
-    acknowledgedAt: row.acknowledged_at === null ? undefined : Number(row.acknowledged_at),
-    sessionEpoch: Number(row.session_epoch),
-    keyId: String(row.key_id),
+    ...session,
+    acknowledgedAt: acknowledgedAt ?? undefined,
     end: end === 'revoked' || end === 'reused' ? end : undefined,
-    address: String(row.address),
-    userAgent: String(row.client),
   }
 }

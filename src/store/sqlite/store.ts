@@ -7,7 +7,6 @@ import { openBackup } from './backup.ts'
 import { openChanges } from './changes.ts'
 import { openDatabase } from './database.ts'
 import { createEventStore } from './events.ts'
-import { createImportedKeyStore } from './imported-keys.ts'
 import { createKeyStore } from './keys.ts'
 import { createPortalStore } from './portal.ts'
 import { createQuotaStore } from './quotas.ts'
@@ -38,8 +37,7 @@ export function openSqliteStore({ path, busyTimeoutMs, listens = false }: Sqlite
   return {
     ready: async () => {},
     ...accounts.verbs,
-    ...createKeyStore(database, accounts),
-    ...createImportedKeyStore(database, writer, accounts),
+    ...createKeyStore(database, writer, accounts),
     ...createSessionStore(database, writer, accounts),
     ...createSigningKeyStore(database, writer),
     // Counted in this process: there is no other instance.

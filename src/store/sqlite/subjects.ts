@@ -1,18 +1,17 @@
-import { subjectChange } from '../changes.ts'
 import type { BlockedSubject, SubjectStore } from '../subjects.ts'
 import type { Database } from './database.ts'
-import type { Writer } from './writer.ts'
+import { insertOf, type Row, selectOf, toRecord, toRow } from './record-rows.ts'
+import { ifDone, type Writer } from './writer.ts'
 
-export function createSubjectStore({ prepare, read }: Database, { writeChange }: Writer): SubjectStore {
-  const select = prepare('SELECT principal_id, blocked_at FROM blocked_subjects WHERE principal_id = ?')
-  const selectFirst = prepare(
-    'SELECT principal_id, blocked_at FROM blocked_subjects ORDER BY blocked_at DESC, principal_id DESC LIMIT ?',
+export function createSubjectStore({ prepare, read }: Database, { writeAudited }: Writer): SubjectStore {
+  const select = prepare(selectOf('blockedSubject', 'WHERE principal_id = ?'))
+  const selectPage = prepare(
+    selectOf(
+      'blockedSubject',
+      'WHERE (blocked_at, principal_id) < (?, ?) ORDER BY blocked_at DESC, principal_id DESC LIMIT ?',
+    ),
   )
-  const selectAfter = prepare(
-    `SELECT principal_id, blocked_at FROM blocked_subjects WHERE (blocked_at, principal_id) < (?, ?)
-     ORDER BY blocked_at DESC, principal_id DESC LIMIT ?`,
-  )
-  const insert = prepare('INSERT OR IGNORE INTO blocked_subjects (principal_id, blocked_at) VALUES (?, ?)')
+  const insert = prepare(insertOf('blockedSubject', 'INSERT OR IGNORE'))
   const remove = prepare('DELETE FROM blocked_subjects WHERE principal_id = ?')
 
   return {
@@ -21,19 +20,28 @@ export function createSubjectStore({ prepare, read }: Database, { writeChange }:
         const row = select.get(principalId)
         return row && toSubject(row)
       }),
-    blockSubject: ({ principalId, blockedAt }, audit) =>
-      writeChange(() => insert.run(principalId, blockedAt).changes === 1, subjectChange(principalId), audit),
+    blockSubject: (blocked, audit) =>
+      writeAudited(
+        () => insert.run(toRow({ kind: 'blockedSubject', ...blocked })).changes === 1,
+        ifDone({ kind: 'subject', principalId: blocked.principalId }),
+        audit,
+      ),
     unblockSubject: (principalId, audit) =>
-      writeChange(() => remove.run(principalId).changes === 1, subjectChange(principalId), audit),
+      writeAudited(
+        () => remove.run(principalId).changes === 1,
+        ifDone({ kind: 'subject', principalId }),
+        audit,
+      ),
     listBlockedSubjects: async ({ after, limit }) =>
       read(() =>
-        (after ? selectAfter.all(after.blockedAt, after.principalId, limit) : selectFirst.all(limit)).map(
-          toSubject,
-        ),
+        selectPage
+          .all(after?.blockedAt ?? Number.MAX_SAFE_INTEGER, after?.principalId ?? '', limit)
+          .map(toSubject),
       ),
   }
 }
 
-function toSubject(row: Record<string, unknown>): BlockedSubject {
-  return { principalId: String(row.principal_id), blockedAt: Number(row.blocked_at) }
+function toSubject(row: Row): BlockedSubject {
+  const { kind: _, ...subject } = toRecord('blockedSubject', row)
+  return subject
 }

@@ -9,6 +9,7 @@ import {
   usagePrincipalsMax,
 } from '../usage.ts'
 import type { Database } from './database.ts'
+import { type Row, selectOf, toRecord } from './record-rows.ts'
 
 /** How many counts are read at once, which takes a few milliseconds, before other requests are served. */
 const countsAtOnce = 2_000
@@ -31,8 +32,10 @@ export function createUsageStore({ prepare, read, write }: Database): UsageStore
      ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, units = units + excluded.units`,
   )
   const select = prepare(
-    `SELECT day, key, route, requests, units FROM usage
-     WHERE account_id = ? AND (day, key, route) > (?, ?, ?) AND day <= ? ORDER BY day, key, route LIMIT ?`,
+    selectOf(
+      'usage',
+      'WHERE account_id = ? AND (day, key, route) > (?, ?, ?) AND day <= ? ORDER BY day, key, route LIMIT ?',
+    ),
   )
   const selectNextAccount = prepare(
     'SELECT account_id, day FROM usage WHERE account_id > ? ORDER BY account_id, day LIMIT 1',
@@ -115,12 +118,7 @@ export function createUsageStore({ prepare, read, write }: Database): UsageStore
   }
 }
 
-function toCount(row: Record<string, unknown>): UsageCount {
-  return {
-    day: Number(row.day),
-    key: String(row.key),
-    route: String(row.route),
-    requests: Number(row.requests),
-    units: Number(row.units),
-  }
+function toCount(row: Row): UsageCount {
+  const { kind: _, accountId: __, ...count } = toRecord('usage', row)
+  return count
 }

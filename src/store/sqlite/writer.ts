@@ -13,47 +13,25 @@ export function createWriter(database: Database) {
   const listeners = new Set<(change: LoggedChange) => void>()
   const auditListeners: ((entry: AuditEntry) => void)[] = []
 
-  /** Writes, logs the change if there is one, and notifies listeners after the commit. */
-  function writeChange<Result>(
+  /**
+   * Writes, logs the changes that caches must drop, and notifies listeners after the commit.
+   * @param describe returns these changes; undefined = nothing was done, so that no entry is written
+   */
+  async function writeAudited<Result>(
     work: () => Result,
-    describe: (result: Result) => Change | undefined,
-    entry?: AuditEntry,
-  ): Promise<Result> {
-    return writeChanges(work, (result) => [describe(result) ?? []].flat(), entry)
-  }
-
-  /** Like `writeChange`, for a step that may make several changes. */
-  async function writeChanges<Result>(
-    work: () => Result,
-    describe: (result: Result) => readonly Change[],
-    entry?: AuditEntry,
+    describe: (result: Result) => readonly Change[] | undefined,
+    audit: AuditEntry | readonly AuditEntry[] = [],
   ): Promise<Result> {
     const { result, entries, logged } = await database.write(() => {
       const result = work()
-      const described = describe(result)
-      const entries = described.length > 0 && entry ? [entry] : []
+      const changes = describe(result)
+      const entries = changes ? [audit].flat() : []
       appendAudit(entries)
-      return { result, entries, logged: described.map((one) => appendChange(one, Date.now())) }
+      return { result, entries, logged: changes?.map((change) => appendChange(change, Date.now())) ?? [] }
     })
     if (logged.length > 0) touchWal(database.walPath)
-    notifyAudited(entries)
+    for (const entry of entries) for (const listener of auditListeners) listener(entry)
     for (const change of logged) notifyChanged(change)
-    return result
-  }
-
-  /** Writes data that no cache holds. */
-  async function writeUncached<Result>(
-    work: () => Result,
-    isDone: (result: Result) => boolean,
-    entries: readonly AuditEntry[] = [],
-  ): Promise<Result> {
-    const { result, written } = await database.write(() => {
-      const result = work()
-      const written = isDone(result) ? entries : []
-      appendAudit(written)
-      return { result, written }
-    })
-    notifyAudited(written)
     return result
   }
 
@@ -65,14 +43,8 @@ export function createWriter(database: Database) {
     for (const listener of listeners) listener(change)
   }
 
-  function notifyAudited(entries: readonly AuditEntry[]): void {
-    for (const entry of entries) for (const listener of auditListeners) listener(entry)
-  }
-
   return {
-    writeChange,
-    writeChanges,
-    writeUncached,
+    writeAudited,
     /** To be called within a write; listeners are not notified. */
     appendAudit,
     /** To be called with changes of other processes. */
@@ -83,6 +55,11 @@ export function createWriter(database: Database) {
     },
     onAudit: (listener: (entry: AuditEntry) => void) => void auditListeners.push(listener),
   }
+}
+
+/** For a step that returns whether it has changed anything. @param changes that caches must drop then */
+export function ifDone(...changes: readonly Change[]) {
+  return (isDone: boolean) => (isDone ? changes : undefined)
 }
 
 /** @returns adds a change to the log; to be called within a write */

@@ -18,14 +18,14 @@ t.test('CSV and JSON Lines import the same accounts', async (t) => {
   const csv =
     'email,firstName,lastName,role,isVerified\nada@example.com,Ada,Lovelace,Admin,true\nbare@example.com,,,,\n'
   const json = `${JSON.stringify(ada)}\n{"email":"bare@example.com"}\n`
-  t.strictSame(parseImportFile(csv), {
+  t.strictSame(await parseImportFile(csv), {
     accounts: [
       { line: 2, input: ada },
       { line: 3, input: bare },
     ],
     badLines: [],
   })
-  t.strictSame(parseImportFile(json), {
+  t.strictSame(await parseImportFile(json), {
     accounts: [
       { line: 1, input: ada },
       { line: 2, input: bare },
@@ -34,7 +34,7 @@ t.test('CSV and JSON Lines import the same accounts', async (t) => {
   })
 })
 
-t.test('import files may have any line breaks and a byte order mark', async (t) => {
+t.test('import files may have LF or CR LF as line breaks, and a byte order mark', async (t) => {
   const csv = 'email,firstName,lastName,role,isVerified\nada@example.com,Ada,Lovelace,Admin,true\n'
   const json = `${JSON.stringify(ada)}\n\n`
   const forms = {
@@ -49,7 +49,7 @@ t.test('import files may have any line breaks and a byte order mark', async (t) 
     'JSON lines after an empty line': `\n  ${json}`,
   }
   for (const [name, text] of Object.entries(forms)) {
-    const { accounts, badLines } = parseImportFile(text)
+    const { accounts, badLines } = await parseImportFile(text)
     t.strictSame(badLines, [], name)
     t.strictSame(
       accounts.map(({ input }) => input),
@@ -57,6 +57,14 @@ t.test('import files may have any line breaks and a byte order mark', async (t) 
       name,
     )
   }
+})
+
+t.test('a CR alone ends no line, as on the command line', async (t) => {
+  const { accounts, badLines } = await parseImportFile(
+    'email\r\na@example.com\rb@example.com\nc@example.com\n',
+  )
+  t.match(badLines, [{ line: 2, message: /email/ }])
+  t.match(accounts, [{ line: 3, input: { email: 'c@example.com' } }])
 })
 
 t.test('every bad line of a JSON Lines import is reported with all its problems', async (t) => {
@@ -72,7 +80,7 @@ t.test('every bad line of a JSON Lines import is reported with all its problems'
     '{}',
     '{"email":"d@example.com","role":"User","r\\u006fle":"Admin"}',
   ]
-  const { accounts, badLines } = parseImportFile(lines.join('\n'))
+  const { accounts, badLines } = await parseImportFile(lines.join('\n'))
   t.strictSame(
     accounts.map(({ line }) => line),
     [1],
@@ -104,7 +112,7 @@ t.test('every bad line of a CSV import is reported', async (t) => {
     'eve@example.com,,,Two Words',
     'good@example.com,,,',
   ].join('\n')
-  const { accounts, badLines } = parseImportFile(csv)
+  const { accounts, badLines } = await parseImportFile(csv)
   t.strictSame(
     badLines.map(({ line }) => line),
     [2, 3, 4, 5],
@@ -121,18 +129,18 @@ t.test('every bad line of a CSV import is reported', async (t) => {
 
 t.test('a wrong CSV header is reported as line 1', async (t) => {
   for (const header of ['mail,name', 'ada@example.com,Ada', '[{"email":"ada@example.com"}]', '<html>']) {
-    const { accounts, badLines } = parseImportFile(`${header}\nx,y\n`)
+    const { accounts, badLines } = await parseImportFile(`${header}\nx,y\n`)
     t.strictSame(accounts, [])
     t.match(badLines, [{ line: 1, message: /header/ }])
   }
-  t.match(parseImportFile('email,password\na@b.c,x\n').badLines, [
+  t.match((await parseImportFile('email,password\na@b.c,x\n')).badLines, [
     { line: 2, message: /password: unknown field/ },
   ])
 })
 
 t.test('an unclosed quote is a bad line, not a crash', async (t) => {
   const csv = 'email,firstName\n"ada@example.com,Ada\nbob@example.com,Bob\n'
-  const { badLines } = parseImportFile(csv)
+  const { badLines } = await parseImportFile(csv)
   t.ok(badLines.length > 0)
   t.ok(badLines.every(({ line }) => line >= 2))
 })
@@ -151,7 +159,7 @@ t.test('import line numbers count all lines, however they end', async (t) => {
 
 t.test('an empty import file has no accounts', async (t) => {
   for (const text of ['', '\n', '\r\n \n', 'email\n', '\ufeff']) {
-    t.strictSame(parseImportFile(text).accounts, [], JSON.stringify(text))
+    t.strictSame((await parseImportFile(text)).accounts, [], JSON.stringify(text))
   }
-  t.strictSame(parseImportFile('email\n').badLines, [])
+  t.strictSame((await parseImportFile('email\n')).badLines, [])
 })

@@ -85,7 +85,9 @@ t.test('the path of a health check must be valid in a request line', async (t) =
   ])
     t.strictSame(
       problemMessages(t, active(path)),
-      ['upstreams.backend.health.active.path: has an invalid format: it must match ^/[!"$-~]*$'],
+      [
+        `upstreams.backend.health.active.path: has an invalid format: it must ${path.startsWith('/') ? 'match ^/[!"$-~]*$' : 'begin with /'}`,
+      ],
       JSON.stringify(path),
     )
   t.strictSame(problemMessages(t, active(undefined)), [

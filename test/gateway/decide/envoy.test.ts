@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import { secondTargetFields } from '#gateway/forward/header-rules.ts'
+import { secondTargetFields } from '#gateway/arrival/second-target-fields.ts'
 import type { TestGateway } from '../../setup/gateway.ts'
 import { type RawResponse, rawRequest } from '../../setup/raw-client.ts'
 import { startDecideGateway } from './support.ts'

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { bodyCostReaderFor, type CostTerm, createBodyCost } from '#gateway/forward/body-cost.ts'
+import { bodyCostReaderFor, createBodyCost } from '#gateway/forward/body-cost.ts'
+import type { CostTerm } from '#gateway/routes/route.ts'
 
 const total: readonly CostTerm[] = [{ paths: ['usage.total_tokens'], factor: 1 }]
 const weighted: readonly CostTerm[] = [

@@ -82,6 +82,7 @@ t.test('a client that leaves while it waits for a connection is not sent at all'
   t.equal((await first.response()).body, 'ok')
   first.send(headOf('GET /third HTTP/1.1'))
   t.equal((await until('the third is asked', () => backend.heads[1])).path, '/third')
+  t.equal(backend.sockets.length, 1, 'on the connection that became free')
 })
 
 t.test('a request of a client that has already reset its connection is not forwarded', async (t) => {

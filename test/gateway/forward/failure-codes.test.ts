@@ -1,5 +1,4 @@
-import type { Test } from 'tap'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { answerOf, startHeadBackend } from '../../http/outgoing/backends.ts'
 import { invalidHeads } from '../../http/outgoing/invalid-responses.ts'
 import { freePort, until } from '../../setup/net.ts'

@@ -1,5 +1,4 @@
-import type { Test } from 'tap'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { startRawBackend } from '../../setup/backend.ts'
 import { until } from '../../setup/net.ts'
 import { answerOf, startHeadBackend } from './backends.ts'

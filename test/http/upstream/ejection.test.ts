@@ -24,7 +24,7 @@ function openWatched(
     t,
     urls,
     { health, ...others },
-    { clock: () => time.now, onHealthChange: (change) => changes.push(change) },
+    { monotonic: () => time.now, onHealthChange: (change) => changes.push(change) },
   )
   return { upstream, changes, time }
 }

@@ -13,7 +13,7 @@ function watched(terms: {
   const health = new TargetHealth({
     active: terms.active,
     passive: terms.passive,
-    clock: () => time.now,
+    monotonic: () => time.now,
     onChange: (isEjected, reason) => changes.push(`${isEjected ? 'out' : 'in'}: ${reason}`),
   })
   return {

@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap'
 import { responseBytesMax } from '#identity/issuers/fetch-json.ts'
-import type { KeySource } from '#identity/issuers/issuer.ts'
-import { isSecureUrl } from '#identity/issuers/issuer.ts'
+import { isSecureUrl, type KeySource } from '#identity/issuers/issuer.ts'
 import { openIssuerKeys } from '#identity/issuers/issuer-keys.ts'
 import { discoveryUrls, openKeySetFetches, refetchGapMs } from '#identity/issuers/key-set-fetches.ts'
 import { parsePublicKeys, publicKeysMax } from '#identity/issuers/public-keys.ts'

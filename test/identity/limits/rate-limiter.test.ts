@@ -13,7 +13,7 @@ t.test('instances on one store share their rate limits', async (t) => {
   const limiters = await Promise.all(
     [1, 2].map(async () => {
       const store = await openStoreAt(t, optionsOf(server))
-      const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, clock: Date.now })
+      const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, monotonic: Date.now })
       t.teardown(limiter.close)
       return limiter
     }),
@@ -41,7 +41,7 @@ t.test('with the store down an instance allows its share of a rate, at least one
       },
     },
     storeConnection,
-    clock: () => 0,
+    monotonic: () => 0,
   })
   t.teardown(limiter.close)
   await until('it knows of the others', () => beats > 0 || undefined)
@@ -70,7 +70,7 @@ t.test('instances are counted as soon as the store is reachable, and again after
       return count
     }
     // On a clock that stands still no second heartbeat is due.
-    const limiter = openRateLimiter({ store: { ...store, heartbeat }, storeConnection, clock: () => 0 })
+    const limiter = openRateLimiter({ store: { ...store, heartbeat }, storeConnection, monotonic: () => 0 })
     t.teardown(limiter.close)
     return { limiter, state, seen }
   }
@@ -96,7 +96,7 @@ t.test('a heartbeat is sent with another command from 900 ms after the last on',
   const limiter = openRateLimiter({
     store: { ...store, heartbeat },
     storeConnection: { isUp: true },
-    clock: () => time.ms,
+    monotonic: () => time.ms,
   })
   t.teardown(limiter.close)
   limiter.beat()

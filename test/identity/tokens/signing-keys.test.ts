@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
-import type { Algorithm } from '#identity/tokens/key-material.ts'
-import { keyText } from '#identity/tokens/key-material.ts'
+import { type Algorithm, keyText } from '#identity/tokens/key-material.ts'
 import { announcedMs, createSigningKeys, currentSigner, jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'

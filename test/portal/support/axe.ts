@@ -1,13 +1,24 @@
-import axe from 'axe-core'
-import type { Page } from 'playwright-core'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type axe from 'axe-core'
+import type { CDPSession, Page } from 'playwright-core'
+
+const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+/** Sessions that end with their page: to end one ends what others have set up, such as devices for passkeys. */
+const devToolsOf = new WeakMap<Page, CDPSession>()
 
 /** What keeps the page, as it is now, from being used by everyone: WCAG 2.2 A and AA, and good practice. */
 export async function findBarriers(page: Page): Promise<readonly string[]> {
   // Colours on their way from one to another are of neither.
   await page.evaluate('for (const each of document.getAnimations()) each.finish()')
-  await page.evaluate(axe.source)
-  // The cast is sound: the line above has put it there.
-  const results = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
+  // `page.evaluate` would have it compiled anew for each page.
+  const devTools = devToolsOf.get(page) ?? (await page.context().newCDPSession(page))
+  devToolsOf.set(page, devTools)
+  await devTools.send('Runtime.evaluate', { expression: axeSource, returnByValue: true })
+  const results = await page.evaluate(() =>
+    // The cast is sound: the lines above have put it there.
+    (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'] }),
+  )
   return results.violations.map(({ id, help, nodes }) => {
     const places = nodes.map(({ target, failureSummary }) => `${target.join(' ')}: ${failureSummary}`)
     return `${id}: ${help} (${places.join('; ')})`
@@ -27,22 +38,26 @@ export function findOverflow(page: Page, url: string, widths: readonly number[])
     document.body.replaceChildren(frame)
     await isLoaded
     const { contentDocument: { documentElement: root }, contentWindow: view } = frame
+    const parts = [...root.querySelectorAll('.card *')].filter(isSeen)
     return ${JSON.stringify(widths)}.flatMap((width) => {
       frame.style.width = width + 'px'
       const wider = root.scrollWidth - root.clientWidth
-      const outside = [...root.querySelectorAll('.card *')].find(isOutside)
+      const outside = parts.find(isOutside)
       return [
         ...(wider > 0 ? ['scrolls by ' + wider + ' at ' + width] : []),
         ...(outside ? [outside.outerHTML.slice(0, 60) + ' at ' + width] : []),
       ]
     })
-    // What a part of the card scrolls, cuts off or keeps for those who hear the page is not outside.
+    function isSeen(part) {
+      return !part.closest('.visually-hidden, thead')
+    }
+    // What a part of the card scrolls or cuts off is not outside.
     function isOutside(part) {
+      const [own, card] = [part, part.closest('.card')].map((box) => box.getBoundingClientRect())
+      if (own.width === 0 || (own.left >= card.left - 1 && own.right <= card.right + 1)) return false
       for (let at = part; !at.matches('.card'); at = at.parentElement)
         if (at !== part && view.getComputedStyle(at).overflowX !== 'visible') return false
-      if (part.closest('.visually-hidden, thead')) return false
-      const [own, card] = [part, part.closest('.card')].map((box) => box.getBoundingClientRect())
-      return own.width > 0 && (own.left < card.left - 1 || own.right > card.right + 1)
+      return true
     }
   })()`)
 }

@@ -12,8 +12,8 @@ export interface ClusterNode {
 
 const slots = 16_384
 const masters = 3
-/** How soon a silent node counts as down. */
-const nodeTimeoutMs = 1_000
+/** How soon a silent node counts as down; nodes also hear of each other the sooner the shorter it is. */
+export const nodeTimeoutMs = 1_000
 
 /** A Cluster of three masters on this machine, each with a third of the slots and one replica: masters first. */
 export async function startCluster(
@@ -72,6 +72,12 @@ async function startNode(scope: Scope, args: readonly string[], tls?: TlsFiles):
   const server = await startRedis(scope, [...clusterArgs, ...args], tls)
   const client = openInspector(scope, server)
   return { server, busPort, client, id: String(await client.cluster('MYID')) }
+}
+
+/** Sets how soon a silent node counts as down, such as one that a busy machine does not run for a while. */
+export async function setNodeTimeout(nodes: readonly ClusterNode[], ms: number): Promise<void> {
+  for (const { client } of nodes) await client.config('SET', 'cluster-node-timeout', ms)
+  await untilAll(nodes, 'cluster_state:ok')
 }
 
 /** The node that has the slot of a key now, as another node sees it. */

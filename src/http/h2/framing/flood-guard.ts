@@ -1,4 +1,4 @@
-import { type Clock, monotonicClock } from '#platform/clock.ts'
+import { type MonotonicClock, type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import { tooMany } from './protocol.ts'
 
 /** How many bytes of control frames are allowed for each byte of messages in either direction: as in nginx. */
@@ -16,7 +16,7 @@ const wastedStreamsPerSecond = 33
  */
 export class FloodGuard {
   readonly #messageBytes: () => number
-  readonly #clock: Clock
+  readonly #monotonic: MonotonicClock
   #controlBytes = 0
   /** When control frames were last offset, and the bytes of messages by then. */
   #settledAt: number
@@ -24,10 +24,10 @@ export class FloodGuard {
   readonly #streams: RefillingBudget
 
   /** @param messageBytes the total length of HEADERS and DATA frames of the connection, in both directions */
-  constructor(messageBytes: () => number, clock = monotonicClock) {
+  constructor(messageBytes: () => number, monotonic = monotonicClock) {
     this.#messageBytes = messageBytes
-    this.#clock = clock
-    this.#settledAt = clock()
+    this.#monotonic = monotonic
+    this.#settledAt = monotonic()
     this.#streams = new RefillingBudget(wastedStreamsMax, wastedStreamsPerSecond, this.#settledAt)
   }
 
@@ -43,7 +43,7 @@ export class FloodGuard {
   }
 
   #settle(): void {
-    const now = this.#clock()
+    const now = this.#monotonic()
     const messageBytes = this.#messageBytes()
     const allowed =
       (messageBytes - this.#settledBytes) * controlBytesPerByte +
@@ -57,7 +57,7 @@ export class FloodGuard {
 
   /** Counts a stream that the peer has reset, or that was reset because of the peer. @throws ConnectionError */
   countWastedStream(): void {
-    this.#streams.spend(this.#clock())
+    this.#streams.spend(this.#monotonic())
     if (this.#streams.left < 0) throw tooMany(`more than ${wastedStreamsMax} streams were reset at once`)
   }
 }
@@ -72,8 +72,7 @@ export class RefillingBudget {
   /** Below 0 once more was spent than there was. */
   left: number
 
-  /** @param now on the clock of performance.now() */
-  constructor(max: number, perSecond: number, now: number) {
+  constructor(max: number, perSecond: number, now: MonotonicMs) {
     this.#max = max
     this.#perSecond = perSecond
     this.#filledAt = now

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { MonotonicMs } from '#platform/clock.ts'
 import type { Listed } from '#platform/unordered-list.ts'
 import type { UpstreamFailure } from '../../outgoing/failure.ts'
 import type { UpstreamConnection } from '../../outgoing/upstream-connection.ts'
@@ -69,8 +70,7 @@ export interface Waiting {
 
 /** Receives a connection; one of the two is called, once, unless the wait is cancelled before. */
 export interface ConnectionReceiver {
-  /** @param now on the clock of performance.now() */
-  onConnection(connection: UpstreamConnection, now: number): void
+  onConnection(connection: UpstreamConnection, now: MonotonicMs): void
   onFailure(failure: UpstreamFailure): void
 }
 

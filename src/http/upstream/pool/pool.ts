@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type Clock, monotonicClock } from '#platform/clock.ts'
+import { type MonotonicClock, monotonicClock } from '#platform/clock.ts'
 import { DeadlineSweep } from '#platform/deadline.ts'
 import { UnorderedList } from '#platform/unordered-list.ts'
 import type { ConnectionOpener, OpenEvents, UpstreamConnection } from '../../outgoing/upstream-connection.ts'
@@ -15,7 +15,7 @@ interface PoolOptions {
   /** In HTTP/2 it limits simultaneous requests. */
   readonly connectionsMax: number
   /** Measures how long a client has read nothing; default: performance.now(). */
-  readonly clock?: Clock
+  readonly monotonic?: MonotonicClock
 }
 
 /** How often waiting requests look for those whose clients read nothing. */
@@ -55,14 +55,6 @@ export class Pool {
     return mayTake ? this.#take(waiter, claim, isNew) : this.#enqueue(waiter, claim, isNew)
   }
 
-  /** An idle connection while there are plenty; undefined = use `acquire`. */
-  takeIdle(user: PoolUser, now: number): UpstreamConnection | undefined {
-    if (!this.#share.isPlenty) return undefined
-    const connection = this.#useIdle(user, undefined, now)
-    if (connection !== undefined) this.#share.take(undefined)
-    return connection
-  }
-
   #useIdle(user: PoolUser, claim: Claim | undefined, now: number): UpstreamConnection | undefined {
     const slot = this.#idle.take(user, now)
     if (slot?.connection === undefined) return undefined
@@ -71,7 +63,7 @@ export class Pool {
     return slot.connection
   }
 
-  /** Opens a connection that the pool does not count, for an upgrade, which keeps it. @returns cancels it */
+  /** Opens a connection that the pool does not count, for an upgrade, which keeps it. @returns a function that cancels it */
   open(receiver: ConnectionReceiver): Acquisition {
     const events: OpenEvents = {
       onConnection: (connection) => {
@@ -231,7 +223,7 @@ export class Pool {
   readonly #onStallTimer = (): void => {
     this.#stallTimer = undefined
     if (this.#queue.isEmpty) return
-    endStalled(this.#slots, this.#queue.size, (this.#options.clock ?? monotonicClock)())
+    endStalled(this.#slots, this.#queue.size, (this.#options.monotonic ?? monotonicClock)())
     this.#stallTimer = setTimeout(this.#onStallTimer, stallCheckMs).unref()
   }
 

@@ -5,7 +5,8 @@ import type { FastifyReply } from 'fastify'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
 import { secondTargetLines } from '#gateway/forward/outgoing-request.ts'
 import type { RequestHeadInput } from '#gateway/forward/upstream-head.ts'
-import { valuesOf } from '#http/h1/raw-headers.ts'
+import { fieldsOf } from '#http/h1/field-lines.ts'
+import { fieldsIn, valuesOf } from '#http/h1/raw-headers.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type AppArrival, refuse } from '../app-arrival.ts'
@@ -70,7 +71,7 @@ export function attachExchange(request: IncomingMessage, reply: FastifyReply, in
     target,
     strippedPrefix: input.head.strippedPrefix,
     isLast: input.head.isLast,
-    fields: fieldsOf(`Host: ${host}\r\n${targets}${lines}`),
+    fields: forwardedFields(`Host: ${host}\r\n${targets}${lines}`),
     body: body.kind === 'none' ? null : new RequestBodyStream(request, route.bodyBytesMax),
     signal,
   }
@@ -81,16 +82,9 @@ export function attachExchange(request: IncomingMessage, reply: FastifyReply, in
 const connectionFields = new Set(['connection', 'te', 'transfer-encoding', 'upgrade', 'expect'])
 
 /** The fields of lines that each end with CR LF, without those of the connection. */
-function fieldsOf(lines: string): readonly string[] {
-  const fields: string[] = []
-  for (let start = 0; start < lines.length; ) {
-    const colon = lines.indexOf(':', start)
-    const end = lines.indexOf('\r\n', colon)
-    const name = lines.slice(start, colon)
-    if (!connectionFields.has(name.toLowerCase())) fields.push(name, lines.slice(colon + 2, end))
-    start = end + 2
-  }
-  return fields
+function forwardedFields(lines: string): readonly string[] {
+  const fields = [...fieldsIn(fieldsOf(lines, 0, lines.length))]
+  return fields.filter(([name]) => !connectionFields.has(name.toLowerCase())).flat()
 }
 
 /** Symbols survive http-proxy, which copies headers from object to object. */

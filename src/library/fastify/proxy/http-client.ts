@@ -3,7 +3,9 @@ import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 import { principalOf } from '#gateway/arrival/outcome.ts'
 import { responseHeaderLines } from '#gateway/forward/client-head.ts'
-import { withoutReplaced } from '#gateway/forward/response-headers.ts'
+import { withoutReplaced } from '#gateway/routes/response-headers.ts'
+import { fieldsOf } from '#http/h1/field-lines.ts'
+import { fieldsIn } from '#http/h1/raw-headers.ts'
 import { withoutBrackets } from '#platform/addresses.ts'
 import { type Deadline, startDeadline } from '#platform/deadline.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -176,14 +178,10 @@ export function requireOfHttpProxy(...names: readonly string[]): unknown {
 /** The fields of lines that each end with CR LF, by name in lower case; a name that occurs again has a list. */
 function parseFields(lines: string): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = Object.create(null)
-  for (let start = 0; start < lines.length; ) {
-    const colon = lines.indexOf(':', start)
-    const end = lines.indexOf('\r\n', colon)
-    const name = lines.slice(start, colon).toLowerCase()
-    const value = lines.slice(colon + 2, end)
-    const before = fields[name]
-    fields[name] = before === undefined ? value : [before, value].flat()
-    start = end + 2
+  for (const [name, value] of fieldsIn(fieldsOf(lines, 0, lines.length))) {
+    const lower = name.toLowerCase()
+    const before = fields[lower]
+    fields[lower] = before === undefined ? value : [before, value].flat()
   }
   return fields
 }

@@ -47,7 +47,7 @@ export function createWebSocketOptions(
       target.terminate()
       return
     }
-    parts.webSockets.watch(exchange.arrival, (onClosed) => {
+    parts.openCallers.followTunnel(exchange.arrival, (onClosed) => {
       source.once('close', onClosed)
       return { close: (code, reason) => closeBoth([source, target], code, reason) }
     })

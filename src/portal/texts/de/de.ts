@@ -1,23 +1,19 @@
 import type { Texts } from '../en/en.ts'
-import { account } from './account.ts'
 import { accountImport } from './account-import.ts'
 import { accountList } from './account-list.ts'
+import { accountPage } from './account-page.ts'
 import { accounts } from './accounts.ts'
 import { api } from './api.ts'
 import { audit } from './audit.ts'
 import { errors } from './errors.ts'
 import { events } from './events.ts'
-import { form } from './form.ts'
 import { furtherKeys } from './further-keys.ts'
-import { integration } from './integration.ts'
-import { keys } from './keys.ts'
-import { layout } from './layout.ts'
+import { integration, keys } from './integration.ts'
+import { form, layout, parts, script } from './layout.ts'
 import { links } from './links.ts'
 import { notices } from './notices.ts'
-import { parts } from './parts.ts'
 import { passkeys } from './passkeys.ts'
 import { profile } from './profile.ts'
-import { script } from './script.ts'
 import { secondFactor } from './second-factor.ts'
 import { sessions } from './sessions.ts'
 import { severalAccounts } from './several-accounts.ts'
@@ -27,7 +23,7 @@ import { tryIt } from './try-it.ts'
 import { usage } from './usage.ts'
 
 export const de: Texts = {
-  account,
+  accountPage,
   accountImport,
   accountList,
   accounts,

@@ -9,6 +9,7 @@ export const errors: Texts['errors'] = {
   firstConfirm: (providers) =>
     `Bestätigen Sie zuerst mit ${providers}, dass Sie es sind; das gilt dann 5 Minuten lang.`,
   tryAgainIn: (when) => `Versuchen Sie es ${when} noch einmal.`,
+  pageNotFound: { title: 'Seite nicht gefunden', detail: 'Diese Seite gibt es nicht.' },
   administratorsOnly: {
     title: 'Nur für die Administration',
     detail: 'Ihr Konto hat nicht die Rolle, die diese Seite verlangt.',

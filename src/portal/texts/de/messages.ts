@@ -49,9 +49,6 @@ const details: Messages = {
   'The link is no longer valid': 'Der Link ist nicht mehr gültig',
   'The link has expired, was already used or has been replaced. Ask for another.':
     'Der Link ist abgelaufen, wurde schon benutzt oder durch einen neuen ersetzt. Fordern Sie einen neuen an.',
-  'No matching route': 'Seite nicht gefunden',
-  'No route matches this path.': 'Diese Seite gibt es nicht.',
-  'No such page.': 'Diese Seite gibt es nicht.',
   'No such account': 'Konto nicht gefunden',
   'There is no account with this ID or e-mail.': 'Es gibt kein Konto mit dieser ID oder E-Mail-Adresse.',
   'The method is not allowed here': 'Die Methode ist hier nicht erlaubt',

@@ -10,6 +10,7 @@ export const errors = {
     `First confirm with ${providers} that it is you; it lasts for 5 minutes.`,
   /** @param when such as `in 3 minutes` */
   tryAgainIn: (when: string) => `Try again ${when}.`,
+  pageNotFound: { title: 'Page not found', detail: 'There is no such page.' },
   administratorsOnly: {
     title: 'Administrators only',
     detail: 'Your account does not have the role this page requires.',

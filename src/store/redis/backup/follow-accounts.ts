@@ -1,6 +1,6 @@
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { ChangeStore } from '../../changes.ts'
-import { StoreFailure } from '../../store-failure.ts'
+import { storeUnavailable } from '../../store-failure.ts'
 
 /** Which accounts are changed while others are read. */
 export interface AccountFollower {
@@ -59,5 +59,5 @@ export function followAccounts(log: Pick<ChangeStore, 'readChanges'>, head: numb
 
 function lostError(): GatehouseError {
   const message = 'changes were lost since the backup began (a failover, or too many at once): begin again'
-  return new GatehouseError('store-unavailable', { cause: new StoreFailure('lost', message) })
+  return storeUnavailable('lost', message)
 }

@@ -1,5 +1,10 @@
-import type { AuditStore } from '../../audit.ts'
-import { type AuditChain, type AuditClass, auditClasses, type ChainedEntry } from '../../audit.ts'
+import {
+  type AuditChain,
+  type AuditClass,
+  type AuditStore,
+  auditClasses,
+  type ChainedEntry,
+} from '../../audit.ts'
 import type { RecordOf } from '../../backup/records.ts'
 
 type AuditReader = Pick<AuditStore, 'readAuditChain' | 'readAuditChains'>

@@ -1,10 +1,15 @@
 import { dayOf, firstOfMonth, formatDay, parseDay, startOfDay } from '#platform/time.ts'
 import type { Account } from '../../account.ts'
 import type { AuditChain } from '../../audit.ts'
-import type { BackupStore } from '../../backup/records.ts'
-import { accountRecord, type BackupRecord, type RecordOf } from '../../backup/records.ts'
+import {
+  accountRecord,
+  type BackupRecord,
+  type BackupStore,
+  type RecordOf,
+  signingKeyRecord,
+} from '../../backup/records.ts'
 import type { ChangeStore } from '../../changes.ts'
-import { keyQuotaSubject, quotaKeptMs } from '../../quotas.ts'
+import { heldRecord, keyQuotaSubject, quotaKeptMs } from '../../quotas.ts'
 import type { Store } from '../../store.ts'
 import type { BlockedSubject } from '../../subjects.ts'
 import { type UsageCount, usageDaysKept } from '../../usage.ts'
@@ -20,26 +25,12 @@ const pageSize = 200
 /** How often accounts are read again until no more have changed. */
 const roundsMax = 1_000
 
-/** What a backup reads through the verbs of the store. */
-type BackedUp = Pick<
-  Store,
-  | 'findAccount'
-  | 'findSession'
-  | 'findKeyUses'
-  | 'readUsage'
-  | 'readQuota'
-  | 'listSigningKeys'
-  | 'listBlockedSubjects'
-  | 'readAuditChain'
-  | 'readAuditChains'
->
-
 type Batches<Item = BackupRecord> = AsyncGenerator<readonly Item[]>
 
 /** @param openLog a reader of the change log of its own */
 export function createBackUp(
   connection: Connection,
-  store: BackedUp,
+  store: Omit<Store, keyof BackupStore>,
   openLog: () => Pick<ChangeStore, 'readChanges'>,
 ): BackupStore['backUp'] {
   const { keys, ask, listNewest } = connection
@@ -59,12 +50,7 @@ export function createBackUp(
       follower.close()
     }
     const signingKeys = await store.listSigningKeys()
-    yield signingKeys.map(({ sealed, publicKey = null, ...key }) => ({
-      kind: 'signingKey',
-      ...key,
-      publicKey,
-      sealed: Buffer.from(sealed).toString('base64url'),
-    }))
+    yield signingKeys.map(signingKeyRecord)
     yield* readBlocked()
   }
 
@@ -156,15 +142,8 @@ export function createBackUp(
     )
     return states.flatMap(({ window, state: { granted, holders } }) => {
       if (granted === 0 && holders.size === 0) return []
-      const held = Object.fromEntries(
-        [...holders].map(([holder, { reserved, sequence, granted, askedAt }]) => [
-          holder,
-          [reserved, sequence, granted, askedAt],
-        ]),
-      )
-      return [
-        { kind: 'quota', accountId: subject, window, keptUntil: endOf(window) + quotaKeptMs, granted, held },
-      ]
+      const keptUntil = endOf(window) + quotaKeptMs
+      return [{ kind: 'quota', accountId: subject, window, keptUntil, granted, held: heldRecord(holders) }]
     })
   }
 

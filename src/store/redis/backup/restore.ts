@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { BackupStore, RecordKind, Restoration } from '../../backup/records.ts'
 import { changesMax } from '../../changes.ts'
-import { StoreFailure } from '../../store-failure.ts'
+import { storeUnavailable } from '../../store-failure.ts'
 import type { Connection } from '../open-connection.ts'
 import { forgetSessions } from '../open-session-index.ts'
 import { loadScript } from '../scripts.ts'
@@ -118,5 +118,5 @@ export function createRestore(connection: Connection): BackupStore['restore'] {
 
 function takenError(): GatehouseError {
   const message = 'another process has written to this Redis since the restore began: nothing was restored'
-  return new GatehouseError('store-unavailable', { cause: new StoreFailure('lost', message) })
+  return storeUnavailable('lost', message)
 }

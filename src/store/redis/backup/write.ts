@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { type Account, emailKey } from '../../account.ts'
-import { type AnyRecord, accountOf, type RecordOf, type StoreRecord } from '../../backup/records.ts'
+import {
+  type AnyRecord,
+  accountOf,
+  type RecordOf,
+  type StoreRecord,
+  signingKeyOf,
+} from '../../backup/records.ts'
 import { importedDigests } from '../../imported-keys.ts'
 import { identityKeysOf } from '../../portal-access.ts'
 import { termsOf } from '../../search.ts'
@@ -115,11 +121,8 @@ export function createRecordWriter(
         return [['zadd', keys.activeDays, 'GT', record.day, record.accountId]]
       case 'usagePrincipal':
         return [['zadd', keys.usagePrincipals, record.day, record.id]]
-      case 'signingKey': {
-        const { kind: _, sealed, publicKey, ...key } = record
-        const stored = { ...key, publicKey: publicKey ?? undefined, sealed: Buffer.from(sealed, 'base64url') }
-        return [['hset', keys.signingKeys, record.kid, signingKeyText(stored)]]
-      }
+      case 'signingKey':
+        return [['hset', keys.signingKeys, record.kid, signingKeyText(signingKeyOf(record))]]
       case 'blockedSubject':
         return [['zadd', keys.blockedSubjects, record.blockedAt, record.principalId]]
       case 'audit': {

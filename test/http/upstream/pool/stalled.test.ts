@@ -11,7 +11,12 @@ async function start(t: Test, count: number, connectTimeoutMs: number) {
   })
   let aheadMs = 0
   const clock = () => performance.now() + aheadMs
-  const upstream = openTestUpstream(t, backend.url, { connectionsMax: count, connectTimeoutMs }, { clock })
+  const upstream = openTestUpstream(
+    t,
+    backend.url,
+    { connectionsMax: count, connectTimeoutMs },
+    { monotonic: clock },
+  )
   const exchanges = Array.from({ length: count }, () => exchange(upstream, { path: '/long' }))
   await until('all have begun', () => exchanges.every(({ events }) => events.includes('data')) || undefined)
   const advance = (ms: number) => {

@@ -1,0 +1,84 @@
+import { noKey } from '#accounts/keys/default-keys.ts'
+import { tryCreateSetupLink } from '#accounts/setup-links.ts'
+import { recordReason } from '#gateway/arrival/outcome.ts'
+import { errorMessage } from '#platform/errors/operator-error.ts'
+import type { Account } from '#store/account.ts'
+import { defaultKeyOf, type StoredKey } from '#store/secret-keys.ts'
+import { formRefusal } from '../forms/refusal.ts'
+import type { PortalOptions, SignedInContext } from '../page-context.ts'
+import type { CreatePages } from '../portal-page.ts'
+import type { PortalRequest } from '../portal-request.ts'
+import type { PageResult } from '../portal-response.ts'
+import { accountPage, type OneTimeSecrets } from '../views/accounts/account-page.ts'
+import { newAccountPage } from '../views/accounts/new-account-page.ts'
+import { assertKnownCase, planIn, profileOf } from './account-form.ts'
+
+/** The page to create one account, for Admins. */
+export const newAccountPages: CreatePages = (options) => [
+  {
+    path: '/accounts/new',
+    get: async (context) => context.show((frame) => newAccountPage(frame)),
+    post: (context) => createAccount(context, options),
+    refused: refuseAccount,
+  },
+]
+
+async function createAccount(context: SignedInContext, { roles, oidc }: PortalOptions): Promise<PageResult> {
+  const { actions, form, request, texts } = context
+  const input = profileOf(form)
+  assertKnownCase(input.role, roles, texts.accounts)
+  const { account, secretKey, apiKey } = await actions.accounts.create({
+    ...input,
+    isVerified: form('isVerified') === 'true',
+    plan: planIn(input),
+  })
+  if (form('mailsLink') === 'true' && actions.setupLinks.canMail) {
+    const link = await mailed(actions.setupLinks.mail(account.id), request)
+    return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
+  }
+  const recordWhy = (reason: string) => recordReason(request.arrival.outcome, reason)
+  const hasLink = oidc?.acceptsPasswords !== false
+  const link = hasLink ? await tryCreateSetupLink(actions.setupLinks, account.id, recordWhy) : undefined
+  return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
+}
+
+function refuseAccount(context: SignedInContext, error: unknown): PageResult {
+  const { form } = context
+  const checks = { isVerified: form('isVerified'), mailsLink: form('mailsLink') }
+  const refusal = formRefusal(context, error, { ...profileOf(form), ...checks })
+  return context.show((frame) => newAccountPage(frame, refusal.state), refusal)
+}
+
+/** The keys are shown in any case, as they could not be shown again. */
+async function mailed(mailing: Promise<void>, { arrival }: PortalRequest): Promise<'mailed' | undefined> {
+  try {
+    await mailing
+    return 'mailed'
+  } catch (error) {
+    recordReason(arrival.outcome, `set-up link not created: ${errorMessage(error)}`)
+    return undefined
+  }
+}
+
+/**
+ * The page of an account that was just created, with its keys. Nothing is read from the store: the keys must not be
+ * lost if it has become unavailable.
+ */
+function showNewAccount(
+  context: SignedInContext,
+  account: Account,
+  oneTimeSecrets: OneTimeSecrets,
+): PageResult {
+  const unused = ({ createdAt, sealed, lastFour }: StoredKey) => {
+    return { createdAt, lastUse: undefined, isRevealable: sealed !== undefined, lastFour }
+  }
+  const secretKey = defaultKeyOf(account)
+  const keys = {
+    secretKey: secretKey ? unused(secretKey) : noKey,
+    previousSecretKey: undefined,
+    apiKey: unused(account.apiKey),
+  }
+  const sessions = { items: [], nextCursor: undefined, isFirstPage: true }
+  const view = { account, keys, furtherKeys: [], sessions, portalSessions: [], oneTimeSecrets }
+  return context.show((frame) => accountPage(frame, view))
+}

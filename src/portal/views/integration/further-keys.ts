@@ -1,0 +1,168 @@
+import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
+import { formatCount, time } from '#platform/pages/format.ts'
+import { type Html, html } from '#platform/pages/html.ts'
+import { badge, card, emptyState, icon, notice, staticNotice } from '#platform/pages/parts.ts'
+import { listText } from '#platform/text.ts'
+import { dayMs, spanText } from '#platform/time.ts'
+import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
+import { cell, copyButton, titleRow } from '../parts.ts'
+import { certificateForm, createForm, renameForm, revokeForm, rotateForm } from './further-key-forms.ts'
+
+interface FurtherKeysView {
+  readonly keys: readonly SecretKeyStatus[]
+  /** The key that was just created. */
+  readonly created: CreatedKey | undefined
+  /** State of the form that creates a key. */
+  readonly state: FormState
+  /** Of the form that makes a certificate a key; undefined = none is accepted. */
+  readonly certificate: FormState | undefined
+  /** The form of a key that was refused. */
+  readonly refused?: RefusedKeyForm | undefined
+}
+
+export interface CreatedKey {
+  readonly name: string
+  readonly key: string
+  /** Set if it replaces another key: how long that one keeps working. */
+  readonly graceSeconds?: number
+}
+
+export interface RefusedKeyForm {
+  readonly form: 'rotate' | 'rename'
+  readonly name: string
+  readonly state: FormState
+}
+
+/** The secret keys other than the default one: each for one program, limited to what it needs. */
+export function furtherKeysCard(frame: PageFrame, view: FurtherKeysView): Html {
+  const { keys, created, state, certificate, refused } = view
+  const texts = frame.texts.furtherKeys
+  return card({
+    title: texts.title,
+    lead: texts.lead,
+    id: 'further-keys',
+    isFlush: true,
+    body: html`${created && createdPart(frame, created)}${expiryNotice(frame, keys)}${
+      keys.length === 0
+        ? emptyState({ icon: icon('key'), title: texts.none, text: texts.onlyDefault })
+        : keyTable(frame, keys, (key) => ownActs(frame, key, refused))
+    }<footer>${createForm(frame, state)}${certificate && certificateForm(frame, certificate)}</footer>`,
+  })
+}
+
+/** The further keys of an account, for Admins, who can revoke them; nothing if it has none. */
+export function accountFurtherKeysCard(
+  frame: PageFrame,
+  keys: readonly SecretKeyStatus[],
+  accountId: string,
+): Html | undefined {
+  if (keys.length === 0) return undefined
+  const { title, othersLead: lead } = frame.texts.furtherKeys
+  return card({
+    title,
+    lead,
+    id: 'further-keys',
+    isFlush: true,
+    body: keyTable(frame, keys, (key) => revokeForm(frame, key, `/accounts/${accountId}/keys`)),
+  })
+}
+
+function createdPart(frame: PageFrame, { name, key, graceSeconds }: CreatedKey): Html {
+  const texts = frame.texts.furtherKeys
+  const span = graceSeconds ? spanText(graceSeconds * 1_000, frame.locale) : undefined
+  const text = graceSeconds === undefined ? texts.created(name) : texts.rotated(name, span)
+  return html`<div class="inset">${notice('good', text, true)}<div class="secret"><code>${key}</code>${copyButton(frame, texts.keyName(name))}</div></div>`
+}
+
+/** How long before its end a key is marked. */
+const warnMs = 7 * dayMs
+
+function isEndNear({ state, revokedAt, expiresAt }: SecretKeyStatus, now: number): boolean {
+  return state === 'valid' && revokedAt === undefined && expiresAt !== undefined && expiresAt - now <= warnMs
+}
+
+function expiryNotice(frame: PageFrame, keys: readonly SecretKeyStatus[]): Html | undefined {
+  const ending = keys.filter((key) => isEndNear(key, frame.now))
+  if (ending.length === 0) return undefined
+  const texts = frame.texts.furtherKeys
+  const lines = ending.map(
+    ({ name, expiresAt = frame.now }) => html`<p>${texts.expires(name, time(expiresAt, frame))}</p>`,
+  )
+  return html`<div class="inset">${staticNotice('warn', html`${lines}<p>${texts.rotateInTime}</p>`)}</div>`
+}
+
+/** @param acts what can be done to a key */
+function keyTable(
+  frame: PageFrame,
+  keys: readonly SecretKeyStatus[],
+  acts: (key: SecretKeyStatus) => Html,
+): Html {
+  const { name, mayUse, created, lastUsed, expires } = frame.texts.furtherKeys.columns
+  const titles = [name, mayUse, created, lastUsed, expires]
+  return html`<table>${titleRow(titles)}${keys.map(
+    (key) =>
+      // Below the facts, as wide as the table, as the forms need the room.
+      html`<tbody>${keyRow(frame, key)}<tr class="acts"><td colspan="${titles.length}"><div class="acts-list">${acts(key)}</div></td></tr></tbody>`,
+  )}</table>`
+}
+
+/** A key that is about to end because another has replaced it can only be ended sooner. */
+function ownActs(frame: PageFrame, key: SecretKeyStatus, refused: RefusedKeyForm | undefined): Html {
+  const stateOf = (form: RefusedKeyForm['form']) =>
+    refused?.form === form && refused.name === key.name ? refused.state : emptyForm
+  return html`${
+    key.revokedAt === undefined &&
+    html`${rotateForm(frame, key, stateOf('rotate'))}${renameForm(frame, key, stateOf('rename'))}`
+  }${revokeForm(frame, key, '/integration/keys')}`
+}
+
+function keyRow(frame: PageFrame, key: SecretKeyStatus): Html {
+  const { name, createdAt, lastUse, isImported } = key
+  const texts = frame.texts.furtherKeys
+  const { columns } = texts
+  const used = lastUse
+    ? html`${time(lastUse.at, frame)} <code class="sub">${lastUse.address}</code>`
+    : html`<span class="muted">${texts.neverUsed}</span>`
+  return html`<tr>${[
+    cell(
+      columns.name,
+      html`<code>${name}</code> ${isImported && badge('plain', texts.madeElsewhere)}${key.lastFour !== undefined && html`<code class="sub">…${key.lastFour}</code>`}`,
+    ),
+    cell(columns.mayUse, accessOf(frame, key)),
+    cell(columns.created, time(createdAt, frame)),
+    cell(columns.lastUsed, used),
+    cell(columns.expires, endOf(key, frame)),
+  ]}</tr>`
+}
+
+/** How many routes are named. */
+const namedRoutesMax = 5
+
+function accessOf(frame: PageFrame, { scopes, addresses, quota }: SecretKeyStatus): Html {
+  const { texts, locale } = frame
+  const { mayAll, onlyFrom, quotaOf } = texts.furtherKeys
+  const what = scopes.length === 0 ? mayAll : openedBy(frame, scopes)
+  const from = addresses.length > 0 && html`<span class="sub">${onlyFrom(listText(addresses, locale))}</span>`
+  const often =
+    quota &&
+    html`<span class="sub">${quotaOf(formatCount(quota.limit, locale), quota.per, frame.quotaUnit)}</span>`
+  return html`${what}${from}${often}`
+}
+
+/** The routes that a key with scopes may call, as far as its account may. */
+function openedBy({ scopedRoutes, texts: { furtherKeys } }: PageFrame, scopes: readonly string[]): Html {
+  const opened = scopedRoutes.filter((route) => route.scopes.every((scope) => scopes.includes(scope)))
+  const named = opened.slice(0, namedRoutesMax).map(({ text }) => html`<code class="route">${text}</code>`)
+  const which =
+    opened.length === 0 ? furtherKeys.mayNothing : furtherKeys.mayOnly(named, opened.length - named.length)
+  return html`${which}<span class="sub">${furtherKeys.scopesOf(scopes)}</span>`
+}
+
+function endOf(key: SecretKeyStatus, frame: PageFrame): Html {
+  const { state, expiresAt, revokedAt } = key
+  const { expired, ends, neverExpires, expiresSoon } = frame.texts.furtherKeys
+  if (state === 'expired') return html`${badge('bad', expired)} ${time(expiresAt ?? frame.now, frame)}`
+  if (revokedAt !== undefined) return html`${badge('warn', ends)} ${time(revokedAt, frame)}`
+  if (expiresAt === undefined) return html`<span class="muted">${neverExpires}</span>`
+  return html`${isEndNear(key, frame.now) && html`${badge('warn', expiresSoon)} `}${time(expiresAt, frame)}`
+}
