@@ -1,5 +1,5 @@
 import { type KeyOptions, makeDefaultKey, makeKey, makeSecretKey } from '#accounts/keys/make-key.ts'
-import { createDirectory } from '#identity/cache/directory.ts'
+import { createDirectory } from '#identity/cache/cached-directory.ts'
 import { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import { createSecretKeyScheme } from '#identity/keys/secret-key.ts'
 import { monotonicClock } from '#platform/clock.ts'

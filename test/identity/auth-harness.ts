@@ -4,7 +4,7 @@ import type { AccountInput } from '#accounts/account-input.ts'
 import { type AuthOption, compileRoutes, type RouteOptions } from '#gateway/routes/compile.ts'
 import type { Access } from '#identity/access.ts'
 import { authenticate } from '#identity/authenticate.ts'
-import { createDirectory } from '#identity/cache/directory.ts'
+import { createDirectory } from '#identity/cache/cached-directory.ts'
 import { openInvalidation } from '#identity/cache/invalidation.ts'
 import { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Config } from '#config/config.ts'
 import type { Schemes } from '#identity/authenticate.ts'
-import { createDirectory, type DirectoryOptions } from '#identity/cache/directory.ts'
+import { createDirectory, type DirectoryOptions } from '#identity/cache/cached-directory.ts'
 import { createVerifiedTokens, tokenDigest } from '#identity/cache/verified-tokens.ts'
 import { createForeignScheme } from '#identity/issuers/foreign.ts'
 import { foreignClaimsBytes } from '#identity/issuers/foreign-claims.ts'

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { createDirectory, type DirectoryOptions } from '#identity/cache/directory.ts'
+import { createDirectory, type DirectoryOptions } from '#identity/cache/cached-directory.ts'
 import type { LookUpResult } from '#identity/cache/loading-cache.ts'
 import { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import type { Change, LoggedChange } from '#store/changes.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createDirectory } from '#identity/cache/directory.ts'
+import { createDirectory } from '#identity/cache/cached-directory.ts'
 import { openInvalidation } from '#identity/cache/invalidation.ts'
 import { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
