@@ -57,6 +57,9 @@ const texts = {
   },
 } as const
 
+/** The members of an account that are texts. */
+export const textFields = ['email', 'firstName', 'lastName', 'role', 'plan'] as const
+
 /** The errors in the given fields, each field named as in the admin API. */
 export function findFieldErrors(input: Partial<AccountInput>): FieldError[] {
   return keysOf(texts).flatMap((field) => {

@@ -1,4 +1,4 @@
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { type GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { parseJson } from '#platform/json.ts'
 
 /** Where a page of a list ended: it names the last entry. Opaque to clients. */
@@ -35,7 +35,11 @@ export function createListCursor({ createdAt, id }: ListPosition): string {
 
 /** @throws GatehouseError `request-invalid` (field `cursor`) for a cursor of another list */
 export function parseListCursor(cursor: string): ListPosition {
-  const [createdAt, id] = parseCursor(cursor)
+  return listPosition(parseCursor(cursor))
+}
+
+/** @throws GatehouseError `request-invalid` (field `cursor`) for the parts of a cursor of another list */
+export function listPosition([createdAt, id]: CursorParts): ListPosition {
   if (!/^\d{1,16}$/.test(createdAt)) throw invalidCursor()
   return { createdAt: Number(createdAt), id }
 }
@@ -48,6 +52,5 @@ export function pageOf<Entry extends ListPosition>(entries: readonly Entry[], li
 }
 
 function invalidCursor(): GatehouseError {
-  const message = 'must be the nextCursor of a page of the same query'
-  return new GatehouseError('request-invalid', { errors: [{ field: 'cursor', message }] })
+  return invalidField('cursor', 'must be the nextCursor of a page of the same query')
 }

@@ -1,9 +1,10 @@
+import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { sendProblem } from '#gateway/refusals/send-problem.ts'
 import { valuesOf } from '#http/h1/raw-headers.ts'
 import { startDeadline } from '#platform/deadline.ts'
-import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { duplicateMember, isRecord } from '#platform/json.ts'
 import { hideSecrets } from '#platform/secrets/hide-secrets.ts'
 
@@ -26,13 +27,15 @@ export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
     if (bytes.length === 0) return done(null, {})
     const refusal = checkMediaType(request)
     if (refusal) return done(refusal)
-    const text = decodeUtf8(bytes)
-    if (text === undefined) return done(invalidJsonError())
+    // Otherwise it would be misread.
+    if (typeof bytes !== 'string' && !isUtf8(bytes)) return done(invalidJsonError())
+    const text = bytes.toString()
     parseJson(request, text, (cause, value: unknown) => {
       if (cause) return done(invalidJsonError())
       const duplicate = duplicateMember(text)
       if (duplicate === undefined) done(null, value)
-      else done(duplicateMemberError(duplicate))
+      // Its name may be a secret key.
+      else done(invalidField(hideSecrets(duplicate), 'appears more than once'))
     })
   })
   limitBodies(app, timeoutMs, checkAnnouncedBody)
@@ -118,25 +121,8 @@ function limitBodyTime({ raw: request }: FastifyRequest, reply: FastifyReply, ti
   reply.raw.once('close', stop)
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** The text of a body; undefined where it is not UTF-8, and would be misread. */
-function decodeUtf8(bytes: string | Buffer): string | undefined {
-  try {
-    return typeof bytes === 'string' ? bytes : utf8.decode(bytes)
-  } catch {
-    return undefined
-  }
-}
-
 function invalidJsonError(): GatehouseError {
   return invalidBodyError('The body is not valid UTF-8 JSON.', 'is not valid UTF-8 JSON')
-}
-
-/** @param member its name may be a secret key */
-function duplicateMemberError(member: string): GatehouseError {
-  const errors = [{ field: hideSecrets(member), message: 'appears more than once' }]
-  return new GatehouseError('request-invalid', { errors })
 }
 
 function invalidBodyError(detail: string, message: string): GatehouseError {

@@ -11,7 +11,7 @@ import {
 } from '#gateway/routes/own-paths.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { JsonSchema, Value } from './json-schema.ts'
+import type { JsonSchema, Value } from '#platform/json-schema.ts'
 import { toRequestInvalid, validateWithSchemas } from './validate-with-schemas.ts'
 
 /** An operation: requests are validated against it, and the OpenAPI document is generated from it. */

@@ -4,7 +4,7 @@ import { type PerOperation, type RevocationsPath, revocationsPath } from '#gatew
 import type { OpenCallers } from '#gateway/server/open-callers.ts'
 import type { RevocationFeed } from '#identity/tokens/revocation-feed.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { objectSchema } from './json-schema.ts'
+import { objectSchema } from '#platform/json-schema.ts'
 import { type Operation, operation } from './operation.ts'
 
 export interface RevocationsOptions {

@@ -7,7 +7,7 @@ import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { Sessions } from '#identity/tokens/sessions.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { isRecord } from '#platform/json.ts'
 import type { Rate } from '#store/rates.ts'
 import { readMembers } from './json-body.ts'
@@ -98,10 +98,7 @@ export function tokenEndpoints(
     const { token } = readMembers(request, { required: [], optional: ['token'] })
     if (token !== undefined) return { token, isFromCookie: false }
     const fromCookie = cookies.readRefreshToken(request)
-    if (!fromCookie) {
-      const errors = [{ field: 'token', message: 'is missing, and so is the cookie' }]
-      throw new GatehouseError('request-invalid', { errors })
-    }
+    if (!fromCookie) throw invalidField('token', 'is missing, and so is the cookie')
     if (cookies.isCrossSite(request)) throw new GatehouseError('cross-site-refresh')
     return { token: fromCookie, isFromCookie: true }
   }

@@ -2,9 +2,9 @@ import type { AccountActions, AccountActionsOf } from '#accounts/account-actions
 import { readUsageReport, usageReportData } from '#accounts/usage/reports.ts'
 import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-paths.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
+import { count, flag, objectSchema, orNull, text, time, type Value } from '#platform/json-schema.ts'
 import { type AdminOperationOptions, idOf } from './admin/account-operations.ts'
 import { actorOf } from './admin/admin-admission.ts'
-import { count, flag, objectSchema, orNull, text, time, type Value } from './json-schema.ts'
 import { type AdminOperations, type Operation, type OperationDoc, operation } from './operation.ts'
 
 const day = { type: 'string', format: 'date' } as const

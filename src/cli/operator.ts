@@ -118,14 +118,13 @@ export function withSealingOperator<Result>(
   )
 }
 
-/** New keys, and why the change is unconfirmed; undefined = it was saved. */
-interface MaybeUnconfirmed<Made> {
-  readonly result: Made
-  readonly unconfirmed: UnconfirmedKeys | undefined
-}
-
-/** Waits for work that creates keys: keeps those of an unconfirmed change, as they could not be shown again. */
-export async function keepUnconfirmedKeys<Made>(work: Promise<Made>): Promise<MaybeUnconfirmed<Made>> {
+/**
+ * Waits for work that creates keys: keeps those of an unconfirmed change, as they could not be shown again.
+ * @returns `unconfirmed` says why it is not known whether they were saved; undefined = they were
+ */
+export async function keepUnconfirmedKeys<Made>(
+  work: Promise<Made>,
+): Promise<{ readonly result: Made; readonly unconfirmed: UnconfirmedKeys | undefined }> {
   try {
     return { result: await work, unconfirmed: undefined }
   } catch (error) {

@@ -1,10 +1,16 @@
 import { isRecord } from '#platform/json.ts'
 import type { Override } from './overrides.ts'
-import { formatPath, formatSource, type Path, type Problem, type Source } from './problem.ts'
+import {
+  formatPath,
+  formatSource,
+  isPathPrefix,
+  type Path,
+  type Problem,
+  type Source,
+  valueAt,
+} from './problem.ts'
 import type { ConfigFile } from './read-config-file.ts'
-import { isPathPrefix } from './review.ts'
 import type { Finding } from './validate.ts'
-import { valueAt } from './value-hints.ts'
 
 /** A tree with overrides laid over it. */
 interface OverrideResult {
@@ -57,7 +63,7 @@ function setAt(tree: Record<string, unknown>, { path, value }: Override): string
     // The cast is sound: only a map or a list can contain this part.
     const map = container as Record<string | number, unknown>
     const isLast = index === path.length - 1
-    const next = isLast ? value : (ownMember(map, part) ?? emptyContainerFor(path[index + 1]))
+    const next = isLast ? value : (valueAt(map, [part]) ?? emptyContainerFor(path[index + 1]))
     // defineProperty: a part named __proto__ must become an unknown option, not a prototype.
     Object.defineProperty(map, part, { value: next, configurable: true, enumerable: true, writable: true })
     container = next
@@ -71,10 +77,6 @@ function pathPartProblem(container: unknown, part: Path[number]): string | undef
     return part > container.length ? `the next index of the list is ${container.length}` : undefined
   }
   return isRecord(container) ? undefined : 'is below an option that is not a map or list'
-}
-
-function ownMember(container: Readonly<Record<string | number, unknown>>, part: Path[number]): unknown {
-  return Object.hasOwn(container, part) ? container[part] : undefined
 }
 
 function emptyContainerFor(nextPart: Path[number] | undefined): unknown {

@@ -1,9 +1,7 @@
 import type { Override } from './overrides.ts'
-import type { Path } from './problem.ts'
-import { isPathPrefix } from './review.ts'
+import { isPathPrefix, type Path, valueAt } from './problem.ts'
 import type { Environment } from './secrets.ts'
 import { parsePairs } from './units.ts'
-import { valueAt } from './value-hints.ts'
 
 const section: Path = ['tracing', 'otlp']
 const headersVariable = 'OTEL_EXPORTER_OTLP_HEADERS'

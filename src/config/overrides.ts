@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml'
 import { isRecord } from '#platform/json.ts'
-import type { Path, Source, Warning } from './problem.ts'
+import { type Path, type Source, valueAt, type Warning } from './problem.ts'
 import type { SchemaNode } from './schema/node.ts'
 import { type ConfigTree, childSchema, configSchema, isList, schemaAt } from './schema/schema.ts'
 import type { Environment } from './secrets.ts'
@@ -48,7 +48,7 @@ function resolveNames(names: readonly string[], tree: unknown): Path {
     const part = resolveName(name, schema, written)
     resolved.push(part)
     schema = schema && childSchema(schema, part)
-    written = memberOf(written, part)
+    written = valueAt(written, [Array.isArray(written) ? Number(part) : part])
   }
   return toPath(resolved)
 }
@@ -79,11 +79,6 @@ function parseValue(text: string, schema: SchemaNode | undefined): unknown {
   const { contents, errors } = parseDocument(text, { logLevel: 'error' })
   const { tree, faults } = readTree(contents)
   return errors.length === 0 && faults.length === 0 ? tree : text
-}
-
-function memberOf(value: unknown, part: string): unknown {
-  if (Array.isArray(value)) return value[Number(part)]
-  return isRecord(value) && Object.hasOwn(value, part) ? value[part] : undefined
 }
 
 /** More parts than any option has, as every way of joining them is tried. */

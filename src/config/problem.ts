@@ -1,3 +1,6 @@
+import { isRecord } from '#platform/json.ts'
+import { printable } from '#platform/text.ts'
+
 /** The path of an option: `['routes', 0, 'path']`. */
 export type Path = readonly (string | number)[]
 
@@ -33,6 +36,19 @@ export function formatPath(path: Path): string {
     .join('')
 }
 
+/** Whether a path is the same as another, or above it. */
+export function isPathPrefix(prefix: Path, path: Path): boolean {
+  return prefix.length <= path.length && prefix.every((part, index) => part === path[index])
+}
+
+/** The value at a path of a tree; undefined = there is none. */
+export function valueAt(tree: unknown, path: Path): unknown {
+  return path.reduce<unknown>((node, part) => {
+    if (Array.isArray(node)) return typeof part === 'number' ? node[part] : undefined
+    return isRecord(node) && Object.hasOwn(node, part) ? node[part] : undefined
+  }, tree)
+}
+
 /** `config/gateway.yaml:12:5`, `$GATEHOUSE__LISTEN__PORT`, `--set listen.port`, `default`. */
 export function formatSource(source: Source): string {
   switch (source.kind) {
@@ -53,8 +69,7 @@ export function formatSource(source: Source): string {
 
 /** `file:line:col  path: what is wrong: what to do`, one line. */
 export function formatProblem({ source, path, ...texts }: Problem): string {
-  const line = `${formatSource(source)}  ${formatPath(path)}: ${problemText(texts)}`
-  return line.replaceAll(unprintable, escapeCharacter)
+  return printable(`${formatSource(source)}  ${formatPath(path)}: ${problemText(texts)}`)
 }
 
 /** What is wrong, and what to do. */
@@ -81,13 +96,6 @@ export function problemData({ source, path, message, hint }: Problem, severity: 
 }
 
 const nowhere = { file: null, line: null, column: null }
-
-// Characters in a name or value that could break the line, recolour a terminal or reverse its text.
-const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
-
-function escapeCharacter(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-}
 
 /** How many problems are listed at most, as a whole file of them would fill logs and terminals. */
 export const listedMax = 100

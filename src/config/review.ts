@@ -1,5 +1,5 @@
 import { isRecord } from '#platform/json.ts'
-import type { Path } from './problem.ts'
+import { type Path, valueAt } from './problem.ts'
 import type { SecretReference } from './schema/node.ts'
 import type { ConfigTree } from './schema/schema.ts'
 import type { SecretResult } from './secrets.ts'
@@ -15,6 +15,10 @@ export interface Review {
   /** Whether a map or list has that form, even if something below it is invalid, so that a rule may iterate over it. */
   hasValidShape(path: Path): boolean
   report(path: Path, message: string, at?: Finding['at']): void
+  /** Reports what is wrong with a value, if the schema finds nothing. @param problemOf undefined = nothing is wrong */
+  check(path: Path, problemOf: () => string | undefined, at?: Finding['at']): void
+  /** Reports each valid text that is equal to one before it. */
+  checkUnique(paths: readonly Path[], messageOf: (text: string) => string): void
   /** The text of a secret; undefined, and reported, if it cannot be read. @param creationHint added if it is missing */
   secret(path: Path, reference: SecretReference, creationHint?: string): string | undefined
   /** Like `secret`, but a missing file or variable is not reported. */
@@ -33,6 +37,22 @@ export function createReview(
     findings.push({ path, message, at })
   }
 
+  const isValid = (path: Path) => !invalidPaths.isAtOrAbove(path) && !invalidPaths.isBelow(path)
+
+  function check(path: Path, problemOf: () => string | undefined, at?: Finding['at']): void {
+    const problem = isValid(path) ? problemOf() : undefined
+    if (problem !== undefined) report(path, problem, at)
+  }
+
+  function checkUnique(paths: readonly Path[], messageOf: (text: string) => string): void {
+    const seen = new Set<string>()
+    for (const path of paths.filter(isValid)) {
+      const text = String(valueAt(tree, path))
+      if (seen.has(text)) report(path, messageOf(text))
+      seen.add(text)
+    }
+  }
+
   function secret(path: Path, reference: SecretReference, creationHint?: string): string | undefined {
     const found = readSecret(reference)
     if ('value' in found) return found.value
@@ -48,13 +68,15 @@ export function createReview(
   return {
     tree,
     findings,
-    isValid: (path) => !invalidPaths.isAtOrAbove(path) && !invalidPaths.isBelow(path),
+    isValid,
     isWritten: (section, name) => {
       const options = written[section]
       return isRecord(options) && Object.hasOwn(options, name)
     },
     hasValidShape: (path) => !invalidPaths.isAtOrAbove(path),
     report,
+    check,
+    checkUnique,
     secret,
     secretIfPresent,
   }
@@ -94,9 +116,4 @@ function createPathTree(paths: readonly Path[]) {
     isBelow: (path: Path) =>
       nodesAlong(path).length > path.length && (nodesAlong(path).at(-1)?.next.size ?? 0) > 0,
   }
-}
-
-/** Whether a path is the same as another, or above it. */
-export function isPathPrefix(prefix: Path, path: Path): boolean {
-  return prefix.length <= path.length && prefix.every((part, index) => part === path[index])
 }

@@ -2,11 +2,11 @@ import type { ErrorObject } from 'ajv'
 import { isRecord } from '#platform/json.ts'
 import { didYouMean } from '#platform/text.ts'
 import { compileSchema } from './compile-schema.ts'
-import type { Path } from './problem.ts'
+import { type Path, valueAt } from './problem.ts'
 import { headerNamePattern } from './schema/fields.ts'
 import type { SchemaNode } from './schema/node.ts'
 import { type ConfigTree, schemaAt } from './schema/schema.ts'
-import { durationHint, secretHint, sizeHint, valueAt } from './value-hints.ts'
+import { durationHint, secretHint, sizeHint } from './value-hints.ts'
 
 /** A finding of the schema; `at` says whether the name or the value of the option is wrong. */
 export interface Finding {

@@ -1,5 +1,5 @@
 import { isRecord } from '#platform/json.ts'
-import type { Path, Problem } from './problem.ts'
+import { type Path, type Problem, valueAt } from './problem.ts'
 import { schemaAt } from './schema/schema.ts'
 import {
   type Bounds,
@@ -151,12 +151,4 @@ function variableOf(path: Path): string {
 /** The hint for the value at a path of a tree. */
 export function unreplacedHintAt(tree: unknown, path: Path): string {
   return unreplacedHint(valueAt(tree, path), path)
-}
-
-/** The value at a path of a tree; undefined = there is none. */
-export function valueAt(tree: unknown, path: Path): unknown {
-  return path.reduce<unknown>((node, part) => {
-    if (Array.isArray(node)) return typeof part === 'number' ? node[part] : undefined
-    return isRecord(node) && Object.hasOwn(node, part) ? node[part] : undefined
-  }, tree)
 }

@@ -53,7 +53,8 @@ export interface Credential {
 }
 
 const other: Credentials = { kind: 'other' }
-const ambiguous: Credentials = { kind: 'ambiguous' }
+/** Of which a backend or browser may mean another one than the gateway reads. */
+export const ambiguousCredentials: Credentials = { kind: 'ambiguous' }
 /** The credentials of a request without any. */
 export const noCredentials: Credentials = { kind: 'none' }
 
@@ -64,23 +65,18 @@ const bearerPrefix = schemePrefix('Bearer')
 const proofPrefix = schemePrefix('DPoP')
 const proofToken = /^DPoP +([^ ]+) *$/i
 
-/** Adds the value of a header field that carries a secret key. Two credentials are ambiguous, and are rejected. */
+/** Adds the value of a header field that carries a secret key. Two credentials are ambiguous, and are refused. */
 export function withSecretKey(before: Credentials, value: string, carrier: Carrier): Credentials {
   return before.kind === 'none' || before.kind === 'other'
     ? newCredential('secretKey', value, carrier)
-    : ambiguous
+    : ambiguousCredentials
 }
 
 /** Adds the value of the first Authorization header; next to a key, another scheme belongs to the backend. */
 export function withAuthorization(before: Credentials, value: string, carriers: Carriers): Credentials {
   const credential = readAuthorization(value, carriers)
   if (before.kind === 'none') return credential ?? other
-  return credential === undefined ? before : ambiguous
-}
-
-/** Adds another Authorization header: the gateway and a backend may read different ones. */
-export function withRepeatedAuthorization(): Credentials {
-  return ambiguous
+  return credential === undefined ? before : ambiguousCredentials
 }
 
 /** Creates a credential from the access cookie. */
@@ -102,11 +98,6 @@ export function tokenCredential(token: string): Credentials {
 function needsProof(cnf: unknown): boolean {
   const confirmation = parseConfirmation(cnf)
   return typeof confirmation === 'object' && confirmation.jkt !== undefined
-}
-
-/** Adds another cookie of the same name: their order does not tell which is ours. */
-export function withRepeatedCookie(): Credentials {
-  return ambiguous
 }
 
 /** Whether there is neither a bearer token nor a secret key, so that the access cookie may count. */

@@ -13,6 +13,16 @@ export function base64url(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64url')
 }
 
+/** A text without characters that could break a line, recolour a terminal, move its cursor or reverse its text. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, unicodeEscape)
+}
+
+/** Such as `\u001b`. */
+export function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
 /** By bytes, as SQLite and Redis order texts, so that lists have the same order in every store. */
 export function compareTexts(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other))

@@ -24,14 +24,14 @@ export function formatDay(day: number): string {
   return new Date(startOfDay(day)).toISOString().slice(0, 10)
 }
 
+/** What is said of a text that `parseDay` cannot read. */
+export const dayRule = 'must be a day such as 2026-11-23'
+
 /** The day in a text such as `2026-11-23`, from 1970 to 9999; undefined if it is none. */
 export function parseDay(text: string): number | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined
-  const time = Date.parse(text)
-  if (Number.isNaN(time) || time < 0) return undefined
-  const day = dayOf(time)
-  // Some non-existent days are parsed as days of the next month.
-  return formatDay(day) === text ? day : undefined
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || !isDay(text)) return undefined
+  const day = dayOf(Date.parse(text))
+  return day < 0 ? undefined : day
 }
 
 /** The first day of the month, or of a later month. */
@@ -44,6 +44,9 @@ export function firstOfMonth(day: number, later = 0): number {
 export function dayOfMonth(day: number): number {
   return new Date(startOfDay(day)).getUTCDate()
 }
+
+/** What is said of a text that `parseTime` cannot read. */
+export const timeRule = 'must be a time such as 2030-01-31T00:00:00Z'
 
 const rfc3339 =
   /^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
@@ -59,8 +62,8 @@ export function parseTime(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time
 }
 
-/** Non-existent days are parsed as days of the next month, or not at all. */
-function isDay(day: string): boolean {
+/** Whether there is such a day: others are parsed as days of the next month, or not at all. @param day `2026-11-23` */
+export function isDay(day: string): boolean {
   const time = Date.parse(day)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day)
 }

@@ -1,6 +1,6 @@
 import { createProblem } from '#gateway/refusals/send-problem.ts'
 import { type GatehouseError, reworded } from '#platform/errors/gatehouse-error.ts'
-import { shownMessage } from './forms/refusal.ts'
+import { fieldMessage, shownMessage } from './forms/refusal.ts'
 import { createPageContext, type PortalParts } from './page-context.ts'
 import { isPublic, type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
@@ -28,9 +28,10 @@ export function answerError(
   const { status, headers, body } = createProblem(request.arrival, shown)
   if (!acceptsHtml(request)) return { kind: 'content', status, headers, body: Buffer.from(body) }
   const requestId = String(headers['X-Request-Id'])
+  const fields = error.errors?.filter(({ field }) => field !== 'request') ?? []
   const content = {
     title,
-    detail,
+    detail: fields.length > 0 ? fields.map((each) => fieldMessage(texts, each)).join(' ') : detail,
     requestId,
     recoveryLink: recoveryLink(error, { request, registered, base: parts.options.path, texts }),
   }

@@ -75,6 +75,21 @@ t.test('Ctrl-C at a password ends the command by SIGINT and restores the echo', 
   t.match((await workspace.run('accounts', 'list', '--json')).json(), [])
 })
 
+t.test('Ctrl-D at a password changes nothing, and what is typed ahead is taken', async (t) => {
+  const workspace = createWorkspace(t)
+  const create = ['accounts', 'create', '--email', 'ada@example.com', '--password-stdin']
+  const ended = onTerminal(t, workspace, ...create)
+  await ended.shows(/Password for the portal: /)
+  ended.type('\u0004')
+  await ended.shows(/the input ended before all questions were answered/)
+  t.equal(await ended.ended, 1)
+  const ahead = onTerminal(t, workspace, ...create)
+  await ahead.shows(/Password for the portal: /)
+  ahead.type(`${password}\r${password}\r`)
+  await ahead.shows(/Account created/)
+  t.notMatch(ahead.screen(), new RegExp(password))
+})
+
 t.test('on a terminal a deletion is asked about; no, and an empty line, delete nothing', async (t) => {
   const workspace = createWorkspace(t)
   await workspace.run('accounts', 'create', '--email', 'ada@example.com')

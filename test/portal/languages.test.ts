@@ -1,5 +1,5 @@
 import t from 'tap'
-import { quotaUnitOf } from '#gateway/routes/quota-unit.ts'
+import { quotaUnitOf } from '#gateway/routes/route.ts'
 import { languages, translationOf } from '#portal/texts/texts.ts'
 import { languageOf } from '#portal/viewer-language.ts'
 import type { PageFrame } from '#portal/views/frame.ts'

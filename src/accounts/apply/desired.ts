@@ -1,53 +1,11 @@
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { isRecord } from '#platform/json.ts'
-import { parseTime } from '#platform/time.ts'
+import { parseTime, timeRule } from '#platform/time.ts'
 import { emailKey } from '#store/account.ts'
-import type { Quota } from '#store/quotas.ts'
-import { type AccountInput, findInputErrors } from '../account-input.ts'
+import { type AccountInput, findInputErrors, textFields } from '../account-input.ts'
 import { digestRule, parseDigest } from '../import/key-lines.ts'
 import { parseCertificateInput } from '../keys/certificate-input.ts'
 import { findKeyErrors } from '../keys/input.ts'
-
-/** The desired state of some accounts. An absent member stays as it is; in a new account or key it gets its default. */
-export interface DesiredState {
-  /** Pruning disables only accounts that a state of this name has listed before; default: `defaultStateName`. */
-  readonly name?: string
-  readonly accounts: readonly DesiredAccount[]
-}
-
-/** An account, identified by its e-mail. */
-export interface DesiredAccount {
-  readonly email: string
-  readonly firstName?: string
-  readonly lastName?: string
-  readonly role?: string
-  readonly isVerified?: boolean
-  readonly disabled?: boolean
-  /** null = none. */
-  readonly plan?: string | null
-  /** Further keys; absent = they are not managed. */
-  readonly keys?: readonly DesiredKey[]
-}
-
-/** A further secret key, identified by name. Without digest and certificate it is generated if it does not exist yet. */
-export interface DesiredKey {
-  readonly name: string
-  /** SHA-256 of a key that was made elsewhere. */
-  readonly digest?: string
-  /** PEM, in place of a digest. */
-  readonly certificate?: string
-  readonly scopes?: readonly string[]
-  readonly addresses?: readonly string[]
-  /** null = none of its own. */
-  readonly quota?: Quota | null
-  /** RFC 3339; null = it does not expire. */
-  readonly expiresAt?: string | null
-}
-
-export const defaultStateName = 'default'
-
-/** Maximum number of accounts in one file: through the admin API, and on the command line. */
-export const applyMax = { api: 1_000, command: 20_000 } as const
 
 /** Maximum number of errors that are reported. */
 const errorsMax = 100
@@ -140,7 +98,7 @@ function limitErrors(key: Values): readonly FieldError[] {
   }
   const errors = findKeyErrors(input, 0)
   return typeof expiresAt === 'string' && parseTime(expiresAt) === undefined
-    ? [...errors, { field: 'expiresAt', message: 'must be a time such as 2030-01-31T00:00:00Z' }]
+    ? [...errors, { field: 'expiresAt', message: timeRule }]
     : errors
 }
 
@@ -165,11 +123,9 @@ function readCredential({ digest, certificate }: Values): {
   }
 }
 
-const textNames = ['email', 'firstName', 'lastName', 'role', 'plan'] as const
-
 function textsOf(account: Values): Partial<AccountInput> {
   return Object.fromEntries(
-    textNames.flatMap((name) => {
+    textFields.flatMap((name) => {
       const value = account[name]
       return typeof value === 'string' ? [[name, value]] : []
     }),

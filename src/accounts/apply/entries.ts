@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Account } from '#store/account.ts'
-import type { DesiredAccount } from './desired.ts'
+import type { DesiredAccount } from './state-schema.ts'
 
 /** An entry of the file, and its account. */
 export interface Entry {

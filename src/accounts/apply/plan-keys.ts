@@ -7,7 +7,8 @@ import { parseDigest } from '../import/key-lines.ts'
 import { endingWith, parseCertificateInput } from '../keys/certificate-input.ts'
 import { assertValidKey, type SecretKeyInput } from '../keys/input.ts'
 import { type Change, fieldChanges, type Step } from './change.ts'
-import { type DesiredKey, within } from './desired.ts'
+import { within } from './desired.ts'
+import type { DesiredKey } from './state-schema.ts'
 
 /** What the plan needs to know from the store and the config. */
 interface KeyContext {

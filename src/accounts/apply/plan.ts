@@ -5,11 +5,12 @@ import type { Actor } from '#store/audit-entry.ts'
 import type { ImportedKeyStore } from '#store/imported-keys.ts'
 import { type AccountInput, accountDefaults } from '../account-input.ts'
 import { changeActions, fieldChanges, type Step } from './change.ts'
-import { type DesiredAccount, type DesiredState, defaultStateName, throwErrors, within } from './desired.ts'
+import { throwErrors, within } from './desired.ts'
 import { inBatches } from './entries.ts'
 import { digestIn, planKeys } from './plan-keys.ts'
 import { type Prune, planPrune } from './prune.ts'
 import { assertAdminLeft, assertNotOwn } from './refusals.ts'
+import { type DesiredAccount, type DesiredState, defaultStateName } from './state-schema.ts'
 
 export interface PlanStore
   extends Pick<AccountStore, 'findAccountByEmail' | 'listAccounts'>,

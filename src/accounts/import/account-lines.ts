@@ -1,10 +1,9 @@
-import { type AccountInput, accountDefaults, findFieldErrors } from '../account-input.ts'
+import { type AccountInput, accountDefaults, findFieldErrors, textFields } from '../account-input.ts'
 import { createRecordReader, type RecordLine, type RecordReader, textsIn } from './record-reader.ts'
 
 /** An account of an import file, or what is wrong with its line. */
 export type AccountLine = RecordLine<AccountInput>
 
-const textFields = ['email', 'firstName', 'lastName', 'role', 'plan'] as const
 const fields: readonly string[] = [...textFields, 'isVerified']
 
 /** Reads accounts, whose fields are named as in the admin API. */

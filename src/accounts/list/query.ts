@@ -1,5 +1,5 @@
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { parseDay } from '#platform/time.ts'
+import { dayRule, parseDay } from '#platform/time.ts'
 import { type AccountFilter, type AccountOrder, accountOrders } from '#store/account-filter.ts'
 import { wordsOf } from '#store/search.ts'
 import { noPlan } from '../account-input.ts'
@@ -58,7 +58,7 @@ export function parseAccountQuery(read: (field: AccountQueryField) => string | u
     if (parsed === undefined) errors.push({ field, message })
     return parsed
   }
-  const day = (field: AccountQueryField) => given(field, parseDay, 'must be a day such as 2026-11-23')
+  const day = (field: AccountQueryField) => given(field, parseDay, dayRule)
   const text = given('q', readText, `must have at most ${queryLengthMax} characters`) ?? ''
   const query = {
     text,

@@ -5,7 +5,7 @@ import { emailKey } from '#store/account.ts'
 import type { AccountOrder, AccountPosition, ListedAccount } from '#store/account-filter.ts'
 import type { AccountStore, TermEntry } from '#store/accounts.ts'
 import { isFoundByTerms } from '#store/search.ts'
-import { type CursorParts, createCursor, type Page, parseCursor, parseListCursor } from '../cursor.ts'
+import { type CursorParts, createCursor, listPosition, type Page, parseCursor } from '../cursor.ts'
 import type { AccountQuery } from './query.ts'
 
 export interface AccountSearch {
@@ -162,6 +162,7 @@ function isRanked({ filter, order }: Pick<AccountQuery, 'filter' | 'order'>): bo
 const listMark = '\n'
 
 /** @throws GatehouseError `request-invalid` (field `cursor`) for a cursor of another list */
-function positionIn([key, id]: CursorParts, order: AccountOrder): AccountPosition {
-  return order === 'email' ? { key, id } : { key: parseListCursor(createCursor([key, id])).createdAt, id }
+function positionIn(parts: CursorParts, order: AccountOrder): AccountPosition {
+  const [key, id] = parts
+  return { key: order === 'email' ? key : listPosition(parts).createdAt, id }
 }

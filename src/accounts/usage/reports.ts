@@ -1,5 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
-import { dayOf, firstOfMonth, formatDay, parseDay } from '#platform/time.ts'
+import { dayOf, dayRule, firstOfMonth, formatDay, parseDay } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
 import { type AccountStore, readAllAccounts } from '#store/accounts.ts'
 import { type DayRange, totalOf, type UsageCount, type UsageStore, usageDaysKept } from '#store/usage.ts'
@@ -94,9 +94,9 @@ export function createUsageReports(
 
   function parseDays(texts: DayTexts): DayRange | DayProblem {
     const to = texts.to === undefined ? today() : parseDay(texts.to)
-    if (to === undefined) return { field: 'to', message: dayForm }
+    if (to === undefined) return { field: 'to', message: dayRule }
     const from = texts.from === undefined ? firstOfMonth(to) : parseDay(texts.from)
-    if (from === undefined) return { field: 'from', message: dayForm }
+    if (from === undefined) return { field: 'from', message: dayRule }
     if (from > to) return { field: 'from', message: `must not be after ${formatDay(to)}` }
     if (to - from > usageDaysKept)
       return { field: 'from', message: `must be at most ${usageDaysKept} days before ${formatDay(to)}` }
@@ -105,8 +105,6 @@ export function createUsageReports(
 
   return { read, export: exportAll, parseDays, keptDays: () => ({ from: oldestKept(), to: today() + 1 }) }
 }
-
-const dayForm = 'must be a day such as 2026-11-23'
 
 /** A count as the API, the commands and the exports show it. */
 export function usageData({ day, key, route, requests, units }: UsageCount) {

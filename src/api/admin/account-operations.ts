@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { AccountActions } from '#accounts/account-actions.ts'
 import { accountData, createdData } from '#accounts/account-data.ts'
 import { accountDefaults, findInputErrors } from '#accounts/account-input.ts'
+import { desiredAccount } from '#accounts/apply/state-schema.ts'
 import { listedAccountData } from '#accounts/list/listed-accounts.ts'
 import { type AccountQueryField, accountQueryFields, parseAccountQuery } from '#accounts/list/query.ts'
 import { tryCreateSetupLink } from '#accounts/setup-links.ts'
@@ -9,19 +10,9 @@ import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { recordReason } from '#gateway/arrival/outcome.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { flag, type JsonSchema, objectSchema, text, time, type Value } from '#platform/json-schema.ts'
 import { accountOrders } from '#store/account-filter.ts'
-import {
-  flag,
-  type JsonSchema,
-  objectSchema,
-  page,
-  pageData,
-  pageSchema,
-  text,
-  textOrNull,
-  time,
-  type Value,
-} from '../json-schema.ts'
+import { page, pageData, pageSchema } from '../list-page.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 
 /** What the admin API's operations need. */
@@ -51,7 +42,7 @@ export function idOf({ params }: FastifyRequest): string {
 
 // The contents of texts are checked where accounts are created.
 
-const plan = { ...textOrNull, description: 'Name of a plan of the config; null = none.' } as const
+const { plan } = desiredAccount.properties
 
 const profile = { email: text, firstName: text, lastName: text, role: text, isVerified: flag } as const
 

@@ -1,67 +1,15 @@
 import type { FastifyRequest } from 'fastify'
 import { applyData } from '#accounts/apply/apply.ts'
 import { changeActions } from '#accounts/apply/change.ts'
-import { applyMax, defaultStateName, findStateErrors } from '#accounts/apply/desired.ts'
+import { findStateErrors } from '#accounts/apply/desired.ts'
+import { applyMax, desiredState } from '#accounts/apply/state-schema.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
-import { count, flag, objectSchema, orNull, text, textOrNull, texts } from '../json-schema.ts'
+import { count, flag, objectSchema, orNull, text } from '#platform/json-schema.ts'
 import { type AdminOperations, operation } from '../operation.ts'
-import { type AdminOperationOptions, newAccount } from './account-operations.ts'
-import { newKey, quotaOrNull } from './key-operations.ts'
+import type { AdminOperationOptions } from './account-operations.ts'
 
 /** Largest body: about 1,000 accounts with a few keys each. */
 const bodyBytesMax = 1_048_576
-
-const { email, plan } = newAccount.properties
-const { name, certificate } = newKey.properties
-
-/** Members have no defaults: an absent one stays as it is. */
-export const desiredKey = objectSchema(
-  { name },
-  {
-    digest: {
-      ...text,
-      description:
-        'SHA-256 of a key that was made elsewhere, in hexadecimal or base64; a different one replaces the key.',
-    },
-    certificate: {
-      ...certificate,
-      description: 'PEM of a certificate to use as the key, instead of digest.',
-    },
-    scopes: { ...texts, description: newKey.properties.scopes.description },
-    addresses: { ...texts, description: newKey.properties.addresses.description },
-    quota: quotaOrNull,
-    expiresAt: { ...textOrNull, description: 'RFC 3339; null = it does not expire.' },
-  },
-)
-
-export const desiredAccount = objectSchema(
-  { email: { ...email, description: 'Identifies the account.' } },
-  {
-    firstName: text,
-    lastName: text,
-    role: text,
-    isVerified: flag,
-    disabled: flag,
-    plan,
-    keys: {
-      type: 'array',
-      items: desiredKey,
-      description:
-        'Further keys. A key without digest and certificate is generated if the account has none of that name. Absent = further keys are not managed.',
-    },
-  },
-)
-
-/** Also the schema of the file of `gatehouse apply`. */
-export const desiredState = objectSchema(
-  { accounts: { type: 'array', items: desiredAccount, description: `At most ${applyMax.api}.` } },
-  {
-    name: {
-      ...text,
-      description: `prune disables only accounts that a state of this name has listed before; default ${defaultStateName}.`,
-    },
-  },
-)
 
 const change = objectSchema(
   {

@@ -4,51 +4,25 @@ import {
   findKeyErrors,
   graceSecondsMax,
   keyLifetimeMsMax,
-  keyNameLengthMax,
-  keyQuotaMax,
   type SecretKeyInput,
   scopesMax,
 } from '#accounts/keys/input.ts'
+import { keyName, limits, quota, quotaOrNull } from '#accounts/keys/schema.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { parseTime } from '#platform/time.ts'
 import {
   emptyObject,
   flag,
   objectSchema,
-  orNull,
-  pageSchema,
   text,
   textOrNull,
-  texts,
   time,
   timeOrNull,
   type Value,
-} from '../json-schema.ts'
+} from '#platform/json-schema.ts'
+import { parseTime, timeRule } from '#platform/time.ts'
+import { pageSchema } from '../list-page.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 import { type AdminOperationOptions, idOf } from './account-operations.ts'
-
-// What a name, a scope or an address may be is checked in accounts/.
-
-const limits = {
-  scopes: { ...texts, description: 'What the key is limited to; empty = it is not limited.' },
-  addresses: {
-    ...texts,
-    description: 'Addresses and CIDR ranges that the key is accepted from; empty = from anywhere.',
-  },
-} as const
-
-const quota = {
-  ...objectSchema({
-    limit: { type: 'integer', minimum: 1, maximum: keyQuotaMax },
-    per: { type: 'string', enum: ['day', 'month'], description: 'UTC day or month.' },
-  }),
-  description:
-    'How many requests the key may send, or units on routes with `quotaCounts: units`, besides what the plan of the account allows.',
-} as const
-export const quotaOrNull = {
-  ...orNull(quota),
-  description: `${quota.description} null = unlimited.`,
-} as const
 
 export const keyItem = objectSchema({
   name: text,
@@ -65,12 +39,7 @@ export const keyItem = objectSchema({
 })
 
 export const newKey = objectSchema(
-  {
-    name: {
-      ...text,
-      description: `1 to ${keyNameLengthMax} letters, digits, ., _ and -; unique among the keys of the account.`,
-    },
-  },
+  { name: keyName },
   {
     scopes: { ...limits.scopes, maxItems: scopesMax, default: [] },
     addresses: { ...limits.addresses, maxItems: addressesMax, default: [] },
@@ -230,6 +199,6 @@ function readNewKey(
   if (expiresAt !== undefined && expiresInSeconds !== undefined)
     errors.push({ field: 'expiresInSeconds', message: 'must not come with expiresAt' })
   else if (expiresAt !== undefined && time === undefined)
-    errors.push({ field: 'expiresAt', message: 'must be a time such as 2030-01-31T00:00:00Z' })
+    errors.push({ field: 'expiresAt', message: timeRule })
   return { input, errors }
 }

@@ -1,5 +1,6 @@
 import { sessionData } from '#accounts/account-data.ts'
-import { count, objectSchema, pageData, pageQuery, pageSchema, text, time } from '../json-schema.ts'
+import { count, objectSchema, text, time } from '#platform/json-schema.ts'
+import { pageData, pageQuery, pageSchema } from '../list-page.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 import { type AdminOperationOptions, idOf } from './account-operations.ts'
 

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type BlockedSubjects, blockedSubjectData } from '#identity/issuers/subjects.ts'
-import { objectSchema, pageData, pageQuery, pageSchema, text, time } from '../json-schema.ts'
+import { objectSchema, text, time } from '#platform/json-schema.ts'
+import { pageData, pageQuery, pageSchema } from '../list-page.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 
 export const subject = objectSchema({

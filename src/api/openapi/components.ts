@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../json-schema.ts'
+import type { JsonSchema } from '#platform/json-schema.ts'
 import { namedSchemas } from './named-schemas.ts'
 
 const nameOf: ReadonlyMap<unknown, string> = new Map(

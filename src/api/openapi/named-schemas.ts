@@ -1,3 +1,5 @@
+import { desiredAccount, desiredKey, desiredState } from '#accounts/apply/state-schema.ts'
+import type { JsonSchema } from '#platform/json-schema.ts'
 import {
   account,
   accountChanges,
@@ -5,7 +7,7 @@ import {
   listedAccount,
   newAccount,
 } from '../admin/account-operations.ts'
-import { applyResult, desiredAccount, desiredKey, desiredState } from '../admin/apply-operations.ts'
+import { applyResult } from '../admin/apply-operations.ts'
 import { auditEntry } from '../admin/audit-operations.ts'
 import {
   apiKey as apiKeyValue,
@@ -17,7 +19,6 @@ import {
 } from '../admin/key-operations.ts'
 import { session } from '../admin/session-operations.ts'
 import { blockedSubject, subject } from '../admin/subject-operations.ts'
-import type { JsonSchema } from '../json-schema.ts'
 import { usageReport } from '../usage-operations.ts'
 import {
   grantedToken,

@@ -1,5 +1,5 @@
 import type { OAuthPath, PerOperation } from '#gateway/routes/own-paths.ts'
-import { flag, type JsonSchema, objectSchema, count as seconds, text, texts } from '../json-schema.ts'
+import { flag, type JsonSchema, objectSchema, count as seconds, text, texts } from '#platform/json-schema.ts'
 import type { OperationDoc, ResponseDoc } from '../operation.ts'
 
 const client = {

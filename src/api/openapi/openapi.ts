@@ -6,7 +6,7 @@ import {
   revocationsPath,
 } from '#gateway/routes/own-paths.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
-import type { JsonSchema } from '../json-schema.ts'
+import type { JsonSchema } from '#platform/json-schema.ts'
 import { documentMaxAgeS, type OperationDoc, type OwnEndpoint, type ResponseDoc } from '../operation.ts'
 import { jsonLine } from '../reply.ts'
 import { componentSchemas, withReferences } from './components.ts'
@@ -195,15 +195,19 @@ const tags = [
   { name: 'Portal', description: 'Pages for people.' },
 ] as const
 
-/** The group of a path of the gateway's own. */
-function tagOf(path: string): (typeof tags)[number]['name'] {
-  if (path.startsWith('/api/v1/admin/audit')) return 'Audit'
-  if (path.startsWith('/api/v1/admin/subjects')) return 'Subjects'
-  if (path.startsWith('/api/v1/admin/')) return 'Accounts'
-  if (path === '/api/v1/accounts/usage') return 'Usage'
-  if (path.startsWith('/api/v1/accounts/')) return 'Tokens'
-  if (path.startsWith('/api/v1/oauth/')) return 'OAuth 2'
-  if (path.startsWith('/api/v1/keys/')) return 'Keys'
-  if (path === revocationsPath) return 'Tokens'
-  return 'Discovery'
+/** The groups of the paths of the gateway's own, by how these begin; of all others: Discovery. */
+const tagsByPath = {
+  '/api/v1/admin/audit': 'Audit',
+  '/api/v1/admin/subjects': 'Subjects',
+  '/api/v1/admin/': 'Accounts',
+  '/api/v1/accounts/usage': 'Usage',
+  '/api/v1/accounts/': 'Tokens',
+  '/api/v1/oauth/': 'OAuth 2',
+  '/api/v1/keys/': 'Keys',
+  [revocationsPath]: 'Tokens',
+} as const satisfies Readonly<Record<string, (typeof tags)[number]['name']>>
+
+function tagOf(path: string): string {
+  const [, tag = 'Discovery'] = Object.entries(tagsByPath).find(([start]) => path.startsWith(start)) ?? []
+  return tag
 }

@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { keysOf } from '#platform/json.ts'
-import { type JsonSchema, objectSchema, text } from '../json-schema.ts'
+import { type JsonSchema, objectSchema, text } from '#platform/json-schema.ts'
 import type { OperationDoc } from '../operation.ts'
 
 /** The codes that operations need not name, by the operations that can answer with them. */

@@ -1,5 +1,5 @@
 import type { PerOperation, PublicPath } from '#gateway/routes/own-paths.ts'
-import { flag, type JsonSchema, objectSchema, text, texts } from '../json-schema.ts'
+import { flag, type JsonSchema, objectSchema, text, texts } from '#platform/json-schema.ts'
 import type { OperationDoc } from '../operation.ts'
 import { oauthOperations, serverMetadata as serverMetadataSchema } from './oauth-operations.ts'
 

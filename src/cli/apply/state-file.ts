@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { applyMax, type DesiredState, findStateErrors } from '#accounts/apply/desired.ts'
-import { desiredState } from '#api/admin/apply-operations.ts'
+import { findStateErrors } from '#accounts/apply/desired.ts'
+import { applyMax, type DesiredState, desiredState } from '#accounts/apply/state-schema.ts'
 import { findSchemaErrors } from '#api/validate-with-schemas.ts'
 import { listProblems } from '#config/problem.ts'
 import { type ConfigFile, readConfigFile } from '#config/read-config-file.ts'

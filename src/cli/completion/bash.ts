@@ -1,4 +1,5 @@
-import { type CommandWords, type Completion, groupWords, nextWords, quoted } from './words.ts'
+import { shellWord } from '#platform/text.ts'
+import { type CommandWords, type Completion, groupWords, nextWords } from './words.ts'
 
 /** The completion of bash. It needs nothing but bash: not the package bash-completion. */
 export function bashCompletion(commands: readonly CommandWords[]): string {
@@ -8,7 +9,7 @@ _gatehouse() {
   local command=\${COMP_WORDS[1]} words='' options='' operand='' values=''
   COMPREPLY=()
   if (( COMP_CWORD == 1 )); then
-    COMPREPLY=($(compgen -W ${quoted([...nextWords(commands).map(([word]) => word), '--help', '--version'].join(' '))} -- "$current"))
+    COMPREPLY=($(compgen -W ${shellWord([...nextWords(commands).map(([word]) => word), '--help', '--version'].join(' '))} -- "$current"))
     return
   fi
   case $command in
@@ -44,23 +45,18 @@ complete -F _gatehouse gatehouse`
 
 function groupArm(commands: readonly CommandWords[], word: string): string {
   const words = nextWords(commands, word).map(([next]) => next)
-  return `    ${quoted(word)}) words=${quoted(words.join(' '))} ;;`
+  return `    ${shellWord(word)}) words=${shellWord(words.join(' '))} ;;`
 }
 
 function commandArm({ name, options, operands }: CommandWords): string {
-  const flags = options.flatMap(({ name: option, short }) => [
-    `--${option}`,
-    ...(short === undefined ? [] : [`-${short}`]),
-  ])
-  const values = options.flatMap(({ name: option, short, value }) =>
-    value
-      ? [`${short === undefined ? '' : `-${short}|`}--${option}) values=${quoted(wordsFor(value))} ;;`]
-      : [],
+  const flags = options.flatMap(({ forms }) => forms)
+  const values = options.flatMap(({ forms, value }) =>
+    value ? [`${forms.join('|')}) values=${shellWord(wordsFor(value))} ;;`] : [],
   )
   const operand = operands.map(wordsFor).find((words) => words !== 'other') ?? ''
-  return `    ${quoted(name)})
-      options=${quoted(flags.join(' '))}
-      operand=${quoted(operand)}
+  return `    ${shellWord(name)})
+      options=${shellWord(flags.join(' '))}
+      operand=${shellWord(operand)}
       case $previous in ${values.join(' ')} esac ;;`
 }
 

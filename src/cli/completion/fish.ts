@@ -1,4 +1,5 @@
-import { type CommandWords, type Completion, groupWords, nextWords, quoted } from './words.ts'
+import { shellWord } from '#platform/text.ts'
+import { type CommandWords, type Completion, groupWords, nextWords } from './words.ts'
 
 /** The completion of fish: to be sourced, or as a file in `~/.config/fish/completions`. */
 export function fishCompletion(commands: readonly CommandWords[]): string {
@@ -27,15 +28,15 @@ ${[
 }
 
 function wordLine(first: string, word: string, summary: string): string {
-  const condition = quoted(`__gatehouse_at ${first}`.trim())
-  return `complete -c gatehouse -n ${condition} -a ${quoted(word)} -d ${fishText(summary)}`
+  const condition = shellWord(`__gatehouse_at ${first}`.trim())
+  return `complete -c gatehouse -n ${condition} -a ${shellWord(word)} -d ${fishText(summary)}`
 }
 
 function commandLines({ name, options, operands }: CommandWords, all: readonly CommandWords[]): string[] {
   // usage is a command, and the first word of another.
   const others = all.filter((other) => other.name.startsWith(`${name} `))
   const isThis = [`__gatehouse_in ${name}`, ...others.map((other) => `not __gatehouse_in ${other.name}`)]
-  const start = `complete -c gatehouse -n ${quoted(isThis.join('; and '))}`
+  const start = `complete -c gatehouse -n ${shellWord(isThis.join('; and '))}`
   return [
     ...options.map(({ name: option, short, help, value }) =>
       [
@@ -52,12 +53,12 @@ function commandLines({ name, options, operands }: CommandWords, all: readonly C
 
 function valueFlags({ kind, choices }: Completion): string {
   if (kind === 'file') return '-r -F'
-  return kind === 'choice' ? `-x -a ${quoted(choices.join(' '))}` : '-x'
+  return kind === 'choice' ? `-x -a ${shellWord(choices.join(' '))}` : '-x'
 }
 
 function operandLines(start: string, { kind, choices }: Completion): readonly string[] {
   if (kind === 'file') return [`${start} -F`]
-  return kind === 'choice' ? [`${start} -a ${quoted(choices.join(' '))}`] : []
+  return kind === 'choice' ? [`${start} -a ${shellWord(choices.join(' '))}`] : []
 }
 
 /** A text in single quotes, in which fish knows a backslash and a quote. */

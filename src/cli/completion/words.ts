@@ -13,6 +13,8 @@ export interface OptionWords {
   /** Without dashes. */
   readonly name: string
   readonly short: string | undefined
+  /** How it is written: `--help` and `-h`. */
+  readonly forms: readonly string[]
   readonly help: string
   /** undefined = it takes no value. */
   readonly value: Completion | undefined
@@ -36,7 +38,8 @@ export function wordsOfCommands(commands: readonly Command[]): readonly CommandW
 }
 
 function optionWords(name: string, { short, value, help, choices }: Option): OptionWords {
-  return { name, short, help, value: value === undefined ? undefined : completionOf(value, choices) }
+  const forms = [`--${name}`, ...(short === undefined ? [] : [`-${short}`])]
+  return { name, short, forms, help, value: value === undefined ? undefined : completionOf(value, choices) }
 }
 
 /** The placeholder says what it is: FILE or PATH; true|false lists the values; everything else is free. */
@@ -67,9 +70,4 @@ export function nextWords(
 /** First words that others follow. */
 export function groupWords(commands: readonly CommandWords[]): readonly string[] {
   return [...new Set(commands.flatMap(({ name }) => (name.includes(' ') ? [name.split(' ')[0] ?? ''] : [])))]
-}
-
-/** A text as one word of a shell, always quoted. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
 }

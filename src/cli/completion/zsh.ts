@@ -1,11 +1,5 @@
-import {
-  type CommandWords,
-  type Completion,
-  groupWords,
-  nextWords,
-  type OptionWords,
-  quoted,
-} from './words.ts'
+import { shellWord } from '#platform/text.ts'
+import { type CommandWords, type Completion, groupWords, nextWords, type OptionWords } from './words.ts'
 
 /** The completion of zsh: to be evaluated, or as the file `_gatehouse` in a folder of `$fpath`. */
 export function zshCompletion(commands: readonly CommandWords[]): string {
@@ -48,24 +42,24 @@ fi`
 }
 
 function groupArm(commands: readonly CommandWords[], word: string): string {
-  return `    ${quoted(word)}) following=(${described(nextWords(commands, word))}) ;;`
+  return `    ${shellWord(word)}) following=(${described(nextWords(commands, word))}) ;;`
 }
 
 function described(words: readonly (readonly [string, string])[]): string {
-  return words.map(([word, summary]) => quoted(`${escaped(word)}:${summary}`)).join(' ')
+  return words.map(([word, summary]) => shellWord(`${escaped(word)}:${summary}`)).join(' ')
 }
 
 function commandArm({ name, options, operands }: CommandWords): string {
   const specs = [
     ...options.flatMap(optionSpecs),
-    ...operands.map((operand) => quoted(`:${actionOf(operand)}`)),
+    ...operands.map((operand) => shellWord(`:${actionOf(operand)}`)),
   ]
-  return `    ${quoted(name)}) _arguments ${specs.join(' ')} ;;`
+  return `    ${shellWord(name)}) _arguments ${specs.join(' ')} ;;`
 }
 
-function optionSpecs({ name, short, help, value }: OptionWords): readonly string[] {
+function optionSpecs({ forms, help, value }: OptionWords): readonly string[] {
   const text = `[${help.replaceAll(/[[\]\\:]/g, '\\$&')}]${value ? `:${actionOf(value)}` : ''}`
-  return [`--${name}`, ...(short === undefined ? [] : [`-${short}`])].map((form) => quoted(`*${form}${text}`))
+  return forms.map((form) => shellWord(`*${form}${text}`))
 }
 
 /** `message:action` of _arguments. */

@@ -62,14 +62,7 @@ export async function explain(
     const arrival = readArrival(request, config)
     recorder.follow(arrival)
     const found: Found = { route: undefined }
-    const describe = describersOf(arrival, {
-      request,
-      cors,
-      table,
-      found,
-      accept: config.keys.accept,
-      plans: config.plans,
-    })
+    const describe = describersOf(arrival, { request, config, cors, table, found })
     const steps: StepListener = { passed: (step) => recorder.pass(step, describe[step]()) }
 
     const scope = chooseScope(arrival, { cors, ownPaths }, steps)
@@ -142,12 +135,10 @@ interface Found {
 
 interface DescribedBy {
   readonly request: ExplainedRequest
+  readonly config: Config
   readonly cors: Cors | undefined
   readonly table: RouteTable<UpstreamConfig | undefined>
   readonly found: Found
-  /** Where secret keys may come. */
-  readonly accept: readonly string[]
-  readonly plans: Config['plans']
 }
 
 type Describers = Readonly<Record<DecisionStep, () => StepResult | undefined>>
@@ -155,17 +146,17 @@ type Describers = Readonly<Record<DecisionStep, () => StepResult | undefined>>
 /** What each step has found, from what it wrote to the outcome. */
 function describersOf(
   arrival: ExplainedArrival,
-  { request, cors, table, found, accept, plans }: DescribedBy,
+  { request, config, cors, table, found }: DescribedBy,
 ): Describers {
   const { outcome } = arrival
   return {
     request: () => describeRequest(arrival, request.peer),
     cors: () => describeCors(arrival, cors),
     route: () => found.route && describeRoute(found.route, table, arrival),
-    scheme: () => describeScheme(arrival, accessOf(arrival), accept),
+    scheme: () => describeScheme(arrival, accessOf(arrival), config.keys.accept),
     principal: () => describePrincipal(principalOf(outcome), boundsOf(outcome)),
     policy: () => describePolicy(accessOf(arrival)),
-    limits: () => found.route && describeLimits(found.route, arrival, plans),
+    limits: () => found.route && describeLimits(found.route, arrival, config.plans),
   }
 }
 

@@ -95,14 +95,11 @@ export function createStepRecorder({ failures, findSignIn }: StepRecorderOptions
 /** Whether it says what the credential looks like, and where it belongs. */
 function isRecognised({ code, detail, isShared }: GatehouseError): boolean {
   const definition: ErrorDefinition = errorDefinitions[code]
-  return isShared && detail !== definition.detail && code !== missing && code !== ambiguousPath
+  return (
+    isShared && detail !== definition.detail && code !== 'credentials-missing' && code !== 'path-ambiguous'
+  )
 }
 
-const missing: ErrorCode = 'credentials-missing'
-const outOfReach: ErrorCode = 'store-unavailable'
-const ambiguousPath: ErrorCode = 'path-ambiguous'
-const destinationForbidden: ErrorCode = 'destination-forbidden'
-const wrongKey: ErrorCode = 'secret-key-invalid'
 /** Codes with many causes, of which the log names one. */
 const withReason: ReadonlySet<ErrorCode> = new Set([
   'token-invalid',
@@ -110,20 +107,20 @@ const withReason: ReadonlySet<ErrorCode> = new Set([
   'certificate-required',
   'certificate-unknown',
   'issuer-unavailable',
-  missing,
+  'credentials-missing',
 ])
 
 function describe(error: GatehouseError, arrival: ExplainedArrival | undefined, failures: Rate): string {
   const { code, detail, title, allow, cause } = error
-  if (code === outOfReach) {
+  if (code === 'store-unavailable') {
     const why = cause === undefined ? '' : ` (${errorMessage(cause)})`
     return `credential store unavailable${why}: a gateway that has the caller cached still forwards the request`
   }
-  if (code === wrongKey && arrival)
+  if (code === 'secret-key-invalid' && arrival)
     return `${detail ?? title} ${describeWrongKey(arrival.client.address, failures)}`
   const reason = arrival?.outcome.reason
-  if (code === ambiguousPath && reason !== undefined) return `The path is ambiguous: ${reason}.`
-  if (code === destinationForbidden && reason !== undefined) return `${title}: ${reason}.`
+  if (code === 'path-ambiguous' && reason !== undefined) return `The path is ambiguous: ${reason}.`
+  if (code === 'destination-forbidden' && reason !== undefined) return `${title}: ${reason}.`
   if (withReason.has(code) && reason !== undefined) return `${detail ?? title} (${reason})`
   const methods = allow && allow.length > 0 ? ` Allow: ${allow.join(', ')}` : ''
   return `${detail ?? title}${methods}`

@@ -14,7 +14,6 @@ export interface ImportSource {
   lines(): AsyncIterable<readonly Line[]>
 }
 
-const chunkBytes = 65_536
 /** Reads what comes, and no more once it is longer than `bytesMax`. */
 export async function readInput(input: AsyncIterable<unknown>, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = []
@@ -47,7 +46,10 @@ export async function withImportSource<Result>(
   const name = path === standardStream ? 'standard input' : path
   const file = await openForReading(path, name, terminal)
   try {
-    return await work({ name, lines: () => readLines(bytesOf(file), lineBytesMax) })
+    return await work({
+      name,
+      lines: () => readLines(file.createReadStream({ start: 0, autoClose: false }), lineBytesMax),
+    })
   } finally {
     await file.close()
   }
@@ -59,23 +61,12 @@ async function openForReading(path: string, name: string, { input }: Terminal): 
     const file = await open(path)
     if ((await file.stat()).isFile()) return file
     try {
-      return await spool(bytesOf(file, 'here'))
+      return await spool(file.createReadStream({ autoClose: false }))
     } finally {
       await file.close()
     }
   } catch (cause) {
     throw new OperatorError(`cannot read ${name}: ${errorMessage(cause)}`, { cause })
-  }
-}
-
-/** From the first byte, or from where a pipe stands, which has no positions. A chunk is valid until the next. */
-async function* bytesOf(file: FileHandle, from: 'start' | 'here' = 'start'): AsyncGenerator<Uint8Array> {
-  const buffer = Buffer.allocUnsafe(chunkBytes)
-  for (let position = 0; ; ) {
-    const { bytesRead } = await file.read(buffer, 0, chunkBytes, from === 'start' ? position : null)
-    if (bytesRead === 0) return
-    position += bytesRead
-    yield buffer.subarray(0, bytesRead)
   }
 }
 

@@ -1,3 +1,5 @@
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { Invocation, Terminal } from '../command.ts'
 
@@ -11,8 +13,6 @@ interface Asker {
   close(): void
 }
 
-const keys = { interrupt: '\u0003', end: '\u0004', erase: ['\u007f', '\b'], eraseLine: '\u0015' } as const
-
 /** Whether somebody can be asked: standard input and standard error are both a terminal. */
 export function isInteractive({ input, err }: Terminal): boolean {
   return input === undefined && err.isTTY === true && process.stdin.isTTY === true
@@ -20,86 +20,48 @@ export function isInteractive({ input, err }: Terminal): boolean {
 
 /** @throws OperatorError from its functions where the input ends */
 export function openAsker({ err }: Terminal): Asker {
-  const input = process.stdin.setEncoding('utf8')
-  let typed = ''
-  let hasEnded = false
-  let notify: (() => void) | undefined
-  input.on('data', onData)
-  input.on('end', onEnd)
-
-  function onData(text: unknown): void {
-    typed += String(text)
-    notify?.()
-  }
-
-  function onEnd(): void {
-    hasEnded = true
-    notify?.()
-  }
-
-  async function character(): Promise<string> {
-    while (typed === '') {
-      if (hasEnded) throw new OperatorError('the input ended before all questions were answered')
-      await new Promise<void>((resolve) => {
-        notify = resolve
-      })
-    }
-    const [first = ''] = typed
-    typed = typed.slice(first.length)
-    return first
-  }
+  let isHidden = false
+  const shown = new Writable({
+    write: (text, _encoding, done) => {
+      if (!isHidden) err.write(String(text))
+      done()
+    },
+  })
+  // It edits lines, and keeps what is typed before it is asked for. A terminal is restored when it is closed.
+  const reader = createInterface({
+    input: process.stdin,
+    output: Object.assign(shown, { columns: process.stderr.columns }),
+    terminal: true,
+    historySize: 0,
+  })
+  const lines = reader[Symbol.asyncIterator]()
+  reader.on('SIGINT', () => {
+    // As Ctrl-C does elsewhere: a shell sees that the command was interrupted.
+    process.stdin.setRawMode(false)
+    err.write('\n')
+    process.kill(process.pid, 'SIGINT')
+  })
 
   async function line(question: string): Promise<string> {
-    err.write(question)
-    let text = ''
-    for (;;) {
-      const next = await character()
-      if (next === '\n') return text.trim()
-      text += next
-    }
+    reader.setPrompt(question)
+    reader.prompt()
+    const { done, value } = await lines.next()
+    if (done) throw new OperatorError('the input ended before all questions were answered')
+    return value
   }
 
   async function hidden(question: string): Promise<string> {
-    // First, so that nothing typed is shown. Node restores the terminal when the process exits, even by a signal.
-    input.setRawMode(true)
     err.write(question)
+    isHidden = true
     try {
-      return await readHidden()
+      return await line('')
     } finally {
-      input.setRawMode(false)
+      isHidden = false
       err.write('\n')
     }
   }
 
-  async function readHidden(): Promise<string> {
-    const text: string[] = []
-    for (;;) {
-      const next = await character()
-      if (next === '\r' || next === '\n') return text.join('')
-      if (next === keys.interrupt) interrupt()
-      else if (next === keys.end) throw new OperatorError('nothing was entered')
-      else if (next === keys.eraseLine) text.length = 0
-      else if (keys.erase.some((key) => key === next)) text.pop()
-      else text.push(next)
-    }
-  }
-
-  /** As Ctrl-C does elsewhere: a shell sees that the command was interrupted. */
-  function interrupt(): void {
-    input.setRawMode(false)
-    err.write('\n')
-    process.kill(process.pid, 'SIGINT')
-  }
-
-  return {
-    line,
-    hidden,
-    close: () => {
-      input.off('data', onData)
-      input.off('end', onEnd)
-      input.pause()
-    },
-  }
+  return { line: async (question) => (await line(question)).trim(), hidden, close: () => reader.close() }
 }
 
 export const yesOption = {

@@ -106,14 +106,8 @@ function reviewName(review: Review): void {
 function reviewRoute(review: Review, index: number, route: RouteTree): void {
   const at = (option: 'cookie' | 'signIn') => ['routes', index, 'browser', option]
   const { cookie, signIn } = route.browser
-  if (cookie) {
-    const problem = cookieProblem(review, index, route)
-    if (problem !== undefined) review.report(at('cookie'), problem)
-  }
-  if (signIn) {
-    const problem = signInProblem(review, index, route)
-    if (problem !== undefined) review.report(at('signIn'), problem)
-  }
+  if (cookie) review.check(at('cookie'), () => cookieProblem(review, index, route))
+  if (signIn) review.check(at('signIn'), () => signInProblem(review, index, route))
 }
 
 function cookieProblem(

@@ -9,16 +9,16 @@ export function reviewEvents(review: Review): void {
   const urls = new Set<string>()
   for (const [index, receiver] of review.tree.events.entries()) {
     const at = ['events', index]
-    if (review.isValid([...at, 'url'])) {
-      const problem = urls.has(receiver.url) ? 'is the URL of another receiver too' : urlProblem(receiver.url)
-      if (problem !== undefined) review.report([...at, 'url'], problem)
-      urls.add(receiver.url)
-    }
-    if (review.isValid([...at, 'secret'])) {
+    review.check([...at, 'url'], () => {
+      const { url } = receiver
+      if (urls.has(url)) return 'is the URL of another receiver too'
+      urls.add(url)
+      return urlProblem(url)
+    })
+    review.check([...at, 'secret'], () => {
       const text = review.secret([...at, 'secret'], receiver.secret)
-      const problem = text === undefined ? undefined : secretProblem(text)
-      if (problem !== undefined) review.report([...at, 'secret'], problem)
-    }
+      return text === undefined ? undefined : secretProblem(text)
+    })
     if (review.hasValidShape([...at, 'types'])) reviewTypes(review, index)
   }
 }
@@ -26,8 +26,9 @@ export function reviewEvents(review: Review): void {
 function reviewTypes(review: Review, index: number): void {
   for (const [place, type] of (review.tree.events[index]?.types ?? []).entries()) {
     const at = ['events', index, 'types', place]
-    if (!review.isValid(at) || isTypePattern(type)) continue
-    review.report(at, `unknown type of event "${type}"${didYouMean(type, allEventTypes)}`)
+    review.check(at, () =>
+      isTypePattern(type) ? undefined : `unknown type of event "${type}"${didYouMean(type, allEventTypes)}`,
+    )
   }
 }
 

@@ -59,7 +59,7 @@ export function reviewIdentity(review: Review): void {
 }
 
 /** The name of each header with its path; names of invalid types are left out. */
-export function identityHeaderNames({
+function identityHeaderNames({
   tree,
   hasValidShape,
 }: Review): readonly (readonly [readonly string[], string])[] {
@@ -114,7 +114,8 @@ const ordinaryPrefixes = ['accept-', 'access-control-', 'content-', 'if-', 'sec-
 export function reviewKeyCarriers(review: Review): void {
   reviewPrefix(review)
   if (!review.hasValidShape(['keys', 'accept'])) return
-  const taken = identityHeaders(review)
+  // A reserved name is reported at its own option.
+  const taken = new Set([...identityHeaders(review)].filter((name) => !reservedHeaders.has(name)))
   const seen = new Map<string, string>()
   for (const [index, name] of review.tree.keys.accept.entries()) {
     const path = ['keys', 'accept', index]
@@ -153,13 +154,12 @@ function duplicateProblem(name: string, before: string | undefined): string | un
     : `"${name}" is the same as "${before}" (only letters and digits are compared)`
 }
 
-function identityHeaders(review: Review): ReadonlySet<string> {
+/** Headers that tell who the caller is, reduced to letters and digits. */
+export function identityHeaders(review: Review): ReadonlySet<string> {
   const configured = identityHeaderNames(review)
     .filter(([path]) => review.isValid(path))
-    .map(([, name]) => foldHeaderName(name))
-    // A reserved name is reported at its own option.
-    .filter((name) => !reservedHeaders.has(name))
-  return new Set([...identityNames.map(foldHeaderName), ...configured])
+    .map(([, name]) => name)
+  return new Set([...identityNames, ...configured].map(foldHeaderName))
 }
 
 /** The prefixes of other credentials, and of both kinds of key from before the prefix could be chosen. */

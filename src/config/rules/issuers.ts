@@ -24,17 +24,22 @@ export function reviewIssuers(review: Review): void {
     reviewAudience(review, at, issuer)
     reviewPlan(review, [...at, 'plan'], issuer)
   }
-  reviewUnique(review, 'name')
-  reviewUnique(review, 'issuer')
+  for (const field of ['name', 'issuer'] as const)
+    review.checkUnique(
+      issuers.map((_, index) => ['issuers', index, field]),
+      (value) => `duplicate ${field} "${value}"`,
+    )
   reviewRoutes(review)
 }
 
 function reviewIssuerUrl(review: Review, path: Path, { issuer }: IssuerTree): void {
-  if (!review.isValid(path)) return
-  const problem = issuerUrlProblem(issuer)
-  if (problem !== undefined) review.report(path, problem)
-  else if (issuer === (review.tree.tokens.issuer ?? URL.parse(review.tree.publicUrl)?.origin))
-    review.report(path, 'is the issuer of the tokens of this gateway (tokens.issuer)')
+  review.check(path, () => {
+    const problem = issuerUrlProblem(issuer)
+    if (problem !== undefined) return problem
+    return issuer === (review.tree.tokens.issuer ?? URL.parse(review.tree.publicUrl)?.origin)
+      ? 'is the issuer of the tokens of this gateway (tokens.issuer)'
+      : undefined
+  })
 }
 
 export function issuerUrlProblem(issuer: string): string | undefined {
@@ -104,21 +109,11 @@ function reviewIntrospection(review: Review, at: Path, { introspection, jwks, ..
 function reviewRegistration(review: Review, path: Path, { registration }: IssuerTree): void {
   if (registration === undefined || !review.hasValidShape(path)) return
   for (const [index, uri] of registration.redirectUris.entries()) {
-    if (review.isValid([...path, index]) && !isRedirectUri(uri))
-      review.report(
-        [...path, index],
-        'must be an https:// URL, http:// on this machine, or a URL of an application, such as com.example.app:/callback; without user, password and fragment',
-      )
-  }
-}
-
-function reviewUnique(review: Review, field: 'name' | 'issuer'): void {
-  const seen = new Set<string>()
-  for (const [index, issuer] of review.tree.issuers.entries()) {
-    const path = ['issuers', index, field]
-    if (!review.isValid(path)) continue
-    if (seen.has(issuer[field])) review.report(path, `duplicate ${field} "${issuer[field]}"`)
-    seen.add(issuer[field])
+    review.check([...path, index], () =>
+      isRedirectUri(uri)
+        ? undefined
+        : 'must be an https:// URL, http:// on this machine, or a URL of an application, such as com.example.app:/callback; without user, password and fragment',
+    )
   }
 }
 

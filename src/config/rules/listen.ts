@@ -1,12 +1,11 @@
 import { normalizeHost, parseAddressRange } from '#platform/addresses.ts'
-import { parseCertificate } from '../certificate.ts'
 import { hostProblem } from '../hosts.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 import { defaultOpsPort } from '../schema/listeners.ts'
 import { parsePairs } from '../units.ts'
+import { reviewCertificates, reviewTlsPair } from './certificates.ts'
 import { originProblem } from './targets.ts'
-import { reviewTlsPair } from './tls-pair.ts'
 
 const path = ['listen', 'tls']
 
@@ -14,9 +13,10 @@ const path = ['listen', 'tls']
 export function reviewHosts(review: Review): void {
   for (const section of ['listen', 'ops', 'decide'] as const) {
     const at = [section, 'host']
-    const host = review.isValid(at) ? review.tree[section]?.host : undefined
-    const problem = host === undefined ? undefined : hostProblem(host)
-    if (problem !== undefined) review.report(at, problem)
+    review.check(at, () => {
+      const host = review.tree[section]?.host
+      return host === undefined ? undefined : hostProblem(host)
+    })
   }
 }
 
@@ -79,24 +79,19 @@ export function reviewListen(review: Review): void {
   const { tls } = review.tree.listen
   if (!tls) return
   reviewTlsPair(review, path, tls)
-  const clientCa = [...path, 'clientCa']
-  if (tls.clientCa === undefined || !review.isValid(clientCa)) return
-  const text = review.secret(clientCa, tls.clientCa)
-  if (text !== undefined && !parseCertificate(text)) review.report(clientCa, 'contains no PEM certificate')
+  reviewCertificates(review, [...path, 'clientCa'], tls.clientCa)
 }
 
 /** Checks that publicUrl is an origin, and that trusted proxies are addresses or ranges. */
 export function reviewNetwork(review: Review): void {
-  if (review.isValid(['publicUrl'])) {
-    const problem = originProblem(review.tree.publicUrl, 'https://api.example.com')
-    if (problem) review.report(['publicUrl'], problem)
-  }
+  review.check(['publicUrl'], () => originProblem(review.tree.publicUrl, 'https://api.example.com'))
   if (!review.hasValidShape(['trustedProxies'])) return
   for (const [index, range] of review.tree.trustedProxies.entries()) {
-    const path = ['trustedProxies', index]
-    if (review.isValid(path) && !parseAddressRange(range)) {
-      review.report(path, 'must be an address such as 10.0.0.1, or a range such as 10.0.0.0/8')
-    }
+    review.check(['trustedProxies', index], () =>
+      parseAddressRange(range)
+        ? undefined
+        : 'must be an address such as 10.0.0.1, or a range such as 10.0.0.0/8',
+    )
   }
 }
 
@@ -104,14 +99,15 @@ export function reviewNetwork(review: Review): void {
 export function reviewTracing(review: Review): void {
   const { tracing } = review.tree
   reviewTraceHeaders(review)
-  const path = ['tracing', 'otlp', 'endpoint']
-  if (!tracing || !review.isValid(path)) return
-  const url = URL.parse(tracing.otlp.endpoint)
-  if (!url || !['http:', 'https:'].includes(url.protocol)) {
-    review.report(path, 'must be a URL such as http://localhost:4318')
-  } else if (url.username || url.password) review.report(path, 'must not contain credentials')
-  else if (url.search || url.hash)
-    review.report(path, 'must have no query or fragment: /v1/traces is added to it')
+  if (tracing) review.check(['tracing', 'otlp', 'endpoint'], () => endpointProblem(tracing.otlp.endpoint))
+}
+
+function endpointProblem(text: string): string | undefined {
+  const url = URL.parse(text)
+  if (!url || !['http:', 'https:'].includes(url.protocol))
+    return 'must be a URL such as http://localhost:4318'
+  if (url.username || url.password) return 'must not contain credentials'
+  return url.search || url.hash ? 'must have no query or fragment: /v1/traces is added to it' : undefined
 }
 
 function reviewTraceHeaders(review: Review): void {

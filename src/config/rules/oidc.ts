@@ -48,8 +48,7 @@ function reviewProvider(
   { issuer, clientSecret, provision, scopes }: ProviderTree,
 ): void {
   const isValid = (field: string) => review.isValid([...path, field])
-  const problem = isValid('issuer') ? issuerUrlProblem(issuer) : undefined
-  if (problem !== undefined) review.report([...path, 'issuer'], problem)
+  review.check([...path, 'issuer'], () => issuerUrlProblem(issuer))
   if (clientSecret && isValid('clientSecret')) review.secret([...path, 'clientSecret'], clientSecret)
   if (isValid('provision') && provision !== noProvision) {
     for (const { message } of findFieldErrors({ role: provision }))

@@ -3,8 +3,8 @@ import { contrastMin, contrastOn, readableOn, type Theme } from '#portal/brandin
 import { imageKindOf, logoBytesMax } from '#portal/branding/logo.ts'
 import { hostProblem } from '../hosts.ts'
 import type { Review } from '../review.ts'
+import { reviewCertificates } from './certificates.ts'
 import { reviewOidc } from './oidc.ts'
-import { reviewCertificates } from './upstreams.ts'
 
 /** Checks that the portal path does not overlap with other own paths, and that the mail options are consistent. */
 export function reviewPortal(review: Review): void {
@@ -32,9 +32,9 @@ function reviewHost(review: Review): void {
   if (isPublic) review.report(['portal', 'host'], 'must not be the host of publicUrl')
   if (!review.hasValidShape(['routes'])) return
   for (const [index, route] of review.tree.routes.entries()) {
-    const path = ['routes', index, 'host']
-    if (review.isValid(path) && route.host?.toLowerCase() === host)
-      review.report(path, 'is portal.host, which has no routes')
+    review.check(['routes', index, 'host'], () =>
+      route.host?.toLowerCase() === host ? 'is portal.host, which has no routes' : undefined,
+    )
   }
 }
 
@@ -73,8 +73,7 @@ function reviewMail(review: Review): void {
   const { mail } = review.tree
   if (!mail || !review.hasValidShape(['mail'])) return
   const isValid = (...fields: readonly string[]) => review.isValid(['mail', ...fields])
-  const problem = isValid('host') ? hostProblem(mail.host) : undefined
-  if (problem !== undefined) review.report(['mail', 'host'], problem)
+  review.check(['mail', 'host'], () => hostProblem(mail.host))
   if (mail.password && isValid('password')) review.secret(['mail', 'password'], mail.password)
   const isPaired = (mail.username === undefined) === (mail.password === undefined)
   if (!isPaired && isValid('username') && isValid('password')) {
@@ -83,7 +82,7 @@ function reviewMail(review: Review): void {
   if (isValid('from') && !/^[^\s<>@]+@[^\s<>@]+$/.test(mail.from)) {
     review.report(['mail', 'from'], 'must be an e-mail address such as gatehouse@example.com')
   }
-  if (isValid('tls', 'ca') && mail.tls.ca) reviewCertificates(review, ['mail', 'tls', 'ca'], mail.tls.ca)
+  if (isValid('tls', 'ca')) reviewCertificates(review, ['mail', 'tls', 'ca'], mail.tls.ca)
 }
 
 function isReserved(path: string): boolean {

@@ -1,7 +1,6 @@
-import { identityNames } from '#gateway/forward/header-rules.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import type { Review } from '../review.ts'
-import { identityHeaderNames } from './identity.ts'
+import { identityHeaders } from './identity.ts'
 import { reservedInResponses } from './reserved-fields.ts'
 import { reviewValues } from './upstreams.ts'
 
@@ -31,14 +30,7 @@ function nameProblem(review: Review, name: string, isSet: boolean): string | und
     return 'is decided by cors.origins'
   if (isSet && folded === 'setcookie')
     return 'would replace the cookies of the backend: let the backend set it'
-  if (isSet && isIdentity(review, folded)) return 'says who is calling: clients need not know'
+  // A proxy in front may copy it to the requests that it forwards.
+  if (isSet && identityHeaders(review).has(folded)) return 'says who is calling: clients need not know'
   return reservedInResponses.get(folded)
-}
-
-/** A proxy in front may copy it to the requests that it forwards. */
-function isIdentity(review: Review, folded: string): boolean {
-  const configured = identityHeaderNames(review)
-    .filter(([path]) => review.isValid(path))
-    .map(([, name]) => name)
-  return [...identityNames, ...configured].some((name) => foldHeaderName(name) === folded)
 }

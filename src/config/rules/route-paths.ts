@@ -11,19 +11,11 @@ const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.(?!\.))?[A-Za-z0-9._-]*[A-Za-
 /** Checks what requests a route matches. */
 export function reviewMatch(review: Review, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
-  const pathMessage = review.isValid(at('path')) ? pathProblem(route.path) : undefined
-  if (pathMessage) review.report(at('path'), pathMessage)
-  const hostMessage =
-    review.isValid(at('host')) && route.host !== undefined ? hostProblem(route.host) : undefined
-  if (hostMessage) review.report(at('host'), hostMessage)
-  for (const [position, method] of (review.hasValidShape(at('methods'))
-    ? (route.methods ?? [])
-    : []
-  ).entries()) {
-    const path = [...at('methods'), position]
-    const methodMessage = review.isValid(path) ? methodProblem(method) : undefined
-    if (methodMessage) review.report(path, methodMessage)
-  }
+  review.check(at('path'), () => pathProblem(route.path))
+  review.check(at('host'), () => (route.host === undefined ? undefined : hostProblem(route.host)))
+  if (!review.hasValidShape(at('methods'))) return
+  for (const [position, method] of (route.methods ?? []).entries())
+    review.check([...at('methods'), position], () => methodProblem(method))
 }
 
 function hostProblem(host: string): string | undefined {

@@ -30,7 +30,10 @@ export function reviewRoutes(review: Review): void {
     reviewWebSocket(review, index, route)
   }
   reviewUpstreamNames(review, routes)
-  reviewNames(review, routes)
+  review.checkUnique(
+    routes.map(([index]) => ['routes', index, 'name']),
+    (name) => `duplicate route name "${name}"`,
+  )
   reviewOverlaps(review, routes)
 }
 
@@ -163,16 +166,6 @@ const reservedResponseHeaders = new Set([
   'vary',
   'wwwauthenticate',
 ])
-
-function reviewNames(review: Review, routes: readonly [number, RouteTree][]): void {
-  const seen = new Set<string>()
-  for (const [index, { name }] of routes) {
-    const path = ['routes', index, 'name']
-    if (!review.isValid(path)) continue
-    if (seen.has(name)) review.report(path, `duplicate route name "${name}"`)
-    seen.add(name)
-  }
-}
 
 function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]): void {
   const valid = routes.filter(

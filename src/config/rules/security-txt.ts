@@ -1,3 +1,4 @@
+import { isDay } from '#platform/time.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 
@@ -11,20 +12,17 @@ export function reviewSecurityTxt(review: Review): void {
       reviewUri(review, [section, 'contact', index], address)
   for (const name of ['encryption', 'policy', 'acknowledgments'] as const)
     reviewUri(review, [section, name], tree[name])
-  if (review.isValid([section, 'expires']) && !isDay(tree.expires))
-    review.report([section, 'expires'], 'is not a valid date')
+  review.check([section, 'expires'], () => (isDay(tree.expires) ? undefined : 'is not a valid date'))
 }
 
 function reviewUri(review: Review, path: Path, text: string | undefined): void {
-  if (text === undefined || !review.isValid(path)) return
-  const scheme = URL.parse(text)?.protocol
-  if (scheme !== undefined && scheme !== 'http:') return
-  const hint = text.includes('@') ? `: mailto:${text}` : ', and begin with https:// if it is a page'
-  review.report(path, `must be a URI${hint}`)
+  if (text !== undefined) review.check(path, () => uriProblem(text))
 }
 
-/** The date is normalized if the month has no such day. */
-function isDay(text: string): boolean {
-  const time = Date.parse(`${text}T00:00:00Z`)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+function uriProblem(text: string): string | undefined {
+  const scheme = URL.parse(text)?.protocol
+  if (scheme !== undefined && scheme !== 'http:') return undefined
+  return text.includes('@')
+    ? `must be a URI: mailto:${text}`
+    : 'must be a URI, and begin with https:// if it is a page'
 }

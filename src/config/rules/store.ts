@@ -2,7 +2,7 @@ import { parseRedisNode } from '../hosts.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 import type { SecretReference } from '../schema/node.ts'
-import { reviewCertificates } from './upstreams.ts'
+import { reviewCertificates } from './certificates.ts'
 
 const path = ['store', 'redis']
 
@@ -22,8 +22,7 @@ export function reviewStore(review: Review): void {
   reviewNodes(review, 'cluster')
   reviewPassword(review, [...path, 'password'], redis.password)
   reviewPassword(review, [...path, 'sentinel', 'password'], redis.sentinel?.password)
-  const ca = [...path, 'tls', 'ca']
-  if (review.isValid(ca) && redis.tls?.ca) reviewCertificates(review, ca, redis.tls.ca)
+  reviewCertificates(review, [...path, 'tls', 'ca'], redis.tls?.ca)
 }
 
 /** Each driver has its own section: the other one would be ignored, whichever was meant. */
@@ -75,7 +74,6 @@ function reviewNodes(review: Review, kind: 'sentinel' | 'cluster'): void {
   const at = [...path, kind, 'nodes']
   if (!review.hasValidShape(at)) return
   for (const [index, node] of (review.tree.store.redis?.[kind]?.nodes ?? []).entries()) {
-    const item = [...at, index]
-    if (review.isValid(item) && !parseRedisNode(node)) review.report(item, 'must be host:port')
+    review.check([...at, index], () => (parseRedisNode(node) ? undefined : 'must be host:port'))
   }
 }

@@ -3,7 +3,7 @@ import { isPlainPath } from '#gateway/forward/stripped-prefix.ts'
 import { hostProblem } from '../hosts.ts'
 import type { Review } from '../review.ts'
 import { unixPrefix } from '../schema/upstream.ts'
-import { reviewTlsPair } from './tls-pair.ts'
+import { reviewTlsPair } from './certificates.ts'
 
 const example = 'http://10.0.0.11:3000'
 /** The maximum on Linux, including the zero byte at its end. */

@@ -11,13 +11,12 @@ export function reviewTokens(review: Review): void {
   const path = ['tokens', 'keys']
   if (!review.hasValidShape(path)) return
   const { keys } = review.tree.tokens
-  const kids = new Set<string>()
+  review.checkUnique(
+    keys.map((_, index) => [...path, index, 'kid']),
+    (kid) => `duplicate kid "${kid}"`,
+  )
   for (const [index, key] of keys.entries()) {
     const at = [...path, index]
-    if (review.isValid([...at, 'kid'])) {
-      if (kids.has(key.kid)) review.report([...at, 'kid'], `duplicate kid "${key.kid}"`)
-      kids.add(key.kid)
-    }
     if (review.isValid(at)) reviewMaterial(review, at, key)
   }
   if (keys.length === 0 || !keys.every((_, index) => review.isValid([...path, index, 'use']))) return
@@ -40,8 +39,8 @@ function reviewMaterial(review: Review, at: Path, key: KeyTree): void {
     return
   }
   if (!key.private && !key.public) review.report([...at, 'public'], 'is missing')
-  const ofPrivate = readHalf(review, at, { key, half: 'private' })
-  const ofPublic = readHalf(review, at, { key, half: 'public' })
+  const ofPrivate = readHalf(review, at, key, 'private')
+  const ofPublic = readHalf(review, at, key, 'public')
   // Only the private key is used then: another public key beside it means a mistake in either.
   if (ofPrivate && ofPublic && !isSameKey(ofPrivate, ofPublic))
     review.report([...at, 'public'], 'does not belong to the key in private')
@@ -52,13 +51,13 @@ function isSameKey(one: KeyMaterial, other: KeyMaterial): boolean {
   return one.algorithm === other.algorithm && one.publicKey.equals(other.publicKey)
 }
 
-interface KeyHalf {
-  readonly key: KeyTree
-  readonly half: 'private' | 'public'
-}
-
 /** undefined if the key lacks this half, or it has been reported. */
-function readHalf(review: Review, at: Path, { key, half }: KeyHalf): KeyMaterial | undefined {
+function readHalf(
+  review: Review,
+  at: Path,
+  key: KeyTree,
+  half: 'private' | 'public',
+): KeyMaterial | undefined {
   const path = [...at, half]
   const reference = key[half]
   const text = reference && review.secret(path, reference)

@@ -1,10 +1,9 @@
-import { X509Certificate } from 'node:crypto'
-import { identityNames } from '#gateway/forward/header-rules.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 import type { SecretReference } from '../schema/node.ts'
-import { identityHeaderNames } from './identity.ts'
+import { reviewCertificates } from './certificates.ts'
+import { identityHeaders } from './identity.ts'
 import { reservedInRequests } from './reserved-fields.ts'
 import { reviewTargetTls, targetProblem } from './targets.ts'
 
@@ -15,13 +14,10 @@ export function reviewUpstreams(review: Review): void {
     isShapedUpstream(review, name),
   )) {
     for (const [index, target] of targets.entries()) {
-      const path = ['upstreams', name, 'targets', index, 'url']
-      const problem = review.isValid(path) ? targetProblem(target.url) : undefined
-      if (problem) review.report(path, problem)
+      review.check(['upstreams', name, 'targets', index, 'url'], () => targetProblem(target.url))
     }
     reviewChecks(review, name)
-    const caPath = ['upstreams', name, 'tls', 'ca']
-    if (review.isValid(caPath) && tls.ca) reviewCertificates(review, caPath, tls.ca)
+    reviewCertificates(review, ['upstreams', name, 'tls', 'ca'], tls.ca)
     reviewTargetTls(review, name)
   }
 }
@@ -41,17 +37,6 @@ function isShapedUpstream(review: Review, name: string): boolean {
   return (
     review.hasValidShape(['upstreams', name, 'targets']) && review.hasValidShape(['upstreams', name, 'tls'])
   )
-}
-
-/** Reports certificates that cannot be read as PEM. */
-export function reviewCertificates(review: Review, path: Path, reference: SecretReference): void {
-  const pem = review.secret(path, reference)
-  if (pem === undefined) return
-  try {
-    new X509Certificate(pem)
-  } catch {
-    review.report(path, 'contains no PEM certificate')
-  }
 }
 
 type HeadersTree = Review['tree']['upstreams'][string]['headers']
@@ -80,10 +65,7 @@ interface Place {
 }
 
 function createReservedLookup(review: Review): Place['reasonOf'] {
-  const configured = identityHeaderNames(review)
-    .filter(([path]) => review.isValid(path))
-    .map(([, name]) => name)
-  const identity = new Set([...identityNames, ...configured].map(foldHeaderName))
+  const identity = identityHeaders(review)
   return (folded) => {
     if (folded === '') return 'must contain a letter or digit'
     if (identity.has(folded)) return 'tells the backend who is calling: only the gateway says that'

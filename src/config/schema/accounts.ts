@@ -9,6 +9,7 @@ import {
   item,
   list,
   named,
+  rate,
   secret,
   section,
   text,
@@ -74,14 +75,10 @@ const plan = item('How much an account may use, over all routes and instances.',
     }),
   ),
   rateLimit: optional(
-    item('Rate limit, in addition to that of the route; absent = unlimited.', {
-      limit: integer({ minimum: 1, maximum: 1_000_000_000, description: 'Burst size: how many at once.' }),
-      per: duration({
-        min: '100ms',
-        max: '24h',
-        description: 'Time in which a spent limit refills, at a steady rate.',
-      }),
-    }),
+    item(
+      'Rate limit, in addition to that of the route; absent = unlimited.',
+      rate({ min: '100ms', max: '24h' }),
+    ),
   ),
 })
 

@@ -182,6 +182,28 @@ export const tlsTrust = (whose: string) => ({
   ca: optional(publicPem({ description: 'Certificates (PEM) to trust instead of the system ones.' })),
 })
 
+/** The options of a listener's address. */
+export const address = (defaultPort: number) => ({
+  host: text({ default: '127.0.0.1', description: 'Address to listen on, or a host name that has it.' }),
+  port: port({ default: defaultPort, description: '0 = any free port.' }),
+})
+
+/** The options of a rate. @param bounds of `per` */
+export const rate = ({ min, max }: Range, defaults?: { readonly limit: number; readonly per: string }) => ({
+  limit: integer({
+    minimum: 1,
+    maximum: 1_000_000_000,
+    ...(defaults && { default: defaults.limit }),
+    description: 'Burst size: how many at once.',
+  }),
+  per: duration({
+    min,
+    max,
+    ...(defaults && { default: defaults.per }),
+    description: 'Time in which a spent limit refills, at a steady rate.',
+  }),
+})
+
 /** A field with a default is optional, too. */
 function isOptional(field: SchemaNode): boolean {
   return 'optional' in field || field.default !== undefined

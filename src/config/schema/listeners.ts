@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import {
+  address,
   duration,
   either,
   exactly,
@@ -9,6 +10,7 @@ import {
   list,
   port,
   publicPem,
+  rate,
   secret,
   section,
   size,
@@ -17,11 +19,9 @@ import {
 import { convert, optional, renamed } from './node.ts'
 
 export const defaultOpsPort = 9090
-const defaultDecidePort = 8081
 
 export const listen = section('The listener for clients.', {
-  host: text({ default: '127.0.0.1', description: 'Address to listen on, or a host name that has it.' }),
-  port: port({ default: 8080, description: '0 = any free port.' }),
+  ...address(8080),
   workers: convert(
     either(exactly('auto'), integer({ minimum: 1, maximum: 256, description: 'A number of processes.' }), {
       default: 1,
@@ -68,8 +68,7 @@ export const listen = section('The listener for clients.', {
 })
 
 export const ops = section('The listener for operators: /status /metrics /livez /readyz.', {
-  host: text({ default: '127.0.0.1', description: 'Address to listen on, or a host name that has it.' }),
-  port: port({ default: defaultOpsPort, description: '0 = any free port.' }),
+  ...address(defaultOpsPort),
   hosts: convert(
     list(text({ pattern: '^[A-Za-z0-9_.-]{1,253}$', description: 'A host name, without scheme and port.' }), {
       default: [],
@@ -82,13 +81,7 @@ export const ops = section('The listener for operators: /status /metrics /livez 
 })
 
 export const decide = optional(
-  item('The listener that other proxies ask whether to forward a request; absent = none.', {
-    host: text({
-      default: '127.0.0.1',
-      description: 'Address to listen on, or a host name that has it.',
-    }),
-    port: port({ default: defaultDecidePort, description: '0 = any free port.' }),
-  }),
+  item('The listener that other proxies ask whether to forward a request; absent = none.', address(8081)),
 )
 
 export const limits = section('Bounds on what clients send.', {
@@ -131,19 +124,6 @@ export const limits = section('Bounds on what clients send.', {
   ),
   failures: section(
     'Failed authentication attempts allowed per client address. Valid credentials are always accepted, except imported keys that this process has not seen yet, and tokens that need introspection.',
-    {
-      limit: integer({
-        minimum: 1,
-        maximum: 1_000_000_000,
-        default: 10,
-        description: 'Burst size: how many at once.',
-      }),
-      per: duration({
-        min: '1s',
-        max: '24h',
-        default: '1m',
-        description: 'Time in which a spent limit refills, at a steady rate.',
-      }),
-    },
+    rate({ min: '1s', max: '24h' }, { limit: 10, per: '1m' }),
   ),
 })

@@ -6,11 +6,11 @@ import {
   duration,
   flag,
   headerNamePattern,
-  integer,
   item,
   list,
   named,
   namePattern,
+  rate,
   section,
   size,
   text,
@@ -149,12 +149,7 @@ export const route = convertResolved(
     forwardCredentials: flag(false, 'Whether SecretKey and Authorization reach the upstream.'),
     rateLimit: optional(
       item('Rate limit, counted across instances; absent = unlimited.', {
-        limit: integer({ minimum: 1, maximum: 1_000_000_000, description: 'Burst size: how many at once.' }),
-        per: duration({
-          min: '100ms',
-          max: '24h',
-          description: 'Time in which a spent limit refills, at a steady rate.',
-        }),
+        ...rate({ min: '100ms', max: '24h' }),
         by: choice(['account', 'key', 'ip'], {
           default: 'account',
           description:

@@ -4,10 +4,10 @@ import { ParsedHead } from '#http/h1/parsed-head.ts'
 import { lengthsOf } from '#http/h1/raw-headers.ts'
 import { bindsConnection } from '#http/outgoing/upstream-connection.ts'
 import {
+  ambiguousCredentials,
   type Credentials,
   noCredentials,
   withAuthorization,
-  withRepeatedAuthorization,
   withSecretKey,
 } from '#identity/credentials.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
@@ -120,7 +120,7 @@ export function createFieldReader(carriers: Carriers, names?: NameTable): FieldR
         break
       case 'authorization':
         found.credentials = found.hasAuthorization
-          ? withRepeatedAuthorization()
+          ? ambiguousCredentials
           : withAuthorization(found.credentials, value, carriers)
         found.hasAuthorization = true
         if (bindsConnection(value)) uncommonOf(found).bindsConnection = true

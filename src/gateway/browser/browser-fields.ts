@@ -1,10 +1,10 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import { lengthsOf, valuesOf } from '#http/h1/raw-headers.ts'
 import {
+  ambiguousCredentials,
   type Credentials,
   cookieCredential,
   noCredentials,
-  withRepeatedCookie,
 } from '#identity/credentials.ts'
 
 /** What the head of a request says about the page behind it, and the access cookie. */
@@ -25,7 +25,7 @@ const fieldLengths = lengthsOf(['cookie', 'origin', 'sec-fetch-site', 'sec-webso
 
 /** @param cookieName of the access cookie: case counts, as in browsers; undefined = it is not looked for */
 export function createBrowserFieldReader(cookieName: string | undefined): ReadBrowserFields {
-  function readFields(rawHeaders: readonly string[]): BrowserFields {
+  function readFields({ rawHeaders }: Pick<RequestHead, 'rawHeaders'>): BrowserFields {
     let credentials: Credentials = noCredentials
     let site: string | undefined
     let origin: string | undefined
@@ -62,12 +62,12 @@ export function createBrowserFieldReader(cookieName: string | undefined): ReadBr
     let credentials = before
     for (const token of cookieValues(header, cookieName)) {
       if (token === '') continue
-      credentials = credentials.kind === 'none' ? cookieCredential(token) : withRepeatedCookie()
+      credentials = credentials.kind === 'none' ? cookieCredential(token) : ambiguousCredentials
     }
     return credentials
   }
 
-  return ({ rawHeaders }) => readFields(rawHeaders)
+  return readFields
 }
 
 /** RFC 9110 9.2.1, of the methods that browsers send. */

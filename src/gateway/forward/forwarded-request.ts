@@ -1,12 +1,11 @@
 import type { Socket } from 'node:net'
-import type { ClientExchange } from '#http/exchange/client-exchange.ts'
-import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/exchange/request-head.ts'
+import type { BodyTooSlow, MalformedMessage } from '#http/exchange/request-head.ts'
 import type { Target } from '#http/upstream/target.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { Allowance } from '#platform/allowance.ts'
 import type { MonotonicMs } from '#platform/clock.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { Client } from '../arrival/client.ts'
+import type { Arrival } from '../arrival/arrival.ts'
 import type { CorsHeaders } from '../arrival/cors-headers.ts'
 import type { RequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
@@ -17,20 +16,6 @@ import type { HeldBody } from './pending-body.ts'
 import type { StickyCookies } from './sticky-cookies.ts'
 import type { StrippedPrefix } from './stripped-prefix.ts'
 import type { RequestWriter } from './upstream-head.ts'
-
-/** The parts of an arrival that forwarding needs. */
-export interface ForwardedArrival {
-  readonly connection: ClientExchange
-  readonly head: RequestHead
-  readonly requestId: string
-  /** The client's address, and the protocol and host by which it calls the gateway: `http`, and `localhost:8080`. */
-  readonly client: Pick<Client, 'address' | 'protocol' | 'host' | 'isTrusted'>
-  /** The Host header of the client, and whether an Authorization is of a scheme that authenticates the connection. */
-  readonly fields: {
-    readonly host: string | undefined
-    readonly uncommon: { readonly bindsConnection: boolean }
-  }
-}
 
 /** What all requests of one config are forwarded with. */
 export interface ForwardTerms {
@@ -62,7 +47,8 @@ interface BackendDestination {
 
 /** An admitted request and its upstream. */
 export interface ForwardedRequest extends CostSources {
-  readonly arrival: ForwardedArrival
+  /** The parts of an arrival that forwarding needs. */
+  readonly arrival: Pick<Arrival, 'connection' | 'head' | 'requestId' | 'client' | 'fields'>
   readonly route: Pick<
     Route<Upstream>,
     | 'upstream'

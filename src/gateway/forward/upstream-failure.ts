@@ -6,7 +6,7 @@ import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import { type MissingShare, NoConnection } from '#http/upstream/pool/share.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { ForwardedArrival } from './forwarded-request.ts'
+import type { Arrival } from '../arrival/arrival.ts'
 
 /** The error that the client gets for a failed request, without the address of the target or the cause. */
 export function failureError(failure: UpstreamFailure): GatehouseError {
@@ -47,7 +47,7 @@ const shareDetails: Readonly<Record<MissingShare, string | undefined>> = {
  * it did not send (RFC 8441 5), so the gateway does (RFC 6455 4.1).
  */
 export function handshakeFailure(
-  { connection, head }: Pick<ForwardedArrival, 'connection' | 'head'>,
+  { connection, head }: Pick<Arrival, 'connection' | 'head'>,
   { status, headers }: ResponseHead,
 ): InvalidResponse | undefined {
   if (status >= 300 || !isExtendedConnect(connection, head)) return undefined

@@ -9,14 +9,9 @@ import {
 import { createCarriers, proofCarrier } from '#identity/keys/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { STATUS_CODES } from '#platform/http.ts'
-import {
-  type Arrival,
-  arrivalOf,
-  createRequestId,
-  credentialsOf,
-  type GatedArrival,
-} from '../arrival/arrival.ts'
+import { type Arrival, arrivalOf, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { recordFailure, recordStatus } from '../arrival/outcome.ts'
+import { createRequestId } from '../arrival/request-id.ts'
 import { type ChallengeContext, challenges, isRegistryPath } from './challenges.ts'
 import { renderErrorPage } from './error-page.ts'
 import { endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-status.ts'

@@ -24,16 +24,6 @@ interface Address {
   readonly port: number
 }
 
-/**
- * Starts listening.
- * @param optionNames of the address, in the config
- * @returns the port, chosen by the system if it was 0
- * @throws OperatorError where the address is in use or not available
- */
-export function listen(server: Server, address: Address, optionNames: string): Promise<number> {
-  return listenWith(server, address, optionNames, false)
-}
-
 /** Starts several servers on one port. If a port cannot be shared, only the first listens. */
 export async function listenOnAll(
   servers: readonly [Server, ...Server[]],
@@ -45,8 +35,8 @@ export async function listenOnAll(
   // A shared port never counts as in use to those who share it, so another gateway on it has to be detected first.
   if (port !== 0) await assertFree({ host, port }, optionNames)
   try {
-    const shared = await listenWith(first, { host, port }, optionNames, true)
-    for (const other of others) await listenWith(other, { host, port: shared }, optionNames, true)
+    const shared = await listen(first, { host, port }, optionNames, true)
+    for (const other of others) await listen(other, { host, port: shared }, optionNames, true)
     return shared
   } catch (error) {
     for (const server of servers) server.close()
@@ -63,11 +53,18 @@ async function assertFree(address: Address, optionNames: string): Promise<void> 
   await new Promise((resolve) => probe.close(resolve))
 }
 
-function listenWith(
+/**
+ * Starts listening.
+ * @param optionNames of the address, in the config
+ * @param reusePort whether other servers share the port
+ * @returns the port, chosen by the system if it was 0
+ * @throws OperatorError where the address is in use or not available
+ */
+export function listen(
   server: Server,
   { host, port }: Address,
   optionNames: string,
-  reusePort: boolean,
+  reusePort = false,
 ): Promise<number> {
   return new Promise<number>((resolve, reject) => {
     function onError(cause: Error): void {

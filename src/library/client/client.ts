@@ -36,6 +36,7 @@ export function createClient(options: ClientOptions): GatehouseClient {
   const { secretKey, apiKey, clock = Date.now } = options
   // Not bound, as browsers refuse to call it as a method of another object.
   const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
+  if (!URL.canParse(options.baseUrl)) throw new TypeError('baseUrl must be a URL')
   const baseUrl = new URL(options.baseUrl)
   if (secretKey === undefined && apiKey !== undefined) throw new TypeError('apiKey needs secretKey')
   if (secretKey !== undefined && apiKey === undefined) return createKeyClient(baseUrl, secretKey, send)

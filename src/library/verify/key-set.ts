@@ -23,6 +23,7 @@ export interface KeySetOptions {
  */
 export function createKeySet(options: KeySetOptions): KeySet {
   const { jwksUrl, keysMaxAgeMs = 600_000, cooldownMs = 30_000, timeoutMs = 5_000, clock } = options
+  if (!URL.canParse(jwksUrl)) throw new TypeError('jwksUrl must be a URL')
   // Never expires by itself, so that an outage of the gateway is not one of the backend.
   const remote = createRemoteJWKSet(new URL(jwksUrl), {
     cacheMaxAge: Number.POSITIVE_INFINITY,

@@ -70,11 +70,15 @@ const requiredClaims = ['iss', 'aud', 'sub', 'role', 'scheme', 'iat', 'exp']
 /** An assertion has about 500 bytes; a header of a gateway at most 16 KiB. */
 const lengthMax = 8_192
 
-/** Verifies assertions of one gateway for one backend (RFC 7519, RFC 8725). Create it once, as it keeps the keys. */
+/**
+ * Verifies assertions of one gateway for one backend (RFC 7519, RFC 8725). Create it once, as it keeps the keys.
+ * @throws TypeError for options that would accept too much, or that nothing can be verified with
+ */
 export function createVerifier(options: VerifierOptions): Verifier {
   const { issuer, audience, header = 'X-Gatehouse-Assertion', clock = Date.now } = options
   const { algorithms = ['ES256', 'RS256', 'EdDSA'], clockToleranceS = 5 } = options
-  if (issuer === '' || audience === '') throw new TypeError('issuer and audience must not be empty')
+  // In JavaScript either may be undefined, such as an unset variable: it would not be checked at all.
+  if (!issuer || !audience) throw new TypeError('issuer and audience must be set')
   if (!(clockToleranceS >= 0)) throw new TypeError('clockToleranceS must be 0 or more')
   const keySet = createKeySet({ ...options, clock })
   const revocations =

@@ -1,65 +1,53 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { FastCounter, register } from './instrument.ts'
+import { Histogram, type Registry } from 'prom-client'
+import type { FastCounter } from './instrument.ts'
+import { createInstrumentMaker, createSource, type InstrumentMaker } from './instrument-maker.ts'
 
 /** Instruments for authentication and the store. */
 export function createAuthInstruments(registry: Registry) {
-  const registers = [registry]
-  const decisions = new FastCounter({
-    name: 'gatehouse_auth_decisions_total',
-    help: 'Authentication and authorization decisions: scheme is secretKey, bearer, cookie (the access cookie) or none; reason is ok, anonymous or the error code.',
-    labelNames: ['scheme', 'outcome', 'reason'],
-  })
-  const keyCache = new FastCounter({
-    name: 'gatehouse_key_cache_requests_total',
-    help: 'Account cache look-ups: hit, negative_hit (known not to exist), miss, or stale (served while the store is unreachable).',
-    labelNames: ['result'],
-  })
-  register(registry, [decisions, keyCache])
-  const tokensIssued = new Counter({
-    name: 'gatehouse_tokens_issued_total',
-    help: 'Access tokens issued, by grant: keys, refresh or portal (for the cookie of a browser that is signed in there).',
-    labelNames: ['grant'],
-    registers,
-  })
-  const storeUp = new Gauge({
-    name: 'gatehouse_store_up',
-    help: '1 = the store responded to the last request, 0 = it did not; with several workers, the lowest value.',
-    aggregator: 'min',
-    registers,
-  })
-  const storeWritable = new Gauge({
-    name: 'gatehouse_store_writable',
-    help: '1 = the store accepts writes, 0 = it rejects them or is unreachable; with several workers, the lowest value.',
-    aggregator: 'min',
-    registers,
-  })
-  const revocationReaders = new Gauge({
-    name: 'gatehouse_revocation_readers',
-    help: 'Backends that follow the stream of revocations (`tokens.revocationFeed`).',
-    registers,
-  })
-  const revocationDelay = new Histogram({
-    name: 'gatehouse_revocation_delay_seconds',
-    help: 'Revocation delay: time from a change in the store (key reset, role change, account disabled, session ended, …) to its effect in this process.',
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
-    registers,
-  })
-  const unknownPlanRequests = new Counter({
-    name: 'gatehouse_unknown_plan_requests_total',
-    help: 'Requests of accounts whose plan is not in the config: they are not limited by any plan.',
-    registers,
-  })
+  const maker = createInstrumentMaker(registry)
+  const { counter, gauge, fastCounter } = maker
   return {
-    decisions,
-    keyCache,
-    unknownPlanRequests,
-    tokensIssued,
-    storeUp,
-    storeWritable,
-    revocationReaders,
-    revocationDelay,
-    ...createAcknowledgementInstruments(registers),
-    ...createIssuerInstruments(registers),
+    decisions: fastCounter({
+      name: 'gatehouse_auth_decisions_total',
+      help: 'Authentication and authorization decisions: scheme is secretKey, bearer, cookie (the access cookie) or none; reason is ok, anonymous or the error code.',
+      labelNames: ['scheme', 'outcome', 'reason'],
+    }),
+    keyCache: fastCounter({
+      name: 'gatehouse_key_cache_requests_total',
+      help: 'Account cache look-ups: hit, negative_hit (known not to exist), miss, or stale (served while the store is unreachable).',
+      labelNames: ['result'],
+    }),
+    tokensIssued: counter({
+      name: 'gatehouse_tokens_issued_total',
+      help: 'Access tokens issued, by grant: keys, refresh or portal (for the cookie of a browser that is signed in there).',
+      labelNames: ['grant'],
+    }),
+    storeUp: gauge({
+      name: 'gatehouse_store_up',
+      help: '1 = the store responded to the last request, 0 = it did not; with several workers, the lowest value.',
+      aggregator: 'min',
+    }),
+    storeWritable: gauge({
+      name: 'gatehouse_store_writable',
+      help: '1 = the store accepts writes, 0 = it rejects them or is unreachable; with several workers, the lowest value.',
+      aggregator: 'min',
+    }),
+    revocationReaders: gauge({
+      name: 'gatehouse_revocation_readers',
+      help: 'Backends that follow the stream of revocations (`tokens.revocationFeed`).',
+    }),
+    revocationDelay: new Histogram({
+      name: 'gatehouse_revocation_delay_seconds',
+      help: 'Revocation delay: time from a change in the store (key reset, role change, account disabled, session ended, …) to its effect in this process.',
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+      registers: [registry],
+    }),
+    unknownPlanRequests: counter({
+      name: 'gatehouse_unknown_plan_requests_total',
+      help: 'Requests of accounts whose plan is not in the config: they are not limited by any plan.',
+    }),
+    ...createAcknowledgementInstruments(maker),
+    ...createIssuerInstruments(maker),
   }
 }
 
@@ -85,74 +73,58 @@ export interface IssuerState {
   readonly isUp: boolean
 }
 
-function createIssuerInstruments(registers: Registry[]) {
-  let readIssuers = (): readonly IssuerState[] => []
-  new Gauge({
-    name: 'gatehouse_issuer_up',
-    help: '1 = the foreign issuer answered when it was last asked for its keys or about a token, 0 = it did not; with several workers, the lowest value.',
-    labelNames: ['issuer'],
-    aggregator: 'min',
-    registers,
-    collect() {
-      // Issuers that a reload has removed must disappear.
-      this.reset()
-      for (const { issuer, isUp } of readIssuers()) this.set({ issuer }, Number(isUp))
+function createIssuerInstruments({ counter, readGauge }: InstrumentMaker) {
+  const issuers = createSource<readonly IssuerState[]>([])
+  readGauge(
+    {
+      name: 'gatehouse_issuer_up',
+      help: '1 = the foreign issuer answered when it was last asked for its keys or about a token, 0 = it did not; with several workers, the lowest value.',
+      labelNames: ['issuer'],
+      aggregator: 'min',
     },
-  })
-  new Gauge({
-    name: 'gatehouse_issuer_keys',
-    help: 'Known public keys of the foreign issuer; 0 = its tokens get 503; with several workers, the lowest value.',
-    labelNames: ['issuer'],
-    aggregator: 'min',
-    registers,
-    collect() {
-      this.reset()
-      for (const { issuer, keys } of readIssuers()) if (keys !== undefined) this.set({ issuer }, keys)
+    () => issuers.read().map(({ issuer, isUp }) => [{ issuer }, Number(isUp)]),
+  )
+  readGauge(
+    {
+      name: 'gatehouse_issuer_keys',
+      help: 'Known public keys of the foreign issuer; 0 = its tokens get 503; with several workers, the lowest value.',
+      labelNames: ['issuer'],
+      aggregator: 'min',
     },
-  })
-  const issuerFetches = new Counter({
-    name: 'gatehouse_issuer_fetches_total',
-    help: 'How often the keys of a foreign issuer were fetched, by outcome: ok or failed.',
-    labelNames: ['issuer', 'outcome'],
-    registers,
-  })
-  const issuerQuestions = new Counter({
-    name: 'gatehouse_issuer_questions_total',
-    help: 'How often a foreign issuer was asked about a token (introspection), by outcome: active, inactive or failed.',
-    labelNames: ['issuer', 'outcome'],
-    registers,
-  })
+    () => issuers.read().flatMap(({ issuer, keys }) => (keys === undefined ? [] : [[{ issuer }, keys]])),
+  )
   return {
-    issuerFetches,
-    issuerQuestions,
+    issuerFetches: counter({
+      name: 'gatehouse_issuer_fetches_total',
+      help: 'How often the keys of a foreign issuer were fetched, by outcome: ok or failed.',
+      labelNames: ['issuer', 'outcome'],
+    }),
+    issuerQuestions: counter({
+      name: 'gatehouse_issuer_questions_total',
+      help: 'How often a foreign issuer was asked about a token (introspection), by outcome: active, inactive or failed.',
+      labelNames: ['issuer', 'outcome'],
+    }),
     /** @param read returns the current state of every issuer */
-    collectIssuers: (read: () => readonly IssuerState[]) => {
-      readIssuers = read
-    },
+    collectIssuers: issuers.set,
   }
 }
 
 /** Acknowledgements of issued refresh tokens to the store. */
-function createAcknowledgementInstruments(registers: Registry[]) {
-  let readWaiting = () => 0
-  new Gauge({
-    name: 'gatehouse_refresh_acknowledgements_pending',
-    help: 'Refresh tokens issued but not yet acknowledged to the store: until then the previous token stays valid, whatever `reuseGrace` is.',
-    registers,
-    collect() {
-      this.set(readWaiting())
+function createAcknowledgementInstruments({ counter, readGauge }: InstrumentMaker) {
+  const pending = createSource(0)
+  readGauge(
+    {
+      name: 'gatehouse_refresh_acknowledgements_pending',
+      help: 'Refresh tokens issued but not yet acknowledged to the store: until then the previous token stays valid, whatever `reuseGrace` is.',
     },
-  })
-  const acknowledgementsLost = new Counter({
-    name: 'gatehouse_refresh_acknowledgements_lost_total',
-    help: 'Refresh tokens issued whose acknowledgement was lost: the previous token stays valid until the new one is used.',
-    registers,
-  })
+    pending.read,
+  )
   return {
-    acknowledgementsLost,
+    acknowledgementsLost: counter({
+      name: 'gatehouse_refresh_acknowledgements_lost_total',
+      help: 'Refresh tokens issued whose acknowledgement was lost: the previous token stays valid until the new one is used.',
+    }),
     /** @param read returns the number of pending ones */
-    collectPendingAcknowledgements: (read: () => number) => {
-      readWaiting = read
-    },
+    collectPendingAcknowledgements: pending.set,
   }
 }

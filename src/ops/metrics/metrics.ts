@@ -1,17 +1,15 @@
 import {
   AggregatorRegistry,
-  Counter,
   collectDefaultMetrics,
-  Gauge,
   type MetricObjectWithValues,
   type MetricValue,
   Registry,
 } from 'prom-client'
 import { createAuthInstruments } from './auth-instruments.ts'
-import { createEventInstruments } from './event-instruments.ts'
 import { collectEventLoopLag } from './event-loop-lag.ts'
 import { exemplarsOf, FastHistogram, type PackedHistogram, unpackHistogram } from './histogram.ts'
-import { type Described, exposition, FastCounter, register } from './instrument.ts'
+import { type Described, exposition } from './instrument.ts'
+import { createInstrumentMaker, createSource } from './instrument-maker.ts'
 import { toOpenMetrics } from './open-metrics.ts'
 import { createTrafficInstruments } from './traffic-instruments.ts'
 
@@ -48,7 +46,6 @@ export function openMetrics({ version }: { readonly version: string }) {
   return {
     ...traffic,
     ...createAuthInstruments(registry),
-    ...createEventInstruments(registry),
     ...createOperationInstruments(registry, version),
     /** All metrics as plain JSON, to be merged with those of other processes. */
     snapshot: (): Promise<MetricsSnapshot> => registry.getMetricsAsJSON(),
@@ -158,56 +155,64 @@ export function addCumulative(kept: MetricsSnapshot, last: MetricsSnapshot): Pro
   return AggregatorRegistry.aggregate([[...kept], counts]).getMetricsAsJSON()
 }
 
-/** Instruments for the process: its config, its workers, its traces and its build. */
+/** Instruments for the process: its events, its config, its workers, its traces and its build. */
 function createOperationInstruments(registry: Registry, version: string) {
-  const registers = [registry]
-  const lastReload = new Gauge({
-    name: 'gatehouse_config_last_reload_successful',
-    help: '1 = the last reload succeeded, or there was none; 0 = it was rejected, and the previous config stays active.',
-    aggregator: 'min',
-    registers,
-  })
-  lastReload.set(1)
-  const reloads = new Counter({
-    name: 'gatehouse_config_reloads_total',
-    help: 'Reloads, by outcome: taken, refused (the config has problems) or failed (it could not be applied).',
-    labelNames: ['outcome'],
-    registers,
-  })
-  const workersUp = new Gauge({
-    name: 'gatehouse_workers',
-    help: 'Workers currently serving requests.',
-    registers,
-  })
-  workersUp.set(1)
-  const workerHangs = new Counter({
-    name: 'gatehouse_worker_hangs_total',
-    help: 'Workers that stopped responding and were killed and replaced.',
-    registers,
-  })
-  const workerDeaths = new Counter({
-    name: 'gatehouse_worker_deaths_total',
-    help: 'Workers that exited unexpectedly; each is replaced.',
-    registers,
-  })
-  const usageLost = new Counter({
-    name: 'gatehouse_usage_lost_total',
-    help: 'Requests that were served but are missing in the usage of their accounts: too much waited to be written while the store was unavailable.',
-    registers,
-  })
-  const spans = new FastCounter({
-    name: 'gatehouse_trace_spans_total',
-    help: 'Spans of traces, by outcome: sent, dropped (the queue was full) or failed (the collector did not accept them).',
-    labelNames: ['outcome'],
-  })
-  register(registry, [spans])
-  new Gauge({
+  const { counter, gauge, fastCounter, readGauge } = createInstrumentMaker(registry)
+  const pendingEvents = createSource(0)
+  readGauge(
+    {
+      name: 'gatehouse_events_pending',
+      help: 'Entries of the audit log that receivers of events have not accepted yet; each receiver is counted by the process that delivers to it.',
+    },
+    pendingEvents.read,
+  )
+  const instruments = {
+    /** @param read returns the number of pending ones */
+    collectPendingEvents: pendingEvents.set,
+    eventsDelivered: counter({
+      name: 'gatehouse_events_delivered_total',
+      help: 'Events that were sent to receivers, by result: delivered, failed (it is tried again) or dropped (not accepted for three days).',
+      labelNames: ['result'],
+    }),
+    lastReload: gauge({
+      name: 'gatehouse_config_last_reload_successful',
+      help: '1 = the last reload succeeded, or there was none; 0 = it was rejected, and the previous config stays active.',
+      aggregator: 'min',
+    }),
+    reloads: counter({
+      name: 'gatehouse_config_reloads_total',
+      help: 'Reloads, by outcome: taken, refused (the config has problems) or failed (it could not be applied).',
+      labelNames: ['outcome'],
+    }),
+    workersUp: gauge({ name: 'gatehouse_workers', help: 'Workers currently serving requests.' }),
+    workerHangs: counter({
+      name: 'gatehouse_worker_hangs_total',
+      help: 'Workers that stopped responding and were killed and replaced.',
+    }),
+    workerDeaths: counter({
+      name: 'gatehouse_worker_deaths_total',
+      help: 'Workers that exited unexpectedly; each is replaced.',
+    }),
+    usageLost: counter({
+      name: 'gatehouse_usage_lost_total',
+      help: 'Requests that were served but are missing in the usage of their accounts: too much waited to be written while the store was unavailable.',
+    }),
+    spans: fastCounter({
+      name: 'gatehouse_trace_spans_total',
+      help: 'Spans of traces, by outcome: sent, dropped (the queue was full) or failed (the collector did not accept them).',
+      labelNames: ['outcome'],
+    }),
+  }
+  instruments.lastReload.set(1)
+  instruments.workersUp.set(1)
+  const build = {
     name: 'gatehouse_build_info',
-    aggregator: 'first',
-    help: 'Always 1; the labels identify the running build.',
     labelNames: ['version', 'node'],
-    registers,
-  }).set({ version, node: process.version }, 1)
-
-  return { lastReload, reloads, workersUp, workerDeaths, workerHangs, usageLost, spans }
+    aggregator: 'first',
+  } as const
+  gauge({ ...build, help: 'Always 1; the labels identify the running build.' }).set(
+    { version, node: process.version },
+    1,
+  )
+  return instruments
 }

@@ -19,49 +19,44 @@ export function plotsCard(points: readonly Point[], now: number): Html {
   const times = points.map(({ at }) => Date.parse(at))
   const common = { times, from: now - historyMs, to: now }
   const rate = (value: number) => `${formatRate(value, 1)}/s`
+  const perSecond = (countOf: (point: Point) => number) =>
+    points.map((point) => countOf(point) / point.seconds)
+  const quantilesOf = (quantiles: 'latencyMs' | 'overheadMs') => ({
+    lines: quantileLines(points, quantiles),
+    peaks: points.map((point) => point[quantiles]?.p99 ?? 0),
+    format: formatMilliseconds,
+  })
   const all = [
     {
       id: 'requests',
       title: 'Requests per second',
-      description: `All requests, and those answered 5xx. ${peakText(
-        points.map(({ requests, seconds }) => requests / seconds),
-        rate,
-      )}`,
+      description: 'All requests, and those answered 5xx.',
       lines: [
-        { name: 'all', values: points.map(({ requests, seconds }) => requests / seconds) },
-        { name: '5xx', values: points.map(({ failed, seconds }) => failed / seconds) },
+        { name: 'all', values: perSecond(({ requests }) => requests) },
+        { name: '5xx', values: perSecond(({ failed }) => failed) },
       ],
+      peaks: perSecond(({ requests }) => requests),
       format: rate,
     },
     {
       id: 'refusals',
       title: 'Refusals per second, by reason',
-      description: `Requests refused for their credential, role or rate. ${peakText(
-        points.map((point) => refusedOf(point) / point.seconds),
-        rate,
-      )}`,
+      description: 'Requests refused for their credential, role or rate.',
       lines: refusalLines(points),
+      peaks: perSecond(refusedOf),
       format: rate,
     },
     {
       id: 'latency',
       title: 'Latency',
-      description: `From request head to end of response: median and 99th percentile. ${peakText(
-        points.map(({ latencyMs }) => latencyMs?.p99 ?? 0),
-        formatMilliseconds,
-      )}`,
-      lines: quantileLines(points, 'latencyMs'),
-      format: formatMilliseconds,
+      description: 'From request head to end of response: median and 99th percentile.',
+      ...quantilesOf('latencyMs'),
     },
     {
       id: 'overhead',
       title: 'Gateway overhead',
-      description: `Time the gateway adds to proxied requests: median and 99th percentile. ${peakText(
-        points.map(({ overheadMs }) => overheadMs?.p99 ?? 0),
-        formatMilliseconds,
-      )}`,
-      lines: quantileLines(points, 'overheadMs'),
-      format: formatMilliseconds,
+      description: 'Time the gateway adds to proxied requests: median and 99th percentile.',
+      ...quantilesOf('overheadMs'),
     },
   ]
   return card({
@@ -71,10 +66,6 @@ export function plotsCard(points: readonly Point[], now: number): Html {
     body: html`<div class="body plots">${all.map((one) => plot({ ...common, ...one }))}</div>
 <details class="numbers" id="numbers"><summary>Last hour as a table</summary>${numbersTable(points)}</details>`,
   })
-}
-
-function peakText(values: readonly number[], format: (value: number) => string): string {
-  return `Max ${format(Math.max(...values))}, latest ${format(values.at(-1) ?? 0)}.`
 }
 
 function quantileLines(points: readonly Point[], quantiles: 'latencyMs' | 'overheadMs'): readonly Line[] {
@@ -176,8 +167,9 @@ interface Plot {
   /** Unique on the page. */
   readonly id: string
   readonly title: string
-  /** A description for screen readers. */
+  /** A description for screen readers, who are also told the highest and the last of the peaks. */
   readonly description: string
+  readonly peaks: readonly number[]
   /** At most 5. */
   readonly lines: readonly Line[]
   /** When the values were measured, and the period that the plot covers; milliseconds since 1970. */
@@ -193,7 +185,7 @@ const width = 1_000
 const height = 200
 
 /** A line plot over time as SVG, with a scale and a legend. */
-function plot({ id, title, description, lines, times, from, to, format }: Plot): Html {
+function plot({ id, title, description, lines, peaks, times, from, to, format }: Plot): Html {
   const max = roundUp(Math.max(0, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0))))
   const toX = (time: number) => Math.round(((time - from) / (to - from)) * width)
   const toY = (value: number) => Math.round((height - (value / max) * height) * 10) / 10
@@ -201,7 +193,7 @@ function plot({ id, title, description, lines, times, from, to, format }: Plot):
 <figcaption>${title}</figcaption>
 <div class="plane">
 <div class="scale"><span>${format(max)}</span><span>${format(max / 2)}</span><span>0</span></div>
-<svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-labelledby="${id}-title ${id}-text"><title id="${id}-title">${title}</title><desc id="${id}-text">${description}</desc>
+<svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-labelledby="${id}-title ${id}-text"><title id="${id}-title">${title}</title><desc id="${id}-text">${description} Max ${format(Math.max(...peaks))}, latest ${format(peaks.at(-1) ?? 0)}.</desc>
 <path class="grid" d="M0 0H${width}M0 ${height / 2}H${width}M0 ${height}H${width}"/>
 ${lines.map(({ values }, index) => rawHtml(`<path class="line line-${index + 1}" d="${path(values)}"/>`))}</svg>
 <div class="times">${[0, 0.25, 0.5, 0.75, 1].map((share) => html`<span>${clockTime(from + (to - from) * share)}</span>`)}</div>

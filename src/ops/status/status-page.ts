@@ -79,24 +79,26 @@ function shareOfHttp2({ versions, requests }: Figures): string {
 
 function overviewTiles(status: Status, figures: Figures, seconds: number): Html {
   const { workers, inFlight, webSocketsOpen, uptimeS } = status
-  const all: readonly (readonly [what: string, value: string, unit?: string])[] = [
+  const all: readonly Tile[] = [
     ['Requests', formatRate(figures.requests, seconds), `per second${shareOfHttp2(figures)}`],
     ['Refused', formatPercent(figures.refused, figures.requests), '401, 403, 429'],
     ['Failed', formatPercent(figures.failed, figures.requests), '5xx'],
-    [
-      'Latency',
-      formatMilliseconds(figures.latencyMs?.p50),
-      `p99 ${formatMilliseconds(figures.latencyMs?.p99)}`,
-    ],
-    [
-      'Gateway overhead',
-      formatMilliseconds(figures.overheadMs?.p50),
-      `p99 ${formatMilliseconds(figures.overheadMs?.p99)}`,
-    ],
+    latencyTile('Latency', figures.latencyMs),
+    latencyTile('Gateway overhead', figures.overheadMs),
     ['In flight', formatCount(inFlight), 'requests'],
     ['WebSockets', formatCount(webSocketsOpen), 'open'],
     ['Uptime', formatDuration(uptimeS), workers === 1 ? '1 worker' : `${formatCount(workers)} workers`],
   ]
+  return tiles(all)
+}
+
+function latencyTile(what: string, latency: Figures['latencyMs']): Tile {
+  return [what, formatMilliseconds(latency?.p50), `p99 ${formatMilliseconds(latency?.p99)}`]
+}
+
+type Tile = readonly [what: string, value: string, unit?: string]
+
+function tiles(all: readonly Tile[]): Html {
   return html`<dl class="tiles">${all.map(
     ([what, value, unit]) => html`<div><dt>${what}</dt><dd>${value} <small>${unit}</small></dd></div>`,
   )}</dl>`
@@ -166,17 +168,13 @@ function storeCard(
   { cache, revocationDelayMs, tokensIssued }: Figures,
 ): Html {
   const { hits, negativeHits, misses, stale } = cache
-  const all: readonly (readonly [what: string, value: string, more: string])[] = [
-    ['Cache hit ratio', formatPercent(hits + negativeHits + stale, hits + negativeHits + stale + misses), ''],
-    ['Store lookups', formatCount(misses), ''],
-    ['Negative cache hits', formatCount(negativeHits), ''],
-    ['Served stale', formatCount(stale), ''],
-    ['Tokens issued', formatCount(tokensIssued), ''],
-    [
-      'Revocation delay',
-      formatMilliseconds(revocationDelayMs?.p50),
-      `p99 ${formatMilliseconds(revocationDelayMs?.p99)}`,
-    ],
+  const all: readonly Tile[] = [
+    ['Cache hit ratio', formatPercent(hits + negativeHits + stale, hits + negativeHits + stale + misses)],
+    ['Store lookups', formatCount(misses)],
+    ['Negative cache hits', formatCount(negativeHits)],
+    ['Served stale', formatCount(stale)],
+    ['Tokens issued', formatCount(tokensIssued)],
+    latencyTile('Revocation delay', revocationDelayMs),
   ]
   return card({
     title: 'Store and cache',
@@ -187,8 +185,6 @@ function storeCard(
     isFlush: true,
     body: html`<div class="body">${
       writesRefused !== null && staticNotice('bad', `Writes are rejected: ${writesRefused}`)
-    }${risks.map((risk) => staticNotice('warn', risk))}<dl class="tiles">${all.map(
-      ([what, value, more]) => html`<div><dt>${what}</dt><dd>${value} <small>${more}</small></dd></div>`,
-    )}</dl></div>`,
+    }${risks.map((risk) => staticNotice('warn', risk))}${tiles(all)}</div>`,
   })
 }

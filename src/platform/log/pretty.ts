@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import { parseJsonObject } from '../json.ts'
+import { printable } from '../text.ts'
 
 interface PrettyOptions {
   readonly hasColors: boolean
@@ -18,11 +19,6 @@ const levels: Readonly<Record<string, readonly [label: string, style: Style]>> =
 /** The members that begin a line, in this order; all others follow with their names. */
 const leading: readonly string[] = ['level', 'time', 'msg', 'method', 'path', 'status', 'durationMs', 'err']
 const plain = /^[\w@%+=:,./[\]-]+$/
-/**
- * Characters that could recolour a terminal, move its cursor or reverse its text: much of a request comes from
- * strangers.
- */
-const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
 /**
  * Whether standard output shows colours: it is a terminal that supports them, and NO_COLOR is not set; or FORCE_COLOR
@@ -45,10 +41,10 @@ export function prettyLine(line: string, { hasColors }: PrettyOptions): string {
   const words = [
     style('gray', String(time).slice('2026-11-23T'.length)),
     style(color, label),
-    isRequest(members) ? requestText(members, style) : escaped(String(msg)),
+    isRequest(members) ? requestText(members, style) : printable(String(msg)),
     ...Object.entries(others)
       .filter(([name]) => !(isRequest(members) && leading.includes(name)))
-      .map(([name, value]) => style('gray', `${escaped(name)}=`) + valueText(value)),
+      .map(([name, value]) => style('gray', `${printable(name)}=`) + valueText(value)),
   ]
   return `${words.join(' ')}\n${errorLines(err)
     .map((text) => `  ${style('gray', text)}\n`)
@@ -65,7 +61,7 @@ function requestText(
   style: (as: Style, text: string) => string,
 ): string {
   const answer = style(styleOfStatus(Number(status)), String(status))
-  return `${escaped(String(method))} ${escaped(String(path))} ${answer} ${Number(durationMs).toFixed(1)} ms`
+  return `${printable(String(method))} ${printable(String(path))} ${answer} ${Number(durationMs).toFixed(1)} ms`
 }
 
 function styleOfStatus(status: number): Style {
@@ -76,7 +72,7 @@ function styleOfStatus(status: number): Style {
 
 function valueText(value: unknown): string {
   const isPlain = typeof value !== 'string' || plain.test(value)
-  return escaped(isPlain && typeof value !== 'object' ? String(value) : JSON.stringify(value))
+  return printable(isPlain && typeof value !== 'object' ? String(value) : JSON.stringify(value))
 }
 
 /** An error with its stack and causes, as `describeError` writes them. */
@@ -86,11 +82,5 @@ function errorLines(err: unknown): readonly string[] {
   const text =
     typeof stack === 'string' ? stack : `${name}: ${message}${code === undefined ? '' : ` (${code})`}`
   const causes = errorLines(cause).map((line, index) => (index === 0 ? `caused by ${line}` : line))
-  return [...text.split('\n').map(escaped), ...causes]
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(unprintable, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  })
+  return [...text.split('\n').map(printable), ...causes]
 }

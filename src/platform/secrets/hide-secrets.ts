@@ -1,3 +1,4 @@
+import { unicodeEscape } from '../text.ts'
 import { accountIdPattern, defaultKeyPrefix, keyMarks, oldKeyPrefixes, secretPrefixes } from './key-format.ts'
 
 /** Shown in place of a secret. */
@@ -178,5 +179,5 @@ function base64Of(bytes: Uint8Array, before: number): string {
 function characterPattern(character: string): string {
   if (character === '+' || character === '-') return '[+-]'
   if (character === '/' || character === '_') return '[/_]'
-  return /\w/.test(character) ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return /\w/.test(character) ? character : unicodeEscape(character)
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { keysOf } from '../json.ts'
 
 /**
  * The prefix of each kind of credential that the gateway issues, except keys, followed by `_`. Anything that starts
@@ -126,20 +127,10 @@ export interface KeyPattern {
 /** The patterns of keys: with the configured prefix, and in the form from before it could be configured. */
 export function keyPatterns(prefix: string): readonly KeyPattern[] {
   const tail = `_${accountIdPattern}_${secretPattern}_[0-9A-Za-z]{${keyChecksumLength}}`
-  return [
-    {
-      kind: 'secretKey',
-      prefix: `${prefix}_${keyMarks.secretKey}`,
-      pattern: `${prefix}_${keyMarks.secretKey}${tail}`,
-    },
-    {
-      kind: 'apiKey',
-      prefix: `${prefix}_${keyMarks.apiKey}`,
-      pattern: `${prefix}_${keyMarks.apiKey}${tail}`,
-    },
-    { kind: 'secretKey', prefix: oldKeyPrefixes.secretKey, pattern: oldKeyPrefixes.secretKey + tail },
-    { kind: 'apiKey', prefix: oldKeyPrefixes.apiKey, pattern: oldKeyPrefixes.apiKey + tail },
-  ]
+  const kinds = keysOf(keyMarks)
+  const configured = kinds.map((kind) => ({ kind, prefix: `${prefix}_${keyMarks[kind]}` }))
+  const old = kinds.map((kind) => ({ kind, prefix: oldKeyPrefixes[kind] }))
+  return [...configured, ...old].map((key) => ({ ...key, pattern: key.prefix + tail }))
 }
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

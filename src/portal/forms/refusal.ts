@@ -60,7 +60,7 @@ export function shownMessage({ errors }: Texts, message: string): string {
 }
 
 /** What is wrong with a field, as a sentence in the viewer's language. */
-function fieldMessage({ errors }: Texts, { field, message }: FieldError): string {
+export function fieldMessage({ errors }: Texts, { field, message }: FieldError): string {
   return translated(errors.messages, message) ?? asSentence(field, message)
 }
 

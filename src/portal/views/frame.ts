@@ -1,4 +1,4 @@
-import type { QuotaUnit } from '#gateway/routes/quota-unit.ts'
+import type { QuotaUnit } from '#gateway/routes/route.ts'
 import type { Language } from '#platform/locales.ts'
 import type { PageMoment } from '#platform/pages/format.ts'
 import type { NoticeKind } from '#platform/pages/parts.ts'

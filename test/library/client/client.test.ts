@@ -157,6 +157,13 @@ t.test('wrong keys are an error with the code of the gateway', async (t) => {
   t.match(error, { name: 'ClientError', code: 'credentials-invalid', status: 401 })
 })
 
+t.test('what is no base URL is refused by name, such as an unset variable', (t) => {
+  // The cast stands for JavaScript, which knows no types.
+  for (const baseUrl of [undefined, '', '/api'] as string[])
+    t.throws(() => createClient({ baseUrl }), { name: 'TypeError', message: 'baseUrl must be a URL' })
+  t.end()
+})
+
 t.test('a secret key alone is sent with every request', async (t) => {
   const { clientWith, created, calls } = await start(t)
   const client = clientWith({ secretKey: created.secretKey })

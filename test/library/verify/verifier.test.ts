@@ -190,3 +190,22 @@ t.test('without keys nothing is decided', async (t) => {
     )
   t.match(error, { code: 'keys-unavailable', statusCode: 503 })
 })
+
+t.test(
+  'options that would accept the assertions of others are refused, as unset variables would be',
+  async (t) => {
+    const right = { jwksUrl: 'https://gw/.well-known/jwks.json', issuer: 'https://gw', audience: 'orders' }
+    // The cast stands for JavaScript, which knows no types.
+    for (const [name, message] of [
+      ['issuer', 'issuer and audience must be set'],
+      ['audience', 'issuer and audience must be set'],
+      ['jwksUrl', 'jwksUrl must be a URL'],
+    ] as const)
+      for (const value of [undefined, null, ''])
+        t.throws(() => createVerifier({ ...right, [name]: value } as VerifierOptions), {
+          name: 'TypeError',
+          message,
+        })
+    createVerifier(right).close()
+  },
+)

@@ -1,4 +1,4 @@
-import type { QuotaUnit } from '#gateway/routes/quota-unit.ts'
+import type { QuotaUnit } from '#gateway/routes/route.ts'
 import { html } from '#platform/pages/html.ts'
 import type { Texts } from '../en/en.ts'
 

@@ -1,4 +1,4 @@
-import type { QuotaUnit } from '#gateway/routes/quota-unit.ts'
+import type { QuotaUnit } from '#gateway/routes/route.ts'
 import { type Content, html } from '#platform/pages/html.ts'
 
 export const usage = {

@@ -3,16 +3,15 @@ import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'
 import type { SecretReference } from '../schema/node.ts'
 
-interface TlsPair {
-  readonly cert: SecretReference
-  readonly key: SecretReference
-}
-
 /**
  * Checks that `cert` is a certificate, and `key` the key that belongs to it.
  * @param path of what has the two options
  */
-export function reviewTlsPair(review: Review, path: Path, pair: TlsPair): void {
+export function reviewTlsPair(
+  review: Review,
+  path: Path,
+  pair: Record<'cert' | 'key', SecretReference>,
+): void {
   const secret = (half: 'cert' | 'key') =>
     review.isValid([...path, half]) ? review.secret([...path, half], pair[half]) : undefined
   const cert = secret('cert')
@@ -30,10 +29,21 @@ export function reviewTlsPair(review: Review, path: Path, pair: TlsPair): void {
   if (problem !== undefined) review.report([...path, 'cert'], `cannot be used: ${problem}`)
 }
 
+/** Reports certificates that cannot be read as PEM. */
+export function reviewCertificates(review: Review, path: Path, reference: SecretReference | undefined): void {
+  if (reference === undefined) return
+  review.check(path, () => {
+    const pem = review.secret(path, reference)
+    return pem === undefined || parseCertificate(pem) ? undefined : noCertificate
+  })
+}
+
+const noCertificate = 'contains no PEM certificate'
+
 function certificateProblem(pem: string): string {
   if (/PRIVATE KEY-----/.test(pem))
     return 'contains a private key, not a certificate: are cert and key swapped?'
-  return 'contains no PEM certificate'
+  return noCertificate
 }
 
 function privateKeyProblem(pem: string): string {

@@ -1,5 +1,4 @@
-import { pageLimitMax } from '#accounts/list/search.ts'
-import { keysOf } from '#platform/json.ts'
+import { keysOf } from './json.ts'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -34,12 +33,14 @@ export function orNull<const Schema extends JsonSchema>(schema: Schema) {
 export type Value<Schema> = Schema extends { readonly enum: readonly (infer Each)[] }
   ? Each
   : Schema extends { readonly properties: infer All; readonly required: readonly (infer Required)[] }
-    ? ObjectValue<All, Required | WithDefault<All>>
+    ? ObjectValue<All, Required | WithDefault<All>> | OrNull<Schema>
     : Schema extends { readonly items: infer Item }
       ? readonly Value<Item>[]
       : Schema extends { readonly type: infer Type }
         ? TypeValue<Type>
         : unknown
+
+type OrNull<Schema> = Schema extends { readonly type: readonly unknown[] } ? null : never
 
 type ObjectValue<All, Present> = { readonly [Name in keyof All as Name & Present]: Value<All[Name]> } & {
   readonly [Name in Exclude<keyof All, Present>]?: Value<All[Name]>
@@ -62,23 +63,3 @@ type TypeValue<Type> = Type extends readonly (infer Each)[]
     : unknown
 
 export const emptyObject = objectSchema({})
-
-export function pageSchema(items: JsonSchema): JsonSchema {
-  return objectSchema({ items: { type: 'array', items }, nextCursor: textOrNull })
-}
-
-/** The parameters of a page of a list. */
-export const page = {
-  limit: { type: 'integer', minimum: 1, maximum: pageLimitMax, default: 50 },
-  cursor: { type: 'string', description: 'nextCursor of the previous page.' },
-} as const
-
-export const pageQuery = objectSchema({}, page)
-
-/** A page as the API shows it. */
-export function pageData<Item, Data>(
-  { items, nextCursor }: { readonly items: readonly Item[]; readonly nextCursor: string | undefined },
-  dataOf: (item: Item) => Data,
-): { readonly items: readonly Data[]; readonly nextCursor: string | null } {
-  return { items: items.map(dataOf), nextCursor: nextCursor ?? null }
-}
