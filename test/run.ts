@@ -9,6 +9,9 @@ import { selectFiles } from './runner/select.ts'
 import { isGood, summaryOf } from './runner/summary.ts'
 import { watch } from './runner/watch.ts'
 
+/** What a process writes at its end is complete by then. */
+const writingMs = 10_000
+
 /** `npm test` and `npm run test:all`: see `runner/options.ts`. */
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -46,23 +49,25 @@ async function run({ parts, all, jobs, coverage }: RunnerOptions): Promise<numbe
     )
   }
   if (files.length === 0) return 2
-  const summaryOfCoverage = coverage ? measureCoverage() : undefined
-  const outcome = await runLayer(files, { jobs, install: all, say: console.log })
-  if (summaryOfCoverage) console.log(`\n${summaryOfCoverage()}`)
+  const measured = coverage ? measureCoverage() : undefined
+  const outcome = await runLayer(files, { jobs, install: all, say: console.log, onFile: measured?.take })
+  if (measured) console.log(`\n${measured.summary()}`)
   console.log(`\n${summaryOf(outcome)}`)
   return isGood(outcome) ? 0 : 1
 }
 
-/** From now on every process writes what of the sources it has run. @returns reads that, and sums it up */
-function measureCoverage(): () => string {
+/** From now on every process writes what of the sources it has run, if its files take no times. */
+function measureCoverage() {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-coverage-'))
   process.env.NODE_V8_COVERAGE = folder
-  // V8 is less exact about functions from a cache.
-  process.env.NODE_DISABLE_COMPILE_CACHE = '1'
-  return () => {
-    const merger = createCoverageMerger(readSources(process.cwd()), process.cwd())
-    takeFolder(folder, merger)
-    rmSync(folder, { recursive: true, force: true })
-    return coverageSummary(merger.result())
+  const merger = createCoverageMerger(readSources(process.cwd()), process.cwd())
+  return {
+    /** While others run: they are some gigabytes in all. */
+    take: () => takeFolder(folder, merger, { writtenBefore: Date.now() - writingMs }),
+    summary: () => {
+      takeFolder(folder, merger)
+      rmSync(folder, { recursive: true, force: true })
+      return coverageSummary(merger.result())
+    },
   }
 }

@@ -1,6 +1,6 @@
 import { type ConfigReadResult, readConfig } from '#config/load.ts'
 import { formatProblem, type Problem, problemData } from '#config/problem.ts'
-import { findWarnings } from '#config/warnings.ts'
+import { findWarnings } from '#config/warnings/find-warnings.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { createRouteTable, findCaseRefusals, type RouteTable } from '#gateway/routes/table.ts'

@@ -12,23 +12,12 @@ import {
 import type { ConfigFile } from './read-config-file.ts'
 import type { Finding } from './validate.ts'
 
-/** A tree with overrides laid over it. */
-interface OverrideResult {
-  readonly tree: Record<string, unknown>
-  /** The overrides that were applied. */
-  readonly applied: readonly Override[]
-  /** Why the others were not: an override is never silently ignored. */
-  readonly problems: readonly Problem[]
-}
-
 /**
  * A new tree with the overrides applied, later ones over earlier ones. Environment variables have no order: two of them
  * for one option, or for a section and an option in it, are an error, as in the file.
+ * @returns the tree, the overrides that were applied, and why the others were not: none is silently ignored
  */
-export function applyOverrides(
-  tree: Record<string, unknown>,
-  overrides: readonly Override[],
-): OverrideResult {
+export function applyOverrides(tree: Record<string, unknown>, overrides: readonly Override[]) {
   const result = structuredClone(tree)
   const applied: Override[] = []
   const problems: Problem[] = []
@@ -84,13 +73,7 @@ function emptyContainerFor(nextPart: Path[number] | undefined): unknown {
 }
 
 /** Finds out where options come from: the file, an override, or a default. */
-interface Sources {
-  /** The source of the effective value at a path. */
-  sourceOf(path: Path): Source
-  toProblem(finding: Finding): Problem
-}
-
-export function createSources(configFile: ConfigFile, overrides: readonly Override[]): Sources {
+export function createSources(configFile: ConfigFile, overrides: readonly Override[]) {
   function findSource(path: Path, at: Finding['at'] = 'value'): Source {
     const override = overrides.findLast((one) => isPathPrefix(one.path, path) || isPathPrefix(path, one.path))
     if (override && setsOption(override, path)) return override.source
@@ -112,8 +95,9 @@ export function createSources(configFile: ConfigFile, overrides: readonly Overri
   }
 
   return {
-    sourceOf: (path) => findSource(path),
-    toProblem: ({ path, at, message }) => {
+    /** The source of the effective value at a path. */
+    sourceOf: (path: Path) => findSource(path),
+    toProblem: ({ path, at, message }: Finding): Problem => {
       const source = findSource(path, at)
       return { path, message, source: source.kind === 'default' ? findNearestSource(path) : source }
     },

@@ -1,9 +1,10 @@
 import t, { type Test } from 'tap'
-import { findWarnings } from '#config/warnings.ts'
+import { findWarnings } from '#config/warnings/find-warnings.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { minimalConfig, read } from './config-fixtures.ts'
 
 // slow: takes the time of very long configs
+// timed: takes the time of very long configs
 
 const backend = minimalConfig.upstreams.backend
 const upstreams = JSON.stringify(minimalConfig.upstreams)

@@ -6,6 +6,7 @@ import { until } from '../setup/net.ts'
 import { openWebSocket, startWebSocketBackend } from './support/web-socket.ts'
 
 // alone: counts what is left in memory
+// timed: counts what is left in memory
 
 t.test('closed WebSockets leave nothing in memory, though their key expires later', async (t) => {
   const backend = await startWebSocketBackend(t)

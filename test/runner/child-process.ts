@@ -12,6 +12,9 @@ const startMs = 60_000
 /** What a file may take, and what is left to its process to say so itself. */
 const withGrace = (ms: number) => ms * 1.1 + 1_000
 
+/** For a process and all that it starts. */
+export const withoutCoverage = { NODE_V8_COVERAGE: '' }
+
 /** Beyond what is still closed after the last file (`child-files.ts`). */
 const endMs = 40_000
 
@@ -30,10 +33,12 @@ export interface TestProcessOptions {
   /** Processes that run at the same time have different ones; tests choose their ports by it. */
   readonly slot: number
   readonly allowedMs?: number | undefined
+  /** Whether its files take times: without coverage then. */
+  readonly isTimed?: boolean
 }
 
 /** A process that runs files, one at a time; it has to be given one or ended, else it waits. */
-export function startTestProcess({ slot, allowedMs = fileMs }: TestProcessOptions): TestProcess {
+export function startTestProcess({ slot, allowedMs = fileMs, isTimed }: TestProcessOptions): TestProcess {
   const child = fork(join(import.meta.dirname, 'child.ts'), [], {
     // Not the loaders of a tap above this process.
     execArgv: [],
@@ -44,6 +49,7 @@ export function startTestProcess({ slot, allowedMs = fileMs }: TestProcessOption
       ...withoutTap(process.env),
       NODE_COMPILE_CACHE: join(process.cwd(), 'node_modules/.cache/tests'),
       TAP_JOB_ID: String(slot),
+      ...(isTimed && withoutCoverage),
     },
   })
   const errors = tailOf(child)

@@ -41,10 +41,20 @@ function run(t: Test, sources: Readonly<Record<string, string>>, programs: reado
   for (const program of programs)
     execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
       cwd: root,
-      env: { ...process.env, NODE_V8_COVERAGE: folder, NODE_DISABLE_COMPILE_CACHE: '1' },
+      env: { ...process.env, NODE_V8_COVERAGE: folder },
     })
   return { root, folder }
 }
+
+t.test('what may still be written is left for later', async (t) => {
+  const sources = { 'constant.ts': constant }
+  const { root, folder } = run(t, sources, [`import './src/constant.ts'`])
+  const merger = createCoverageMerger(readSources(root), root)
+  takeFolder(folder, merger, { writtenBefore: Date.now() - 60_000 })
+  t.equal(merger.result().processes, 0)
+  takeFolder(folder, merger)
+  t.match(merger.result(), { processes: 1, unreadable: 0 })
+})
 
 function fileOf({ files }: Coverage, name: string) {
   return files.find(({ file }) => file === `src/${name}`)

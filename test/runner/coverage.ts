@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type CodePlaces, codePlacesOf } from './code-places.ts'
@@ -64,11 +64,17 @@ export function readSources(root: string): ReadonlyMap<string, string> {
 /**
  * Adds what processes with `NODE_V8_COVERAGE` have left in a folder, and removes it: each of them leaves some
  * megabytes. Those that are still running are not waited for.
+ * @param writtenBefore milliseconds since 1970: what is younger is left, as it may still be written
  */
-export function takeFolder(folder: string, merger: CoverageMerger): void {
+export function takeFolder(
+  folder: string,
+  merger: CoverageMerger,
+  { writtenBefore = Number.POSITIVE_INFINITY } = {},
+): void {
   for (const name of readdirSync(folder)) {
     if (!name.startsWith('coverage-') || !name.endsWith('.json')) continue
     const path = join(folder, name)
+    if (statSync(path).mtimeMs > writtenBefore) continue
     merger.add(readFileSync(path, 'utf8'))
     rmSync(path)
   }

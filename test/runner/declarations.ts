@@ -7,12 +7,14 @@ import { dirname, join } from 'node:path'
  * - `// needs: nginx, curl`: programs that are not npm's, without which it is skipped (`test/setup/programs.ts`),
  * - `// uses: redis-server`: the same, but it looks for them itself, and skips only the cases that need them,
  * - `// slow: why`: takes longer than one waits for between two changes,
+ * - `// timed: why`: takes the time or memory of what it runs, which coverage would change: V8 does not count there,
  * - `// alone: why`: cannot share a process, nor the machine, with other tests.
  */
 export interface Declarations {
   readonly needs: readonly string[]
   readonly uses: readonly string[]
   readonly slow: boolean
+  readonly timed: boolean
   readonly alone: boolean
 }
 
@@ -25,6 +27,7 @@ export function declarationsOf(file: string): Declarations {
     needs: namesOf('needs'),
     uses: namesOf('uses'),
     slow: valuesOf('slow').length > 0,
+    timed: valuesOf('timed').length > 0,
     alone: valuesOf('alone').length > 0,
   }
 }
@@ -69,7 +72,7 @@ function read(file: string): Source {
     imports: [...text.matchAll(/(?:\bfrom|\bimport) ?\(?'([.#][^']+\.ts)'/g)].map(([, name = '']) =>
       name.startsWith('#') ? join('src', name.slice(1)) : join(dirname(file), name),
     ),
-    lines: [...text.matchAll(/^\/\/ (needs|uses|slow|alone): (.+)$/gm)].map(
+    lines: [...text.matchAll(/^\/\/ (needs|uses|slow|timed|alone): (.+)$/gm)].map(
       ([, name = '', value = '']) => [name, value] as const,
     ),
   }

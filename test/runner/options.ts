@@ -18,7 +18,8 @@ npm test -- test/identity/authorize.test.ts    a file, whatever it needs
 npm test -- --watch                    after each change, those that import what has changed; also with folders
 npm run test:all                       every test: installs what it may, skips what it cannot run
 
-  --coverage says at the end how much of src/ was run, by lines and branches, and what no test enters: half as long again
+  --coverage says at the end how much of src/ was run, by lines and branches, and what no test enters; for every
+             test, it does unless there is --no-coverage
   --jobs=N   processes at a time (default: two more than there are cores; for every test, as many)
   --help
 
@@ -32,11 +33,12 @@ export function parseOptions(args: readonly string[]): RunnerOptions | undefined
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
+    allowNegative: true,
     options: {
       all: { type: 'boolean', default: false },
       watch: { type: 'boolean', default: false },
       jobs: { type: 'string' },
-      coverage: { type: 'boolean', default: false },
+      coverage: { type: 'boolean' },
       help: { type: 'boolean', default: false },
     },
   })
@@ -46,5 +48,6 @@ export function parseOptions(args: readonly string[]): RunnerOptions | undefined
     throw new Error(`--jobs is a number from 1 to ${jobsMax}`)
   if (values.all && values.watch) throw new Error('--watch is for the quick tests')
   if (values.coverage && values.watch) throw new Error('--coverage is for a whole run')
-  return { parts: positionals, all: values.all, watch: values.watch, jobs, coverage: values.coverage }
+  const { all, watch, coverage = all } = values
+  return { parts: positionals, all, watch, jobs, coverage }
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { withoutTap } from './child-process.ts'
+import { withoutCoverage, withoutTap } from './child-process.ts'
 import type { FileResult, Skip } from './results.ts'
 
 /**
@@ -18,7 +18,7 @@ export function runAgain(file: string, say: (text: string) => void): FileResult 
     const args = ['--reporter=silent', '--jobs=1', `--output-file=${output}`, file]
     const { status } = spawnSync('tap', args, {
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: withoutTap(process.env),
+      env: { ...withoutTap(process.env), ...withoutCoverage },
     })
     const ms = performance.now() - begunAt
     const written = existsSync(output) ? readFileSync(output, 'utf8') : ''

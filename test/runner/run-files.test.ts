@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import t, { type Test } from 'tap'
 import { until } from '../setup/net.ts'
@@ -26,7 +26,7 @@ t.test('two', async (t) => t.ok(true))
 async function runAll(
   t: Test,
   files: Readonly<Record<string, string>>,
-  { allowedMs = 60_000, alone = [] as readonly string[] } = {},
+  { allowedMs = 60_000, alone = [] as readonly string[], timed = [] as readonly string[] } = {},
 ): Promise<Readonly<Record<string, FileResult>>> {
   const folder = t.testdir(files)
   const nameOf = (file: string) => relative(folder, file).replace('.test.ts', '')
@@ -37,6 +37,7 @@ async function runAll(
       jobs: 1,
       allowedMs,
       isAlone: (file) => alone.includes(nameOf(file)),
+      isTimed: (file) => timed.includes(nameOf(file)),
       onResult: (result) => {
         const earlier = results[nameOf(result.file)]
         const failures = [...(earlier?.failures ?? []), ...result.failures]
@@ -58,6 +59,36 @@ function plain(result: FileResult | undefined) {
 const failuresOf = (result: FileResult | undefined) => result?.failures.map(({ test }) => test)
 const detailOf = (result: FileResult | undefined) =>
   result?.failures.map(({ test, detail }) => `${test}\n${detail}`).join('\n') ?? ''
+
+t.test(
+  'coverage is measured in the processes of files that take no times, and of what they start',
+  async (t) => {
+    const before = process.env.NODE_V8_COVERAGE
+    t.teardown(() => {
+      if (before === undefined) delete process.env.NODE_V8_COVERAGE
+      else process.env.NODE_V8_COVERAGE = before
+    })
+    const folder = t.testdir()
+    process.env.NODE_V8_COVERAGE = folder
+    const startsAnother = `${head}
+import { execFileSync } from 'node:child_process'
+execFileSync(process.execPath, ['--eval', '0'], { env: {} })
+t.pass()`
+    const results = await runAll(
+      t,
+      { 'a.test.ts': passing, 'b.test.ts': startsAnother, 'c.test.ts': startsAnother },
+      { timed: ['c'] },
+    )
+    for (const [name, passed] of [
+      ['a', 3],
+      ['b', 1],
+      ['c', 1],
+    ] as const)
+      t.strictSame(plain(results[name]), good(passed))
+    const left = readdirSync(folder).filter((name) => name.startsWith('coverage-'))
+    t.equal(left.length, 2, 'one process for a and b, and one that b has started')
+  },
+)
 
 t.test('assertions, failures and skips belong to their file, though files share a process', async (t) => {
   const results = await runAll(t, {
@@ -113,7 +144,7 @@ t.beforeEach(() => { begun++; globalThis.begun = begun })
 t.teardown(() => writeFileSync(${JSON.stringify(marker)}, ''))
 t.test('one', async (t) => t.equal(begun, 1))`,
     'b.test.ts': `${head}
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 t.ok(existsSync(${JSON.stringify(marker)}))
 t.test('one', async (t) => t.equal(globalThis.begun, 1, 'the hook of the other file is not called'))`,
   })

@@ -9,6 +9,8 @@ export interface RunOptions {
   readonly allowedMs?: number
   /** Whether a file has to have a process of its own, with nothing beside it. */
   isAlone(file: string): boolean
+  /** Whether it takes times, so that coverage is not measured in its process; default: none does. */
+  isTimed?(file: string): boolean
   /** Told of each file as it is done. */
   onResult(result: FileResult): void
 }
@@ -29,7 +31,10 @@ export async function runFiles(
     results.push(result)
     options.onResult(result)
   }
-  const groups = groupsOf(files.filter((file) => !options.isAlone(file)))
+  const groups = groupsOf(
+    files.filter((file) => !options.isAlone(file)),
+    options.isTimed,
+  )
   const begun: string[][] = []
 
   async function work(slot: number): Promise<void> {
@@ -50,7 +55,12 @@ async function runGroup(group: string[], slot: number, options: RunOptions): Pro
   let testProcess: TestProcess | undefined
   let last = ''
   for (let file = group.shift(); file !== undefined; file = group.shift()) {
-    if (!testProcess?.usable) testProcess = startTestProcess({ slot, allowedMs: options.allowedMs })
+    if (!testProcess?.usable)
+      testProcess = startTestProcess({
+        slot,
+        allowedMs: options.allowedMs,
+        isTimed: options.isTimed?.(file) === true,
+      })
     options.onResult(await testProcess.run(file))
     last = file
   }
@@ -67,8 +77,8 @@ async function runGroup(group: string[], slot: number, options: RunOptions): Pro
   })
 }
 
-function groupsOf(files: readonly string[]): string[][] {
-  const byRoom = Object.values(Object.groupBy(files, roomOf))
+function groupsOf(files: readonly string[], isTimed: RunOptions['isTimed'] = () => false): string[][] {
+  const byRoom = Object.values(Object.groupBy(files, (file) => `${roomOf(file)} ${isTimed(file)}`))
   const groups = byRoom.flatMap((inRoom = []) =>
     Array.from({ length: Math.ceil(inRoom.length / groupMax) }, (_, index) =>
       inRoom.slice(index * groupMax, (index + 1) * groupMax),

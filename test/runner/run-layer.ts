@@ -16,6 +16,8 @@ export interface LayerOptions {
   readonly install: boolean
   /** Is told what fails, and how far it is. */
   say(text: string): void
+  /** Is called after each file. */
+  readonly onFile?: (() => void) | undefined
 }
 
 /** If more files fail, it is no accident, and to run them all again would take long. */
@@ -23,7 +25,7 @@ const againMax = 10
 
 /** Runs test files, those that fail once more; says how far it is. */
 export async function runLayer(files: readonly string[], options: LayerOptions): Promise<Outcome> {
-  const { jobs, install, say } = options
+  const { jobs, install, say, onFile } = options
   const begunAt = performance.now()
   if (install) installPrograms([...new Set(files.flatMap(programsOf))].toSorted())
   const skipped = files.flatMap(skippedForPrograms)
@@ -33,7 +35,11 @@ export async function runLayer(files: readonly string[], options: LayerOptions):
   const first = await runFiles(runnable, {
     jobs,
     isAlone: (file) => declarationsOf(file).alone,
-    onResult: progress,
+    isTimed: (file) => declarationsOf(file).timed,
+    onResult: (result) => {
+      progress(result)
+      onFile?.()
+    },
   })
   const failed = [...new Set(first.filter(({ failures }) => failures.length > 0).map(({ file }) => file))]
   const passing = againstAccidents(failed, say)

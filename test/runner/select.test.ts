@@ -70,4 +70,12 @@ t.test('options are read, and unknown ones refused', async (t) => {
   for (const wrong of [['--jobs=0'], ['--jobs=9'], ['--jobs=x'], ['--fast'], ['--all', '--watch']])
     t.throws(() => parseOptions(wrong), wrong.join(' '))
   t.match(parseOptions(['--jobs=8']), { jobs: 8 })
+  for (const [args, coverage] of [
+    [['--all'], true],
+    [['--all', '--no-coverage'], false],
+    [['--all', 'identity/'], true],
+    [[], false],
+    [['--coverage'], true],
+  ] as const)
+    t.match(parseOptions(args), { coverage }, args.join(' '))
 })

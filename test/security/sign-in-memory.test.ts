@@ -5,6 +5,7 @@ import { createWorkspace } from '../cli/workspace.ts'
 import { openPortalForm } from './support/portal-form.ts'
 
 // slow: 3,500 sign-ins
+// timed: watches memory
 
 const signIns = 3_500
 /** After which the process has the memory that requests of this size make it take: from 500 to 2,000 it still grew by 70 MiB. */

@@ -8,6 +8,7 @@ import { newAccount } from './samples.ts'
 import { newSqlitePlace } from './sqlite/place.ts'
 
 // slow: many entries
+// timed: how long searches take
 
 // A busy machine takes its time to write so many.
 t.setTimeout(170_000)

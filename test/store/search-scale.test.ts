@@ -9,6 +9,7 @@ import { newAccount, now } from './samples.ts'
 import { newSqlitePlace } from './sqlite/place.ts'
 
 // slow: many accounts
+// timed: how long searches take
 
 // A busy machine takes its time to make so many.
 t.setTimeout(170_000)

@@ -15,6 +15,7 @@ import { createAccount, day, hour, now, startSession } from './samples.ts'
 import { newSqlitePlace } from './sqlite/place.ts'
 
 // slow: many sessions
+// timed: how long steps take
 
 // A busy machine takes its time to write so many.
 t.setTimeout(170_000)

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { findWarnings } from '#config/warnings.ts'
+import { findWarnings } from '#config/warnings/find-warnings.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { load, minimalConfig, type Options, problemMessages, read } from '../config-fixtures.ts'
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { problemText } from '#config/problem.ts'
-import { findWarnings } from '#config/warnings.ts'
+import { findWarnings } from '#config/warnings/find-warnings.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
 import { minimalConfig, type Options, read, withUpstream } from '../config-fixtures.ts'

@@ -6,6 +6,7 @@ import { memoryInUse } from './memory.ts'
 import { startProxy } from './proxies.ts'
 
 // slow: 64 MiB to slow readers and targets
+// timed: watches memory
 
 const megabyte = 1_048_576
 const total = 64 * megabyte

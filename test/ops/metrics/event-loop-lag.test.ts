@@ -4,6 +4,7 @@ import { collectEventLoopLag } from '#ops/metrics/event-loop-lag.ts'
 import { until } from '../../setup/net.ts'
 
 // alone: measures the lag of the event loop
+// timed: measures the lag of the event loop
 
 const name = (figure: string) => `nodejs_eventloop_lag_${figure}_seconds`
 

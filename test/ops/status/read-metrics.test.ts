@@ -6,6 +6,7 @@ import { readMetrics } from '#ops/status/read-metrics.ts'
 import { openStatusReader } from '#ops/status/status.ts'
 
 // alone: compares times
+// timed: compares times
 
 const duration = 'gatehouse_http_request_duration_seconds'
 const requests = 'gatehouse_http_requests_total'

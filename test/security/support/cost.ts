@@ -5,6 +5,8 @@ import type { Test } from 'tap'
 import { repeated, shapes } from './shapes.ts'
 import { slowness } from './yardstick.ts'
 
+// timed: what requests cost
+
 /** `limits.headers` less what else a head has. */
 export const headLengthMax = 15_600
 

@@ -1,19 +1,19 @@
 import { readTargetAddress } from '#http/outgoing/target-address.ts'
 import { hasEveryIPv4, isLoopback, parseAddressRange } from '#platform/addresses.ts'
 import { isCredentialField } from '#platform/secrets/hide-secrets.ts'
-import { validityProblem } from './certificate.ts'
-import type { ConfigReadResult } from './load.ts'
-import { findMisspelledVariables } from './overrides.ts'
-import type { Problem, Warning } from './problem.ts'
-import type { Environment } from './secrets.ts'
-import { findAddressConflicts, findNarrowUpstreams } from './warnings/address-conflicts.ts'
-import { findTossableCookie, findUnsentCookie } from './warnings/cookies.ts'
+import { validityProblem } from '../certificate.ts'
+import type { ConfigReadResult } from '../load.ts'
+import { findMisspelledVariables } from '../overrides.ts'
+import type { Problem, Warning } from '../problem.ts'
+import type { Environment } from '../secrets.ts'
+import { findAddressConflicts, findNarrowUpstreams } from './address-conflicts.ts'
+import { findTossableCookie, findUnsentCookie } from './cookies.ts'
 import {
   findCleartextIntrospection,
   findOidcProblems,
   findOpenIssuers,
   findRolesByDefault,
-} from './warnings/issuers.ts'
+} from './issuers.ts'
 import {
   findAmbiguousPaths,
   findPatterns,
@@ -24,9 +24,9 @@ import {
   findUnaskedBodies,
   findUncountedCosts,
   findUnheardHsts,
-} from './warnings/routes.ts'
-import { findInsecureFileModes, findLeftSealingKeys } from './warnings/secret-files.ts'
-import { findUnprotectedRoutes } from './warnings/unprotected-routes.ts'
+} from './routes.ts'
+import { findInsecureFileModes, findLeftSealingKeys } from './secret-files.ts'
+import { findUnprotectedRoutes } from './unprotected-routes.ts'
 
 /** The paths of the gateway itself, which take precedence over any route. */
 interface OwnPaths {
