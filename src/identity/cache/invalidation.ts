@@ -226,7 +226,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     if (!storeConnection.isUp) throw new GatehouseError('store-unavailable')
   }
 
-  store.onChange(onChange)
+  const stopListening = store.onChange(onChange)
 
   return {
     poll,
@@ -236,6 +236,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     position: () => position ?? 0,
     close: () => {
       isClosed = true
+      stopListening()
       clearInterval(timer)
     },
   }
