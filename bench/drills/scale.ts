@@ -1,6 +1,6 @@
 import { type KeyOptions, makeDefaultKey, makeKey, makeSecretKey } from '#accounts/keys/make-key.ts'
-import { createDirectory } from '#identity/cache/directory.ts'
-import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
+import { createDirectory } from '#identity/cache/cached-directory.ts'
+import { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import { createSecretKeyScheme } from '#identity/keys/secret-key.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { createAccountId, createKey, parseKey } from '#platform/secrets/keys.ts'
@@ -101,7 +101,7 @@ async function fillSessions(
 }
 
 function openDirectory(store: Store) {
-  const storeConnection = createStoreConnectionState()
+  const storeConnection = new StoreConnectionState()
   storeConnection.isUp = true
   storeConnection.completeSince = 0
   return createDirectory({

@@ -4,8 +4,8 @@ import { authenticate, mayBeKeyOrToken, type Schemes } from './authenticate.ts'
 import { RecentCredentials } from './cache/recent-credentials.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import type { Decision } from './decision.ts'
+import type { Directory } from './directory.ts'
 import { accessCookieCarrier, type Carrier, certificateCarrier } from './keys/carriers.ts'
-import type { Directory } from './principal.ts'
 
 /** Identifies the caller of each request. */
 export interface Authenticator {

@@ -4,8 +4,9 @@ export interface ChangeStore {
   readChanges(after: number | undefined): Promise<ChangeLogReading>
   /**
    * Reports our own changes before the call resolves, and others' once published; these may be lost: see readChanges.
+   * @returns a function that ends it
    */
-  onChange(listener: (change: LoggedChange) => void): void
+  onChange(listener: (change: LoggedChange) => void): () => void
   /**
    * Whether changes of others are being announced, as far as known: a connection may be dead without anybody having
    * noticed.

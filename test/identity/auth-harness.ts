@@ -4,9 +4,9 @@ import type { AccountInput } from '#accounts/account-input.ts'
 import { type AuthOption, compileRoutes, type RouteOptions } from '#gateway/routes/compile.ts'
 import type { Access } from '#identity/access.ts'
 import { authenticate } from '#identity/authenticate.ts'
-import { createDirectory } from '#identity/cache/directory.ts'
+import { createDirectory } from '#identity/cache/cached-directory.ts'
 import { openInvalidation } from '#identity/cache/invalidation.ts'
-import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
+import { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import {
   ambiguousCredentials,
   noCredentials,
@@ -49,7 +49,7 @@ export async function openBench(t: Test, { clockToleranceMs = 0 } = {}) {
   const clock = () => time.nowMs
   const sealingKey = randomBytes(32)
   const { accessTokens, keyring } = createBench([newSigningKey('key')], { clock, clockToleranceMs })
-  const storeConnection = { ...createStoreConnectionState(), isUp: true }
+  const storeConnection = { ...new StoreConnectionState(), isUp: true }
   const directory = createDirectory({
     store,
     storeConnection,

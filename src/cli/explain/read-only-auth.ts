@@ -3,7 +3,7 @@ import type { Config } from '#config/config.ts'
 import type { GateOptions } from '#gateway/gate/gate.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { authenticate, type Schemes } from '#identity/authenticate.ts'
-import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
+import { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import { toSigningKey } from '#identity/tokens/keyring.ts'
 import { createSigningKeys, type SigningKey } from '#identity/tokens/signing-keys.ts'
@@ -50,7 +50,7 @@ export function openReadOnlyAuth(config: Config, clock: Clock): ReadOnlyAuth {
       hasImportedKeys: async () => (await openStoreOnce())?.hasImportedKeys() ?? false,
     },
     // Everything is looked up once: there is no cache to confirm.
-    storeConnection: { ...createStoreConnectionState(), isUp: true },
+    storeConnection: { ...new StoreConnectionState(), isUp: true },
     confirm: async () => {},
     catchUp: async () => {},
     refresh: () => {},

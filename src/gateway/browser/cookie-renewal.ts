@@ -1,5 +1,5 @@
 import { createLru } from '#identity/cache/lru.ts'
-import type { Directory } from '#identity/principal.ts'
+import type { Directory } from '#identity/directory.ts'
 import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import { cookieAttributes, type TokenCookie } from '#platform/cookie-attributes.ts'

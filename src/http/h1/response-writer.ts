@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
 import { copyString } from '#platform/text.ts'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
-import { type DeferredWrite, deferWrite, mustWriteNow, writeDirectly } from './socket-writes.ts'
+import { type DeferredWrite, deferWrite, mustWriteNow } from './deferred-writes.ts'
+import { writeDirectly } from './direct-writes.ts'
 
 interface ResponseStart {
   readonly status: number

@@ -10,14 +10,12 @@ import { BodyRate, sendTimeoutMs } from './slow-clients.ts'
 
 /**
  * The part of a client's connection that does not read: who handles its request, what is sent, and how long the client
- * may take to read it.
+ * may take to read it. Its public members are those of ClientExchange, where they are described.
  */
 export abstract class WritableConnection<Connection> {
   readonly socket: Socket
-  /** The IP address of the other end, as text. */
   readonly peerAddress: string
   readonly protocol: 'http' | 'https'
-  /** The current request. Asynchronous code compares it to see whether its own request is over. */
   head: RequestHead | undefined
   listenerState: object | undefined
   deadline: number
@@ -69,7 +67,6 @@ export abstract class WritableConnection<Connection> {
   /** The body of the request arrives more slowly than `limits.bodyRate`. */
   abstract onBodyTooSlow(): void
 
-  /** Whether a part of the response was sent; until then it can be replaced by another response. */
   get framing(): ResponseFraming {
     return this.writer.framing
   }
@@ -78,33 +75,24 @@ export abstract class WritableConnection<Connection> {
     return this.writer.hasBegun
   }
 
-  /**
-   * Sends a 1xx.
-   * @param lines field lines
-   * @returns false if more should wait for onClientDrain
-   */
   writeInformation(status: number, reason: string, lines: string): boolean {
     if (status === 100) this.bodyRate.onContinue()
     return this.writer.writeInformation(status, reason, lines) || this.startSendTimeout()
   }
 
-  /** @returns false where more should wait for onClientDrain */
   write(chunk: Buffer): boolean {
     return this.writer.write(chunk) || this.startSendTimeout()
   }
 
-  /** Sends what is buffered. @returns false where more should wait for onClientDrain */
   flush(): boolean {
     return this.writer.flush() || this.startSendTimeout()
   }
 
-  /** The response is complete. @param last the rest of a counted body, or the trailers after chunks, in Latin-1 */
   end(last = ''): void {
     this.startSendTimeout()
     this.writer.end(last, this.onAnswerWritten)
   }
 
-  /** Aborts the response, so that no client takes it for complete. */
   abort(): void {
     this.writer.writeParts()
     // To an HTTP/1.0 client the end of the connection is the end of the body: only a reset shows that it was cut off.
@@ -118,7 +106,6 @@ export abstract class WritableConnection<Connection> {
     if (this.head) this.head = withoutTexts(this.head)
   }
 
-  /** Starts the timeout for the client to read what was written. @returns false, which tells writers to stop for now */
   startSendTimeout(): false {
     this.deadline = this.options.connections.sweptAt + sendTimeoutMs
     return false

@@ -20,6 +20,7 @@ export interface UpstreamConfig {
   readonly protocol: UpstreamProtocol
   /** What requests and health checks get besides the client's fields, or instead of them; undefined = nothing. */
   readonly headers: UpstreamHeaders | undefined
+  /** Which Host header the backend receives. */
   readonly host: 'client' | 'target'
   readonly tls: UpstreamTls
 }

@@ -8,7 +8,6 @@ import type { CallEvents, Target, UpstreamRequest } from './target.ts'
 import { createTargetIds, type TargetIds } from './target-ids.ts'
 import { type AddressChange, openTargetSet } from './target-set.ts'
 import type { UpstreamConfig } from './upstream-config.ts'
-import type { UpstreamHeaders } from './upstream-headers.ts'
 
 export interface UpstreamOptions {
   onHealthChange(change: HealthChange): void
@@ -23,14 +22,9 @@ export interface UpstreamOptions {
 }
 
 /** A named backend: it chooses a target for each request. */
-export interface Upstream {
+export interface Upstream
+  extends Pick<UpstreamConfig, 'name' | 'responseTimeoutMs' | 'idleTimeoutMs' | 'headers' | 'host'> {
   readonly config: UpstreamConfig
-  readonly name: string
-  readonly responseTimeoutMs: number
-  readonly idleTimeoutMs: number
-  readonly headers: UpstreamHeaders | undefined
-  /** Which Host header the backend receives. */
-  readonly host: 'client' | 'target'
   /** Whether its requests need nothing that only the general path does: no fields, paths or cookies of its own. */
   readonly isOrdinary: boolean
   /** The base path that all its targets have; empty = none, or not the same. */
@@ -47,7 +41,7 @@ export interface Upstream {
 export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): Upstream {
   const { name, responseTimeoutMs, headers, host, health, retryAttempts, idleTimeoutMs } = config
   const { previous, onHealthChange, onAddressChange = () => {}, monotonic } = options
-  const targetIds = config.balancing === 'sticky' ? createConfiguredIds(name, options) : undefined
+  const targetIds = config.balancing === 'sticky' ? targetIdsOf(name, options) : undefined
   const checks = health.active && openHealthChecks(health.active, headers)
   const set = openTargetSet(config, { previous, onHealthChange, onAddressChange, onTargets: use, monotonic })
   let current = chooserFor(set.targets)
@@ -91,7 +85,7 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
   }
 }
 
-function createConfiguredIds(name: string, { targetKeys }: UpstreamOptions): TargetIds {
+function targetIdsOf(name: string, { targetKeys }: UpstreamOptions): TargetIds {
   if (targetKeys === undefined) throw new Error(`no keys for the IDs of targets of ${name}`)
   return createTargetIds(targetKeys, name)
 }

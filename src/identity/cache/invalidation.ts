@@ -228,7 +228,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     if (!storeConnection.isUp) throw new GatehouseError('store-unavailable')
   }
 
-  store.onChange(onChange)
+  const stopListening = store.onChange(onChange)
 
   return {
     poll,
@@ -238,6 +238,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     position: () => position ?? 0,
     close: () => {
       isClosed = true
+      stopListening()
       clearInterval(timer)
     },
   }

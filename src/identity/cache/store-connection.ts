@@ -1,41 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock, EpochMs, MonotonicClock, MonotonicMs } from '#platform/clock.ts'
 
-/** The current state of the connection to the store; only invalidation.ts writes it. */
-export interface StoreConnectionState {
+/** The current state of the connection to the store; only invalidation.ts writes it. At first nothing is cached. */
+export class StoreConnectionState {
   /** Whether the store responded to the last request. */
-  isUp: boolean
+  isUp = false
   /** When the change log was last read, which confirms all entries not dropped; 0 = never. */
-  confirmedAt: EpochMs
+  confirmedAt: EpochMs = 0
   /** The same moment on the other clock; -Infinity = never. */
-  readAt: MonotonicMs
+  readAt: MonotonicMs = Number.NEGATIVE_INFINITY
   /** The time since which every change has been read; Infinity = nothing has been read yet. */
-  completeSince: EpochMs
+  completeSince: EpochMs = Number.POSITIVE_INFINITY
   /**
    * Until when cached data is used without another reading of the change log; Infinity = as long as the store is
    * unreachable, when `cache.maxStale` limits it.
    */
-  currentUntil: MonotonicMs
+  currentUntil: MonotonicMs = Number.POSITIVE_INFINITY
   /** The same on the other clock: the monotonic one may stand still while the machine is suspended. */
-  currentUntilTime: EpochMs
+  currentUntilTime: EpochMs = Number.POSITIVE_INFINITY
   /**
    * From when on a use of cached data triggers a reading of the change log, which is read less often while nobody uses
    * it; Infinity = it is read often enough, or right now.
    */
-  refreshAt: MonotonicMs
-}
-
-/** The state before the first reading: nothing is cached yet. */
-export function createStoreConnectionState(): StoreConnectionState {
-  return {
-    isUp: false,
-    confirmedAt: 0,
-    readAt: Number.NEGATIVE_INFINITY,
-    completeSince: Number.POSITIVE_INFINITY,
-    currentUntil: Number.POSITIVE_INFINITY,
-    currentUntilTime: Number.POSITIVE_INFINITY,
-    refreshAt: Number.POSITIVE_INFINITY,
-  }
+  refreshAt: MonotonicMs = Number.POSITIVE_INFINITY
 }
 
 export function isCurrent(

@@ -3,7 +3,7 @@ import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-e
 import type { ImportedKeyStore } from '#store/imported-keys.ts'
 import { digestText } from '#store/keys.ts'
 import { createLru } from '../cache/lru.ts'
-import type { Directory } from '../principal.ts'
+import type { Directory } from '../directory.ts'
 
 /** The accounts of keys that were made elsewhere, by the digest of the key. */
 export interface ImportedKeys {

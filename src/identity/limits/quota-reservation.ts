@@ -3,37 +3,48 @@ import type { Clock, MonotonicClock, MonotonicMs } from '#platform/clock.ts'
 import { type Quota, type QuotaStore, type QuotaTake, type QuotaWindow, quotaSlack } from '#store/quotas.ts'
 
 /** What this process knows about a subject's quota in one window. */
-export interface Reservation extends QuotaWindow {
+export class Reservation implements QuotaWindow {
   readonly subject: string
   readonly per: Quota['per']
+  readonly window: string
+  readonly endsAt: number
+  readonly windowMs: number
   /** The limit, when the store was last asked. */
-  limit: number
+  limit = 0
   /** How many were granted to all processes together, when the store was last asked. */
-  granted: number
+  granted = 0
   /** Until when the window need not be checked again. */
-  currentUntil: MonotonicMs
+  currentUntil: MonotonicMs = Number.NEGATIVE_INFINITY
   /** How many may pass without asking the store. */
-  left: number
+  left = 0
   /** At this value of `left` more are requested, before any client has to wait; -1 = never. */
-  refillAt: number
+  refillAt = -1
   /** How many have passed here. */
-  passed: number
+  passed = 0
   /** How many of these the store has not been told of. */
-  uncounted: number
+  uncounted = 0
   /** When the store was asked last, and what `passed` was then. */
-  askedAt: MonotonicMs
-  passedWhenAsked: number
+  askedAt: MonotonicMs = Number.NEGATIVE_INFINITY
+  passedWhenAsked = 0
   /** The value of `passed` when it was last checked whether the reservation is in use. */
-  passedWhenChecked: number
+  passedWhenChecked = 0
   /** Until when the store is not asked, because the quota was used up. */
-  usedUpUntil: MonotonicMs
-  isAsking: boolean
+  usedUpUntil: MonotonicMs = 0
+  isAsking = false
   /** Resolves once no request to the store is pending. */
-  settled: Promise<void>
+  settled: Promise<void> = Promise.resolve()
   /** A take that the store may or may not have counted: it is repeated before the next. */
-  unanswered: QuotaTake | undefined
-  isDropped: boolean
-  waiting: ((result: QuotaResult) => void)[]
+  unanswered: QuotaTake | undefined = undefined
+  isDropped = false
+  waiting: ((result: QuotaResult) => void)[] = []
+
+  constructor(subject: string, per: Quota['per'], { window, endsAt, windowMs }: QuotaWindow) {
+    this.subject = subject
+    this.per = per
+    this.window = window
+    this.endsAt = endsAt
+    this.windowMs = windowMs
+  }
 }
 
 export interface QuotaResult {
@@ -51,36 +62,6 @@ const aheadMs = 2_000
 const refillShare = 1 / 8
 /** Below this many, requesting ahead is not worth it. */
 const refillMin = 8
-
-export function newReservation(
-  subject: string,
-  per: Quota['per'],
-  { window, endsAt, windowMs }: QuotaWindow,
-): Reservation {
-  return {
-    subject,
-    per,
-    window,
-    endsAt,
-    windowMs,
-    limit: 0,
-    granted: 0,
-    currentUntil: Number.NEGATIVE_INFINITY,
-    left: 0,
-    refillAt: -1,
-    passed: 0,
-    uncounted: 0,
-    askedAt: Number.NEGATIVE_INFINITY,
-    passedWhenAsked: 0,
-    passedWhenChecked: 0,
-    usedUpUntil: 0,
-    isAsking: false,
-    settled: Promise.resolve(),
-    unanswered: undefined,
-    isDropped: false,
-    waiting: [],
-  }
-}
 
 /**
  * The number of requests expected soon, given those since the store was last asked: at least one.

@@ -5,10 +5,9 @@ import {
   createQuotaRequests,
   expectedSoon,
   hasToAsk,
-  newReservation,
   openIdleReservations,
   type QuotaResult,
-  type Reservation,
+  Reservation,
 } from './quota-reservation.ts'
 
 /** Counts requests against quotas, across instances as long as the store is reachable. */
@@ -110,7 +109,7 @@ export function openQuotas(options: QuotasOptions): Quotas {
     const replaced = reservations.get(subject)
     if (replaced) drop(replaced)
     else if (reservations.size >= reservationsMax) dropFirst()
-    const begun = newReservation(subject, per, quotaWindow(per, time))
+    const begun = new Reservation(subject, per, quotaWindow(per, time))
     reservations.set(subject, begun)
     return begun
   }

@@ -1,21 +1,21 @@
 import type { Config } from '#config/config.ts'
 import type { Schemes } from '#identity/authenticate.ts'
-import { type CachedDirectory, createDirectory, type DirectoryOptions } from '#identity/cache/directory.ts'
-import { createVerifiedTokens, tokenDigest, type VerifiedTokens } from '#identity/cache/verified-tokens.ts'
+import { createDirectory, type DirectoryOptions } from '#identity/cache/cached-directory.ts'
+import { createVerifiedTokens, tokenDigest } from '#identity/cache/verified-tokens.ts'
 import { createForeignScheme } from '#identity/issuers/foreign.ts'
 import { foreignClaimsBytes } from '#identity/issuers/foreign-claims.ts'
 import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
-import { type Issuers, type IssuersOptions, openIssuers } from '#identity/issuers/issuers.ts'
+import { type IssuersOptions, openIssuers } from '#identity/issuers/issuers.ts'
 import { createImportedKeys, type ImportedKeysOptions } from '#identity/keys/imported-keys.ts'
 import { createSecretKeyScheme } from '#identity/keys/secret-key.ts'
 import { takeSessionStart } from '#identity/limits/limits.ts'
 import { createPortalTokens, type PortalTokens } from '#identity/portal/portal-tokens.ts'
 import { needsSecondFactor } from '#identity/second-factor/policy.ts'
 import { type AccessTokens, createAccessTokens } from '#identity/tokens/access-token.ts'
-import { type AccessTokenClaims, accessTokenClaimsBytes } from '#identity/tokens/access-token-claims.ts'
+import { accessTokenClaimsBytes } from '#identity/tokens/access-token-claims.ts'
 import { createBearerScheme } from '#identity/tokens/bearer.ts'
 import { type ClientTokens, createClientTokens } from '#identity/tokens/client-tokens.ts'
-import { createKeyring, type Keyring } from '#identity/tokens/keyring.ts'
+import { createKeyring } from '#identity/tokens/keyring.ts'
 import { createRefreshTokens } from '#identity/tokens/refresh-tokens.ts'
 import {
   openRevocationFeed,
@@ -27,75 +27,45 @@ import { createSessions, type Sessions } from '#identity/tokens/sessions.ts'
 import type { Account } from '#store/account.ts'
 import type { CallerParts } from './parts.ts'
 
-/** The parts that authenticate a caller, built once for the gateway and for `explain`. */
-interface AuthParts {
-  /** Empty; the key loader fills it. */
-  readonly keyring: Keyring
-  readonly verified: VerifiedTokens<AccessTokenClaims>
-  readonly directory: CachedDirectory
-  readonly accessTokens: AccessTokens
-  readonly schemes: Schemes
-  /** Must be closed. */
-  readonly issuers: Issuers
-}
-
 interface AuthPartsOptions
-  extends Pick<
-    DirectoryOptions,
-    | 'store'
-    | 'storeConnection'
-    | 'report'
-    | 'confirm'
-    | 'catchUp'
-    | 'refresh'
-    | 'clock'
-    | 'monotonic'
-    | 'memory'
-  > {
+  extends Omit<DirectoryOptions, keyof Config['cache'] | 'tokenLifetimeMs' | 'clockToleranceMs' | 'store'> {
   readonly config: Pick<Config, 'tokens' | 'accessCookie' | 'cache' | 'issuers'>
   /** How the keys of foreign issuers are fetched, and they are asked about tokens. */
   readonly fetching: Pick<IssuersOptions, 'log' | 'isRefreshed' | 'onFetched' | 'onAsked' | 'fetches'>
   readonly store: DirectoryOptions['store'] & ImportedKeysOptions['store']
 }
 
-export function createAuthParts({ config, fetching, ...options }: AuthPartsOptions): AuthParts {
+/**
+ * The parts that authenticate a caller, for the gateway and for `explain`. The keyring is empty: the key loader fills
+ * it. `issuers` must be closed.
+ */
+export function createAuthParts({ config, fetching, ...options }: AuthPartsOptions) {
   const { tokens, cache } = config
-  const { clock } = options
+  const { clockToleranceMs } = tokens
+  const { store, clock, monotonic } = options
+  const cookieLifetimeMs = cookieLifetimeOf(config)
   const keyring = createKeyring(tokens.algorithm, tokens.keys.length > 0 ? 'config' : 'store')
   const verified = createVerifiedTokens(cache.entriesMax, accessTokenClaimsBytes)
   const directory = createDirectory({
     ...options,
     ...cache,
-    tokenLifetimeMs:
-      Math.max(tokens.accessLifetimeMs, cookieLifetimeOf(config) ?? 0) + tokens.clockToleranceMs,
-    clockToleranceMs: tokens.clockToleranceMs,
+    tokenLifetimeMs: Math.max(tokens.accessLifetimeMs, cookieLifetimeMs ?? 0) + clockToleranceMs,
+    clockToleranceMs,
   })
-  const accessTokens = createAccessTokens({
-    keyring,
-    verified,
-    ...tokens,
-    cookieLifetimeMs: cookieLifetimeOf(config),
-    clock,
-  })
-  const importedKeys = createImportedKeys({
-    store: options.store,
-    directory,
-    negativeTtlMs: cache.negativeTtlMs,
-    monotonic: options.monotonic,
-  })
+  const accessTokens = createAccessTokens({ keyring, verified, ...tokens, cookieLifetimeMs, clock })
+  const importedKeys = createImportedKeys({ store, directory, negativeTtlMs: cache.negativeTtlMs, monotonic })
   const verifiedForeign = createVerifiedTokens(cache.entriesMax, foreignClaimsBytes)
   const issuers = openIssuers({
     ...fetching,
     issuers: config.issuers,
     verified: verifiedForeign,
-    clockToleranceMs: tokens.clockToleranceMs,
+    clockToleranceMs,
     answersMax: cache.entriesMax,
     clock,
-    monotonic: options.monotonic,
+    monotonic,
     onReplaced: directory.invalidateDecisions,
   })
-  const { clockToleranceMs } = tokens
-  const schemes = {
+  const schemes: Schemes = {
     secretKey: createSecretKeyScheme(directory, clock, importedKeys),
     bearer: createBearerScheme(accessTokens, directory, clock),
     foreign: createForeignScheme({
@@ -121,7 +91,7 @@ function cookieLifetimeOf({ accessCookie }: Pick<Config, 'accessCookie'>): numbe
 type FeedConfig = Pick<Config, 'tokens' | 'accessCookie' | 'assertion'>
 
 /** @returns undefined if it is not enabled */
-export function openConfiguredFeed(
+export function openFeedFrom(
   config: FeedConfig,
   parts: Pick<RevocationFeedOptions, 'keyring' | 'storeConnection' | 'position' | 'onReaders' | 'clock'>,
 ): RevocationFeed | undefined {
@@ -160,14 +130,7 @@ export function createTokenIssuers(parts: CallerParts, accessTokens: AccessToken
     keyUses,
     clock,
   })
-  const shared = {
-    ...config.tokens,
-    store,
-    startSession,
-    accessTokens,
-    refreshTokens,
-    clock,
-  }
+  const shared = { ...config.tokens, store, startSession, accessTokens, refreshTokens, clock }
   return {
     sessions: createSessions({ ...shared, needsEnrolment, acknowledgements }),
     clientTokens: createClientTokens({ ...shared, findOwner }),

@@ -1,14 +1,10 @@
 import { type Authenticator, createAuthenticator } from '#identity/authenticator.ts'
-import type { CachedDirectory } from '#identity/cache/directory.ts'
+import type { CachedDirectory } from '#identity/cache/cached-directory.ts'
 import { withCachedSigningKeys } from '#identity/cache/instance-memory.ts'
 import { type Invalidation, openInvalidation } from '#identity/cache/invalidation.ts'
-import {
-  createStoreConnectionState,
-  type StoreConnectionState,
-  type StoreHealth,
-} from '#identity/cache/store-connection.ts'
+import { StoreConnectionState, type StoreHealth } from '#identity/cache/store-connection.ts'
+import type { Directory } from '#identity/directory.ts'
 import type { Issuers } from '#identity/issuers/issuers.ts'
-import type { Directory } from '#identity/principal.ts'
 import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { createKeyLoader, type KeyLoader, type Keyring, toSigningKey } from '#identity/tokens/keyring.ts'
 import type { RevocationFeed } from '#identity/tokens/revocation-feed.ts'
@@ -20,7 +16,7 @@ import { OperatorError } from '#platform/errors/operator-error.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import type { Change } from '#store/changes.ts'
 import { isStoreFailure } from '#store/store-failure.ts'
-import { createAuthParts, createTokenIssuers, openConfiguredFeed, type TokenIssuers } from './auth-parts.ts'
+import { createAuthParts, createTokenIssuers, openFeedFrom, type TokenIssuers } from './auth-parts.ts'
 import type { CallerParts } from './parts.ts'
 import { createConnectionLogger, createFaultLogger } from './store-monitor.ts'
 
@@ -66,13 +62,14 @@ const initialConnectTimeoutMs = 500
 
 /** Leaves nothing open if it throws. @throws OperatorError for an unreadable key; GatehouseError without the store */
 export async function openCallerAuth(options: CallerAuthOptions): Promise<CallerAuth> {
-  const { config, store, metrics, clock, memory, onChange } = options
-  const storeConnection = createStoreConnectionState()
+  const { config, store, metrics, log, clock, memory, onChange } = options
+  const { algorithm, keys } = config.tokens
+  const storeConnection = new StoreConnectionState()
   storeConnection.readAt = memory?.lastReadAt ?? storeConnection.readAt
   const { keyring, verified, directory, accessTokens, schemes, issuers } = createAuthParts({
     config,
     fetching: {
-      log: options.log,
+      log,
       isRefreshed: true,
       fetches: options.keySetFetches,
       onFetched: (issuer, isSuccess) =>
@@ -96,25 +93,34 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     },
     refresh: () => invalidation.refresh(),
   })
-  const keyLoader = createConfiguredKeyLoader(options, keyring, () => {
-    verified.clear()
-    directory.invalidateDecisions()
-    revocationFeed?.restart('signing-keys')
-    onChange({ kind: 'signing-keys' })
+  const keyLoader = createKeyLoader({
+    keyring,
+    signingKeys: createSigningKeys({
+      store: memory ? withCachedSigningKeys(store, memory) : store,
+      sealer: createSealer(options.sealingKeys),
+      algorithm,
+      clock,
+    }),
+    configured: keys.map(toSigningKey),
+    algorithm,
+    log,
+    clock,
+    onReplaced: () => {
+      verified.clear()
+      directory.invalidateDecisions()
+      revocationFeed?.restart('signing-keys')
+      onChange({ kind: 'signing-keys' })
+    },
   })
-  const revocationFeed = openConfiguredFeed(config, {
+  const revocationFeed = openFeedFrom(config, {
     keyring,
     storeConnection,
     position: () => invalidation.position(),
     onReaders: (difference) => metrics.revocationReaders.inc(difference),
     clock,
   })
-  const invalidation = openCacheInvalidation(options, {
-    storeConnection,
-    directory,
-    keyLoader,
-    revocationFeed,
-  })
+  const parts = { storeConnection, directory, keyLoader, revocationFeed }
+  const invalidation = openCacheInvalidation(options, parts)
   try {
     await loadInitialKeys(options, keyLoader)
     await invalidation.poll()
@@ -148,28 +154,6 @@ function healthOf(keyring: Keyring, storeConnection: StoreConnectionState, stale
   if (!keyring.isLoaded()) return 'store-unavailable'
   if (storeConnection.isUp) return 'ok'
   return storeConnection.readAt > staleAt ? 'degraded' : 'store-unavailable'
-}
-
-function createConfiguredKeyLoader(
-  { config: { tokens }, store, memory, sealingKeys, log, clock }: CallerAuthOptions,
-  keyring: Keyring,
-  onReplaced: () => void,
-): KeyLoader {
-  const { algorithm } = tokens
-  return createKeyLoader({
-    keyring,
-    signingKeys: createSigningKeys({
-      store: memory ? withCachedSigningKeys(store, memory) : store,
-      sealer: createSealer(sealingKeys),
-      algorithm,
-      clock,
-    }),
-    configured: tokens.keys.map(toSigningKey),
-    algorithm,
-    log,
-    clock,
-    onReplaced,
-  })
 }
 
 /** The gateway starts even if Redis is unreachable, but not if its data or signing keys cannot be read. */

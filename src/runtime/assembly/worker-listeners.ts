@@ -63,22 +63,17 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
     names: () => traffic().names,
   })
   const decide =
-    config.decide && createDecideServer({ ...decideOptions(config), ...events, traffic: decideTraffic })
+    config.decide &&
+    createDecideServer({ ...decideOptions(config), ...events, traffic: () => trafficOf('decide') })
   const redirect =
     config.listen.redirect &&
-    createRedirectServer({ ...plainOptions(config), ...events, traffic: redirectTraffic })
+    createRedirectServer({ ...plainOptions(config), ...events, traffic: () => trafficOf('redirect') })
   const servers = [main, decide, redirect].filter((server) => server !== undefined)
 
-  function decideTraffic() {
-    const { decide: current } = traffic()
-    // A reload can neither add nor remove it (reload.ts).
-    if (!current) throw new Error('a listener for other proxies that is not in the config')
-    return current
-  }
-
-  function redirectTraffic() {
-    const { redirect: current } = traffic()
-    if (!current) throw new Error('a listener for plain HTTP that is not in the config')
+  function trafficOf<Name extends 'decide' | 'redirect'>(name: Name): NonNullable<WorkerTraffic[Name]> {
+    const current = traffic()[name]
+    // A reload can neither add nor remove one of these (reload.ts).
+    if (!current) throw new Error(`a listener that is not in the config: ${name}`)
     return current
   }
 

@@ -10,8 +10,7 @@ import { OperatorError } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
 import { deriveKeys, type Keys } from '#platform/secrets/sealing.ts'
-import type { Change, LoggedChange } from '#store/changes.ts'
-import type { Store } from '#store/store.ts'
+import type { Change } from '#store/changes.ts'
 import { type CallerAuth, openCallerAuth } from './caller-auth.ts'
 import { buildTraffic, type OpenUpstreams, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
 
@@ -40,36 +39,21 @@ type BuildWorkerParts = (config: Config, before?: WorkerParts) => Promise<Worker
 
 export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWorkerParts {
   const { onChange, ...shared } = options
-  const store = createSharedStore(options.store)
   const targetKeys = deriveKeys(options.sealingKeys, 'targets')
 
-  async function openLeasedCallerAuth(config: Config): Promise<CallerAuth> {
-    const lease = store.lease()
+  async function openOwnCallerAuth(config: Config): Promise<CallerAuth> {
     let opened: CallerAuth | undefined
-    try {
-      const callerAuth = await openCallerAuth({
-        ...shared,
-        config,
-        store: lease.store,
-        onChange: (change) => opened && onChange(change, opened),
-      })
-      opened = {
-        ...callerAuth,
-        close: () => {
-          callerAuth.close()
-          lease.release()
-        },
-      }
-      return opened
-    } catch (error) {
-      lease.release()
-      throw error
-    }
+    opened = await openCallerAuth({
+      ...shared,
+      config,
+      onChange: (change) => opened && onChange(change, opened),
+    })
+    return opened
   }
 
   return async function build(config, before) {
     const isReused = before && isDeepStrictEqual(callerAuthConfig(config), callerAuthConfig(before.config))
-    const callerAuth = isReused ? before.callerAuth : await openLeasedCallerAuth(config)
+    const callerAuth = isReused ? before.callerAuth : await openOwnCallerAuth(config)
     const upstreams = reconcileUpstreams(config.upstreams, before?.upstreams ?? noUpstreams, {
       log: shared.log,
       targetKeys,
@@ -88,13 +72,7 @@ export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWork
       if (before) assertStoreConnected(callerAuth, !isReused)
       // Until then the previous config serves the issuers whose keys it has.
       if (before && !isReused) await callerAuth.issuers.settled()
-      const traffic = await buildTraffic({
-        ...shared,
-        config,
-        callerAuth,
-        upstreams,
-        exporter,
-      })
+      const traffic = await buildTraffic({ ...shared, config, callerAuth, upstreams, exporter })
       return { config, callerAuth, upstreams, traffic, exporter, closeUnshared }
     } catch (error) {
       closeUnshared(before)
@@ -132,37 +110,6 @@ function assertStoreConnected({ storeConnection, keyring }: CallerAuth, isNew: b
   throw new OperatorError('the store is unreachable, and changed tokens or cache settings require it', {
     hint: 'Reload again once /readyz reports ok.',
   })
-}
-
-/** One store for several users that come and go, each with its own listeners. */
-interface SharedStore {
-  /** The store for one more user, whose listeners are removed by `release`. */
-  lease(): { readonly store: Store; release(): void }
-}
-
-function createSharedStore(store: Store): SharedStore {
-  const all = new Set<(change: LoggedChange) => void>()
-  store.onChange((change) => {
-    for (const listener of all) listener(change)
-  })
-
-  function lease(): ReturnType<SharedStore['lease']> {
-    const own: ((change: LoggedChange) => void)[] = []
-    return {
-      store: {
-        ...store,
-        onChange: (listener) => {
-          own.push(listener)
-          all.add(listener)
-        },
-      },
-      release: () => {
-        for (const listener of own) all.delete(listener)
-      },
-    }
-  }
-
-  return { lease }
 }
 
 const noUpstreams: OpenUpstreams = { byName: new Map() }

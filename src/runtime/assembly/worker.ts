@@ -85,13 +85,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const storeMonitor = opened.adopt(openStoreMonitor(parts), (monitor) => monitor.close())
   const events = opened.adopt(openEvents(parts), (one) => one.close())
   const listeners = await closeOnFailure(opened, () =>
-    createWorkerListeners({
-      config,
-      ticketKeys,
-      traffic: () => current.traffic,
-      metrics,
-      log,
-    }),
+    createWorkerListeners({ config, ticketKeys, traffic: () => current.traffic, metrics, log }),
   )
 
   async function prepare(next: Config): Promise<PreparedConfig> {

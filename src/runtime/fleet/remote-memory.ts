@@ -1,8 +1,6 @@
 import type { InstanceMemory } from '#identity/cache/instance-memory.ts'
-import { rateKey } from '#store/local-rates.ts'
-import type { InstanceCounts, RateResult } from '#store/rates.ts'
 import type { Channel } from './channel.ts'
-import { type MemoryUpdate, type RateRequest, type RequestsToFleet, toSharedClock } from './messages.ts'
+import { type MemoryUpdate, type RequestsToFleet, toSharedClock } from './messages.ts'
 
 /** A later response is useless, as a caller must be rejected within 500 ms. */
 const recallTimeoutMs = 400
@@ -66,51 +64,4 @@ export function createRemoteMemory(fleet: Pick<Channel<RequestsToFleet>, 'reques
 
 function now(): number {
   return toSharedClock(performance.now())
-}
-
-interface Pending extends RateRequest {
-  resolve(taken: RateResult): void
-  reject(error: unknown): void
-}
-
-/** Counts in the fleet process. All counts of one turn of the event loop are sent in one message. */
-export function createRemoteCounts(
-  fleet: Pick<Channel<RequestsToFleet>, 'request'>,
-  workers: number,
-): InstanceCounts {
-  let pending: Pending[] = []
-
-  function flush(): void {
-    const batch = pending
-    pending = []
-    // Only the members that count: a route's rate has more.
-    const takes = batch.map(({ purpose, subject, rate: { limit, perMs } }) => ({
-      purpose,
-      subject,
-      rate: { limit, perMs },
-    }))
-    fleet.request('take', takes).then(
-      (taken) => settle(batch, taken),
-      (error: unknown) => {
-        for (const { reject } of batch) reject(error)
-      },
-    )
-  }
-
-  return {
-    workers,
-    take: (purpose, subject, rate) =>
-      new Promise((resolve, reject) => {
-        if (pending.length === 0) setImmediate(flush)
-        pending.push({ purpose, subject: rateKey(subject), rate, resolve, reject })
-      }),
-  }
-}
-
-function settle(batch: readonly Pending[], taken: readonly RateResult[]): void {
-  for (const [index, { resolve, reject }] of batch.entries()) {
-    const answer = taken[index]
-    if (answer) resolve(answer)
-    else reject(new Error('no result for a rate'))
-  }
 }

@@ -15,7 +15,8 @@ import {
   type WorkerPorts,
   type WorkerStartOptions,
 } from './messages.ts'
-import { createRemoteCounts, createRemoteMemory } from './remote-memory.ts'
+import { createRemoteCounts } from './remote-counts.ts'
+import { createRemoteMemory } from './remote-memory.ts'
 
 /** A started worker, and the change that it has prepared. */
 interface RunningWorker {

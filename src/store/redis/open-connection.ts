@@ -39,7 +39,7 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
   const storeId = createStoreId(commandClient, keys)
   const writer = options.replicas > 0 ? openWriter(options, keys.storeId) : undefined
   if (isLongLived) writer?.open()
-  const listeners: ((change: LoggedChange) => void)[] = []
+  const listeners = new Set<(change: LoggedChange) => void>()
   const { report, onWrite } = createWriteListeners()
   const auditListeners: ((entry: AuditEntry) => void)[] = []
 
@@ -190,7 +190,10 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     format,
     confirmAbsence: storeId.confirmAbsence,
     ready,
-    onChange: (listener: (change: LoggedChange) => void) => void listeners.push(listener),
+    onChange: (listener: (change: LoggedChange) => void) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
     close: async () => {
       writer?.close()
       commandClient.close()

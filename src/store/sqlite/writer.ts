@@ -10,7 +10,7 @@ export type Writer = ReturnType<typeof createWriter>
 export function createWriter(database: Database) {
   const appendChange = createChangeAppender(database)
   const appendEntry = createAuditAppender(database)
-  const listeners: ((change: LoggedChange) => void)[] = []
+  const listeners = new Set<(change: LoggedChange) => void>()
   const auditListeners: ((entry: AuditEntry) => void)[] = []
 
   /**
@@ -49,7 +49,10 @@ export function createWriter(database: Database) {
     appendAudit,
     /** To be called with changes of other processes. */
     notifyChanged,
-    onChange: (listener: (change: LoggedChange) => void) => void listeners.push(listener),
+    onChange: (listener: (change: LoggedChange) => void) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
     onAudit: (listener: (entry: AuditEntry) => void) => void auditListeners.push(listener),
   }
 }

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { openInvalidation } from '#identity/cache/invalidation.ts'
-import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
+import { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import type { Change, ChangeStore } from '#store/changes.ts'
 
 /** Longer than any test. */
@@ -18,7 +18,7 @@ export async function openAppliedChanges(
   const applied: Change[] = []
   const invalidation = openInvalidation({
     store,
-    storeConnection: createStoreConnectionState(),
+    storeConnection: new StoreConnectionState(),
     pollMs: never,
     idlePollMs,
     clock: Date.now,

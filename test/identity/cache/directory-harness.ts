@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
-import { createDirectory, type DirectoryOptions } from '#identity/cache/directory.ts'
+import { createDirectory, type DirectoryOptions } from '#identity/cache/cached-directory.ts'
 import type { LookUpResult } from '#identity/cache/loading-cache.ts'
-import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
+import { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import type { Change, LoggedChange } from '#store/changes.ts'
 import { now } from '../../store/samples.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'
@@ -16,7 +16,7 @@ export async function openDirectory(t: Test, options: Partial<DirectoryOptions> 
   const store = await (await newSqlitePlace(t)).open()
   const time = { now }
   const reports: LookUpResult[] = []
-  const storeConnection = { ...createStoreConnectionState(), isUp: true, completeSince: now }
+  const storeConnection = { ...new StoreConnectionState(), isUp: true, completeSince: now }
   const directory = createDirectory({
     store,
     storeConnection,

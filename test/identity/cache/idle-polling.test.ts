@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { openInvalidation } from '#identity/cache/invalidation.ts'
-import { createStoreConnectionState, isCurrent } from '#identity/cache/store-connection.ts'
+import { isCurrent, StoreConnectionState } from '#identity/cache/store-connection.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
@@ -17,7 +17,7 @@ const pollMs = 5
 async function watch(t: Test) {
   const store = await (await newSqlitePlace(t)).open()
   const state = { isListening: true, isReachable: true, readings: 0 }
-  const storeConnection = createStoreConnectionState()
+  const storeConnection = new StoreConnectionState()
   const invalidation = openInvalidation({
     store: {
       onChange: store.onChange,

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { openInvalidation } from '#identity/cache/invalidation.ts'
-import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
+import { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import type { Change, ChangeStore } from '#store/changes.ts'
 import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
@@ -19,7 +19,7 @@ function watch(t: Test, store: ChangeStore, pollMs = never) {
   const faults: unknown[] = []
   /** What fails when a change is applied. */
   const broken = { apply: false, clear: false }
-  const storeConnection = createStoreConnectionState()
+  const storeConnection = new StoreConnectionState()
   /** Whether the store was taken to be there when a change was applied. */
   const seen: boolean[] = []
   const invalidation = openInvalidation({

@@ -3,7 +3,7 @@ import {
   type LoadingCacheOptions,
   type LookUpResult,
 } from '#identity/cache/loading-cache.ts'
-import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
+import { StoreConnectionState } from '#identity/cache/store-connection.ts'
 
 export interface Value {
   readonly text: string
@@ -21,7 +21,7 @@ export function createBench(options: Partial<LoadingCacheOptions<Value>> = {}) {
   const time = { now: 0 }
   const loads: PendingLoad[] = []
   const reports: LookUpResult[] = []
-  const storeConnection = { ...createStoreConnectionState(), isUp: true }
+  const storeConnection = { ...new StoreConnectionState(), isUp: true }
   const cache = createLoadingCache<Value>({
     entriesMax: 100,
     ttlMs: 1_000,

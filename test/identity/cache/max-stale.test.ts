@@ -1,7 +1,7 @@
 import t from 'tap'
-import { createDirectory } from '#identity/cache/directory.ts'
+import { createDirectory } from '#identity/cache/cached-directory.ts'
 import { openInvalidation } from '#identity/cache/invalidation.ts'
-import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
+import { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createAccount, day, now as startTime } from '../../store/samples.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'
@@ -19,7 +19,7 @@ for (const [direction, stepMs] of [
     let isReachable = true
     const reachable = <Result>(work: Promise<Result>): Promise<Result> =>
       isReachable ? work : Promise.reject(new GatehouseError('store-unavailable'))
-    const storeConnection = createStoreConnectionState()
+    const storeConnection = new StoreConnectionState()
     const both = { storeConnection, clock: () => clocks.time, monotonic: () => clocks.now }
     const directory = createDirectory({
       ...both,

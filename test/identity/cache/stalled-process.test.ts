@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { openInvalidation } from '#identity/cache/invalidation.ts'
-import { createStoreConnectionState, isCurrent } from '#identity/cache/store-connection.ts'
+import { isCurrent, StoreConnectionState } from '#identity/cache/store-connection.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { now as startTime } from '../../store/samples.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'
@@ -12,7 +12,7 @@ async function watch(t: Test) {
   const store = await (await newSqlitePlace(t)).open()
   const clocks = { now: startMs, time: startTime }
   const log = { isReachable: true, readings: 0, gate: Promise.resolve() }
-  const storeConnection = createStoreConnectionState()
+  const storeConnection = new StoreConnectionState()
   const invalidation = openInvalidation({
     store: {
       ...store,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createQuotaRequests, newReservation } from '#identity/limits/quota-reservation.ts'
+import { createQuotaRequests, Reservation } from '#identity/limits/quota-reservation.ts'
 import { quotaWindow } from '#store/quotas.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'
 
@@ -23,7 +23,7 @@ t.test('requests that pass while a lost answer is asked for again are not forgot
     monotonic: () => nowMs,
     processes: () => 1,
   })
-  const reservation = newReservation('ada', 'day', quotaWindow('day', nowMs))
+  const reservation = new Reservation('ada', 'day', quotaWindow('day', nowMs))
   reservation.limit = 1_000
   const wanted = { needed: 0, ahead: 20, kept: 1_000 }
   await request(reservation, wanted)

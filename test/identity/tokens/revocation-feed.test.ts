@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import t from 'tap'
 import { openRevocationStream } from '#api/revocations.ts'
-import { createStoreConnectionState } from '#identity/cache/store-connection.ts'
+import { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import { openRevocationFeed } from '#identity/tokens/revocation-feed.ts'
 import type { LoggedChange } from '#store/changes.ts'
 import { until } from '../../setup/net.ts'
@@ -10,7 +10,7 @@ import { createBench, newSigningKey } from './forged-tokens.ts'
 function openFeed({ readersMax = 10, keptMs = 60_000 } = {}) {
   const { keyring } = createBench([newSigningKey('key')])
   const time = { nowMs: 1_000 }
-  const storeConnection = { ...createStoreConnectionState(), isUp: true, completeSince: 0, readAt: 900 }
+  const storeConnection = { ...new StoreConnectionState(), isUp: true, completeSince: 0, readAt: 900 }
   const place = { position: 0 }
   const feed = openRevocationFeed({
     keyring,

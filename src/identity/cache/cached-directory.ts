@@ -5,19 +5,16 @@ import type { LoggedChange } from '#store/changes.ts'
 import { keyState } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import type { SubjectStore } from '#store/subjects.ts'
-import type { CachedAccount, CachedSession, CachedSubject, Directory } from '../principal.ts'
+import type { CachedAccount, CachedSession, CachedSubject, Directory } from '../directory.ts'
+import { endedSession, toCachedAccount, toCachedSession, toCachedSubject } from './cached-records.ts'
 import {
   accountKey,
   deserializeAccount,
-  endedSession,
   type InstanceMemory,
   serializeAccount,
   sessionKey,
   signingKeysKey,
   subjectKey,
-  toCachedAccount,
-  toCachedSession,
-  toCachedSubject,
 } from './instance-memory.ts'
 import { createRecentChanges, createRevokedKeys } from './known-changes.ts'
 import { createLoadingCache, type LookUpResult } from './loading-cache.ts'
