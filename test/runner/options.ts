@@ -48,6 +48,8 @@ export function parseOptions(args: readonly string[]): RunnerOptions | undefined
     throw new Error(`--jobs is a number from 1 to ${jobsMax}`)
   if (values.all && values.watch) throw new Error('--watch is for the quick tests')
   if (values.coverage && values.watch) throw new Error('--coverage is for a whole run')
-  const { all, watch, coverage = all } = values
+  const { all, watch } = values
+  // Of a part, the files that none of its tests enters would be most.
+  const { coverage = all && positionals.length === 0 } = values
   return { parts: positionals, all, watch, jobs, coverage }
 }

@@ -73,7 +73,7 @@ t.test('options are read, and unknown ones refused', async (t) => {
   for (const [args, coverage] of [
     [['--all'], true],
     [['--all', '--no-coverage'], false],
-    [['--all', 'identity/'], true],
+    [['--all', 'identity/'], false],
     [[], false],
     [['--coverage'], true],
   ] as const)
