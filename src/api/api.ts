@@ -88,7 +88,7 @@ export interface ApiOptions
 /** For a year, and for this host only: subdomains and sibling hosts are not covered. */
 const strictTransportSecurity = 'max-age=31536000'
 
-/** The built-in endpoints. */
+/** The gateway's own endpoints. */
 export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   const app = Fastify({
     // Uses the path as it was matched.

@@ -8,7 +8,7 @@ import { type FieldError, GatehouseError, invalidField } from '#platform/errors/
 import { duplicateMember, isRecord } from '#platform/json.ts'
 import { hideSecrets } from '#platform/secrets/hide-secrets.ts'
 
-/** Largest body of the built-in endpoints. */
+/** Largest body of the gateway's own endpoints. */
 export const jsonBytesMax = 65_536
 
 /** Methods whose body is never read. */

@@ -78,7 +78,7 @@ function authenticateWith(
       : authenticateBearer(text, issuers, schemes)
   const sent = {
     scheme: isCookie ? 'cookie' : kind,
-    isProven: kind === 'bearer' && carrier === proofCarrier,
+    cameAsDpop: kind === 'bearer' && carrier === proofCarrier,
   } as const
   return settle(sent, authentication)
 }
@@ -97,7 +97,7 @@ export function mayBeKeyOrToken(kind: SchemeName, carrier: Credential['carrier']
   return kind === 'secretKey' && carrier === 'bearer'
 }
 
-const bearerToken: Sent = { scheme: 'bearer', isProven: false }
+const bearerToken: Sent = { scheme: 'bearer', cameAsDpop: false }
 
 /** A key that was made elsewhere, or else a token that its issuer has to be asked about. */
 function keyOrToken(
@@ -107,7 +107,7 @@ function keyOrToken(
   const decide = (authentication: Authentication) =>
     authentication.kind === 'refused' && authentication.code === 'secret-key-invalid'
       ? asToken()
-      : toDecision({ scheme: 'secretKey', isProven: false }, authentication)
+      : toDecision({ scheme: 'secretKey', cameAsDpop: false }, authentication)
   return asKey instanceof Promise ? asKey.then(decide) : decide(asKey)
 }
 
@@ -120,33 +120,36 @@ function authenticateBearer(
   return foreign?.authenticate(token, issuers) ?? bearer.authenticate(token)
 }
 
-/** No account has a certificate until one is given it, so that one that is not known is no guess at a key. */
+/** An unknown certificate is not counted as a guess at a key: it was issued for something else. */
 function authenticateCertificate({ secretKey }: Schemes, thumbprint: string): Decision | Promise<Decision> {
-  const settle = (authentication: Authentication): Decision => {
-    const decision = toDecision({ scheme: 'secretKey', isProven: false }, authentication)
+  const toCertificateDecision = (authentication: Authentication): Decision => {
+    const decision = toDecision({ scheme: 'secretKey', cameAsDpop: false }, authentication)
     if (decision.kind === 'allowed' || decision.code !== 'secret-key-invalid') return decision
     return refused('certificate-unknown', 'secretKey', `no key is the certificate ${thumbprint}`)
   }
   const authentication = secretKey.authenticateDigest?.(Buffer.from(thumbprint, 'base64url'))
   if (authentication === undefined) return refused('certificate-unknown', 'secretKey')
-  return authentication instanceof Promise ? authentication.then(settle) : settle(authentication)
+  return authentication instanceof Promise
+    ? authentication.then(toCertificateDecision)
+    : toCertificateDecision(authentication)
 }
 
 /** How a credential came. */
 interface Sent {
   readonly scheme: DecisionScheme
-  /** Whether by the scheme for tokens beside a proof. */
-  readonly isProven: boolean
+  /** Whether it came as `Authorization: DPoP`. */
+  readonly cameAsDpop: boolean
 }
 
 /** A token that is bound to a key comes by `DPoP`, and no other token does (RFC 9449 7.1, 7.2). */
-function toDecision({ scheme, isProven }: Sent, authentication: Authentication): Decision {
+function toDecision({ scheme, cameAsDpop }: Sent, authentication: Authentication): Decision {
   const { holdsUntil } = authentication
   if (authentication.kind === 'authenticated') {
     const { principal, confirmation } = authentication
     const isBound = confirmation?.jkt !== undefined
-    if (isBound && !isProven) return refused('proof-missing', scheme, 'the token is bound to a key (cnf.jkt)')
-    if (isProven && !isBound) return refused('token-invalid', scheme, 'Authorization: DPoP, but no cnf.jkt')
+    if (isBound && !cameAsDpop)
+      return refused('proof-missing', scheme, 'the token is bound to a key (cnf.jkt)')
+    if (cameAsDpop && !isBound) return refused('token-invalid', scheme, 'Authorization: DPoP, but no cnf.jkt')
     return {
       kind: 'allowed',
       principal,

@@ -17,7 +17,7 @@ export interface Authenticator {
    * The credential in a part of a text, if it was decided about within the last second and nothing has changed since.
    * @param sent `carrier` undefined = a bearer token, or a secret key sent as one
    */
-  recall?(access: Access, sent: SentCredential, now: number): RecalledCredential | undefined
+  recall?(access: Access, sent: SentCredential, now: MonotonicMs): RecalledCredential | undefined
   /** Counts a cache hit: to be called once a recalled credential admits a request. */
   countHit?(): void
   /**
@@ -72,8 +72,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const startedAt = clock()
   const known = new RecentCredentials(acceptedBounds)
   /**
-   * Tokens that could only become valid with other keys. Secret keys are not kept: refusing one again is as cheap as
-   * finding it here.
+   * Refused tokens that could only become valid with other signing keys, such as forged ones. Secret keys are not
+   * kept: refusing one again is as cheap as finding it here.
    */
   const refused = new RecentCredentials(refusedBounds)
 
@@ -82,7 +82,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return (time - startedAt) / 1_000
   }
 
-  function decideIfCurrent(access: Access, sent: Credential, now: number): Decision | Promise<Decision> {
+  function decideIfCurrent(access: Access, sent: Credential, now: MonotonicMs): Decision | Promise<Decision> {
     const credential = knownOf(sent)
     const time = clock()
     return directory.isCurrent(now, time)
@@ -105,7 +105,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   function decideOrReuse(
     access: Access,
     credential: Credential,
-    now: number,
+    now: MonotonicMs,
     time: number,
   ): Decision | Promise<Decision> {
     const version = directory.version()
@@ -137,7 +137,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     access: Access,
     { kind, recent, recentAccess, recentVersion, recentUntil, recentEnd }: Credential,
     version: object | undefined,
-    now: number,
+    now: MonotonicMs,
     time: number,
   ): Decision | undefined {
     return recent !== undefined &&
@@ -153,7 +153,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   function recall(
     access: Access,
     { text, from, to, carrier }: SentCredential,
-    now: number,
+    now: MonotonicMs,
   ): RecalledCredential | undefined {
     const credential = known.find(text, from, to) ?? refused.find(text, from, to)
     if (credential === undefined || (credential.carrier ?? bearerCarrier) !== (carrier ?? bearerCarrier))

@@ -22,7 +22,7 @@ interface DocumentOptions {
   readonly portalPath: string | undefined
 }
 
-/** The OpenAPI document of the built-in endpoints. */
+/** The OpenAPI document of the gateway's own endpoints. */
 export function createApiEndpoint(options: DocumentOptions): OwnEndpoint {
   let made: { readonly body: string; readonly etag: string } | undefined
   return {

@@ -96,13 +96,13 @@ export function withoutHead(arrival: Arrival): Arrival {
   }
 }
 
-/** What the built-in endpoints need of a request's connection. */
+/** What the gateway's own endpoints need of a request's connection. */
 export type EndpointConnection = Pick<
   ClientExchange,
   'peerAddress' | 'protocol' | 'clientCertificate' | 'bodyState' | 'canPersist' | 'abort'
 >
 
-/** Attaches its arrival to a request for the built-in endpoints. */
+/** Attaches its arrival to a request for the gateway's own endpoints. */
 export function attachArrival(request: IncomingMessage, arrival: Arrival<EndpointConnection>): void {
   Object.assign(request, { [arrivalKey]: arrival })
 }

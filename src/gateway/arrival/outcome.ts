@@ -58,8 +58,8 @@ export interface Outcome {
   /** The target that it was sent to; undefined = none, or nobody asks. */
   readonly sentTo: SentTo | undefined
   /** When it was sent to the upstream, and when the complete response had arrived. */
-  readonly sentAt: number | undefined
-  readonly answeredAt: number | undefined
+  readonly sentAt: MonotonicMs | undefined
+  readonly answeredAt: MonotonicMs | undefined
 }
 
 /** The mutable form, which only this module uses: an Outcome may be passed in its place. */

@@ -3,7 +3,6 @@ import type { RequestHead } from '#http/exchange/request-head.ts'
 import { lengthsOf, valuesOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { CachingLines, cachingLengths } from '../routes/response-caching.ts'
-import type { ResponseHeaders } from '../routes/response-headers.ts'
 import type { ResponseCaching } from '../routes/route.ts'
 import type { WorkerScopes } from '../routes/worker-scopes.ts'
 import type { OwnCookies } from './own-cookies.ts'
@@ -22,7 +21,7 @@ const hopByHop = new Set([
 ])
 
 /** Fields of the upstream that never reach the client; its request ID is replaced by that of the gateway. */
-const dropped = new Set([...hopByHop, 'x-request-id'])
+export const droppedFields = new Set([...hopByHop, 'x-request-id'])
 
 export interface ResponseHeadInput extends LocationContext {
   readonly status: number
@@ -162,7 +161,7 @@ function isDropped(lower: string, { status, mayHaveTrailers, hasLength }: FieldC
   if (lower === 'trailer') return !mayHaveTrailers
   // Without a body there is no length (RFC 9110 8.6): a client that trusted it would wait for one.
   if (lower === 'content-length') return hasLength || status < 200 || status === 204
-  return dropped.has(lower)
+  return droppedFields.has(lower)
 }
 
 function rewriteValue(lower: string, value: string, context: LocationContext): string {
@@ -171,60 +170,21 @@ function rewriteValue(lower: string, value: string, context: LocationContext): s
   return publicValue(lower, value, context)
 }
 
-/**
- * The forwarded trailer lines: no framing, routing, credentials or control data (RFC 9110 6.5.1), nothing that is
- * removed from heads (the target's address, CORS, what the route removes), and nothing that the head's Connection
- * names.
- */
-export function responseTrailerLines(
-  trailers: readonly string[],
-  headers: readonly string[],
-  rules?: ResponseHeaders,
-): string {
-  const connectionOptions = connectionOptionsOf(headers)
-  let lines = ''
-  for (let index = 0; index + 1 < trailers.length; index += 2) {
-    const name = trailers[index] ?? ''
-    const lower = name.toLowerCase()
-    if (
-      forbiddenInTrailers.has(lower) ||
-      lower.startsWith('access-control-') ||
-      rules?.replacedNames.has(lower) ||
-      connectionOptions?.has(lower)
-    )
-      continue
-    lines += `${name}: ${trailers[index + 1]}\r\n`
-  }
-  return lines
-}
-
-const forbiddenInTrailers = new Set([
-  ...dropped,
-  'content-length',
-  'content-encoding',
-  'content-type',
-  'content-range',
-  'trailer',
-  'set-cookie',
-  'host',
-  'location',
-  'content-location',
-  'www-authenticate',
-  'date',
-  'age',
-  'cache-control',
-  'expires',
-  'retry-after',
-  'vary',
-])
-
 /** The lengths of names that are not simply forwarded. */
-const lengths = lengthsOf([...dropped, 'trailer', 'content-length', 'date', ...pathFields, workerAllowed])
+const lengths = lengthsOf([
+  ...droppedFields,
+  'trailer',
+  'content-length',
+  'date',
+  'set-cookie',
+  ...pathFields,
+  workerAllowed,
+])
 
 const lengthsWithCaching = lengths.map((isSpecial, length) => isSpecial | (cachingLengths[length] ?? 0))
 
 /** Names that the upstream's Connection marks as hop-by-hop; undefined where there are none. */
-function connectionOptionsOf(headers: readonly string[]): Set<string> | undefined {
+export function connectionOptionsOf(headers: readonly string[]): Set<string> | undefined {
   let names: Set<string> | undefined
   for (const value of valuesOf(headers, 'connection')) {
     for (const part of value.toLowerCase().split(',')) {

@@ -113,9 +113,9 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
   function clientLines(input: RequestHeadInput): string {
     const { rawHeaders, connectionOptions, body, strippedPrefix } = input
     const { headers, basePath = '' } = input.route.upstream
-    const ruleOf = ruleFor(input.route)
+    const ruleOf = ruleFor(headers)
     // The cost is read from the body as it passes, so it must not be compressed, unless the upstream's config says so.
-    const asksForIdentity = input.route.costField !== undefined && ruleOf('accept-encoding') === 'pass'
+    const asksForUncompressed = input.route.costField !== undefined && ruleOf('accept-encoding') === 'pass'
     let lines = ''
     for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
       const name = rawHeaders[index] ?? ''
@@ -124,7 +124,7 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
         !isForwarded(rule, input) ||
         (rule === 'authorization' && isKeyToDrop(rawHeaders[index + 1] ?? '', input)) ||
         (connectionOptions !== undefined && isConnectionOption(connectionOptions, name)) ||
-        (asksForIdentity && name.toLowerCase() === 'accept-encoding')
+        (asksForUncompressed && name.toLowerCase() === 'accept-encoding')
       )
         continue
       const value = rawHeaders[index + 1] ?? ''
@@ -136,30 +136,30 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
               strippedPrefix: atBasePath(strippedPrefix, basePath),
             })
     }
-    if (asksForIdentity) lines += 'Accept-Encoding: identity\r\n'
+    if (asksForUncompressed) lines += 'Accept-Encoding: identity\r\n'
     const ownLines = framingLine(body) + connectionLines(input)
     return headers === undefined ? lines + ownLines : lines + ownLines + headers.lines
   }
 
   /** The gateway's traceparent is omitted if the client's Connection field lists traceparent as hop-by-hop. */
   function traceLine({ route, connectionOptions }: RequestHeadInput, traceparent: string): string {
-    const isPassed = ruleFor(route)('traceparent') === 'pass'
+    const isPassed = ruleFor(route.upstream.headers)('traceparent') === 'pass'
     const isHopByHop = connectionOptions !== undefined && isConnectionOption(connectionOptions, 'traceparent')
     return isPassed && !isHopByHop ? `traceparent: ${traceparent}\r\n` : ''
   }
 
-  function ruleFor({ upstream: { headers } }: RequestHeadInput['route']): (name: string) => HeaderRule {
+  function ruleFor(headers: UpstreamHeaders | undefined): (name: string) => HeaderRule {
     return headers === undefined ? rules.ruleOf : rulesWith(headers)
   }
 
   /** Applies on a public route too, where credentials are not read. */
   function isKeyToDrop(authorization: string, { route }: RequestHeadInput): boolean {
-    const isForwarded = route.forwardsCredentials || route.access.leavesAuthorization
-    return !isForwarded && rules.isKeyAuthorization(authorization)
+    const keepsCredentials = route.forwardsCredentials || route.access.leavesAuthorization
+    return !keepsCredentials && rules.isKeyAuthorization(authorization)
   }
 
   function writeTrailers(rawTrailers: readonly string[], { headers }: HeadUpstream): string {
-    const ruleOf = headers === undefined ? rules.ruleOf : rulesWith(headers)
+    const ruleOf = ruleFor(headers)
     let lines = ''
     for (let index = 0; index + 1 < rawTrailers.length; index += 2) {
       const name = rawTrailers[index] ?? ''

@@ -8,6 +8,7 @@ import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { Allowance } from '#platform/allowance.ts'
+import type { MonotonicMs } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
@@ -16,6 +17,7 @@ import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { recordAllowances } from '../arrival/outcome.ts'
 import { createCredentialRefusal } from '../refusals/credential-refusal.ts'
 import type { GatedRoute } from '../routes/route.ts'
+import type { EventualResult, GateResult } from './gate-result.ts'
 
 export interface DecisionEffectsOptions {
   readonly limiter: RateLimiter
@@ -29,14 +31,6 @@ export interface DecisionEffectsOptions {
   readonly keyUses: Pick<KeyUses, 'record'>
 }
 
-/** The admitted route, or the error. */
-export type GateResult<MatchedRoute extends GatedRoute> = MatchedRoute | GatehouseError
-
-/** A result, available at once or later. */
-export type EventualResult<MatchedRoute extends GatedRoute> =
-  | GateResult<MatchedRoute>
-  | Promise<GateResult<MatchedRoute>>
-
 /** Counts decisions and takes limits. Synchronous unless the store has to be asked. */
 export interface DecisionEffects {
   /** Applies all effects of a final decision: those below, in their order. */
@@ -45,7 +39,10 @@ export interface DecisionEffects {
     arrival: GatedArrival,
     decision: Decision,
   ): EventualResult<MatchedRoute>
-  /** Records the use of a valid secret key. */
+  /**
+   * Records the use of a valid secret key, at most once a second for each address. The time is noted on the credential,
+   * the only part of an arrival that changes: requests with the same key share it.
+   */
   recordKeyUse(arrival: GatedArrival, decision: AllowedDecision): void
   /** Counts the request against its rate, the quota of its key and the plan, and counts the decision. */
   takeLimits<MatchedRoute extends GatedRoute>(
@@ -66,7 +63,7 @@ export interface DecisionEffects {
   countRefusal(scheme: DecisionScheme | undefined, error: GatehouseError): GatehouseError
 }
 
-/** After a use of a key was recorded, further uses for the same head and address are not recorded for this long. */
+/** After a use of a key was recorded, further uses of the same credential from the same address are not recorded for this long. */
 const keyUseIntervalMs = 1_000
 
 export function createDecisionEffects(options: DecisionEffectsOptions): DecisionEffects {
@@ -115,7 +112,7 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
   async function countAgainstQuotasLater(
     excess: Promise<GatehouseError | undefined>,
     principal: Principal | undefined,
-    arrivedAt: number,
+    arrivedAt: MonotonicMs,
     allowances: Allowance[],
   ): Promise<GatehouseError | undefined> {
     return (await excess) ?? countAgainstQuotas(principal, arrivedAt, allowances)

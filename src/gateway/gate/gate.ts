@@ -4,6 +4,7 @@ import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
 import { type AllowedDecision, type Decision, type Refusal, refusedCredential } from '#identity/decision.ts'
 import { createLookUpGuard } from '#identity/limits/failures.ts'
 import type { Principal } from '#identity/principal.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
@@ -11,12 +12,8 @@ import { recordDecision, recordRoute } from '../arrival/outcome.ts'
 import type { CheckBasicKey } from '../browser/ambient-credentials.ts'
 import { countedCode } from '../refusals/credential-refusal.ts'
 import type { GatedRoute } from '../routes/route.ts'
-import {
-  createDecisionEffects,
-  type DecisionEffectsOptions,
-  type EventualResult,
-  type GateResult,
-} from './decision-effects.ts'
+import { createDecisionEffects, type DecisionEffectsOptions } from './decision-effects.ts'
+import type { EventualResult, GateResult } from './gate-result.ts'
 import type { CheckPossession } from './possession.ts'
 import { type CredentialTakerOptions, createCredentialTaker } from './route-credentials.ts'
 
@@ -41,7 +38,7 @@ export type Gate<MatchedRoute extends GatedRoute, Incoming extends GatedArrival 
   arrival: Incoming,
 ) => EventualResult<MatchedRoute>
 
-/** The refusal of a secret key or token that is not looked up. */
+/** The refusal of a secret key or token that is not looked up, as of one that cannot be valid. */
 const notLookedUp = { isMalformed: true, isCounted: true }
 const unknownKey: Refusal = { ...refusedCredential(countedCode, notLookedUp), scheme: 'secretKey' }
 const unknownToken: Refusal = { ...refusedCredential('token-invalid', notLookedUp), scheme: 'bearer' }
@@ -89,14 +86,14 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
     if (admission === 'not-now') return admit(route, arrival, unansweredToken)
     if (!admission) return admit(route, arrival, kind === 'bearer' ? unknownToken : unknownKey)
     try {
-      return await decide(route, arrival, performance.now())
+      return await decide(route, arrival, monotonicClock())
     } finally {
       const { decision } = arrival.outcome
       lookUps.release(address, decision?.kind === 'refused' && decision.code === 'issuer-unavailable')
     }
   }
 
-  function decide(route: MatchedRoute, arrival: Incoming, now: number): EventualResult<MatchedRoute> {
+  function decide(route: MatchedRoute, arrival: Incoming, now: MonotonicMs): EventualResult<MatchedRoute> {
     const decision = authenticator.decide(route.access, credentialsOf(arrival), now)
     return decision instanceof Promise
       ? admitLater(route, arrival, decision)
@@ -113,7 +110,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
     return admit(route, arrival, await decision)
   }
 
-  /** @param isConfirmed whether the decision is based on the store's current state, not on the cache */
+  /** @param isConfirmed whether the store has already been asked about what the cache says */
   function admit(
     route: MatchedRoute,
     arrival: Incoming,
@@ -122,7 +119,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
   ): EventualResult<MatchedRoute> {
     recordDecision(arrival.outcome, decision)
     if (decision.kind === 'allowed' && decision.confirmation !== undefined && !isConfirmed)
-      return admitProven(route, arrival, decision)
+      return checkProof(route, arrival, decision)
     if (steps) tellDecision(steps, decision)
     if (decision.kind === 'refused') return effects.countRefusedCredential(route, arrival, decision)
     return admitCaller(route, arrival, decision, isConfirmed)
@@ -132,7 +129,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
    * Checks the proof that the decision asks for, then admits the caller. If the decision is confirmed with the store
    * later, the proof is not checked again: it would count as replayed.
    */
-  function admitProven(
+  function checkProof(
     route: MatchedRoute,
     arrival: Incoming,
     decision: AllowedDecision,
@@ -171,23 +168,29 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
       : sharedError('address-forbidden')
   }
 
-  /** A caller who is refused because of a cached record may have got another role or been verified since. */
+  /**
+   * A caller who is refused because of a cached record may have got another role or been verified since. If the store
+   * cannot be asked, the refusal stands.
+   */
   async function admitConfirmed(
     route: MatchedRoute,
     arrival: Incoming,
     decision: Decision,
   ): Promise<GateResult<MatchedRoute>> {
-    const isUpToDate = await authenticator.confirm().then(
-      () => true,
-      () => false,
-    )
+    const isUpToDate = await authenticator.confirm().then(() => true, notConfirmed)
     const latest = isUpToDate
-      ? await authenticator.decide(route.access, credentialsOf(arrival), performance.now())
+      ? await authenticator.decide(route.access, credentialsOf(arrival), monotonicClock())
       : decision
     return admit(route, arrival, latest, true)
   }
 
   return gate
+}
+
+/** @returns false if the store could not be asked. @throws any other error */
+function notConfirmed(error: unknown): false {
+  if (error instanceof GatehouseError && error.code === 'store-unavailable') return false
+  throw error
 }
 
 /** The steps of a decision about a request, in the order in which they are taken. */

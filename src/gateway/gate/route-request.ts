@@ -15,8 +15,8 @@ import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
 import { type HeadUpstream, isLastOnConnection, type RequestHeadInput } from '../forward/upstream-head.ts'
 import type { Route } from '../routes/route.ts'
 import { matchError, type RouteTable } from '../routes/table.ts'
-import type { GateResult } from './decision-effects.ts'
 import type { StepListener } from './gate.ts'
+import type { GateResult } from './gate-result.ts'
 
 /** Finds the route of a request, or the error that it is refused with; the log line names the intended route. */
 export function findRoute<Upstream>(

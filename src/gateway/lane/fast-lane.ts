@@ -11,7 +11,7 @@ import type { AllowedDecision } from '#identity/decision.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { AddressSet } from '#platform/addresses.ts'
-import { monotonicClock } from '#platform/clock.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import { copyString } from '#platform/text.ts'
 import { callerTextsOf } from '../arrival/caller-texts.ts'
 import type { Destination } from '../arrival/outcome.ts'
@@ -24,7 +24,7 @@ import type { OwnPaths } from '../routes/own-paths.ts'
 import { readRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
-import type { Forwarding, LaneDecision } from './lane-arrival.ts'
+import type { Forwarding, LaneFindings } from './lane-arrival.ts'
 import { LaneRequest } from './lane-request.ts'
 import { createOrdinaryHeadReader, type OrdinaryFields } from './ordinary-head.ts'
 
@@ -43,15 +43,15 @@ interface FastLaneOptions {
 }
 
 /**
- * Handles the common case in one pass: HTTP/1.1, a caller who was decided about a moment ago, no cookies of the
+ * Recognises the common case in one pass: HTTP/1.1, a caller who was decided about a moment ago, no cookies of the
  * gateway, no upgrade, no field whose value has to be looked at. There is no lane with CORS, assertions or tracing
  * (runtime/assembly/traffic.ts).
  * @returns undefined if the request is not ordinary: the general path then takes the same steps
  *   (gateway/server/server.ts)
  */
-export type FastLane = (connection: ClientExchange, head: RequestHead) => LaneRequest | undefined
+export type RecognizeOrdinary = (connection: ClientExchange, head: RequestHead) => LaneRequest | undefined
 
-export function createFastLane(options: FastLaneOptions): FastLane {
+export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
   const { names, carriers, trusted, ownPaths, table, authenticator, forwarding, writeIdentity } = options
   const readHead = createOrdinaryHeadReader(options)
 
@@ -69,9 +69,10 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     const caller = recallCaller(route.access, head, fields, now)
     if (caller === undefined || !isFinal(caller, route.access, peerAddress)) return undefined
     const { decision, credential } = caller
+    if (decision.kind === 'allowed' && decision.principal !== undefined) authenticator.countHit?.()
     const { host } = fields
-    const decided = { arrivedAt: now, host, destination, route, decision, credential, carriers, forwarding }
-    const request = new LaneRequest(connection, head, decided)
+    const findings = { arrivedAt: now, host, destination, route, decision, credential, carriers, forwarding }
+    const request = new LaneRequest(connection, head, findings)
     if (decision.kind === 'allowed') request.headerLines = writeLines(request, decision, fields.lines)
     return request
   }
@@ -87,7 +88,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     access: Access,
     head: ParsedHead,
     { credentialStart: from, credentialEnd: to, carrier }: OrdinaryFields,
-    now: number,
+    now: MonotonicMs,
   ): Caller | undefined {
     if (access.kind === 'public') return to === 0 ? anonymous : undefined
     if (to === 0) return access.isOptional || carriers.certificate ? undefined : withoutCredential
@@ -99,9 +100,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
     if (decision.kind === 'refused' || decision.principal === undefined) return true
     const { principal } = decision
     if (principal.profile === undefined || !isFromAllowedAddress(principal, address)) return false
-    if (authorize(access, principal) !== undefined) return false
-    authenticator.countHit?.()
-    return true
+    return authorize(access, principal) === undefined
   }
 
   /** In the order of gateway/forward/upstream-head.ts: identity last, so that no client field can follow it. */
@@ -136,7 +135,7 @@ export function createFastLane(options: FastLaneOptions): FastLane {
 const afterHttp = 'X-Forwarded-Proto: http\r\nX-Forwarded-Host: '
 const afterHttps = 'X-Forwarded-Proto: https\r\nX-Forwarded-Host: '
 
-type Caller = Pick<LaneDecision, 'decision' | 'credential'>
+type Caller = Pick<LaneFindings, 'decision' | 'credential'>
 
 const anonymous: Caller = { decision: anonymousDecision, credential: undefined }
 

@@ -6,6 +6,7 @@ import { type Credential, type Credentials, noCredentials } from '#identity/cred
 import type { Decision } from '#identity/decision.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import type { Allowance } from '#platform/allowance.ts'
+import type { MonotonicMs } from '#platform/clock.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 import type { Client } from '../arrival/client.ts'
 import {
@@ -30,9 +31,9 @@ export interface Forwarding {
   readonly events: ForwardEvents<LaneArrival>
 }
 
-/** What the fast lane found out about a request. */
-export interface LaneDecision {
-  readonly arrivedAt: number
+/** What the fast lane has found out about a request. */
+export interface LaneFindings {
+  readonly arrivedAt: MonotonicMs
   /** As it was sent. */
   readonly host: string
   readonly destination: Destination
@@ -47,7 +48,7 @@ export interface LaneDecision {
 /**
  * One object for every part that the rest of the gateway expects of an ordinary request: arrival, fields, client,
  * forwarded and outgoing request. Its client is the peer of its connection, it has none of the uncommon fields, and
- * nothing of it is rewritten. What both lanes send is compared in test/gateway/server/ordinary-head.test.ts.
+ * nothing of it is rewritten. What the lane and the general path send is compared in test/gateway/server/ordinary-head.test.ts.
  */
 export abstract class LaneArrival
   extends OutgoingRequest<ForwardedRequest>
@@ -56,7 +57,7 @@ export abstract class LaneArrival
   readonly connection: ClientExchange
   readonly head: ParsedHead
   readonly requestId: string
-  readonly arrivedAt: number
+  readonly arrivedAt: MonotonicMs
   readonly host: string
   readonly route: Route<Upstream>
   readonly decision: Decision
@@ -67,22 +68,22 @@ export abstract class LaneArrival
   /** The lines for the target, without Host: set before the request is forwarded. */
   headerLines = ''
 
-  constructor(connection: ClientExchange, head: ParsedHead, decided: LaneDecision) {
+  constructor(connection: ClientExchange, head: ParsedHead, findings: LaneFindings) {
     super()
     this.connection = connection
     this.head = head
     this.requestId = createRequestId()
-    this.arrivedAt = decided.arrivedAt
-    this.host = decided.host
-    this.route = decided.route
-    this.decision = decided.decision
-    this.credentials = decided.credential ?? noCredentials
-    this.carriers = decided.carriers
-    this.forwarding = decided.forwarding
+    this.arrivedAt = findings.arrivedAt
+    this.host = findings.host
+    this.route = findings.route
+    this.decision = findings.decision
+    this.credentials = findings.credential ?? noCredentials
+    this.carriers = findings.carriers
+    this.forwarding = findings.forwarding
     this.outcome = createOutcome()
-    recordDestination(this.outcome, decided.destination)
-    recordRoute(this.outcome, decided.route)
-    recordDecision(this.outcome, decided.decision)
+    recordDestination(this.outcome, findings.destination)
+    recordRoute(this.outcome, findings.route)
+    recordDecision(this.outcome, findings.decision)
   }
 
   get request(): this {
@@ -110,7 +111,10 @@ export abstract class LaneArrival
   }
 
   get hasAuthorization(): boolean {
-    return this.credentials.kind === 'bearer'
+    const { credentials } = this
+    return (
+      credentials.kind === 'bearer' || (credentials.kind === 'secretKey' && credentials.carrier === 'bearer')
+    )
   }
 
   get isTrusted(): boolean {

@@ -3,8 +3,8 @@ import type { UpstreamFailure } from '#http/outgoing/failure.ts'
 import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import type { UpstreamConnection, UpstreamResponseEvents } from '#http/outgoing/upstream-connection.ts'
 import type { Acquisition, Waiter } from '#http/upstream/pool/claim.ts'
-import type { Target } from '#http/upstream/target.ts'
-import { monotonicClock } from '#platform/clock.ts'
+import { noTargets, type Target } from '#http/upstream/target.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import { recordAnswered, recordSent, recordStatus, recordUpstream } from '../arrival/outcome.ts'
 import { forward, forwardSent } from '../forward/forward.ts'
 import { forwardedResponseLines } from '../forward/forwarded-response.ts'
@@ -20,7 +20,6 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
   #acquisition: Acquisition | undefined
   #upstreamConnection: UpstreamConnection | undefined
 
-  /** @throws nothing: failures are reported as events */
   forward(): void {
     const { route, head, outcome } = this
     const { events } = this.forwarding
@@ -29,7 +28,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
       forward(this, events)
       return
     }
-    const target = route.upstream.chooseTarget(this, none)
+    const target = route.upstream.chooseTarget(this, noTargets)
     if (target === undefined || target.health?.isEjected) {
       forward(this, events, target)
       return
@@ -40,7 +39,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     this.#acquisition = target.pool.acquire(this, false)
   }
 
-  onConnection(connection: UpstreamConnection, now: number): void {
+  onConnection(connection: UpstreamConnection, now: MonotonicMs): void {
     if (this.#target === undefined) throw new Error('a request without a target')
     this.#upstreamConnection = connection
     connection.start(this.headFor(this.#target), this, this, now)
@@ -129,5 +128,3 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     return true
   }
 }
-
-const none: readonly Target[] = []

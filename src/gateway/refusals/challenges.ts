@@ -89,7 +89,7 @@ function usualChallengeOf(scheme: SchemeName, code: ErrorCode): string {
 /** Refusals of endpoints that take an access token, not the keys in the body. */
 const keyCodes: ReadonlySet<ErrorCode> = new Set(['credentials-invalid', 'secret-key-expired'])
 
-/** The schemes of built-in endpoints: keys, or tokens. */
+/** The schemes of the gateway's own endpoints: keys, or tokens. */
 function ownSchemes(code: ErrorCode): readonly SchemeName[] {
   return keyCodes.has(code) ? ['secretKey'] : ['bearer']
 }

@@ -24,7 +24,7 @@ interface ServerTls {
 export interface ServerOptions extends SessionLimits {
   /** Whether HTTP/2 is spoken: cannot change. */
   readonly http2: boolean
-  /** Certificate and key, both in PEM; undefined = plain HTTP. */
+  /** undefined = plain HTTP. Whether it is used cannot change. */
   readonly tls: ServerTls | undefined
 }
 
@@ -77,12 +77,12 @@ export interface ArrivalServer<Incoming = Arrival> {
   readonly connections: Pick<DeadlineSweep<OpenConnection>, 'size' | typeof Symbol.iterator>
   /** The requests that have no complete response yet. */
   openArrivals(): Iterable<Incoming>
-  /** Answers the requests that have not been answered yet with a problem. @returns how many there were */
-  abortUnanswered(error: GatehouseError): number
+  /** Aborts the open arrivals (see RequestHandler.abort). @returns how many there were */
+  abortOpen(error: GatehouseError): number
   /** @param withinMs how long it may take */
   startDrain(withinMs: number): void
   /**
-   * Applies new options, except for the use of TLS, which cannot change.
+   * Applies new options, except for the use of HTTP/2 and of TLS, which cannot change.
    * @throws if TLS cannot use the certificate: nothing has changed then
    */
   reconfigure(options: ServerOptions): void
@@ -171,10 +171,10 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
       }
   }
 
-  function abortUnanswered(error: GatehouseError): number {
-    const unanswered = [...openArrivals()]
-    for (const arrival of unanswered) handler.abort(arrival, error)
-    return unanswered.length
+  function abortOpen(error: GatehouseError): number {
+    const open = [...openArrivals()]
+    for (const arrival of open) handler.abort(arrival, error)
+    return open.length
   }
 
   return {
@@ -185,7 +185,7 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
       handler.startDrain()
       for (const connection of connections) connection.startDrain(withinMs)
     },
-    abortUnanswered,
+    abortOpen,
     reconfigure: (changed) => {
       adapt({ ...changed, tls: tlsOf(changed) })
       sessions?.adapt(changed)

@@ -21,7 +21,7 @@ import type { Route } from '../routes/route.ts'
 export interface AdmittedRequest<Upstream> {
   readonly route: Route<Upstream>
   readonly arrival: Arrival
-  readonly upstreamHead: RequestHeadInput
+  readonly headInput: RequestHeadInput
   /** undefined = nothing of its body has been read. */
   readonly heldBody?: HeldBody
 }
@@ -74,7 +74,7 @@ const tooLarge = 'the body is too large for includeUsage, so its stream was not 
 
 /** The request with its body, which asks for usage if it may. The client has been sent its 100. */
 function withHeldBody<Upstream>(
-  { route, arrival, upstreamHead }: AdmittedRequest<Upstream>,
+  { route, arrival, headInput }: AdmittedRequest<Upstream>,
   heldBody: HeldBody,
 ): AdmittedRequest<Upstream> {
   const [bytes] = heldBody.chunks
@@ -85,12 +85,12 @@ function withHeldBody<Upstream>(
   if (asked) heldBody.replace(asked)
   const body = asked ? lengthened(arrival.head, asked) : arrival.head.body
   const head = changedHead(arrival.head, { body, expectsContinue: false })
-  const rawHeaders = withoutFields(upstreamHead.rawHeaders, (name) => name === 'expect')
+  const rawHeaders = withoutFields(headInput.rawHeaders, (name) => name === 'expect')
   const isLast = isLastOnConnection(head, route)
   return {
     route,
     arrival: { ...arrival, head },
-    upstreamHead: { ...upstreamHead, rawHeaders, body, isLast },
+    headInput: { ...headInput, rawHeaders, body, isLast },
     heldBody,
   }
 }

@@ -20,7 +20,7 @@ const idleTurnsMax = 2
  * @returns false if requests were aborted at the deadline
  */
 export async function drainServer(
-  { servers, connections, startDrain, abortUnanswered }: ArrivalServer,
+  { servers, connections, startDrain, abortOpen }: ArrivalServer,
   timeoutMs: number,
 ): Promise<boolean> {
   startDrain(timeoutMs)
@@ -32,10 +32,10 @@ export async function drainServer(
     [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
   )
   await waitFor(closed, Math.max(0, endsAt - performance.now()))
-  const unanswered = abortUnanswered(new GatehouseError('shutting-down'))
-  if (unanswered > 0) await waitFor(closed, flushTimeoutMs)
+  const aborted = abortOpen(new GatehouseError('shutting-down'))
+  if (aborted > 0) await waitFor(closed, flushTimeoutMs)
   for (const { socket } of connections) socket.destroy()
-  return unanswered === 0
+  return aborted === 0
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { CounterSeries } from '#ops/metrics/instrument.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
-import { monotonicClock } from '#platform/clock.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import { registeredMethods } from '#platform/http.ts'
 import type { Log } from '#platform/log/log.ts'
 import { memoize, memoizeLast } from '#platform/memoize.ts'
@@ -66,7 +66,7 @@ export function createObserver(options: ObserverOptions): Observer {
     if (logsAccess) log.line(accessLine(arrival, now, isComplete), 'request')
   }
 
-  function count({ head, outcome, arrivedAt, connection }: Arrival, now: number): void {
+  function count({ head, outcome, arrivedAt, connection }: Arrival, now: MonotonicMs): void {
     const { route, routeIndex, upstream, sentAt, answeredAt, trace, status = clientClosedRequest } = outcome
     // The time that a WebSocket stays open is not its latency.
     const endedAt = status === switchingProtocols ? (answeredAt ?? now) : now

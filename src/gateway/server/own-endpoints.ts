@@ -22,7 +22,7 @@ export interface EndpointParts {
   readonly ownPaths: Pick<OwnPaths, 'methodsOf'>
 }
 
-/** The built-in endpoints. */
+/** The gateway's own endpoints. */
 interface OwnEndpoints {
   /** Answers a request to one of them, using those of its config. */
   handle(arrival: Arrival, parts: EndpointParts): void

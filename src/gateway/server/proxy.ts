@@ -88,8 +88,8 @@ interface LaneProxy extends RequestProxy {
 }
 
 /**
- * The proxy path: no body is parsed here. A request is matched to its route, authenticated and authorised, and only
- * then forwarded.
+ * The proxy path: a request is matched to its route, authenticated and authorised, and only then forwarded. Its body
+ * is relayed unread, except on routes with `includeUsage`; a response's, except on those with `costField`.
  */
 export function createProxy(options: ProxyOptions): LaneProxy {
   const {
@@ -106,13 +106,13 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     grpcCalls,
   } = options
   const terms = { writeTrailers: writer.writeTrailers, ownCookies, stickyCookies, portalScopes }
-  const readUpstreamHead = createUpstreamHeadReader(options)
+  const readHeadInput = createUpstreamHeadReader(options)
   const findRoute = (arrival: Arrival) => {
     const route = findForwardingRoute(table, arrival)
     if (route instanceof GatehouseError || arrival.head.upgrade === undefined) return route
     return checkUpgrade(table, route, arrival)
   }
-  // Shared by both lanes.
+  // Shared by the lane and the general path.
   const effects = createDecisionEffects(options)
   const gate = createGate<Route<Upstream>>({ ...options, findRoute }, effects)
   const events = createEvents(options)
@@ -125,13 +125,14 @@ export function createProxy(options: ProxyOptions): LaneProxy {
     arrival: Arrival,
     secondTargets: SecondTargets | undefined,
   ): void {
-    const upstreamHead = readUpstreamHead(route, arrival)
-    if (!upstreamHead) answerOptions(arrival, route.methods ?? standardMethods)
-    else if (!route.includesUsage) send({ route, arrival, upstreamHead }, secondTargets)
+    const headInput = readHeadInput(route, arrival)
+    // The gateway is the final recipient (Max-Forwards).
+    if (!headInput) answerOptions(arrival, route.methods ?? standardMethods)
+    else if (!route.includesUsage) send({ route, arrival, headInput }, secondTargets)
     else
       askForUsage(
         options.heldBodies,
-        { route, arrival, upstreamHead },
+        { route, arrival, headInput },
         {
           send: (request) => send(request, secondTargets),
           fail: (error) => answerFailure(arrival, error),
@@ -140,11 +141,11 @@ export function createProxy(options: ProxyOptions): LaneProxy {
   }
 
   function send(
-    { route, arrival, upstreamHead, heldBody }: AdmittedRequest<Upstream>,
+    { route, arrival, headInput, heldBody }: AdmittedRequest<Upstream>,
     secondTargets: SecondTargets | undefined,
   ): void {
     const { connection, head, outcome } = arrival
-    const { principal, strippedPrefix, isUpgrade, isLast } = upstreamHead
+    const { principal, strippedPrefix, isUpgrade, isLast } = headInput
     if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
     if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
     if (connection.httpVersion === '2' && isGrpcCall(head)) grpcCalls.onForwarded()
@@ -156,7 +157,7 @@ export function createProxy(options: ProxyOptions): LaneProxy {
         destination: destinationOf(outcome),
         strippedPrefix,
         secondTargets,
-        headerLines: writer.writeHead(upstreamHead),
+        headerLines: writer.writeHead(headInput),
         isLast,
         accountId: principal?.accountId,
         isUpgrade,

@@ -1,7 +1,7 @@
 import type { NameTable } from '#http/h1/name-table.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
 import { answerNoContent, answerOptions, chooseScope, type ScopeOptions } from '../gate/choose-scope.ts'
-import type { FastLane } from '../lane/fast-lane.ts'
+import type { RecognizeOrdinary } from '../lane/fast-lane.ts'
 import { LaneRequest } from '../lane/lane-request.ts'
 import { answerProblem } from '../refusals/send-problem.ts'
 import { standardMethods } from '../routes/route.ts'
@@ -18,12 +18,12 @@ import type { RequestProxy } from './proxy.ts'
 /** How requests are handled under one config. A reload replaces it as a whole: no request meets two of them. */
 export interface Traffic extends ScopeOptions, ArrivalReader {
   readonly observer: Observer
-  /** The built-in endpoints. */
+  /** The gateway's own endpoints. */
   readonly api: EndpointParts['api']
   readonly ownPaths: ScopeOptions['ownPaths'] & EndpointParts['ownPaths']
   readonly proxy: RequestProxy
   /** undefined = no request of this config is ordinary. */
-  readonly fastLane: FastLane | undefined
+  readonly fastLane: RecognizeOrdinary | undefined
   /** The request fields that are not simply forwarded. */
   readonly names: NameTable
 }

@@ -3,6 +3,7 @@ import type { Upstream } from '#http/upstream/upstream.ts'
 import type { Exporter, Span } from '#ops/tracing/exporter.ts'
 import type { Trace, Tracer } from '#ops/tracing/tracer.ts'
 import { withoutBrackets } from '#platform/addresses.ts'
+import type { MonotonicMs } from '#platform/clock.ts'
 import { registeredMethods } from '#platform/http.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 import { recordTrace, type SentTo } from '../arrival/outcome.ts'
@@ -10,7 +11,7 @@ import { type Route, upstreamTarget } from '../routes/route.ts'
 import { loggedPath, pathForLog } from './access-line.ts'
 
 /** Finds the place of a finished request in its trace, and sends its spans if it is sampled. */
-export type RecordTrace = (arrival: Arrival, now: number) => void
+export type RecordTrace = (arrival: Arrival, now: MonotonicMs) => void
 
 interface TraceRecorderOptions {
   readonly tracer: Tracer
@@ -46,7 +47,7 @@ export function createTraceRecorder({ tracer, exporter, routes }: TraceRecorderO
   }
 }
 
-function serverSpan(arrival: Arrival, trace: Trace, route: TracedRoute | undefined, now: number): Span {
+function serverSpan(arrival: Arrival, trace: Trace, route: TracedRoute | undefined, now: MonotonicMs): Span {
   const { head, outcome, arrivedAt, requestId, client, connection } = arrival
   const { status, code, decision } = outcome
   const httpRoute = route && (route.prefix || '/')
@@ -83,8 +84,8 @@ function serverSpan(arrival: Arrival, trace: Trace, route: TracedRoute | undefin
 interface TracedCall {
   readonly route: TracedRoute
   readonly sentTo: SentTo
-  readonly sentAt: number
-  readonly now: number
+  readonly sentAt: MonotonicMs
+  readonly now: MonotonicMs
 }
 
 function clientSpan(

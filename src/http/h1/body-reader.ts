@@ -1,5 +1,6 @@
 import type { RequestBody } from '../exchange/request-head.ts'
 import { ChunkExtensions, ChunkedDecoder } from './chunked-decoder.ts'
+import { noBytes } from './read-buffers.ts'
 
 /** How many bytes of chunk extensions are allowed beyond the size of the body, as no other limit counts them. */
 const extensionBytesMax = 16_384
@@ -40,8 +41,6 @@ export class BodyReader {
     const data = chunk.length > this.#remaining ? chunk.subarray(0, this.#remaining) : chunk
     this.#remaining -= data.length
     this.#onData(data)
-    return data.length === chunk.length ? nothing : chunk.subarray(data.length)
+    return data.length === chunk.length ? noBytes : chunk.subarray(data.length)
   }
 }
-
-const nothing = Buffer.alloc(0)

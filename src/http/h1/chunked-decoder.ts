@@ -1,5 +1,6 @@
 import { MalformedMessage } from '../exchange/request-head.ts'
 import { isTooLong, parseFieldLines } from './field-lines.ts'
+import { noBytes } from './read-buffers.ts'
 import { smallChunkBytesMax } from './response-writer.ts'
 
 /** With this many hexadecimal digits, any size is exact as a number. */
@@ -61,7 +62,7 @@ export class ChunkedDecoder {
       this.#deliver(bytes)
     }
     // Nearly always empty, and an empty view would be one more object.
-    return at === bytes.length ? nothing : bytes.subarray(at)
+    return at === bytes.length ? noBytes : bytes.subarray(at)
   }
 
   /** @returns where the next step begins; `at` if more has to arrive */
@@ -167,8 +168,6 @@ function copy(
 function malformedSize(): MalformedMessage {
   return new MalformedMessage('chunk', 'has a malformed size')
 }
-
-const nothing = Buffer.alloc(0)
 
 /** Limit for the extensions of one chunk. */
 const lineBytesMax = 256

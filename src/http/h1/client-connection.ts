@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { monotonicClock } from '#platform/clock.ts'
 import type {
   BodyState,
   ClientExchange,
@@ -75,6 +76,7 @@ export class ClientConnection
   canPersist(): boolean {
     if (!this.head?.isPersistent || this.#isClosing || this.options.isDraining()) return false
     if (this.#requestReader.isBodyWhole) return true
+    // What remains of a body of unknown length is bounded as it arrives (onDiscard).
     // A client that waits for a 100 may or may not send the body after all, so the next bytes are ambiguous.
     return !this.head.expectsContinue && (this.#requestReader.bodyRemaining ?? 0) <= discardedBytesMax
   }
@@ -127,7 +129,7 @@ export class ClientConnection
   }
 
   onHeadStart(): void {
-    this.deadline = performance.now() + this.options.requestTimeoutMs
+    this.deadline = monotonicClock() + this.options.requestTimeoutMs
   }
 
   onHead(head: RequestHead): void {
@@ -173,7 +175,7 @@ export class ClientConnection
   }
 
   #refuse(what: Unreadable): void {
-    this.deadline = performance.now() + discardTimeoutMs
+    this.deadline = monotonicClock() + discardTimeoutMs
     this.#isClosing = true
     this.#isAnswering = true
     this.options.onUnreadable(this, what)
@@ -196,7 +198,7 @@ export class ClientConnection
     if (this.#isClosing) this.#linger()
     else if (this.#requestReader.isBodyWhole) this.#waitForNext()
     else {
-      this.deadline = performance.now() + discardTimeoutMs
+      this.deadline = monotonicClock() + discardTimeoutMs
       this.#requestReader.nextRequest()
     }
   }
@@ -210,7 +212,7 @@ export class ClientConnection
   /** Closes without a reset, so that the client sees the response; further input is discarded (RFC 9112 9.6). */
   #linger(): void {
     if (this.#lingering.isActive) return
-    this.deadline = this.#lingering.begin(performance.now())
+    this.deadline = this.#lingering.begin(monotonicClock())
     this.socket.end()
     this.#requestReader.discardInput()
   }

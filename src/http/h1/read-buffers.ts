@@ -4,6 +4,8 @@ import { smallChunkBytesMax } from './response-writer.ts'
 /** The size of a socket's usual read. All sockets share it: each delivers what it has read before another reads. */
 export const sharedBuffer = Buffer.allocUnsafeSlow(65_536)
 
+export const noBytes = Buffer.alloc(0)
+
 /** Views of the shared memory are kept up to this length, which takes 0.2 MiB at most. */
 const keptViewBytesMax = 2_048
 /** By length, as the lengths of messages repeat. */

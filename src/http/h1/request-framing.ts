@@ -49,7 +49,7 @@ export function readMarkedFraming(
   return seen === undefined ? plainFraming(minorVersion) : framingOf(seen, minorVersion)
 }
 
-/** The framing by fields that were not sent in a head of HTTP/1.1. @throws MalformedMessage */
+/** The framing of a head whose lines the HTTP/1.1 parser has not marked. @throws MalformedMessage */
 export function readRequestFraming(rawHeaders: readonly string[], minorVersion: number): RequestFraming {
   const seen = nothingSeen()
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -133,7 +133,8 @@ function readField(seen: FramingFields, found: number, value: string): void {
       break
     case mark.upgrade:
       // Two Upgrade fields offer a choice of protocols, which matches none that is supported here.
-      seen.upgrade = seen.upgrade === undefined ? value.toLowerCase() : `${seen.upgrade}, ${value}`
+      seen.upgrade =
+        seen.upgrade === undefined ? value.toLowerCase() : `${seen.upgrade}, ${value.toLowerCase()}`
       break
   }
 }

@@ -136,11 +136,11 @@ const post = Buffer.from('POST', 'latin1')
 
 /** One shared string for all requests with it. */
 function usualMethodOf(bytes: Uint8Array, end: number): string | undefined {
-  if (end === 3 && isText(bytes, get)) return 'GET'
-  return end === 4 && isText(bytes, post) ? 'POST' : undefined
+  if (end === 3 && beginsWith(bytes, get)) return 'GET'
+  return end === 4 && beginsWith(bytes, post) ? 'POST' : undefined
 }
 
-function isText(bytes: Uint8Array, text: Uint8Array): boolean {
+function beginsWith(bytes: Uint8Array, text: Uint8Array): boolean {
   for (let index = 0; index < text.length; index++) if (bytes[index] !== text[index]) return false
   return true
 }

@@ -2,10 +2,9 @@ import type { BodyState } from '../exchange/client-exchange.ts'
 import { HeadTooLarge, MalformedMessage, type RequestHead } from '../exchange/request-head.ts'
 import { BodyReader } from './body-reader.ts'
 import { chunksPerTurnMax } from './chunked-decoder.ts'
-import { ownedCopy } from './read-buffers.ts'
+import { noBytes, ownedCopy } from './read-buffers.ts'
 import { type ParserOptions, RequestParser } from './request-parser.ts'
 
-/** The events of a request reader. */
 export interface RequestReaderEvents {
   /** The first bytes of a head have arrived, but not all: called once for each head. */
   onHeadStart(): void
@@ -33,7 +32,7 @@ interface InputSource {
 
 /** How much may be buffered behind a request in flight before reading stops. */
 const bufferedBytesMax = 65_536
-/** After this many requests in a turn of the event loop, a connection yields to others. */
+/** After this many requests since it last yielded, a connection yields to others until the next turn of the event loop. */
 export const requestsPerTurnMax = 100
 
 /**
@@ -185,7 +184,7 @@ export class RequestReader {
       if (!(error instanceof MalformedMessage || error instanceof HeadTooLarge)) throw error
       this.#isDiscarding = true
       this.#events.onParseError(error)
-      return nothing
+      return noBytes
     }
   }
 
@@ -193,14 +192,14 @@ export class RequestReader {
     const head = this.#parser.feed(bytes)
     if (head === undefined) {
       this.#reportHeadStart()
-      return nothing
+      return noBytes
     }
     this.#hasHeadStarted = false
     this.#isRequestInFlight = true
     if (++this.#requestsSinceYield === requestsPerTurnMax) this.#yieldTurn()
     this.#isBodyFlowing = false
     if (head.body.kind !== 'none') this.#body = new BodyReader(head.body, this.#forwardData)
-    const rest = bytes.length === this.#parser.end ? nothing : bytes.subarray(this.#parser.end)
+    const rest = bytes.length === this.#parser.end ? noBytes : bytes.subarray(this.#parser.end)
     this.#events.onHead(head)
     return rest
   }
@@ -226,5 +225,3 @@ export class RequestReader {
     if (this.#isRequestInFlight) this.#events.onBodyData(chunk)
   }
 }
-
-const nothing = Buffer.alloc(0)

@@ -81,7 +81,7 @@ export class BodyRate implements Expiring {
     this.#options.bodies.remove(this)
   }
 
-  expire(now: number): void {
+  expire(now: MonotonicMs): void {
     const isFastEnough = this.#bytes >= (this.#options.bodyRateMin * bodyRateWindowMs) / 1_000
     if (isFastEnough || this.#awaitsContinue || this.#sender.isHeadSent) {
       this.#restart(now)
@@ -92,7 +92,7 @@ export class BodyRate implements Expiring {
   }
 
   /** Starts a new window. */
-  #restart(now: number): void {
+  #restart(now: MonotonicMs): void {
     this.#bytes = 0
     this.deadline = now + bodyRateWindowMs
   }
@@ -117,7 +117,7 @@ export class LingeringClose {
   }
 
   /** Counts discarded input. @returns the new deadline; undefined = nothing more is to be read */
-  discard(bytes: number, now: number): number | undefined {
+  discard(bytes: number, now: MonotonicMs): number | undefined {
     this.#bytes += bytes
     if (this.#endsAt === undefined || this.#bytes > lingeringBytesMax) return undefined
     return Math.min(this.#endsAt, now + lingeringTimeoutMs)

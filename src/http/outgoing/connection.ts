@@ -11,7 +11,7 @@ import {
   reusableMs,
   strayBytesGraceMs,
 } from './connection-socket.ts'
-import { readFailure, UpstreamFailure } from './failure.ts'
+import { endFailure, readFailure, UpstreamFailure } from './failure.ts'
 import { RequestSender } from './request-sender.ts'
 import type { ConnectionPersistence, ResponseEvents, ResponseHead } from './response-head.ts'
 import { ResponseParser } from './response-parser.ts'
@@ -64,7 +64,7 @@ export class Connection implements UpstreamConnection {
     return !this.socket.destroyed
   }
 
-  get pausedAt(): number {
+  get pausedAt(): MonotonicMs {
     return this.#deadline.pausedAt
   }
 
@@ -72,7 +72,7 @@ export class Connection implements UpstreamConnection {
     return hasWrittenAll(this.socket)
   }
 
-  start(head: string, options: RequestOptions, events: UpstreamResponseEvents, now: number): void {
+  start(head: string, options: RequestOptions, events: UpstreamResponseEvents, now: MonotonicMs): void {
     this.#events = events
     const { body, isLast, bindsConnection } = options
     if (bindsConnection) this.isBound = true
@@ -166,14 +166,16 @@ export class Connection implements UpstreamConnection {
   readonly #onDrain = (): void => this.#events?.onDrain()
 
   readonly #onEnd = (): void => {
+    // After a failed write, the end may be due to a reset: it does not complete a response that lasts until close.
+    if (this.#drainTimer) {
+      this.fail(new UpstreamFailure('closed-early', 'the target stopped reading the request body'))
+      return
+    }
     try {
-      // After a failed write, the end may be due to a reset: it does not complete a response that lasts until close.
-      if (this.#drainTimer)
-        throw new UpstreamFailure('closed-early', 'the target stopped reading the request body')
       if (this.#events) this.#parser.finish()
       this.#complete(false)
     } catch (error) {
-      this.fail(new UpstreamFailure('closed-early', 'the target closed the connection', error))
+      this.fail(endFailure(error))
     }
   }
 

@@ -43,3 +43,9 @@ export class InvalidResponse extends UpstreamFailure {
     super('invalid-response', detail)
   }
 }
+
+/** @param error what was thrown when the target closed the connection: at the end of a response, or before it */
+export function endFailure(error: unknown): UpstreamFailure {
+  if (!(error instanceof InvalidResponse)) return readFailure(error)
+  return new UpstreamFailure('closed-early', 'the target closed the connection', error)
+}

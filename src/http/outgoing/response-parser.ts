@@ -3,6 +3,7 @@ import { MalformedMessage } from '../exchange/request-head.ts'
 import { ChunkedDecoder } from '../h1/chunked-decoder.ts'
 import { MarkedLines, readFieldLines } from '../h1/field-lines.ts'
 import { headBlock } from '../h1/head-block.ts'
+import { noBytes } from '../h1/read-buffers.ts'
 import { InvalidResponse } from './failure.ts'
 import { type Framing, isWebSocket, readResponseFraming } from './response-framing.ts'
 import {
@@ -94,7 +95,7 @@ export class ResponseParser {
         return this.#readChunked(chunk)
       case 'until-close':
         this.#events.onData(chunk)
-        return nothing
+        return noBytes
       case 'complete':
         return chunk
       default:
@@ -111,7 +112,7 @@ export class ResponseParser {
       // Without the empty line at its end, and the one before that.
       if (bytes.length >= headBytesMax + 4) throw tooLarge()
       this.#keep(bytes, line)
-      return nothing
+      return noBytes
     }
     if (at - 2 > headBytesMax) throw tooLarge()
     return this.#acceptHead(bytes, line, at + 2)
@@ -172,7 +173,7 @@ export class ResponseParser {
       throw new InvalidResponse('unexpected 101 Switching Protocols')
     this.#state = 'complete'
     this.#events.onUpgrade(head, rest)
-    return nothing
+    return noBytes
   }
 
   /** How the end of the body is found (RFC 9112 6.3). */
@@ -229,7 +230,7 @@ export class ResponseParser {
 }
 
 function restOf(bytes: Buffer, from: number): Buffer {
-  return from === bytes.length ? nothing : bytes.subarray(from)
+  return from === bytes.length ? noBytes : bytes.subarray(from)
 }
 
 /** @throws InvalidResponse */
@@ -245,5 +246,3 @@ function decode(decoder: ChunkedDecoder, chunk: Buffer): Buffer {
 function tooLarge(): InvalidResponse {
   return new InvalidResponse('the response head is too large')
 }
-
-const nothing = Buffer.alloc(0)

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { MonotonicMs } from '#platform/clock.ts'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import { UpstreamFailure } from '../outgoing/failure.ts'
 import type { ResponseHead } from '../outgoing/response-head.ts'
@@ -6,9 +7,10 @@ import { SentBody, Unsent } from '../outgoing/sent-body.ts'
 import type { UpstreamConnection, UpstreamResponseEvents } from '../outgoing/upstream-connection.ts'
 import type { ChooseTarget } from './balancer.ts'
 import type { Acquisition, Waiter } from './pool/claim.ts'
-import { isTargetFault, mayBeSentAgain, wasUnsent } from './retry.ts'
+import { isConnectFailure, isTargetFault, mayBeSentAgain } from './retry.ts'
 import {
   type CallEvents,
+  noTargets,
   releaseOnClose,
   type SentRequest,
   type Target,
@@ -21,8 +23,6 @@ export interface CallOptions {
   readonly retryAttempts: number
 }
 
-const none: readonly Target[] = []
-
 /**
  * One request to an upstream. If it fails before any byte of a response has arrived, it is retried at another healthy
  * target, provided that no connection was made, the target has not begun to process it, or it is safe to repeat. A
@@ -34,7 +34,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
   readonly #events: CallEvents
   readonly #options: CallOptions
   /** The targets tried before the current one. */
-  #tried = none
+  #tried = noTargets
   /** undefined before it has started and after it has ended. */
   #target: Target | undefined
   #connection: UpstreamConnection | undefined
@@ -54,7 +54,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
   }
 
   /** @param target default: as the upstream chooses */
-  start(target = this.#options.chooseTarget(this.request, none)): void {
+  start(target = this.#options.chooseTarget(this.request, noTargets)): void {
     if (target) this.#sendTo(target)
     else this.#events.onFailure(new UpstreamFailure('no-target', 'no target is healthy'))
   }
@@ -157,16 +157,16 @@ export class Call implements UpstreamResponseEvents, Waiter {
     if (!isConnectionFault) this.#recordFailure(failure)
     const isBodyGone = this.request.body !== 'none' && !this.#sentBody
     const mayRetry = !this.#isAnswered && mayBeSentAgain(this.request, failure.reason, isBodyGone)
-    if (mayRetry && isConnectionFault && this.#repeat(true)) return
+    if (mayRetry && isConnectionFault && this.#repeat('new')) return
     const next = mayRetry ? this.#nextTarget() : undefined
     // No other target can take what this one refused: it may accept it now.
-    if (mayRetry && !next && failure.reason === 'not-processed' && this.#repeat(false)) return
+    if (mayRetry && !next && failure.reason === 'not-processed' && this.#repeat('any')) return
     this.#releaseTarget()
     if (next) this.#sendTo(next)
     else this.#events.onFailure(failure)
   }
 
-  onConnection(connection: UpstreamConnection, now: number): void {
+  onConnection(connection: UpstreamConnection, now: MonotonicMs): void {
     const target = this.#target
     if (!target) {
       connection.destroy()
@@ -193,20 +193,20 @@ export class Call implements UpstreamResponseEvents, Waiter {
     this.#target = target
     this.#isTrial = target.health?.isEjected === true
     this.#isRepeated = false
-    this.#acquire(false)
+    this.#acquire('any')
   }
 
-  /** @param isNew set after a failure, as what ended one connection may have ended all open ones */
-  #acquire(isNew: boolean): void {
+  /** @param which `new` after a failure, as what ended one connection may have ended all open ones */
+  #acquire(which: 'new' | 'any'): void {
     const pool = this.#target?.pool
-    this.#acquisition = this.request.isUpgrade ? pool?.open(this) : pool?.acquire(this, isNew)
+    this.#acquisition = this.request.isUpgrade ? pool?.open(this) : pool?.acquire(this, which === 'new')
   }
 
   /** Repeats the request once at the same target. @returns false if that was done already */
-  #repeat(isNew: boolean): boolean {
+  #repeat(which: 'new' | 'any'): boolean {
     if (this.#isRepeated) return false
     this.#isRepeated = true
-    this.#acquire(isNew)
+    this.#acquire(which)
     return true
   }
 
@@ -228,7 +228,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
   #recordFailure(failure: UpstreamFailure): void {
     const { reason, message } = failure
     if (!isTargetFault(reason)) return
-    const client = wasUnsent(reason) ? undefined : this.request
+    const client = isConnectFailure(reason) ? undefined : this.request
     this.#target?.health?.recordFailure(
       `${reason}: ${message}`,
       client && { clientNetwork: client.clientNetwork, accountId: client.accountId },

@@ -14,15 +14,17 @@ const notTargetFault = new Set<FailureReason>([
   'response-stalled',
   'not-processed',
 ])
-/** Failures before anything was sent: no client can cause them. */
-const unsent = new Set<FailureReason>(['connect-failed', 'connect-timeout'])
+/** Failures to connect to the target: no client can cause them. */
+const connectFailures = new Set<FailureReason>(['connect-failed', 'connect-timeout'])
+/** Failures before anything was sent. */
+const neverSent = new Set<FailureReason>([...connectFailures, 'no-connection', 'no-resources'])
 
 export function isTargetFault(reason: FailureReason): boolean {
   return !notTargetFault.has(reason)
 }
 
-export function wasUnsent(reason: FailureReason): boolean {
-  return unsent.has(reason)
+export function isConnectFailure(reason: FailureReason): boolean {
+  return connectFailures.has(reason)
 }
 
 /**
@@ -35,6 +37,5 @@ export function mayBeSentAgain(
   isBodyGone: boolean,
 ): boolean {
   if (reason === 'not-processed') return !isBodyGone
-  const isUnsent = wasUnsent(reason) || reason === 'no-connection' || reason === 'no-resources'
-  return isUnsent || (body === 'none' && retryableMethods.has(method))
+  return neverSent.has(reason) || (body === 'none' && retryableMethods.has(method))
 }

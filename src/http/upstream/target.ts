@@ -24,6 +24,8 @@ export interface Target extends Pick<TargetAddress, 'authority' | 'origin' | 'ba
   inFlight: number
 }
 
+export const noTargets: readonly Target[] = []
+
 /** The parts of a target that balancing depends on. */
 export interface Candidate extends Pick<Target, 'name' | 'weight' | 'inFlight'> {
   readonly health:

@@ -1,9 +1,6 @@
 import t from 'tap'
-import {
-  type ResponseHeadInput,
-  responseHeaderLines,
-  responseTrailerLines,
-} from '#gateway/forward/client-head.ts'
+import { type ResponseHeadInput, responseHeaderLines } from '#gateway/forward/client-head.ts'
+import { responseTrailerLines } from '#gateway/forward/client-trailers.ts'
 import { createWorkerScopes } from '#gateway/routes/worker-scopes.ts'
 import { parseFieldLines } from '#http/h1/field-lines.ts'
 

@@ -1,3 +1,4 @@
+import type { MonotonicMs } from '#platform/clock.ts'
 import { bodilessStatuses } from '#platform/http.ts'
 import type { ResponseFraming } from '../../exchange/client-exchange.ts'
 import { addLines } from '../../h2/fields.ts'
@@ -51,7 +52,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     return this.#session.isOpen
   }
 
-  get pausedAt(): number {
+  get pausedAt(): MonotonicMs {
     return this.#deadline.pausedAt
   }
 
@@ -59,7 +60,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     return this.#stream?.hasSentAll !== false
   }
 
-  start(head: string, options: RequestOptions, events: UpstreamResponseEvents, now: number): void {
+  start(head: string, options: RequestOptions, events: UpstreamResponseEvents, now: MonotonicMs): void {
     this.#events = events
     this.#options = options
     if (!this.isOpen) {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { MonotonicMs } from '#platform/clock.ts'
 import type { PoolUser } from './claim.ts'
 import type { PoolSlot } from './pool-slot.ts'
 
@@ -34,7 +35,7 @@ export class IdleSlots {
   }
 
   /** A connection that may carry a request of this user; undefined = there is none. */
-  take(user: PoolUser, now: number): PoolSlot | undefined {
+  take(user: PoolUser, now: MonotonicMs): PoolSlot | undefined {
     const bound = this.#bound.size === 0 ? undefined : this.#bound.take(user)
     if (bound === undefined) return this.#takeShared(now)
     if (isUsable(bound, now)) return bound
@@ -46,7 +47,7 @@ export class IdleSlots {
    * The connection used last, which is the least likely to have been closed by the target; none that may get stray
    * bytes.
    */
-  #takeShared(now: number): PoolSlot | undefined {
+  #takeShared(now: MonotonicMs): PoolSlot | undefined {
     const slots = this.#slots
     for (let index = slots.length - 1; index >= 0; index--) {
       const slot = slots[index]
@@ -92,7 +93,7 @@ export class IdleSlots {
   }
 }
 
-function isUsable({ connection }: PoolSlot, now: number): boolean {
+function isUsable({ connection }: PoolSlot, now: MonotonicMs): boolean {
   return connection?.isOpen === true && connection.reusableFrom <= now && now < connection.reusableUntil
 }
 

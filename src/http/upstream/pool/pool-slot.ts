@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { MonotonicMs } from '#platform/clock.ts'
 import type { Listed } from '#platform/unordered-list.ts'
 import { UpstreamFailure } from '../../outgoing/failure.ts'
 import type { ConnectionHolder, UpstreamConnection } from '../../outgoing/upstream-connection.ts'
@@ -52,7 +53,7 @@ export const stalledMs = 10_000
  * Ends the requests whose clients have read nothing for the longest time, one for each that waits: otherwise they would
  * keep their connections until the send timeout.
  */
-export function endStalled(slots: Iterable<PoolSlot>, waiting: number, now: number): void {
+export function endStalled(slots: Iterable<PoolSlot>, waiting: number, now: MonotonicMs): void {
   const stalled = [...slots].filter((slot) => pausedAt(slot) <= now - stalledMs)
   stalled.sort((one, other) => pausedAt(one) - pausedAt(other))
   for (const { connection } of stalled.slice(0, waiting))

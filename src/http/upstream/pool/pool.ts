@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type MonotonicClock, monotonicClock } from '#platform/clock.ts'
+import { type MonotonicClock, type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import { DeadlineSweep } from '#platform/deadline.ts'
 import { UnorderedList } from '#platform/unordered-list.ts'
 import type { ConnectionOpener, OpenEvents, UpstreamConnection } from '../../outgoing/upstream-connection.ts'
@@ -55,7 +55,7 @@ export class Pool {
     return mayTake ? this.#take(waiter, claim, isNew) : this.#enqueue(waiter, claim, isNew)
   }
 
-  #useIdle(user: PoolUser, claim: Claim | undefined, now: number): UpstreamConnection | undefined {
+  #useIdle(user: PoolUser, claim: Claim | undefined, now: MonotonicMs): UpstreamConnection | undefined {
     const slot = this.#idle.take(user, now)
     if (slot?.connection === undefined) return undefined
     slot.user = user
