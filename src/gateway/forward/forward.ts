@@ -7,7 +7,6 @@ import type { UpstreamResponseEvents } from '#http/outgoing/upstream-connection.
 import type { Call } from '#http/upstream/call.ts'
 import type { BodyProgress } from '#http/upstream/pool/claim.ts'
 import type { CallEvents, SentRequest, Target } from '#http/upstream/target.ts'
-import type { MonotonicMs } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { clientFramingOf } from './client-head.ts'
 import { type ResponseCost, responseCostOf } from './cost-field.ts'
@@ -100,7 +99,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     return this.#call
   }
 
-  onSent(target: Target, now: MonotonicMs): void {
+  onSent(target: Target, now: number): void {
     this.#target = target
     this.#events.onSent(this.request, now, target)
     const { chunks = [], trailers } = this.#pendingBody ?? {}
