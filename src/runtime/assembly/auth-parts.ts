@@ -25,7 +25,7 @@ import {
 import { createKeyPairCheck, createSessionStart } from '#identity/tokens/session-start.ts'
 import { createSessions, type Sessions } from '#identity/tokens/sessions.ts'
 import type { Account } from '#store/account.ts'
-import type { CallerAuthConfig, CallerParts } from './parts.ts'
+import type { CallerAuthConfig, CallerParts } from './store-parts.ts'
 
 interface AuthPartsOptions
   extends Omit<DirectoryOptions, keyof Config['cache'] | 'tokenLifetimeMs' | 'clockToleranceMs' | 'store'> {

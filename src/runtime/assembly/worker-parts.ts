@@ -12,7 +12,7 @@ import { readVersion } from '#platform/package.ts'
 import { deriveKeys, type Keys } from '#platform/secrets/sealing.ts'
 import type { Change } from '#store/changes.ts'
 import { type CallerAuth, openCallerAuth } from './caller-auth.ts'
-import { callerAuthConfigOf } from './parts.ts'
+import { callerAuthConfigOf } from './store-parts.ts'
 import { buildTraffic, type OpenUpstreams, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
 
 /** The parts that are built from one config. */

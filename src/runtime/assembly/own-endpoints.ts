@@ -22,8 +22,8 @@ import { portalEpochIn } from '#store/secret-keys.ts'
 import { type AccountServices, createAccountServices, lazyMailer, portalUrlOf } from './account-services.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import { createReceiversFrom } from './events.ts'
-import type { ConfigParts } from './parts.ts'
-import type { GateChecks } from './request-parts.ts'
+import type { GateChecks } from './gate-parts.ts'
+import type { ConfigParts } from './store-parts.ts'
 
 /** What the endpoints of the gateway itself are made of. */
 export interface ApiPartsOptions extends ConfigParts {
