@@ -112,13 +112,13 @@ function createSignInReturn(
   }
 }
 
-interface PortalParts extends Omit<AccountServices, 'sessions'> {
+interface PortalServices extends Omit<AccountServices, 'sessions'> {
   readonly accessCookie: TokenCookie | undefined
   readonly subjectsOf: BlockedSubjectsOf
   readonly signInReturn: PortalSignInReturn | undefined
 }
 
-function portalOptions({ oidcSignInAt, accessCookie, ...parts }: PortalParts, options: ApiPartsOptions) {
+function portalOptions({ oidcSignInAt, accessCookie, ...parts }: PortalServices, options: ApiPartsOptions) {
   const { config, limiter, clock, sealingKeys, gatewayUrl, isReturnPath } = options
   const { passkeys } = parts.signIn
   const { publicOrigin, portal, routes, identityHeaders, keys, plans } = config

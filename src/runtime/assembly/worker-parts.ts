@@ -16,7 +16,7 @@ import { callerAuthConfigOf } from './store-parts.ts'
 import { buildTraffic, type OpenUpstreams, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
 
 /** The parts that are built from one config. */
-interface WorkerParts {
+export interface WorkerParts {
   readonly config: Config
   readonly callerAuth: CallerAuth
   readonly upstreams: OpenUpstreams
