@@ -13,6 +13,7 @@ import {
   submit,
 } from '../gateway/support/cookie-jar.ts'
 import { codeOf } from '../gateway/support/problem.ts'
+import { reloadWith, taken } from '../gateway/support/reload.ts'
 import { startBoth } from '../setup/both.ts'
 import { type StoreDriver, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 
@@ -97,6 +98,24 @@ for (const driver of storeDrivers) {
     })
   })
 }
+
+t.test(
+  'a reload that requires a second factor holds back tokens at once, of open sessions too',
+  async (t) => {
+    const gateway = await start(t, 'sqlite', 'nobody')
+    const { account, jar } = await signedIn(t, gateway)
+    t.strictSame(heldTokens(jar), tokenCookies)
+    t.match(await reloadWith(gateway, { portal: { requireSecondFactor: 'everybody' } }), taken)
+    const refreshed = await jar.ask(`POST ${refreshTokenPath}`, [
+      ...sameOrigin,
+      'Content-Type: application/json',
+    ])
+    t.equal(codeOf(refreshed), 'session-revoked')
+    const other = createCookieJar(t, gateway.url)
+    await signInAt(other, '/portal/sign-in', account.email)
+    t.strictSame(heldTokens(other), [])
+  },
+)
 
 t.test('an Admin who is signed in by the form changes their own account in the portal only', async (t) => {
   const gateway = await start(t, 'sqlite', 'nobody')

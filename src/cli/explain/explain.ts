@@ -19,7 +19,7 @@ import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { Access } from '#identity/access.ts'
 import { createTracer } from '#ops/tracing/tracer.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { createBrowserParts } from '#runtime/assembly/request-parts.ts'
+import { createBrowserParts } from '#runtime/assembly/gate-parts.ts'
 import { describeDecision, describeSecondTargets, describeUpstream } from './describe-forward.ts'
 import { describeScheme } from './describe-scheme.ts'
 import {

@@ -17,16 +17,16 @@ import { isRecord } from '#platform/json.ts'
 import { createLog, type Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
 import { createNoticesFrom } from '#runtime/assembly/account-services.ts'
-import { createApiOptions } from '#runtime/assembly/api-options.ts'
 import { type CallerAuth, openCallerAuth } from '#runtime/assembly/caller-auth.ts'
-import { openStoreParts } from '#runtime/assembly/parts.ts'
 import {
   createAssertionHeader,
   createGateChecks,
   createGateParts,
   createWriterFrom,
-} from '#runtime/assembly/request-parts.ts'
+} from '#runtime/assembly/gate-parts.ts'
+import { createApiOptions } from '#runtime/assembly/own-endpoints.ts'
 import { openStoreMonitor } from '#runtime/assembly/store-monitor.ts'
+import { openStoreParts } from '#runtime/assembly/store-parts.ts'
 import type { AppArrival } from './app-arrival.ts'
 
 /** The parts of the gateway that work within an app, on a store of their own. */

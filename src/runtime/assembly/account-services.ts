@@ -28,7 +28,7 @@ import { relyingPartyOf } from '#identity/second-factor/webauthn.ts'
 import { createPasswords } from '#platform/secrets/passwords.ts'
 import { createSealer, deriveKeys } from '#platform/secrets/sealing.ts'
 import { labelsOf } from '#portal/views/frame.ts'
-import type { ConfigParts } from './parts.ts'
+import type { ConfigParts } from './store-parts.ts'
 
 /** What account holders and admins can do with accounts, in the portal and through the admin API. */
 export interface AccountServices {

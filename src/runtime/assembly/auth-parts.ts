@@ -25,11 +25,11 @@ import {
 import { createKeyPairCheck, createSessionStart } from '#identity/tokens/session-start.ts'
 import { createSessions, type Sessions } from '#identity/tokens/sessions.ts'
 import type { Account } from '#store/account.ts'
-import type { CallerParts } from './parts.ts'
+import type { CallerAuthConfig, CallerParts } from './store-parts.ts'
 
 interface AuthPartsOptions
   extends Omit<DirectoryOptions, keyof Config['cache'] | 'tokenLifetimeMs' | 'clockToleranceMs' | 'store'> {
-  readonly config: Pick<Config, 'tokens' | 'accessCookie' | 'cache' | 'issuers'>
+  readonly config: Pick<CallerAuthConfig, 'tokens' | 'accessCookie' | 'cache' | 'issuers'>
   /** How the keys of foreign issuers are fetched, and they are asked about tokens. */
   readonly fetching: Pick<IssuersOptions, 'log' | 'isRefreshed' | 'onFetched' | 'onAsked' | 'fetches'>
   readonly store: DirectoryOptions['store'] & ImportedKeysOptions['store']
@@ -84,11 +84,11 @@ export function createAuthParts({ config, fetching, ...options }: AuthPartsOptio
 }
 
 /** undefined = there is no access cookie. */
-function cookieLifetimeOf({ accessCookie }: Pick<Config, 'accessCookie'>): number | undefined {
+function cookieLifetimeOf({ accessCookie }: Pick<CallerAuthConfig, 'accessCookie'>): number | undefined {
   return accessCookie.enabled ? accessCookie.lifetimeMs : undefined
 }
 
-type FeedConfig = Pick<Config, 'tokens' | 'accessCookie' | 'assertion'>
+type FeedConfig = Pick<CallerAuthConfig, 'tokens' | 'accessCookie' | 'assertion'>
 
 /** @returns undefined if it is not enabled */
 export function openFeedFrom(

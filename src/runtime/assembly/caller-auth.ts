@@ -17,8 +17,8 @@ import { createSealer } from '#platform/secrets/sealing.ts'
 import type { Change } from '#store/changes.ts'
 import { isStoreFailure } from '#store/store-failure.ts'
 import { createAuthParts, createTokenIssuers, openFeedFrom, type TokenIssuers } from './auth-parts.ts'
-import type { CallerParts } from './parts.ts'
 import { createConnectionLogger, createFaultLogger } from './store-monitor.ts'
+import type { CallerParts } from './store-parts.ts'
 
 /** Authentication of callers on top of one store. */
 export interface CallerAuth extends TokenIssuers {

@@ -17,8 +17,8 @@ import { openPoster } from '#http/outgoing/post-message.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import { lazyMailer, portalUrlOf } from './account-services.ts'
-import type { ConfigParts } from './parts.ts'
 import { createWorkFaultLogger } from './store-monitor.ts'
+import type { ConfigParts } from './store-parts.ts'
 
 /** For the whole exchange: a receiver should answer before it does its work. */
 const deliveryTimeoutMs = 10_000

@@ -4,12 +4,10 @@ import { validityProblem } from '#config/certificate.ts'
 import type { Config } from '#config/config.ts'
 import { ConfigError, type LoadedConfig } from '#config/load.ts'
 import { formatProblem, type Path } from '#config/problem.ts'
-import type { StoreHealth } from '#identity/cache/store-connection.ts'
-import type { Metrics, PackedSnapshot } from '#ops/metrics/metrics.ts'
+import type { Metrics } from '#ops/metrics/metrics.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
-import type { StoreState } from '#store/diagnostics.ts'
-import type { WorkerUrls } from './worker-listeners.ts'
+import type { PreparedConfig } from './request-server.ts'
 
 interface ReloadOptions {
   currentConfig(): Config
@@ -116,36 +114,4 @@ function restartProblems(running: Config, { config, sourceOf }: LoadedConfig): s
       const message = 'cannot be changed by a reload: restart the gateway, or revert the change'
       return formatProblem({ path, source: sourceOf(path), message })
     })
-}
-
-/** Serves the requests: this process, or several workers that share a port. */
-export interface RequestServer extends WorkerUrls {
-  health(): StoreHealth | Promise<StoreHealth>
-  storeState(): StoreState | Promise<StoreState>
-  /** The whole exposition: in Prometheus text format, or as OpenMetrics. */
-  metricsText(isOpenMetrics?: boolean): Promise<string>
-  /** All metrics as plain JSON. */
-  metricsSnapshot(): Promise<PackedSnapshot>
-  /**
-   * Builds everything that another config needs, beside the current one.
-   * @throws why it cannot be built: nothing has changed then
-   */
-  prepare(next: LoadedConfig): Promise<PreparedConfig>
-  /**
-   * Stops accepting connections, and waits until the open ones have finished.
-   * @returns false if requests were aborted at the timeout
-   */
-  drain(timeoutMs: number): Promise<boolean>
-  /** Closes immediately; to be called when nothing is in flight. */
-  close(): Promise<void>
-}
-
-/** Another config, ready to be applied: one of the two must be called. */
-export interface PreparedConfig {
-  /**
-   * New requests get the new config; in-flight requests finish with the old one.
-   * @throws why it cannot be applied: nothing has changed then, and it has been discarded
-   */
-  commit(): void | Promise<void>
-  discard(): void
 }

@@ -32,7 +32,6 @@ import { createTracer } from '#ops/tracing/tracer.ts'
 import { createAddressSet } from '#platform/addresses.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { createNoticesFrom, portalUrlOf } from './account-services.ts'
-import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
 import {
   createAssertionHeader,
   createBrowserParts,
@@ -42,7 +41,8 @@ import {
   createWriterFrom,
   ownHeaderNames,
   stickyUpstreams,
-} from './request-parts.ts'
+} from './gate-parts.ts'
+import { type ApiPartsOptions, createApiOptions } from './own-endpoints.ts'
 
 /** The upstreams of a config, open. */
 export interface OpenUpstreams {

@@ -12,10 +12,11 @@ import { readVersion } from '#platform/package.ts'
 import { deriveKeys, type Keys } from '#platform/secrets/sealing.ts'
 import type { Change } from '#store/changes.ts'
 import { type CallerAuth, openCallerAuth } from './caller-auth.ts'
+import { callerAuthConfigOf } from './store-parts.ts'
 import { buildTraffic, type OpenUpstreams, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
 
 /** The parts that are built from one config. */
-interface WorkerParts {
+export interface WorkerParts {
   readonly config: Config
   readonly callerAuth: CallerAuth
   readonly upstreams: OpenUpstreams
@@ -52,7 +53,8 @@ export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWork
   }
 
   return async function build(config, before) {
-    const isReused = before && isDeepStrictEqual(callerAuthConfig(config), callerAuthConfig(before.config))
+    const isReused =
+      before && isDeepStrictEqual(callerAuthConfigOf(config), callerAuthConfigOf(before.config))
     const callerAuth = isReused ? before.callerAuth : await openOwnCallerAuth(config)
     const upstreams = reconcileUpstreams(config.upstreams, before?.upstreams ?? noUpstreams, {
       log: shared.log,
@@ -94,14 +96,6 @@ function openTraceExporter(
     counts: { sent: spans.labels('sent'), dropped: spans.labels('dropped'), failed: spans.labels('failed') },
     log,
   })
-}
-
-/** The parts of a config that the caches, the keys and the sessions depend on. */
-function callerAuthConfig({ tokens, issuers, cache, sessionsMax, accessCookie, assertion }: Config): unknown {
-  const { enabled, lifetimeMs } = accessCookie
-  const cookieLifetimeMs = enabled ? lifetimeMs : 0
-  const assertionLifetimeMs = tokens.revocationFeed.enabled ? assertion.lifetimeMs : 0
-  return { tokens, issuers, cache, sessionsMax, cookieLifetimeMs, assertionLifetimeMs }
 }
 
 /** New caches have neither accounts nor keys: while the store is unreachable, every caller would be rejected. */

@@ -7,13 +7,12 @@ import type { MonotonicMs } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { StoreState } from '#store/diagnostics.ts'
 import { keepTickShape } from '../v8/keep-tick-shape.ts'
-import type { CallerAuth } from './caller-auth.ts'
 import { openEvents } from './events.ts'
-import { openStoreParts, type ProcessParts } from './parts.ts'
-import type { PreparedConfig } from './reload.ts'
+import type { PreparedConfig } from './request-server.ts'
 import { openStoreMonitor } from './store-monitor.ts'
+import { openStoreParts, type ProcessParts } from './store-parts.ts'
 import { createWorkerListeners, type WorkerUrls } from './worker-listeners.ts'
-import { createWorkerPartsBuilder, targetStates } from './worker-parts.ts'
+import { createWorkerPartsBuilder, targetStates, type WorkerParts } from './worker-parts.ts'
 
 /** The part of the gateway that serves requests, in this process. */
 export interface Worker extends WorkerUrls {
@@ -42,16 +41,15 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   const { config, ticketKeys, ...processParts } = options
   const { log, metrics, clock } = processParts
   keepTickShape()
-  let currentCallerAuth: CallerAuth | undefined
-  let currentConfig = config
+  let built: WorkerParts | undefined
   const parts = await openStoreParts(
     config,
     processParts,
-    () => currentCallerAuth?.storeConnection.isUp === true,
-    () => currentConfig,
+    () => built?.callerAuth.storeConnection.isUp === true,
+    () => built?.config ?? config,
   )
   const { store } = parts
-  const openCallers = createOpenCallers({ metrics, clock, authState: () => current.callerAuth })
+  const openCallers = createOpenCallers({ metrics, clock, authState: () => current().callerAuth })
   const grpcCalls = createGrpcCalls({
     followStream: openCallers.followStream,
     openArrivals: () => listeners.openArrivals(),
@@ -66,51 +64,53 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     heldBodies: createHeldBodies(),
     onUntrustedProxy: createUntrustedProxyLogger(log),
     onChange: (change, callerAuth) => {
-      if (callerAuth === currentCallerAuth) openCallers.revalidate(change)
+      if (callerAuth === built?.callerAuth) openCallers.revalidate(change)
     },
   })
 
   const opened = new AsyncDisposableStack()
   opened.defer(parts.close)
-  let current = await closeOnFailure(opened, () => build(config))
+  built = await closeOnFailure(opened, () => build(config))
   opened.defer(async () => {
-    const { exporter } = current
-    current.closeUnshared(undefined)
+    const { exporter, closeUnshared } = current()
+    closeUnshared(undefined)
     await exporter?.close()
   })
-  currentCallerAuth = current.callerAuth
-  store.onAudit((entry) => current.traffic.sendNotice?.(entry))
-  metrics.collectTargetHealth(() => targetStates(current.upstreams))
-  metrics.collectIssuers(() => current.callerAuth.issuers.states())
+  store.onAudit((entry) => current().traffic.sendNotice?.(entry))
+  metrics.collectTargetHealth(() => targetStates(current().upstreams))
+  metrics.collectIssuers(() => current().callerAuth.issuers.states())
   const storeMonitor = opened.adopt(openStoreMonitor(parts), (monitor) => monitor.close())
   const events = opened.adopt(openEvents(parts), (one) => one.close())
   const listeners = await closeOnFailure(opened, () =>
-    createWorkerListeners({ config, ticketKeys, traffic: () => current.traffic, metrics, log }),
+    createWorkerListeners({ config, ticketKeys, traffic: () => current().traffic, metrics, log }),
   )
 
-  async function prepare(next: Config): Promise<PreparedConfig> {
-    const useSealingKeys = parts.rereadSealingKeys(next.keys.sealingKey)
-    const built = await build(next, current)
-    const discard = () => built.closeUnshared(current)
+  function current(): WorkerParts {
+    if (built === undefined) throw new Error('nothing is built yet')
+    return built
+  }
+
+  async function prepare(config: Config): Promise<PreparedConfig> {
+    const useSealingKeys = parts.rereadSealingKeys(config.keys.sealingKey)
+    const next = await build(config, current())
+    const discard = () => next.closeUnshared(current())
     return {
       commit: () => {
         // First, as nothing after this can fail: if it fails, the old config stays active as a whole.
         try {
-          listeners.reconfigure(next)
+          listeners.reconfigure(config)
         } catch (error) {
           discard()
           throw error
         }
         useSealingKeys()
-        const before = current
-        current = built
-        currentCallerAuth = built.callerAuth
-        log.level = next.log.level
-        currentConfig = next
-        void events.use(next)
-        before.closeUnshared(built)
+        const before = current()
+        built = next
+        log.level = config.log.level
+        void events.use(config)
+        before.closeUnshared(next)
         // Keys in the config may have been removed, for which there is no change event.
-        if (before.callerAuth !== built.callerAuth) openCallers.revalidate(undefined)
+        if (before.callerAuth !== next.callerAuth) openCallers.revalidate(undefined)
       },
       discard,
     }
@@ -118,7 +118,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
 
   /** While the store rejects writes, callers are authenticated, but tokens are neither issued nor refreshed. */
   function health(): StoreHealth {
-    const known = current.callerAuth.health()
+    const known = current().callerAuth.health()
     return known === 'ok' && storeMonitor.state().writesRefused !== null ? 'degraded' : known
   }
 
@@ -129,11 +129,11 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     ...urls,
     health,
     storeState: storeMonitor.state,
-    lastReadAt: () => current.callerAuth.storeConnection.readAt,
+    lastReadAt: () => current().callerAuth.storeConnection.readAt,
     prepare,
     drain: (timeoutMs) => {
       openCallers.closeTunnels(1001, 'the gateway is shutting down')
-      current.callerAuth.revocationFeed?.close()
+      current().callerAuth.revocationFeed?.close()
       return listeners.drain(timeoutMs)
     },
     close: () => opened.disposeAsync(),

@@ -2,7 +2,7 @@ import { type Config, type ConfigSnapshot, restoreConfig } from '#config/config.
 import { openMetrics } from '#ops/metrics/metrics.ts'
 import { createLog, type Log, logUncaughtErrors } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
-import type { PreparedConfig } from '../assembly/reload.ts'
+import type { PreparedConfig } from '../assembly/request-server.ts'
 import { openWorker, type Worker } from '../assembly/worker.ts'
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 import { tuneForTraffic } from '../v8/tune-for-traffic.ts'

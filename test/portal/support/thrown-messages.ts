@@ -128,11 +128,19 @@ function propertiesOf(node: Node, name: string | undefined): readonly Node[] {
 /** Finds what an expression can be, as far as it is made of literals. */
 function createResolver(sources: ReadonlyMap<string, Source>) {
   const busy = new Set<Node>()
+  const others = new Map<string, Source>()
+
+  /** Names may be imported from any file. */
+  function sourceOf(path: string): Source {
+    const source = sources.get(path) ?? others.get(path) ?? readSource(path)
+    others.set(path, source)
+    return source
+  }
 
   /** The expressions that a name stands for, in this file or the one that it is imported from. */
   function declared(path: string, name: string): readonly Found[] {
-    const from = sources.get(path)?.imported.get(name) ?? path
-    const nodes = sources.get(from)?.nodes ?? []
+    const from = sourceOf(path).imported.get(name) ?? path
+    const { nodes } = sourceOf(from)
     const found = nodes.flatMap((node) => {
       if (nameOf(childOf(node, 'id')) !== name) return []
       if (node.type === 'VariableDeclarator') return childOf(node, 'init') ?? []
@@ -143,7 +151,7 @@ function createResolver(sources: ReadonlyMap<string, Source>) {
 
   /** What calls in this file pass for a parameter of the function around it. */
   function passed({ path, node: parameter }: Found): readonly Found[] {
-    const nodes = sources.get(path)?.nodes ?? []
+    const { nodes } = sourceOf(path)
     return nodes.flatMap((declaration) => {
       const index = childrenOf(declaration, 'params').findIndex((each) => nameOf(each) === nameOf(parameter))
       const called = nameOf(childOf(declaration, 'id'))

@@ -28,7 +28,7 @@ import { looksLikeAccessToken } from '#identity/tokens/jwt.ts'
 import type { Clock } from '#platform/clock.ts'
 import { portalCookieNames } from '#portal/cookies/portal-cookie.ts'
 import type { CallerAuth } from './caller-auth.ts'
-import type { ConfigParts } from './parts.ts'
+import type { ConfigParts } from './store-parts.ts'
 
 /**
  * Parts for browsers that cannot set headers: all undefined if the access cookie is not enabled. Without the portal

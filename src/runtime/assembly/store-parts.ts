@@ -59,11 +59,39 @@ export interface ConfigParts extends StoreParts {
   readonly config: Config
 }
 
+/** The options that caches, keys and tokens depend on: as long as they are the same, a reload keeps these. */
+export function callerAuthConfigOf(config: Config) {
+  const { tokens, issuers, cache, sessionsMax, accessCookie, assertion, portal, store } = config
+  const { enabled, lifetimeMs } = accessCookie
+  return {
+    tokens,
+    issuers,
+    cache,
+    sessionsMax,
+    accessCookie: { enabled, lifetimeMs: enabled ? lifetimeMs : 0 },
+    assertion: { lifetimeMs: tokens.revocationFeed.enabled ? assertion.lifetimeMs : 0 },
+    portal: { requireSecondFactor: portal.requireSecondFactor },
+    store: { driver: store.driver },
+  }
+}
+
+export type CallerAuthConfig = ReturnType<typeof callerAuthConfigOf>
+
 /** The parts, without those that count requests and send mails. */
-export type CallerParts = Omit<
-  ConfigParts,
-  'close' | 'outbox' | 'proofReplays' | 'quotas' | 'rereadSealingKeys' | 'storeConnection' | 'usageRecorder'
->
+export interface CallerParts
+  extends Omit<
+    ConfigParts,
+    | 'close'
+    | 'config'
+    | 'outbox'
+    | 'proofReplays'
+    | 'quotas'
+    | 'rereadSealingKeys'
+    | 'storeConnection'
+    | 'usageRecorder'
+  > {
+  readonly config: CallerAuthConfig
+}
 
 /** How long a shutdown waits for mails that are being sent. */
 const mailGraceMs = 5_000

@@ -22,8 +22,8 @@ import { portalEpochIn } from '#store/secret-keys.ts'
 import { type AccountServices, createAccountServices, lazyMailer, portalUrlOf } from './account-services.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import { createReceiversFrom } from './events.ts'
-import type { ConfigParts } from './parts.ts'
-import type { GateChecks } from './request-parts.ts'
+import type { GateChecks } from './gate-parts.ts'
+import type { ConfigParts } from './store-parts.ts'
 
 /** What the endpoints of the gateway itself are made of. */
 export interface ApiPartsOptions extends ConfigParts {
@@ -112,13 +112,13 @@ function createSignInReturn(
   }
 }
 
-interface PortalParts extends Omit<AccountServices, 'sessions'> {
+interface PortalServices extends Omit<AccountServices, 'sessions'> {
   readonly accessCookie: TokenCookie | undefined
   readonly subjectsOf: BlockedSubjectsOf
   readonly signInReturn: PortalSignInReturn | undefined
 }
 
-function portalOptions({ oidcSignInAt, accessCookie, ...parts }: PortalParts, options: ApiPartsOptions) {
+function portalOptions({ oidcSignInAt, accessCookie, ...parts }: PortalServices, options: ApiPartsOptions) {
   const { config, limiter, clock, sealingKeys, gatewayUrl, isReturnPath } = options
   const { passkeys } = parts.signIn
   const { publicOrigin, portal, routes, identityHeaders, keys, plans } = config
