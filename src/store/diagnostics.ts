@@ -2,11 +2,14 @@
 export interface StoreDiagnostics {
   /** Makes a write that changes no data. @throws GatehouseError `store-unavailable` where the write fails */
   probeWrite(): Promise<void>
-  /** Called after each write, with whether it succeeded. */
+  /** Called after each write, with whether the store accepted it. */
   onWrite(listener: (isAccepted: boolean) => void): void
   /** Settings with which data can be lost, as texts for an operator; empty = none. @throws as `probeWrite` */
   findRisks(): Promise<readonly string[]>
 }
+
+/** `degraded`: the store is unreachable, but known principals are served from caches. */
+export type StoreHealth = 'ok' | 'degraded' | 'store-unavailable'
 
 /** State of the store as reported to operators, as plain JSON. */
 export interface StoreState {

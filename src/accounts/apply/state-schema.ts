@@ -1,5 +1,5 @@
 import { flag, objectSchema, text, textOrNull, type Value } from '#platform/json-schema.ts'
-import { keyName, limits, quotaOrNull } from '../keys/schema.ts'
+import { keyLimitSchemas, keyName, quotaOrNull } from '../keys/schema.ts'
 
 // The desired state of some accounts. An absent member stays as it is; in a new account or key it gets its default.
 
@@ -21,7 +21,7 @@ export const desiredKey = objectSchema(
       ...text,
       description: 'PEM of a certificate to use as the key, instead of digest.',
     },
-    ...limits,
+    ...keyLimitSchemas,
     quota: quotaOrNull,
     expiresAt: { ...textOrNull, description: 'RFC 3339; null = it does not expire.' },
   },

@@ -3,7 +3,7 @@ import { keyNameLengthMax, keyQuotaMax } from './input.ts'
 
 // What a name, a scope or an address may be is checked by findKeyErrors.
 
-export const limits = {
+export const keyLimitSchemas = {
   scopes: { ...texts, description: 'What the key is limited to; empty = it is not limited.' },
   addresses: {
     ...texts,

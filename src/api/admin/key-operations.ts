@@ -7,7 +7,7 @@ import {
   type SecretKeyInput,
   scopesMax,
 } from '#accounts/keys/input.ts'
-import { keyName, limits, quota, quotaOrNull } from '#accounts/keys/schema.ts'
+import { keyLimitSchemas, keyName, quota, quotaOrNull } from '#accounts/keys/schema.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import {
   emptyObject,
@@ -28,7 +28,7 @@ export const keyItem = objectSchema({
   name: text,
   lastFour: { ...textOrNull, description: 'The last four characters of the key; null = not stored.' },
   state: { enum: ['valid', 'expired'] },
-  ...limits,
+  ...keyLimitSchemas,
   quota: quotaOrNull,
   createdAt: time,
   expiresAt: { ...timeOrNull, description: 'null = it does not expire.' },
@@ -41,8 +41,8 @@ export const keyItem = objectSchema({
 export const newKey = objectSchema(
   { name: keyName },
   {
-    scopes: { ...limits.scopes, maxItems: scopesMax, default: [] },
-    addresses: { ...limits.addresses, maxItems: addressesMax, default: [] },
+    scopes: { ...keyLimitSchemas.scopes, maxItems: scopesMax, default: [] },
+    addresses: { ...keyLimitSchemas.addresses, maxItems: addressesMax, default: [] },
     quota,
     expiresAt: {
       ...text,
@@ -63,7 +63,7 @@ export const newKey = objectSchema(
 )
 
 export const createdKey = objectSchema(
-  { name: text, ...limits, quota: quotaOrNull, expiresAt: timeOrNull },
+  { name: text, ...keyLimitSchemas, quota: quotaOrNull, expiresAt: timeOrNull },
   {
     secretKey: { ...text, description: 'Absent = the certificate is the key.' },
     certificate: objectSchema({

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock, EpochMs, MonotonicClock, MonotonicMs } from '#platform/clock.ts'
+import type { StoreHealth } from '#store/diagnostics.ts'
 
 /** The current state of the connection to the store; only invalidation.ts writes it. At first nothing is cached. */
 export class StoreConnectionState {
@@ -32,9 +33,6 @@ export function isCurrent(
 ): boolean {
   return now < storeConnection.currentUntil && time < storeConnection.currentUntilTime
 }
-
-/** `degraded`: the store is unreachable, but known principals are served. */
-export type StoreHealth = 'ok' | 'degraded' | 'store-unavailable'
 
 /**
  * The combined health of all workers. A worker that was started while the store is unreachable has no accounts;

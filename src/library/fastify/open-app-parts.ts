@@ -8,7 +8,6 @@ import type { GateOptions } from '#gateway/gate/gate.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { createOpenCallers, type OpenCallers } from '#gateway/server/open-callers.ts'
 import { createUsageMeter, type UsageMeter } from '#gateway/server/usage-meter.ts'
-import type { StoreHealth } from '#identity/cache/store-connection.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { type Metrics, openMetrics } from '#ops/metrics/metrics.ts'
 import { createAddressSet } from '#platform/addresses.ts'
@@ -27,6 +26,7 @@ import {
 import { createApiOptions } from '#runtime/assembly/own-endpoints.ts'
 import { openStoreMonitor } from '#runtime/assembly/store-monitor.ts'
 import { openStoreParts } from '#runtime/assembly/store-parts.ts'
+import type { StoreHealth } from '#store/diagnostics.ts'
 import type { AppArrival } from './app-arrival.ts'
 
 /** The parts of the gateway that work within an app, on a store of their own. */

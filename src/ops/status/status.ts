@@ -1,14 +1,11 @@
 import { readTargetAddress } from '#http/outgoing/target-address.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { StoreState } from '#store/diagnostics.ts'
+import type { StoreHealth, StoreState } from '#store/diagnostics.ts'
 import type { PackedSnapshot } from '../metrics/metrics.ts'
 import { type FigureNames, type Figures, figuresOf } from './figures.ts'
 import { createHistory, type Point, type Sample, sampleMs } from './history.ts'
 import { type MetricsReading, readMetrics } from './read-metrics.ts'
-
-/** `degraded`: known callers are served from caches, while the store is unreachable. */
-type StoreHealth = 'ok' | 'degraded' | 'store-unavailable'
 
 /** The state of the gateway at one moment. */
 export interface Status {

@@ -1,8 +1,7 @@
 import type { ConfigSnapshot } from '#config/config.ts'
-import type { StoreHealth } from '#identity/cache/store-connection.ts'
 import type { FetchedKeySet, FetchReason, KeySetLocation } from '#identity/issuers/key-set-fetches.ts'
 import type { PackedSnapshot } from '#ops/metrics/metrics.ts'
-import type { StoreState } from '#store/diagnostics.ts'
+import type { StoreHealth, StoreState } from '#store/diagnostics.ts'
 import type { Rate, RateResult } from '#store/rates.ts'
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 
