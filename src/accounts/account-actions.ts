@@ -27,7 +27,6 @@ import { createUsageReports, type UsageReports } from './usage/reports.ts'
  * only for their own, with the ID of the viewer.
  */
 export interface AccountActions {
-  /** create, createAll (import), find, list, update (role, verified, disabled …), remove. */
   readonly accounts: Accounts
   readonly search: AccountSearch
   readonly keys: DefaultKeys

@@ -15,7 +15,7 @@ export interface SessionStore {
     session: NewSession,
     expected: Pick<Account, 'revision' | 'sessionEpoch'>,
   ): Promise<'started' | 'account-changed'>
-  /** One use of a refresh token, decided and carried out in one step (see identity/tokens/sessions.ts). */
+  /** One use of a refresh token, decided and carried out in one step (see decide-rotation.ts). */
   rotateSession(use: RefreshTokenUse): Promise<Rotation>
   /** Records which current refresh tokens were delivered; unknown or superseded ones are ignored. */
   acknowledgeRotations(acknowledgements: readonly RotationAcknowledgement[]): Promise<void>
