@@ -62,19 +62,19 @@ export function secretKeyData(status: SecretKeyStatus) {
 }
 
 /** A new secret key, with the key. */
-export function createdKeyData(
-  secretKey: string,
-  { name, scopes, addresses, quota, expiresAt }: SecretKeyInput,
-) {
-  return { secretKey, name, scopes, addresses, quota: quotaData(quota), expiresAt: timeOrNull(expiresAt) }
+export function createdKeyData(secretKey: string, input: SecretKeyInput) {
+  return { secretKey, ...keyInputData(input) }
+}
+
+function keyInputData({ name, scopes, addresses, quota, expiresAt }: SecretKeyInput) {
+  return { name, scopes, addresses, quota: quotaData(quota), expiresAt: timeOrNull(expiresAt) }
 }
 
 /** A certificate that is now a key. */
 export function boundCertificateData({ certificate, input }: BoundCertificate) {
-  const { secretKey: _, ...limits } = createdKeyData('', input)
   const { subject, validUntil, digest } = certificate
   const [sha256, validTo] = [Buffer.from(digest).toString('hex'), timeOrNull(validUntil)]
-  return { ...limits, certificate: { subject, sha256, validTo } }
+  return { ...keyInputData(input), certificate: { subject, sha256, validTo } }
 }
 
 export function quotaData(quota: Quota | undefined): Quota | null {

@@ -72,7 +72,7 @@ const usageQuery = objectSchema(
   },
 )
 
-/** The operation but for whose usage it shows. */
+/** What both usage operations share; they differ in the account. */
 const usageOperation = {
   description:
     'The plan and the quotas of keys with what is left of them, and requests and units by day, secret key and route. Days without requests are left out; days more than 400 days ago are not kept.',

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import type { Config } from '#config/config.ts'
-import { type ConfigInput, demoConfig, environmentOf, type LoadedConfig, loadConfig } from '#config/load.ts'
+import { demoConfig } from '#config/demo-config.ts'
+import { type ConfigInput, environmentOf, type LoadedConfig, loadConfig } from '#config/load.ts'
 import { formatPath, problemText } from '#config/problem.ts'
 import { findInsecureFileModes } from '#config/warnings/secret-files.ts'
 import { addressOf } from '#gateway/server/listen.ts'

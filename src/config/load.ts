@@ -1,14 +1,12 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import { isBinary, readProgramFile } from '#platform/package.ts'
 import { countOf } from '#platform/text.ts'
-import { applyOverrides, createSources } from './apply-overrides.ts'
+import { applyOverrides } from './apply-overrides.ts'
 import { type Config, type ConfigSnapshot, resolveConfig } from './config.ts'
 import { otelOverrides } from './otel-environment.ts'
 import { environmentOverrides, flagOverrides, type Override } from './overrides.ts'
 import { formatPath, listProblems, type Path, type Problem, type Source } from './problem.ts'
-import { type ConfigFile, readConfigFile, shippedConfig } from './read-config-file.ts'
+import { type ConfigFile, readConfigFile } from './read-config-file.ts'
 import { createReview } from './review.ts'
 import { reviewAccessCookie, reviewCookie, reviewCors } from './rules/browsers.ts'
 import { reviewEvents } from './rules/events.ts'
@@ -31,6 +29,7 @@ import { reviewUpstreamHeaders, reviewUpstreams } from './rules/upstreams.ts'
 import type { SecretReference } from './schema/node.ts'
 import type { ConfigTree } from './schema/schema.ts'
 import { createSecretReader, type Environment, nameOfSecret } from './secrets.ts'
+import { createSources } from './sources.ts'
 import { type Finding, validate } from './validate.ts'
 import { findUnreplaced, unreplacedHintAt } from './value-hints.ts'
 
@@ -199,29 +198,4 @@ function byPosition(a: Problem, b: Problem): number {
 
 function positionOf(source: Source): readonly [number, number] {
   return source.kind === 'file' ? [source.line, source.column] : [Number.MAX_SAFE_INTEGER, 0]
-}
-
-/** In the working directory: the program's own folder may be read-only. */
-const folder = 'data/demo'
-
-/**
- * The config of a demo: the one that comes with the program, unless one is named or is in the working directory. Its
- * data is kept in the working directory in any case, and so is the config itself if the program is a single file.
- */
-export function demoConfig(given: ConfigInput, env = process.env): ConfigInput {
-  if (given.file !== undefined || env.GATEHOUSE_CONFIG || existsSync('config/gateway.yaml')) return given
-  const file = isBinary ? writeShippedConfig() : shippedConfig('gateway.yaml')
-  if (file === undefined) return given
-  const settings = [
-    `store.sqlite.path=${resolve(folder, 'gatehouse.db')}`,
-    `keys.sealingKey.file=${resolve(folder, 'sealing.key')}`,
-  ]
-  return { ...given, file, settings: [...settings, ...(given.settings ?? [])] }
-}
-
-function writeShippedConfig(): string {
-  const file = join(folder, 'gateway.yaml')
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(file, readProgramFile(new URL('../../config/gateway.yaml', import.meta.url)))
-  return file
 }

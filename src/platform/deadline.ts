@@ -79,8 +79,8 @@ export class DeadlineSweep<Item extends Expiring = Expiring> {
   }
 
   /**
-   * The time of the last sweep: at most one period ago, or longer if the event loop
-   * stalled. Saves reading the clock for deadlines that may be that much too early.
+   * The time of the last sweep: at most one period ago, or longer if the event loop stalled. Saves reading the clock
+   * for deadlines that may be that much too early.
    */
   get sweptAt(): number {
     return this.#sweptAt

@@ -17,8 +17,7 @@ import { answerContinue, answerRedirect, type PortalResponse } from './portal-re
 import { languageOf } from './viewer-language.ts'
 
 /**
- * Decides everything that can be decided before a byte of the body is read.
- * @returns the response, if it is already decided
+ * Creates `Portal.admit`, which rejects with the errors below.
  * @throws GatehouseError `method-not-allowed`, `cross-site-request`, `role-forbidden`, `credentials-missing`,
  * `rate-limited`
  */

@@ -184,7 +184,7 @@ async function handlePage(
   return submitForm(page, signedIn, page.asksPassword ? () => confirmPassword(signedIn, options) : undefined)
 }
 
-/** @param check has to pass first */
+/** @param check runs before the form is processed, and rejects if it must not be */
 async function submitForm<Context>(
   {
     post = throwNotFound,

@@ -4,12 +4,12 @@ export interface Debtor {
   readonly subject: string
 }
 
-/** A debtor, and the index of its numbers until it is deleted. */
+/** A debtor, and the place of its numbers until it is deleted. */
 interface Debt extends Debtor {
   readonly place: number
 }
 
-/** The indexes of those who owe for one purpose, by subject. */
+/** The places of those who owe for one purpose, by subject. */
 type Places = Map<string, number>
 
 /**
@@ -41,7 +41,7 @@ export class Debts {
     return this.#places.get(purpose)?.get(subject)
   }
 
-  /** The index if it belongs to a subject, without a look-up. @param place below 0 = none */
+  /** The place if it belongs to the subject, without a look-up. @param place below 0 = none */
   check(purpose: string, subject: string, place = -1): number | undefined {
     const debtors = this.#debtors
     const isOf = place >= 0 && debtors[2 * place] === subject && debtors[2 * place + 1] === purpose
@@ -68,7 +68,7 @@ export class Debts {
     this.#numbers[2 * place + 1] = owedMs
   }
 
-  /** Only if there is room, for a subject that owes nothing. @returns its index, to set what it owes */
+  /** Only if there is room, for a subject that owes nothing. @returns its place, to set what it owes */
   add({ purpose, subject }: Debtor): number {
     const place = this.#size++
     const places = this.#places.get(purpose) ?? new Map<string, number>()

@@ -3,7 +3,7 @@ export interface StoreDiagnostics {
   /** Makes a write that changes no data. @throws GatehouseError `store-unavailable` where the write fails */
   probeWrite(): Promise<void>
   /** Called after each write, with whether it succeeded. */
-  onWrite(listener: (isTaken: boolean) => void): void
+  onWrite(listener: (isAccepted: boolean) => void): void
   /** Settings with which data can be lost, as texts for an operator; empty = none. @throws as `probeWrite` */
   findRisks(): Promise<readonly string[]>
 }
@@ -18,10 +18,10 @@ export interface StoreState {
 
 /** Notifies listeners of writes. */
 export function createWriteListeners() {
-  const listeners: ((isTaken: boolean) => void)[] = []
+  const listeners: ((isAccepted: boolean) => void)[] = []
 
-  function notify(isTaken: boolean): void {
-    for (const listener of listeners) listener(isTaken)
+  function notify(isAccepted: boolean): void {
+    for (const listener of listeners) listener(isAccepted)
   }
 
   /** Reports the outcome of a write; its result or error passes through unchanged. */
@@ -36,5 +36,5 @@ export function createWriteListeners() {
     }
   }
 
-  return { report, onWrite: (listener: (isTaken: boolean) => void) => void listeners.push(listener) }
+  return { report, onWrite: (listener: (isAccepted: boolean) => void) => void listeners.push(listener) }
 }

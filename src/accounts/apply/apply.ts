@@ -6,7 +6,7 @@ import type { Accounts } from '../accounts.ts'
 import { UnconfirmedKeys } from '../keys/make-key.ts'
 import type { SecretKeys } from '../keys/secret-keys.ts'
 import type { Change, Step } from './change.ts'
-import { findStateErrors, throwErrors } from './desired.ts'
+import { assertNoErrors, findStateErrors } from './desired.ts'
 import { type PlanStore, planChanges } from './plan.ts'
 import type { Prune } from './prune.ts'
 import type { DesiredState } from './state-schema.ts'
@@ -149,7 +149,7 @@ export function createApply(options: ApplyOptions): Apply {
   return {
     run: async (state, request) => {
       const { isDryRun, prune, accountsMax, mayChangeOwn = true } = request
-      throwErrors(findStateErrors(state, { accountsMax, planNames: accounts.planNames }))
+      assertNoErrors(findStateErrors(state, { accountsMax, planNames: accounts.planNames }))
       const planned = await planChanges(state, { store, by, mayChangeOwn, prune, keysMax, now: clock() })
       const { steps, unchanged } = planned
       if (!isDryRun) await request.onPlanned?.(steps.some(makesKeys))

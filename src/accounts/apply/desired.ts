@@ -46,7 +46,7 @@ export function findStateErrors(
 }
 
 /** @throws GatehouseError `request-invalid` if there are any */
-export function throwErrors(errors: readonly FieldError[]): void {
+export function assertNoErrors(errors: readonly FieldError[]): void {
   if (errors.length === 0) return
   const more = errors.length - errorsMax
   const named = errors.slice(0, errorsMax)

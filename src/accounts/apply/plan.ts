@@ -5,11 +5,11 @@ import type { Actor } from '#store/audit-entry.ts'
 import type { ImportedKeyStore } from '#store/imported-keys.ts'
 import { type AccountInput, accountDefaults } from '../account-input.ts'
 import { changeActions, fieldChanges, type Step } from './change.ts'
-import { throwErrors, within } from './desired.ts'
+import { assertNoErrors, within } from './desired.ts'
 import { inBatches } from './entries.ts'
 import { digestIn, planKeys } from './plan-keys.ts'
 import { type Prune, planPrune } from './prune.ts'
-import { assertAdminLeft, assertNotOwn } from './refusals.ts'
+import { assertAdminLeft, assertOwnKept } from './refusals.ts'
 import { type DesiredAccount, type DesiredState, defaultStateName } from './state-schema.ts'
 
 export interface PlanStore
@@ -58,10 +58,10 @@ export async function planChanges(state: DesiredState, options: PlanOptions): Pr
     if (planned.length === 0) unchanged++
     return planned.map((step) => ({ ...step, place }))
   })
-  throwErrors(errors)
+  assertNoErrors(errors)
   const pruned = prune ? await planPrune(entries, name, { prune, store }) : []
   const all = [...steps, ...pruned]
-  assertNotOwn(all, by, mayChangeOwn)
+  assertOwnKept(all, by, mayChangeOwn)
   await assertAdminLeft(all, store)
   return { steps: all.toSorted((a, b) => phaseOf(a) - phaseOf(b)), unchanged }
 }

@@ -11,7 +11,7 @@ import { batchSize } from './entries.ts'
  * @param mayChangeOwn whether the actor may change their own account at all; nobody may disable or demote it
  * @throws GatehouseError `own-account`
  */
-export function assertNotOwn(steps: readonly Step[], by: Actor, mayChangeOwn: boolean): void {
+export function assertOwnKept(steps: readonly Step[], by: Actor, mayChangeOwn: boolean): void {
   if (by.kind !== 'account') return
   const own = steps.filter(({ work }) => 'id' in work && work.id === by.id)
   if (own.some((step) => takesAccess(step))) throw new GatehouseError('own-account')

@@ -45,6 +45,7 @@ export function serializeAccount({ keys, ...rest }: CachedAccount): unknown {
 export function deserializeAccount(value: unknown): CachedAccount | undefined {
   if (value === undefined) return undefined
   const { keys, ...rest } = value as CachedAccount
+  // JSON drops members that are undefined, yet their types ask for them: each is named, even if that looks redundant.
   return {
     ...rest,
     plan: rest.plan,

@@ -97,7 +97,7 @@ function pack(registry: Registry, metrics: readonly { readonly name: string }[])
   )
 }
 
-/** As `snapshot` gives it. */
+/** Turns a packed snapshot back into what `snapshot` returns. */
 export function unpackSnapshot(packed: PackedSnapshot): MetricsSnapshot {
   // The cast is sound: the label of a bucket is a number, whatever the library's type says.
   return packed.map((metric) => ('rows' in metric ? unpackHistogram(metric) : metric)) as MetricsSnapshot

@@ -75,13 +75,13 @@ export function openStatusReader(options: StatusOptions) {
   }
 
   async function read(): Promise<Status> {
-    const [current, identity, state] = await Promise.all([sample(), health(), storeState()])
+    const [current, healthNow, state] = await Promise.all([sample(), health(), storeState()])
     const now = current.at
     const before = history.oldestRecentSample(now)
     const currentConfig = config()
     const totals = readMetrics(current.snapshot)
     return {
-      status: isShuttingDown() ? 'shutting-down' : identity,
+      status: isShuttingDown() ? 'shutting-down' : healthNow,
       version,
       at: new Date(now).toISOString(),
       uptimeS: Math.floor((now - startedAt) / 1_000),

@@ -125,6 +125,29 @@ t.test('a paused exchange reads no more than buffers hold, and loses nothing', a
   t.equal((await made.answer).body.length, total)
 })
 
+t.test('a response that may be cut, as the target stopped reading the body, fails for that', async (t) => {
+  let target: Socket | undefined
+  const url = await startRawBackend(t, (socket) => {
+    target = socket.pause()
+    socket.write(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(megabyte)}`, () => socket.destroySoon())
+  })
+  const upload = { method: 'PUT', body: 'counted', lines: 'Content-Length: 99000000\r\n' } as const
+  const made = exchange(openTestUpstream(t, url), upload)
+  // The end of the response is not read before a write has failed.
+  made.onData = () => made.call.pause()
+  await until('the target has gone', () => target?.destroyed || undefined)
+  for (let turn = 0; turn < 20; turn++) {
+    made.call.write(Buffer.alloc(1_000))
+    await tick()
+  }
+  made.onData = () => {}
+  made.call.resume()
+  t.match(await made.failure, {
+    reason: 'closed-early',
+    message: 'the target stopped reading the request body',
+  })
+})
+
 t.test('an early answer is read although the target then resets the connection', async (t) => {
   // It answers at the head and closes with most of the body unread, which makes the system send a reset.
   const backend = await startHeadBackend(t, ({ socket }) => {
