@@ -10,7 +10,8 @@ import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccountActionsOf } from './account-actions.ts'
 import { endSessionsOfKey } from './account-sessions.ts'
 import { createAuditEntryFactory } from './audit/entry-factory.ts'
-import { mailTextsFor, mailTo, type SendMail } from './mails/mail.ts'
+import { mailTextsFor, mailTo } from './mails/mail.ts'
+import type { DeliverMail } from './mails/outbox.ts'
 
 /** Ends keys for whoever holds them: finders of a leaked key, and secret scanners. */
 export interface HeldKeys {
@@ -29,24 +30,22 @@ interface HeldKeysOptions {
     Pick<SessionStore, 'listSessions' | 'endSession'>
   readonly actionsOf: AccountActionsOf
   /** undefined = no mail can be sent. */
-  readonly sendMail: SendMail | undefined
+  readonly deliverMail: DeliverMail | undefined
   /** The portal's URL as clients see it. */
   readonly portalUrl: string
-  /** Told of a mail that was not accepted: the key has ended nevertheless. */
-  onMailFailure(error: unknown, accountId: string): void
   readonly clock: Clock
 }
 
 export function createHeldKeys(options: HeldKeysOptions): HeldKeys {
-  const { store, actionsOf, sendMail, portalUrl, onMailFailure, clock } = options
+  const { store, actionsOf, deliverMail, portalUrl, clock } = options
 
   /**
-   * The caller does not wait for it: the time of a call must not tell whether there was such a key.
+   * The outbox sends it, so that no caller waits for it: the time of a call must not tell whether there was such a key.
    * @param name of the secret key; undefined = it is the API key
    */
-  function tellOwner(account: Account, name: string | undefined): void {
+  async function tellOwner(account: Account, name: string | undefined): Promise<void> {
     const text = mailTextsFor(account).keyEnded(name, clock(), portalUrl)
-    sendMail?.(mailTo(account.email, text)).catch((error: unknown) => onMailFailure(error, account.id))
+    await deliverMail?.(mailTo(account.email, text), { mail: 'key ended', account: account.id })
   }
 
   async function endSecretKey(account: Account, digest: Uint8Array, actor: Actor): Promise<void> {
@@ -62,13 +61,13 @@ export function createHeldKeys(options: HeldKeysOptions): HeldKeys {
     const revocation = { name, now, graceUntil: undefined, only: digest }
     const after = await store.revokeSecretKey(account.id, revocation, entry)
     if (!after) return
-    tellOwner(account, name)
+    await tellOwner(account, name)
     await endSessionsOfKey(store, account, after, now)
   }
 
   async function endApiKey(account: Account, actor: Actor): Promise<void> {
     const replaced = await actionsOf(actor).keys.replaceApiKey(account.id, account.apiKey.createdAt)
-    if (replaced !== undefined) tellOwner(account, undefined)
+    if (replaced !== undefined) await tellOwner(account, undefined)
   }
 
   /** A key that was made elsewhere. */

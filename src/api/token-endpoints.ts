@@ -76,7 +76,7 @@ export function tokenEndpoints(
 
   /**
    * A client that signs out loses the cookie, even if the session cannot be ended now or the body is wrong. But a page
-   * of another site cannot sign anyone out.
+   * of another site cannot sign anyone out, unless it has a token to revoke.
    */
   function clearCookieUnlessCrossSite(request: FastifyRequest, reply: FastifyReply): void {
     if (!cookies.isCrossSite(request)) cookies.clear(reply)

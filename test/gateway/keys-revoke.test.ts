@@ -109,3 +109,12 @@ t.test('a mail that is not accepted is logged, and the key ends all the same', a
   t.equal(await statusWith(t, gateway.url, secretKey), 401)
   await until('a log line', () => gateway.logLines.some((line) => line.includes('could not be sent')))
 })
+
+t.test('a shutdown waits for the mail', async (t) => {
+  const { port, mails } = await startMailServer(t)
+  const gateway = await startGateway(t, { config: mailConfig(port) })
+  const { secretKey } = await gateway.createAccount()
+  t.equal((await askJson(t, gateway.url, path, { key: secretKey })).status, 200)
+  await gateway.shutDown()
+  t.equal(mails.length, 1)
+})

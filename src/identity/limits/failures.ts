@@ -139,6 +139,17 @@ function tooManyFailures(rate: Rate, taken: RateResult): GatehouseError {
   return new GatehouseError('too-many-failures', { rate: exceededRateOf('failures', rate, taken) })
 }
 
+/** How many refused sign-ins of each kind one process writes to the audit log, for all accounts. */
+const auditRate: Rate = { limit: 1_000, perMs: 3_600_000 }
+
+/** Counts an entry of the audit log about a refused sign-in. @returns whether it may be written */
+export function takeAuditEntry(
+  limiter: Pick<RateLimiter, 'takeInProcess'>,
+  kind: 'password' | 'passkey' | 'oidc',
+): boolean {
+  return limiter.takeInProcess('audit sign-in-failed', kind, auditRate).isAllowed
+}
+
 /** Wrong credentials by address. */
 const failurePurpose = 'failure ip'
 /** Tokens that an issuer did not answer, by address. */

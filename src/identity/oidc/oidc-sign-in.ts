@@ -10,6 +10,7 @@ import type { AuditStore } from '#store/audit.ts'
 import type { IdentityLink, PortalStore } from '#store/portal.ts'
 import type { Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
+import { takeAuditEntry } from '../limits/failures.ts'
 import { takeOrThrow } from '../limits/limits.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
 import type { KnownClients, PortalSessionIds, PortalSessions, SignedIn } from '../portal/portal-sessions.ts'
@@ -74,8 +75,6 @@ interface OidcSignInOptions {
 
 /** How often browsers of one network may call back: the provider is asked each time. */
 const callbackRate: Rate = { limit: 120, perMs: 60_000 }
-/** How many refusals each process writes to the audit log. */
-const auditRate: Rate = { limit: 1_000, perMs: 3_600_000 }
 
 export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
   const { store, sessions, knownClients, actionsOf, keyOptions, provision, label, limiter, clock } = options
@@ -215,7 +214,7 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
     { identity, email }: Person,
     { account, visitor, reason }: { account: Account | undefined; visitor: Visitor; reason: string },
   ): Promise<void> {
-    if (!limiter.takeInProcess('audit', 'oidc sign-in-failed', auditRate).isAllowed) return
+    if (!takeAuditEntry(limiter, 'oidc')) return
     const { address } = visitor
     const details = { reason, address, ...identity, ...(email !== undefined && { email }) }
     await store.appendAudit(entry('sign-in-failed', account, details))

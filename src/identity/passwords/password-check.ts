@@ -12,7 +12,7 @@ import { passwordFailuresMax } from '#store/password-failures.ts'
 import type { AttemptOutcome, PortalStore } from '#store/portal.ts'
 import { exceededRateOf, type Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
-import { countFailure } from '../limits/failures.ts'
+import { countFailure, takeAuditEntry } from '../limits/failures.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
 
 /** One password attempt. */
@@ -81,8 +81,6 @@ const auditedFailures: ReadonlySet<number> = new Set([
   90,
   100,
 ])
-/** How many such entries each process writes, for all accounts. */
-const auditRate: Rate = { limit: 1_000, perMs: 3_600_000 }
 
 export function createPasswordCheck(options: PasswordCheckOptions): PasswordCheck {
   const { store, passwords, limiter, failures, clock } = options
@@ -137,12 +135,17 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     const { address } = visitor
     const excess = await countFailure(limiter, failures, { address, isMalformed: false })
     const error = excess ?? new GatehouseError('credentials-invalid', { detail: wrongPassword })
-    throw account ? withAccount(error, account.id, inARow ?? 0) : error
+    throw account
+      ? withAccount(error, account.id, `wrong password, ${inARow ?? 0} consecutive failures`)
+      : error
   }
 
   const countCode: PasswordCheck['countCode'] = async ({ account, visitor, client, wrong }, isRight) => {
     const reserved = await store.countPasswordAttempt(account.id, client)
-    if (reserved.kind !== 'taken') throw tooManyConsecutive(account.id)
+    const wrongError = wrong ?? invalidField('code', wrongCode)
+    // Unknown = deleted in the meantime, where nothing can be right.
+    if (reserved.kind !== 'taken')
+      throw reserved.kind === 'refused' ? tooManyConsecutive(account.id) : wrongError
     const settle = (outcome: AttemptOutcome) => store.settlePasswordAttempt(account.id, outcome, client)
     const isDone = await isRight().catch(async (error: unknown) => {
       await settle('not-wrong')
@@ -152,8 +155,9 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     await audit(account, reserved.inARow, { visitor, client })
     const { address } = visitor
     const excess = await countFailure(limiter, failures, { address, isMalformed: false })
-    if (excess) throw withAccount(excess, account.id, reserved.inARow)
-    throw wrong ?? invalidField('code', wrongCode)
+    if (excess)
+      throw withAccount(excess, account.id, `wrong code or passkey, ${reserved.inARow} consecutive failures`)
+    throw wrongError
   }
 
   async function audit(
@@ -161,11 +165,7 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     inARow: number,
     { visitor, client }: Pick<PasswordAttempt, 'visitor' | 'client'>,
   ): Promise<void> {
-    if (
-      !auditedFailures.has(inARow) ||
-      !limiter.takeInProcess('audit', 'sign-in-failed', auditRate).isAllowed
-    )
-      return
+    if (!auditedFailures.has(inARow) || !takeAuditEntry(limiter, 'password')) return
     const { address } = visitor
     const details = { address, inARow, isKnownClient: client !== undefined }
     await store.appendAudit(entry('sign-in-failed', account, details))
@@ -191,17 +191,18 @@ function tooManyConsecutive(accountId: string | undefined): GatehouseError {
   })
 }
 
-function withAccount(error: GatehouseError, accountId: string, inARow: number): GatehouseError {
+/** @param reason for the log */
+function withAccount(error: GatehouseError, accountId: string, reason: string): GatehouseError {
   const { code, detail, rate } = error
   return new GatehouseError(code, {
     accountId,
-    cause: new Error(`wrong password, ${inARow} consecutive failures`),
+    cause: new Error(reason),
     ...(detail !== undefined && { detail }),
     ...(rate && { rate }),
   })
 }
 
 /** E-mails are cached, and may be long: a digest is not. */
-function emailDigest(email: string): string {
+export function emailDigest(email: string): string {
   return hash('sha256', emailKey(email), 'base64url')
 }

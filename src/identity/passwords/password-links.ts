@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { assertValid } from '#accounts/account-input.ts'
 import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit/entry-factory.ts'
 import { mailTextsFor, mailTo, type SendMail } from '#accounts/mails/mail.ts'
@@ -10,7 +9,7 @@ import type { Language } from '#platform/locales.ts'
 import { isSameText } from '#platform/secrets/constant-time.ts'
 import { createLinkToken, type LinkToken, parseLinkToken } from '#platform/secrets/opaque-tokens.ts'
 import { assertGoodPassword, type Passwords } from '#platform/secrets/passwords.ts'
-import { type Account, emailKey } from '#store/account.ts'
+import type { Account } from '#store/account.ts'
 import { passwordLinkOf } from '#store/account-changes/portal-changes.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { PasswordProof, PortalStore } from '#store/portal.ts'
@@ -18,7 +17,7 @@ import type { Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { takeOrThrow } from '../limits/limits.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
-import { workOwnerOf } from './password-check.ts'
+import { emailDigest, workOwnerOf } from './password-check.ts'
 
 /** Links for choosing a password: set-up links, and those for a forgotten password. */
 export interface PasswordLinks {
@@ -168,7 +167,7 @@ export function createPasswordResets(options: PasswordResetsOptions): PasswordRe
       assertValid({ email })
       await takeOrThrow(limiter, 'forgotten', clientNetwork(visitor.address), addressRate)
       // By digest: unknown e-mails count in the same way as those of accounts, and keys in memory stay short.
-      await takeOrThrow(limiter, 'forgotten', hash('sha256', emailKey(email), 'base64url'), emailRate)
+      await takeOrThrow(limiter, 'forgotten', emailDigest(email), emailRate)
       const sending = { send: sendMail, language }
       outbox.add({ about: { mail: 'forgotten password' }, run: () => mailLink(email, visitor, sending) })
     },

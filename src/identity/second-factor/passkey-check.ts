@@ -9,7 +9,7 @@ import type { SecondFactorStore } from '#store/portal.ts'
 import { type Passkey, passkeysOf } from '#store/portal-access.ts'
 import type { Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
-import { countFailure } from '../limits/failures.ts'
+import { countFailure, takeAuditEntry } from '../limits/failures.ts'
 import { takeOrThrow } from '../limits/limits.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
 import type { PasswordCheck } from '../passwords/password-check.ts'
@@ -58,8 +58,6 @@ export interface PasskeyCheckOptions {
 
 /** How often browsers of one network may try to sign in with a passkey, as each signature is checked. */
 const signInRate: Rate = { limit: 120, perMs: 60_000 }
-/** How many refusals each process writes to the audit log. */
-const auditRate: Rate = { limit: 1_000, perMs: 3_600_000 }
 
 export const passkeyNotAccepted =
   'The passkey was not accepted. It may have been removed here, or the attempt took too long: try again.'
@@ -121,11 +119,7 @@ export function createPasskeyCheck(
     { address }: Visitor,
   ): Promise<unknown> {
     if (!(error instanceof PasskeyRefused)) return error
-    if (
-      account &&
-      !error.isRecorded &&
-      limiter.takeInProcess('audit', 'passkey sign-in-failed', auditRate).isAllowed
-    )
+    if (account && !error.isRecorded && takeAuditEntry(limiter, 'passkey'))
       await store.appendAudit(entry('sign-in-failed', account, { reason: 'passkey', address }))
     const excess = await countFailure(limiter, failures, { address, isMalformed: false })
     const accountId = account?.id

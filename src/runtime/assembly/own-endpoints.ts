@@ -1,5 +1,6 @@
 import { knownRoles } from '#accounts/account-input.ts'
 import { createHeldKeys } from '#accounts/held-keys.ts'
+import { deliverInBackground } from '#accounts/mails/outbox.ts'
 import type { ApiOptions } from '#api/api.ts'
 import type { SignInReturnOptions } from '#api/register-sign-in-return.ts'
 import { createReturnKeys, type IsReturnPath } from '#gateway/browser/sign-in-return.ts'
@@ -38,7 +39,8 @@ export interface ApiPartsOptions extends ConfigParts {
 
 /** The endpoints of the gateway itself, and the portal if there is one. */
 export function createApiOptions(options: ApiPartsOptions): ApiOptions {
-  const { config, callerAuth, checks, store, limiter, metrics, keyUses, log, clock } = options
+  const { config, callerAuth, checks, store, limiter, metrics, keyUses, outbox, clock } = options
+  const sendMail = lazyMailer(config)
   const accessCookie = config.accessCookie.enabled ? config.accessCookie : undefined
   const { sessions, ...services } = createAccountServices({
     ...options,
@@ -86,9 +88,7 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
       actionsOf,
       clock,
       portalUrl: portalUrlOf(config),
-      sendMail: lazyMailer(config),
-      onMailFailure: (err, account) =>
-        log.error({ err, account }, 'the mail to the owner of a revoked key could not be sent'),
+      deliverMail: sendMail && deliverInBackground(outbox, sendMail),
     }),
     accept: config.keys.accept,
     portal: config.portal.enabled ? createPortal(portalOptions(forPortal, options)) : undefined,

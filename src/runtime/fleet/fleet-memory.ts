@@ -8,6 +8,8 @@ interface FleetMemory {
   recall(keys: readonly string[]): readonly unknown[]
   /** A worker has exited: it no longer sees changes. */
   removeWorker(worker: number): void
+  /** @param entriesMax from now on; what is too much is dropped with the next look-up */
+  resize(entriesMax: number): void
 }
 
 interface FleetMemoryOptions {
@@ -24,7 +26,8 @@ const changesMax = 10_000
  * have found the previous state, and its message may arrive later. So what one worker has looked up is also dropped if
  * another reads of an earlier change only afterwards; an outage in that short time finds nothing here.
  */
-export function createFleetMemory({ entriesMax, bytesMax }: FleetMemoryOptions): FleetMemory {
+export function createFleetMemory({ bytesMax, ...initial }: FleetMemoryOptions): FleetMemory {
+  let { entriesMax } = initial
   /** In insertion order; as text, which takes the least memory. */
   const entries = new Map<string, string>()
   const changedAt = new Map<string, number>()
@@ -100,6 +103,9 @@ export function createFleetMemory({ entriesMax, bytesMax }: FleetMemoryOptions):
         return text === undefined ? undefined : (JSON.parse(text) as unknown)
       }),
     removeWorker: (worker) => void watching.delete(worker),
+    resize: (max) => {
+      entriesMax = max
+    },
   }
 }
 

@@ -48,11 +48,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
   const { listen, decide } = loaded.config
   const rates = createLocalRates(monotonicClock)
   const ticketKeys = randomBytes(48).toString('base64')
-  // As many accounts and sessions as a worker caches.
-  const memory = createFleetMemory({
-    entriesMax: 2 * loaded.config.cache.entriesMax,
-    bytesMax: memoryBytesMax,
-  })
+  const memory = createFleetMemory({ entriesMax: memoryEntries(loaded), bytesMax: memoryBytesMax })
   const keySetFetches = openKeySetFetches(monotonicClock)
   /** When any worker last read the change log, according to the latest report. */
   let lastReadAt: number | null = null
@@ -156,6 +152,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
   async function commit(next: LoadedConfig, running: readonly WorkerProcess[]): Promise<void> {
     snapshot = next.snapshot
     log.level = next.config.log.level
+    memory.resize(memoryEntries(next))
     await Promise.all(
       running.map(({ channel, kill }) => channel.request('commit', null, changeTimeoutMs).catch(kill)),
     )
@@ -204,6 +201,11 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     await closeAll()
     throw error
   }
+}
+
+/** As many accounts and sessions as a worker caches. */
+function memoryEntries({ config }: LoadedConfig): number {
+  return 2 * config.cache.entriesMax
 }
 
 async function answersOf<Answer>(asked: readonly Promise<Answer>[]): Promise<readonly Answer[]> {

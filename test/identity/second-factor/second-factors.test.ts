@@ -155,6 +155,23 @@ t.test('an address over its guesses for an e-mail is refused even the right code
   t.equal(await codeOf(codeAt(time.now + stepMs)), 'too-many-failures', 'one over')
 })
 
+t.test('the log says of a code beyond the limit that it was no password', async (t) => {
+  const { factors, current, given } = await openProtected(t, { failureLimit: 4 })
+  const account = await current()
+  for (let count = 0; count < 4; count++) await t.rejects(factors.check(account, given('000000')), wrong)
+  await t.rejects(factors.check(account, given('000000')), {
+    code: 'too-many-failures',
+    cause: { message: 'wrong code or passkey, 5 consecutive failures' },
+  })
+})
+
+t.test('a code for an account that has just been deleted is wrong, not one too many', async (t) => {
+  const { factors, current, given, acts, codeAt, time, id } = await openProtected(t)
+  const account = await current()
+  await acts.accounts.remove(id)
+  await t.rejects(factors.check(account, given(codeAt(time.now))), wrong)
+})
+
 t.test('the end of all portal sessions ends sign-ins that wait for their code', async (t) => {
   const { pending, sendCode, codeAt, time, signIn, signedIn } = await openProtected(t)
   const token = await pending()

@@ -71,6 +71,17 @@ t.test("the fleet's memory is bounded in entries, evicting the oldest", async (t
   t.strictSame(known('a', 'b', 'd'), [undefined, 'b', 'd'])
 })
 
+t.test("the fleet's memory takes another size while it is in use", async (t) => {
+  const { learn, known, resize } = start({ ...roomy, entriesMax: 2 })
+  for (const key of ['a', 'b']) learn(key, 10)
+  resize(3)
+  learn('c', 10)
+  t.strictSame(known('a', 'b', 'c'), ['a', 'b', 'c'])
+  resize(1)
+  learn('d', 10)
+  t.strictSame(known('a', 'b', 'c', 'd'), [undefined, undefined, undefined, 'd'])
+})
+
 t.test("the fleet's memory is bounded in bytes", async (t) => {
   const text = 'x'.repeat(97)
   const { learn, known } = start({ ...roomy, bytesMax: 300 })
