@@ -1,8 +1,9 @@
+import { dayMs } from '#platform/time.ts'
 import type { Account } from './account.ts'
 import type { AuditEntry } from './audit-entry.ts'
 
 /** How long a store keeps a session after its end, so that an expired token can be told from an unknown one. */
-export const retentionAfterEndMs = 24 * 3_600_000
+export const retentionAfterEndMs = dayMs
 
 /** Token sessions, to which refresh tokens belong. */
 export interface SessionStore {

@@ -7,6 +7,7 @@ import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { Clock } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { digestOf } from '#platform/secrets/keys.ts'
+import { dayMs } from '#platform/time.ts'
 import type { Change } from '#store/changes.ts'
 import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { principalOf } from '../arrival/outcome.ts'
@@ -54,7 +55,7 @@ const internalErrorCode = 1011
 /** When to check again if the store was unavailable. */
 const retryMs = 1_000
 /** Node fires a timer above 2^31 ms at once, so it is checked again at least once a day. */
-const recheckMaxMs = 24 * 3_600_000
+const recheckMaxMs = dayMs
 
 export function createOpenCallers({ metrics, clock, authState }: OpenCallersOptions): OpenCallers {
   const all = new Set<OpenCaller>()
