@@ -63,7 +63,10 @@ export interface DecisionEffects {
   countRefusal(scheme: DecisionScheme | undefined, error: GatehouseError): GatehouseError
 }
 
-/** After a use of a key was recorded, further uses of the same credential from the same address are not recorded for this long. */
+/**
+ * After a use of a key was recorded, further uses of the same credential from the same address are not recorded for
+ * this long.
+ */
 const keyUseIntervalMs = 1_000
 
 export function createDecisionEffects(options: DecisionEffectsOptions): DecisionEffects {

@@ -6,7 +6,7 @@ import { createLookUpGuard } from '#identity/limits/failures.ts'
 import type { Principal } from '#identity/principal.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
-import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import { GatehouseError, sharedError, throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { recordDecision, recordRoute } from '../arrival/outcome.ts'
 import type { CheckBasicKey } from '../browser/ambient-credentials.ts'
@@ -177,7 +177,13 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
     arrival: Incoming,
     decision: Decision,
   ): Promise<GateResult<MatchedRoute>> {
-    const isUpToDate = await authenticator.confirm().then(() => true, notConfirmed)
+    const isUpToDate = await authenticator.confirm().then(
+      () => true,
+      (error: unknown) => {
+        throwUnlessStoreUnavailable(error)
+        return false
+      },
+    )
     const latest = isUpToDate
       ? await authenticator.decide(route.access, credentialsOf(arrival), monotonicClock())
       : decision
@@ -185,12 +191,6 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
   }
 
   return gate
-}
-
-/** @returns false if the store could not be asked. @throws any other error */
-function notConfirmed(error: unknown): false {
-  if (error instanceof GatehouseError && error.code === 'store-unavailable') return false
-  throw error
 }
 
 /** The steps of a decision about a request, in the order in which they are taken. */
