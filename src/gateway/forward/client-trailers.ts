@@ -1,4 +1,4 @@
-import type { ResponseHeaders } from '../routes/response-headers.ts'
+import type { ResponseHeaders } from '../routes/response-fields.ts'
 import { connectionOptionsOf, droppedFields } from './client-head.ts'
 
 /**

@@ -11,10 +11,9 @@ import {
   recordStatus,
 } from '../arrival/outcome.ts'
 import type { RequestFields } from '../arrival/request-fields.ts'
-import { forwardedHostError, hasNameLengths, parseHostName, withoutPort } from '../routes/host-name.ts'
+import { forwardedHostError, hasNameLengths, parseHostName, withoutPort } from '../routes/hosts.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
-import { pathFaults } from '../routes/path-faults.ts'
-import { mergedPath, readRequestTarget } from '../routes/request-target.ts'
+import { mergedPath, pathFaults, readRequestTarget } from '../routes/request-target.ts'
 import type { Cors, Preflight } from './cors.ts'
 import type { StepListener } from './gate.ts'
 

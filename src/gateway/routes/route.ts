@@ -1,6 +1,6 @@
 import type { Access, RouteRate } from '#identity/access.ts'
 import type { RequestTarget } from './request-target.ts'
-import type { ResponseHeaders } from './response-headers.ts'
+import type { ResponseCaching, ResponseHeaders } from './response-fields.ts'
 
 /** Who may call a route, and how often. */
 export interface GatedRoute {
@@ -90,16 +90,6 @@ export interface CostTerm {
  * strips (`forwarded`) or with it (`public`), or as the URL of the target itself (`target`).
  */
 export type DestinationForm = 'forwarded' | 'public' | 'target'
-
-/** What caches are told about responses of a route that authenticates its callers. */
-export interface ResponseCaching {
-  /** The request fields that identify the caller, as `Vary` lists them. */
-  readonly names: readonly string[]
-  /** `Vary` with these names, ended by CR LF. */
-  readonly varyLine: string
-  /** `Vary` and `Cache-Control: private`, for a response to an authenticated caller. */
-  readonly privateLines: string
-}
 
 /** The methods announced for a route that allows any: those that RFC 9110 9 defines for resources, and PATCH. */
 export const standardMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

@@ -4,9 +4,8 @@ import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts
 import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
 import { ownRouteName, recordRouteName, recordStatus } from '../arrival/outcome.ts'
 import { answerProblem } from '../refusals/send-problem.ts'
-import { parseHostName } from '../routes/host-name.ts'
-import { pathFaults } from '../routes/path-faults.ts'
-import { readRequestTarget } from '../routes/request-target.ts'
+import { parseHostName } from '../routes/hosts.ts'
+import { pathFaults, readRequestTarget } from '../routes/request-target.ts'
 import {
   type ArrivalServer,
   createArrivalServer,

@@ -1,10 +1,19 @@
-import { lengthsOf } from '#http/h1/raw-headers.ts'
+import { lengthsOf, withoutFields } from '#http/h1/raw-headers.ts'
 import type { SchemeName } from '#identity/access.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
-import type { ResponseCaching } from './route.ts'
 
 /** Where a secret key may come. */
 export type KeyCarriers = Pick<Carriers, 'headers' | 'bearer' | 'basic'>
+
+/** What caches are told about responses of a route that authenticates its callers. */
+export interface ResponseCaching {
+  /** The request fields that identify the caller, as `Vary` lists them. */
+  readonly names: readonly string[]
+  /** `Vary` with these names, ended by CR LF. */
+  readonly varyLine: string
+  /** `Vary` and `Cache-Control: private`, for a response to an authenticated caller. */
+  readonly privateLines: string
+}
 
 /** Which credentials a route's callers authenticate with, and whether they have to. */
 export interface AcceptedCredentials {
@@ -84,4 +93,31 @@ function mergedVary(vary: string, names: readonly string[]): string {
   const known = new Set(vary.split(',').map((name) => name.trim().toLowerCase()))
   if (known.has('*')) return '*'
   return [vary, ...names.filter((name) => !known.has(name.toLowerCase()))].join(', ')
+}
+
+/** What the client gets instead of fields of the backend's response. Plain data, as it is a part of the config. */
+export interface ResponseHeaders {
+  /** The fields that are set: name, value, name, value. */
+  readonly set: readonly string[]
+  /** Names of the fields that are set or removed, in lower case: those of the backend are dropped. */
+  readonly replacedNames: ReadonlySet<string>
+}
+
+/** @returns undefined where nothing is set or removed */
+export function createResponseHeaders(
+  set: Readonly<Record<string, string>>,
+  removedNames: readonly string[],
+): ResponseHeaders | undefined {
+  const names = [...Object.keys(set), ...removedNames]
+  if (names.length === 0) return undefined
+  return { set: Object.entries(set).flat(), replacedNames: new Set(names.map((name) => name.toLowerCase())) }
+}
+
+/** The fields of a backend less those that are set or removed. */
+export function withoutReplaced(
+  headers: readonly string[],
+  rules: ResponseHeaders | undefined,
+): readonly string[] {
+  if (rules === undefined) return headers
+  return withoutFields(headers, (name) => rules.replacedNames.has(name))
 }
