@@ -1,7 +1,7 @@
 import type { Plans } from '#accounts/usage/plan-reports.ts'
 import { everyOrigin } from '#gateway/arrival/cors-headers.ts'
 import { destinationOf, principalOf } from '#gateway/arrival/outcome.ts'
-import type { Cors, Preflight } from '#gateway/gate/cors.ts'
+import type { Cors, Preflight } from '#gateway/gate/choose-scope.ts'
 import { parseHostName } from '#gateway/routes/hosts.ts'
 import type { RequestTarget } from '#gateway/routes/request-target.ts'
 import type { Route } from '#gateway/routes/route.ts'

@@ -23,7 +23,7 @@ export interface BrowserAccess {
 
 /** A compiled route: it holds everything that a matching request needs. */
 export interface Route<Upstream> extends GatedRoute {
-  /** In lower case, or a wildcard (host-lookup.ts); undefined = any. */
+  /** In lower case, or a wildcard (hosts.ts); undefined = any. */
   readonly host: string | undefined
   /** Without a trailing slash; empty for the catch-all route. */
   readonly prefix: string
@@ -115,7 +115,7 @@ function dropSegments(path: string, count: number): string {
 
 /** Routes that share a host and a prefix, and differ in the method. */
 export interface RouteGroup<Upstream> {
-  /** In lower case, or a wildcard (host-lookup.ts); undefined = any. */
+  /** In lower case, or a wildcard (hosts.ts); undefined = any. */
   readonly host: string | undefined
   /** Without a trailing slash. */
   readonly prefix: string

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
-import { onlyValueOf } from '#http/h1/raw-headers.ts'
+import { onlyValueOf, valuesOf } from '#http/h1/raw-headers.ts'
 import { type FailureReason, InvalidResponse, type UpstreamFailure } from '#http/outgoing/failure.ts'
 import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import { type MissingShare, NoConnection } from '#http/upstream/pool/share.ts'
@@ -60,4 +60,24 @@ export function handshakeFailure(
 
 function acceptOf(key: string): string {
   return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+}
+
+/**
+ * Whether a response is a stream of server-sent events (https://html.spec.whatwg.org/#server-sent-events), which may go
+ * on for ever.
+ * @param headers name, value, name, value, as they arrived
+ */
+export function isEventStream(headers: readonly string[]): boolean {
+  return /^\s*text\/event-stream\s*(?:;|$)/i.test(valuesOf(headers, 'content-type')[0] ?? '')
+}
+
+/** A route that allows an idle time at least this long is meant for long-lived responses. */
+const lastingIdleMs = 120_000
+
+/**
+ * Whether a response of unknown length may be long-lived, such as a stream of events. These wait for events rather than
+ * for the backend, so they do not show how busy it is and are counted separately.
+ */
+export function mayLast(isOfEvents: boolean, idleTimeoutMs: number): boolean {
+  return isOfEvents || idleTimeoutMs >= lastingIdleMs
 }

@@ -1,15 +1,100 @@
-import type { RequestHead } from '#http/exchange/request-head.ts'
+import { type ClientExchange, isExtendedConnect } from '#http/exchange/client-exchange.ts'
+import { changedHead, type RequestHead } from '#http/exchange/request-head.ts'
 import { isToken } from '#http/h1/characters.ts'
 import { lengthsOf } from '#http/h1/raw-headers.ts'
 import { encodeHighBytes } from '#http/h1/request-line.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
+import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
+import type { RequestFields } from '../arrival/request-fields.ts'
 import { secondTargetFields, secondTargetNames } from '../arrival/second-target-fields.ts'
 import { fieldNameMemo, identityNames } from '../forward/header-rules.ts'
+import { toGatehouseError } from '../refusals/send-problem.ts'
+
+/** A request that a proxy has described. The connection is only used to send the answer. */
+export interface DecideArrival extends Arrival {
+  /** What the proxy sent; `head` is what it described. */
+  readonly sentHead: RequestHead
+  /** Why there is nothing to decide about; undefined = there is. */
+  readonly problem: GatehouseError | undefined
+  /** The status that every refusal but 401 gets; undefined = its own. */
+  readonly refusalStatus: number | undefined
+}
+
+export type ReadDecideArrival = (connection: ClientExchange, head: RequestHead) => DecideArrival
+
+interface DecideArrivalOptions extends ArrivalReader {
+  /** Names of the headers that the proxy sets on an allowed request. */
+  readonly identityNames: readonly string[]
+  /** Called if the peer that asks is not a trusted proxy. */
+  onUntrusted(peerAddress: string): void
+}
+
+/** The body of a described request is unknown: the proxy does not send it. */
+const noBody = { kind: 'none', isEmpty: false } as const
+const forbidden = 403
+
+/** Reads what trusted proxies describe; anything else becomes a request with a problem. */
+export function createDecideArrivalReader({
+  trusted,
+  fieldReader,
+  identityNames,
+  onUntrusted,
+}: DecideArrivalOptions): ReadDecideArrival {
+  const { carriers } = fieldReader
+  const assertNoAliases = createAliasCheck(identityNames)
+  const readChecked = (rawHeaders: readonly string[]): Description => {
+    assertNoAliases(rawHeaders)
+    return readDescription(rawHeaders)
+  }
+
+  function describe(head: RequestHead, fields: RequestFields): Description {
+    if (endpointOf(head) === 'decide') return readChecked(head.rawHeaders)
+    assertNoAliases(head.rawHeaders)
+    return readEnvoyDescription(head, fields.host, fields.uncommon.isHostRepeated)
+  }
+
+  return function readDecideArrival(connection, sentHead) {
+    const sentFields = fieldReader.read(sentHead)
+    const deniesWith403 = asksFor403(sentHead.target) ? forbidden : undefined
+    if (!trusted.has(connection.peerAddress)) {
+      onUntrusted(connection.peerAddress)
+      return unreadable(createArrival(connection, sentHead, { trusted, fieldReader }), untrusted)
+    }
+    try {
+      if (isExtendedConnect(connection, sentHead)) throw tunnelRefused
+      const { method, target, host } = describe(sentHead, sentFields)
+      const head = changedHead(sentHead, { method, target, body: noBody, expectsContinue: false })
+      const uncommon = { ...sentFields.uncommon, isHostRepeated: false, forwardedHost: host }
+      const fields = { ...sentFields, host, uncommon }
+      const arrival = createArrival(connection, head, {
+        trusted,
+        fieldReader: { carriers, read: () => fields },
+      })
+      return { ...arrival, sentHead, problem: undefined, refusalStatus: deniesWith403 }
+    } catch (error) {
+      return unreadable(
+        createArrival(connection, sentHead, { trusted, fieldReader }),
+        toGatehouseError(error),
+      )
+    }
+  }
+}
+
+/** The proxy gets a 403, as most know only this and 401. The log says what is wrong. */
+function unreadable(arrival: Arrival, problem: GatehouseError): DecideArrival {
+  return { ...arrival, sentHead: arrival.head, problem, refusalStatus: forbidden }
+}
+
+const tunnelRefused = new GatehouseError('method-not-allowed', { allow: ['GET', 'POST'] })
+
+const untrusted = new GatehouseError('address-forbidden', {
+  detail: 'Only the addresses in trustedProxies may ask for decisions.',
+})
 
 /** What a proxy says about the request that is to be decided about. */
-export interface Description {
+interface Description {
   readonly method: string
   /** In origin form; bytes above 0x7F are percent-encoded, as those of a request line are. */
   readonly target: string
@@ -39,7 +124,7 @@ const lengths = lengthsOf([...Object.keys(describingFields), protoField])
  * line or a list (one of them may be the client's), a URI that is no path.
  * @throws GatehouseError `request-invalid`
  */
-export function readDescription(rawHeaders: readonly string[]): Description {
+function readDescription(rawHeaders: readonly string[]): Description {
   const found = new Map<string, string>()
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
@@ -98,7 +183,7 @@ function isOneWord(protocol: string): boolean {
  * Reads the request that Envoy describes: its own request has the method, the host and, after a prefix, the path.
  * @throws GatehouseError `request-invalid`
  */
-export function readEnvoyDescription(
+function readEnvoyDescription(
   { method, target }: Pick<RequestHead, 'method' | 'target'>,
   host: string | undefined,
   isHostRepeated: boolean,
@@ -111,7 +196,7 @@ export function readEnvoyDescription(
 type Endpoint = 'decide' | 'envoy'
 
 /** @throws GatehouseError `route-not-found`, `method-not-allowed` */
-export function endpointOf({ method, target }: Pick<RequestHead, 'method' | 'target'>): Endpoint {
+function endpointOf({ method, target }: Pick<RequestHead, 'method' | 'target'>): Endpoint {
   if (target.startsWith(`${envoyPrefix}/`)) return 'envoy'
   if (pathOf(target) !== decidePath)
     throw new GatehouseError('route-not-found', { detail: `Proxies ask ${decidePath}, or ${envoyPrefix}/….` })
@@ -129,7 +214,7 @@ function pathOf(target: string): string {
  * Whether every refusal but 401 becomes a 403. Other parameters are ignored, as some proxies add those of their client.
  * @param target of the request to this listener
  */
-export function asksFor403(target: string): boolean {
+function asksFor403(target: string): boolean {
   const queryAt = target.indexOf('?')
   return (
     queryAt !== -1 &&
@@ -147,7 +232,7 @@ export function asksFor403(target: string): boolean {
  * @param configured names of the identity headers
  * @returns a function that throws GatehouseError `request-invalid`
  */
-export function createAliasCheck(configured: readonly string[]): (rawHeaders: readonly string[]) => void {
+function createAliasCheck(configured: readonly string[]): (rawHeaders: readonly string[]) => void {
   const names = [...identityNames, ...configured].map((name) => name.toLowerCase())
   const known = new Set([...names, ...secondTargetFields.keys()])
   const folded = new Set([...names.map(foldHeaderName), ...secondTargetNames])

@@ -1,10 +1,19 @@
 import { framingNames, NameTable } from '#http/h1/name-table.ts'
+import { onlyValueOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
-import type { Tracer } from '#ops/tracing/tracer.ts'
+import type { Principal } from '#identity/principal.ts'
+import { parseTraceparent, type Trace, type Tracer, traceparentOf } from '#ops/tracing/tracer.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import { memoizeByObject } from '#platform/memoize.ts'
 import type { ArrivalReader } from '../arrival/arrival.ts'
 import { principalOf, recordStatus, recordTrace } from '../arrival/outcome.ts'
 import type { RedirectToSignIn } from '../browser/sign-in-redirect.ts'
+import {
+  type AssertionHeader,
+  type IdentityHeaders,
+  identityOf,
+  identityValue,
+} from '../forward/identity-headers.ts'
 import type { HeadUpstream } from '../forward/upstream-head.ts'
 import { chooseScope, type Scope, type ScopeOptions } from '../gate/choose-scope.ts'
 import { createGate, type GateOptions } from '../gate/gate.ts'
@@ -19,11 +28,10 @@ import {
   createArrivalServer,
   type ServerOptions,
   type SharedListenerOptions,
-} from '../server/arrival-server.ts'
-import type { Observer } from '../server/observe.ts'
-import type { UsageMeter } from '../server/usage-meter.ts'
+} from './arrival-server.ts'
 import type { DecideArrival, ReadDecideArrival } from './decide-arrival.ts'
-import type { DecisionWriter } from './decision-headers.ts'
+import type { Observer } from './observe.ts'
+import type { UsageMeter } from './usage-meter.ts'
 
 /** How requests of proxies are handled under one config. */
 export interface DecideTraffic extends Pick<ArrivalReader, 'trusted'> {
@@ -147,4 +155,67 @@ function refuseDecision(arrival: DecideArrival, error: GatehouseError): void {
   const { status } = error
   // The status is always explicit, as a refused gRPC call would otherwise get a 200, and the proxy would forward it.
   answerProblem(arrival, error, status === 401 ? status : (arrival.refusalStatus ?? status))
+}
+
+/** What the answer to an allowed request depends on. */
+interface AllowedRequest {
+  /** undefined = anonymous. */
+  readonly principal: Principal | undefined
+  readonly route: Pick<Route<{ readonly name: string } | undefined>, 'name' | 'upstream' | 'access'>
+  readonly requestId: string
+  /** What the proxy sent. */
+  readonly rawHeaders: readonly string[]
+  /** undefined = the client's traceparent is passed on. */
+  readonly trace: Trace | undefined
+}
+
+/** Writes what the proxy is to set on the request, as field lines. */
+interface DecisionWriter {
+  /** @throws GatehouseError `store-unavailable` where the account could not be read, or no assertion can be signed */
+  write(allowed: AllowedRequest): string
+}
+
+interface DecisionWriterOptions {
+  readonly identityHeaders: IdentityHeaders
+  /** undefined = no assertion is sent. */
+  readonly assertion: AssertionHeader | undefined
+}
+
+/**
+ * Every identity header is always written, with an empty value if the caller has none: a proxy that copies the headers
+ * then overwrites what its client sent, as some keep a field that the answer lacks.
+ */
+export function createDecisionWriter({ identityHeaders, assertion }: DecisionWriterOptions): DecisionWriter {
+  const fields = identityOf(identityHeaders)
+  const anonymous = [...fields.map(({ name }) => name), ...(assertion ? [assertion.header] : [])]
+    .map((name) => `${name}: \r\n`)
+    .join('')
+
+  const linesOf = memoizeByObject((principal: Principal) => ({
+    lines: fields.map((field) => `${field.name}: ${identityValue(field, principal) ?? ''}\r\n`).join(''),
+  }))
+
+  function identity({ principal, route }: AllowedRequest): string {
+    if (principal === undefined) return anonymous
+    const { lines } = linesOf(principal)
+    if (assertion === undefined) return lines
+    // The audience is the upstream, or the route if it has none.
+    return `${lines}${assertion.header}: ${assertion.of(principal, route.upstream?.name ?? route.name)}\r\n`
+  }
+
+  function traceLine({ trace, rawHeaders }: AllowedRequest): string {
+    const traceparent = trace ? traceparentOf(trace) : onlyValueOf(rawHeaders, 'traceparent')
+    if (traceparent === undefined || parseTraceparent(traceparent) === undefined) return ''
+    return `traceparent: ${traceparent}\r\n`
+  }
+
+  return {
+    write: (allowed) =>
+      `Cache-Control: no-store\r\nX-Request-Id: ${allowed.requestId}\r\n${authorizationLine(allowed)}${traceLine(allowed)}${identity(allowed)}`,
+  }
+}
+
+/** Tells the proxy to leave Authorization as its client sent it; without this line it removes the field. */
+function authorizationLine({ route }: AllowedRequest): string {
+  return route.access.leavesAuthorization ? 'X-Gatehouse-Authorization: backend\r\n' : ''
 }
