@@ -71,7 +71,7 @@ export function responseHeaderLines(input: ResponseHeadInput): string {
     if (lower === 'date') hasDate = true
     lines += `${name}: ${rewriteValue(lower, value, input)}\r\n`
   }
-  if (input.set !== undefined && isFinal(status)) lines += setLines(input.set, caching, input)
+  lines += setLines(input, caching)
   return withOwnLines(lines + varyingLines(input, caching), hasDate, status, input.requestId)
 }
 
@@ -91,11 +91,9 @@ export function isFinal(status: number): boolean {
 }
 
 /** The fields of the route: they say what the backend might have said, in words for the client. */
-function setLines(
-  set: readonly string[],
-  caching: CachingLines | undefined,
-  input: ResponseHeadInput,
-): string {
+function setLines(input: ResponseHeadInput, caching: CachingLines | undefined): string {
+  const { set, status } = input
+  if (set === undefined || !isFinal(status)) return ''
   let lines = ''
   for (let index = 0; index + 1 < set.length; index += 2) {
     const name = set[index] ?? ''
