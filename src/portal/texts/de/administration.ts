@@ -117,3 +117,54 @@ export const audit: Texts['audit'] = {
   describeDetail: (name, value) => details[name]?.(value) ?? `${name} ${value}`,
   expires: (time) => html`läuft ab ${time}`,
 }
+
+export const events: Texts['events'] = {
+  title: 'Ereignisse',
+  lead: 'Welche Programme über Änderungen informiert werden, und ob sie die Ereignisse annehmen.',
+  receivers: 'Empfänger',
+  receiversLead:
+    'Nicht angenommene Ereignisse werden in wachsenden Abständen erneut gesendet und nach drei Tagen verworfen.',
+  none: 'Keine Empfänger',
+  noneHint: html`Tragen Sie in der Konfiguration des Gateways unter <code>events</code> einen ein.`,
+  accepted: (receiver) => `${receiver} hat ein Testereignis angenommen.`,
+  notAccepted: (receiver, error) => `${receiver} hat das Testereignis nicht angenommen: ${error}`,
+  receiver: 'Empfänger',
+  state: 'Status',
+  pending: 'Ausstehend',
+  dropped: 'Verworfen',
+  delivered: 'Zugestellt',
+  never: 'Nie',
+  moreThan: (count) => `Mehr als ${count}`,
+  test: 'Testereignis senden',
+  retry: 'Jetzt erneut senden',
+  new: 'Neu',
+  nothingSent: 'Es wurde noch nichts gesendet.',
+  working: 'Funktioniert',
+  failing: 'Gestört',
+  lastFailure: (at) => html`Letzter Fehler ${at}`,
+  nextTry: (at) => html`Nächster Versuch ${at}`,
+}
+
+export const subjects: Texts['subjects'] = {
+  title: 'Blockierte Benutzer',
+  lead: 'Benutzer anderer Aussteller, deren Tokens auf jeder Route abgelehnt werden.',
+  block: 'Benutzer blockieren',
+  issuer: 'Aussteller',
+  issuerHint: (names) => `Name in der Konfiguration: ${names}.`,
+  noIssuerHint: 'Name in der Konfiguration.',
+  subject: 'Kennung (sub)',
+  subjectHint:
+    'Der Claim sub der Tokens. Protokolle und Header zeigen ihn mit Prozentkodierung nach dem Namen des Ausstellers.',
+  consequence:
+    'Alle Tokens dieses Benutzers werden abgelehnt, auch künftige, und offene WebSockets werden geschlossen.',
+  submit: 'Blockieren',
+  user: 'Benutzer',
+  blocked: 'Blockiert',
+  action: 'Aktion',
+  unblock: (subject, issuer) =>
+    html`Freigeben<span class="visually-hidden">: ${subject} von ${issuer}</span>`,
+  nobody: {
+    title: 'Niemand ist blockiert',
+    text: 'Benutzer anderer Aussteller haben hier kein Konto. Wenn Sie einen blockieren, werden seine Tokens abgelehnt, noch bevor der Aussteller sie sperrt.',
+  },
+}

@@ -66,3 +66,55 @@ export const audit = {
   },
   expires: (time: Content) => html`expires ${time}`,
 }
+
+export const events = {
+  title: 'Events',
+  lead: 'Programs that are told what changes, and whether they accept it.',
+  receivers: 'Receivers',
+  receiversLead:
+    'An event that is not accepted is tried again with growing pauses, and dropped after three days.',
+  none: 'No receivers',
+  noneHint: html`Name one under <code>events</code> in the config of the gateway.`,
+  accepted: (receiver: string) => `${receiver} has accepted a test event.`,
+  notAccepted: (receiver: string, error: string) => `${receiver} has not accepted the test event: ${error}`,
+  receiver: 'Receiver',
+  state: 'State',
+  pending: 'Pending',
+  dropped: 'Dropped',
+  delivered: 'Delivered',
+  never: 'Never',
+  /** @param count written for people */
+  moreThan: (count: string) => `More than ${count}`,
+  test: 'Send a test event',
+  retry: 'Retry now',
+  new: 'New',
+  nothingSent: 'Nothing was sent yet.',
+  working: 'Working',
+  failing: 'Failing',
+  lastFailure: (at: Content) => html`Last failure ${at}`,
+  nextTry: (at: Content) => html`Next try ${at}`,
+}
+
+export const subjects = {
+  title: 'Blocked users',
+  lead: 'Users of other issuers whose tokens are refused on every route.',
+  block: 'Block a user',
+  issuer: 'Issuer',
+  /** @param names of the issuers in the config, separated by commas */
+  issuerHint: (names: string) => `Its name in the config: ${names}.`,
+  noIssuerHint: 'Its name in the config.',
+  subject: 'Subject',
+  subjectHint:
+    'The sub claim of their tokens. Logs and headers show it after the name of the issuer, percent-encoded.',
+  consequence: 'All of the user’s tokens are refused, later ones too, and open WebSockets are closed.',
+  submit: 'Block',
+  user: 'User',
+  blocked: 'Blocked',
+  action: 'Action',
+  unblock: (subject: string, issuer: string) =>
+    html`Unblock<span class="visually-hidden"> ${subject} of ${issuer}</span>`,
+  nobody: {
+    title: 'Nobody is blocked',
+    text: 'Users of other issuers have no account here. Block one to refuse their tokens before the issuer does.',
+  },
+}
