@@ -1,4 +1,4 @@
-import type { Account } from './account.ts'
+import type { Account } from './accounts.ts'
 import { type KeyState, keyOfSession, keyState, portalEpochIn } from './secret-keys.ts'
 import type { RefreshTokenUse, RotationRefusal, Session } from './sessions.ts'
 

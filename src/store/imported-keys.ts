@@ -1,5 +1,5 @@
 import { listChange } from '#platform/text.ts'
-import type { Account } from './account.ts'
+import type { Account } from './accounts.ts'
 import { digestText, type SecretKeyAdded, type SecretKeyAddition } from './keys.ts'
 import type { SecretKey } from './secret-keys.ts'
 

@@ -1,5 +1,5 @@
 import { base64url } from '#platform/text.ts'
-import type { Account } from './account.ts'
+import type { Account } from './accounts.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import type { Reseal, SecretKey, StoredKey } from './secret-keys.ts'
 

@@ -1,4 +1,4 @@
-import type { Account } from './account.ts'
+import type { Account } from './accounts.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import type { EmailLink, ExternalIdentity, OneTimeLink, Passkey, SecondFactor } from './portal-access.ts'
 import type { SecretKey, StoredKey } from './secret-keys.ts'

@@ -1,5 +1,5 @@
 import { dayMs } from '#platform/time.ts'
-import type { Account } from './account.ts'
+import type { Account } from './accounts.ts'
 import type { AuditEntry } from './audit-entry.ts'
 
 /** How long a store keeps a session after its end, so that an expired token can be told from an unknown one. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import { decideRotation } from '#store/decide-rotation.ts'
 import { noPortalAccess } from '#store/portal-access.ts'
 import { portalKeyId } from '#store/secret-keys.ts'

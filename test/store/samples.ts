@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createSessionId } from '#identity/tokens/refresh-tokens.ts'
 import { createAccountId } from '#platform/secrets/keys.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { ChangeLogReading } from '#store/changes.ts'
 import { noPortalAccess } from '#store/portal-access.ts'
 import {

@@ -1,6 +1,5 @@
 import type { FieldError } from '#platform/errors/gatehouse-error.ts'
-import { type Account, adminRole } from '#store/account.ts'
-import type { AccountChanges, AccountStore } from '#store/accounts.ts'
+import { type Account, type AccountChanges, type AccountStore, adminRole } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import type { ImportedKeyStore } from '#store/imported-keys.ts'
 import { type AccountInput, accountDefaults } from '../account-input.ts'

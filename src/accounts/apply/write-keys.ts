@@ -1,5 +1,5 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { KeyStore } from '#store/keys.ts'
 import type { SecretKey } from '#store/secret-keys.ts'

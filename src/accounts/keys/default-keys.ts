@@ -1,5 +1,5 @@
 import type { KeyKind } from '#platform/secrets/keys.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
 import { digestText, type KeyStore, type KeyUse } from '#store/keys.ts'
 import { defaultKeyOf, overlappingKeyOf, type StoredKey } from '#store/secret-keys.ts'

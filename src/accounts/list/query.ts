@@ -1,6 +1,6 @@
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { dayRule, parseDay } from '#platform/time.ts'
-import { type AccountFilter, type AccountOrder, accountOrders } from '#store/account-filter.ts'
+import { type AccountFilter, type AccountOrder, accountOrders } from '#store/accounts.ts'
 import { wordsOf } from '#store/search.ts'
 import { noPlan } from '../account-input.ts'
 

@@ -1,5 +1,5 @@
 import { compactDigest } from '#platform/secrets/keys.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import { keyQuotaSubject } from '#store/quotas.ts'
 import type { SecretKey } from '#store/secret-keys.ts'
 import type { Session } from '#store/sessions.ts'

@@ -6,7 +6,7 @@ import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.t
 import type { Passwords } from '#platform/secrets/passwords.ts'
 import type { WorkOwner } from '#platform/secrets/work-queue.ts'
 import { dayMs } from '#platform/time.ts'
-import { type Account, emailKey } from '#store/account.ts'
+import { type Account, emailKey } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
 import { passwordFailuresMax } from '#store/password-failures.ts'
 import type { AttemptOutcome, PortalStore } from '#store/portal.ts'

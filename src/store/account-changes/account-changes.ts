@@ -1,5 +1,4 @@
-import { type Account, emailKey } from '../account.ts'
-import type { AccountChanges } from '../accounts.ts'
+import { type Account, type AccountChanges, emailKey } from '../accounts.ts'
 
 // What each verb turns an account into. Both adapters save the result only if the account has not changed since.
 

@@ -1,5 +1,4 @@
-import type { Account } from '../account.ts'
-import type { AccountStore, AccountUpdate } from '../accounts.ts'
+import type { Account, AccountStore, AccountUpdate } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import type { KeyStore } from '../keys.ts'
 import type { PortalStore } from '../portal.ts'

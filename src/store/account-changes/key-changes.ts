@@ -1,6 +1,6 @@
 import { isSameBytes } from '#platform/secrets/constant-time.ts'
 import { base64url } from '#platform/text.ts'
-import type { Account } from '../account.ts'
+import type { Account } from '../accounts.ts'
 import { importedDigests } from '../imported-keys.ts'
 import {
   type ApiKeyReset,

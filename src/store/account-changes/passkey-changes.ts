@@ -1,4 +1,4 @@
-import type { Account } from '../account.ts'
+import type { Account } from '../accounts.ts'
 import type { PasskeyAdded, PasskeyAddition, PasskeyUse, PasskeyUsed } from '../portal.ts'
 import { type Passkey, type PortalAccess, passkeysOf, type SecondFactor } from '../portal-access.ts'
 import { nextRevision } from './account-changes.ts'

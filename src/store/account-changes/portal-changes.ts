@@ -1,5 +1,5 @@
 import { isSameText } from '#platform/secrets/constant-time.ts'
-import { type Account, emailKey, mayBeAnothers } from '../account.ts'
+import { type Account, emailKey, mayBeAnothers } from '../accounts.ts'
 import { withAttempt, withoutAttempt } from '../password-failures.ts'
 import type { AttemptOutcome, IdentityLink, PasswordChange, SecondFactorUse } from '../portal.ts'
 import {

@@ -1,5 +1,5 @@
 import { base64url } from '#platform/text.ts'
-import type { Account } from '../account.ts'
+import type { Account } from '../accounts.ts'
 import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
 import {
   parseSecretKeyRecord,

@@ -1,7 +1,15 @@
-import { type Account, adminRole, emailKey, isActiveAdmin } from '../account.ts'
 import { accountsByReplacing, type Replace, type Replacement } from '../account-changes/by-replacing.ts'
-import type { ListedAccount } from '../account-filter.ts'
-import type { AccountCreation, AccountReader, AccountStore, TermEntry } from '../accounts.ts'
+import {
+  type Account,
+  type AccountCreation,
+  type AccountReader,
+  type AccountStore,
+  adminRole,
+  emailKey,
+  isActiveAdmin,
+  type ListedAccount,
+  type TermEntry,
+} from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import { indexChange } from '../imported-keys.ts'
 import { identityChange } from '../portal-access.ts'

@@ -1,18 +1,21 @@
 import { dayOf } from '#platform/time.ts'
-import { type Account, emailKey } from '../account.ts'
 import {
+  type Account,
   type AccountFilter,
   type AccountPosition,
+  emailKey,
   type FilteredAccounts,
   type FilterPage,
+  type ListedAccount,
+} from '../accounts.ts'
+import {
   hasActivity,
   isOfAll,
-  type ListedAccount,
   needleOf,
   passesActivity,
   passesWithoutActivity,
   positionOf,
-} from '../account-filter.ts'
+} from '../search.ts'
 import type { Connection } from './open-connection.ts'
 import { parseAccount } from './record-texts.ts'
 

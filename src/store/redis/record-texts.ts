@@ -1,5 +1,5 @@
 import { base64url, compareTexts } from '#platform/text.ts'
-import { type Account, emailKey } from '../account.ts'
+import { type Account, emailKey } from '../accounts.ts'
 import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
 import { termsOf } from '../search.ts'
 import {

@@ -1,5 +1,5 @@
-import type { Account } from '../account.ts'
 import { sessionsByReplacing } from '../account-changes/by-replacing.ts'
+import type { Account } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import { decideRotation, type RotationDecision } from '../decide-rotation.ts'
 import {

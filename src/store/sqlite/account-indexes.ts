@@ -1,7 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { listChange } from '#platform/text.ts'
-import type { Account } from '../account.ts'
-import type { TermEntry } from '../accounts.ts'
+import type { Account, TermEntry } from '../accounts.ts'
 import { importedDigests } from '../imported-keys.ts'
 import { identityKeysOf } from '../portal-access.ts'
 import { termsOf } from '../search.ts'

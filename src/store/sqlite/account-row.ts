@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite'
-import { type Account, emailKey } from '../account.ts'
+import { type Account, emailKey } from '../accounts.ts'
 import { parsePortalAccess } from '../portal-access.ts'
 import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../secret-keys.ts'
 

@@ -1,7 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Account, adminRole, emailKey, isActiveAdmin } from '../account.ts'
 import { accountsByReplacing, type Replace, type Replacement } from '../account-changes/by-replacing.ts'
-import type { AccountBatch, AccountCreation, AccountStore } from '../accounts.ts'
+import {
+  type Account,
+  type AccountBatch,
+  type AccountCreation,
+  type AccountStore,
+  adminRole,
+  emailKey,
+  isActiveAdmin,
+} from '../accounts.ts'
 import { type ExternalIdentity, identityKeyOf } from '../portal-access.ts'
 import { search, type TermIndex } from '../search.ts'
 import { createIdentityIndex, createImportedKeyIndex, createTermIndex } from './account-indexes.ts'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import type { Account } from '../account.ts'
+import type { Account } from '../accounts.ts'
 import {
   accountOf,
   accountRecord,

@@ -1,17 +1,15 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { startOfDay } from '#platform/time.ts'
-import type { Account } from '../account.ts'
-import {
-  type AccountFilter,
-  type AccountOrder,
-  type AccountPosition,
-  type FilteredAccounts,
-  type FilterPage,
-  type ListedAccount,
-  needleOf,
-  passesFilter,
-  positionOf,
-} from '../account-filter.ts'
+import type {
+  Account,
+  AccountFilter,
+  AccountOrder,
+  AccountPosition,
+  FilteredAccounts,
+  FilterPage,
+  ListedAccount,
+} from '../accounts.ts'
+import { needleOf, passesFilter, positionOf } from '../search.ts'
 import type { Database } from './database.ts'
 
 /**

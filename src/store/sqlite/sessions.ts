@@ -1,7 +1,7 @@
 import type { StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
-import type { Account } from '../account.ts'
 import { sessionsByReplacing } from '../account-changes/by-replacing.ts'
+import type { Account } from '../accounts.ts'
 import { decideRotation } from '../decide-rotation.ts'
 import {
   type NewSession,

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import t from 'tap'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import { createKeyNames } from '#store/redis/key-names.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { createAccount, now } from '../samples.ts'

@@ -1,5 +1,5 @@
 import { dayOf, firstOfMonth, formatDay, parseDay, startOfDay } from '#platform/time.ts'
-import type { Account } from '../../account.ts'
+import type { Account } from '../../accounts.ts'
 import type { AuditChain } from '../../audit.ts'
 import {
   accountRecord,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import { type Account, emailKey } from '../../account.ts'
+import { type Account, emailKey } from '../../accounts.ts'
 import {
   type AnyRecord,
   accountOf,
