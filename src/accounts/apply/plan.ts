@@ -1,7 +1,7 @@
 import type { FieldError } from '#platform/errors/gatehouse-error.ts'
 import { type Account, type AccountChanges, type AccountStore, adminRole } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
-import type { ImportedKeyStore } from '#store/imported-keys.ts'
+import type { ImportedKeyStore } from '#store/key-store.ts'
 import { type AccountInput, accountDefaults } from '../account-input.ts'
 import { changeActions, fieldChanges, type Step } from './change.ts'
 import { assertNoErrors, within } from './desired.ts'

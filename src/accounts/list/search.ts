@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { accountIdPattern } from '#platform/secrets/key-format.ts'
+import { isFoundByTerms } from '#store/account-search.ts'
 import {
   type AccountOrder,
   type AccountPosition,
@@ -9,7 +10,6 @@ import {
   type ListedAccount,
   type TermEntry,
 } from '#store/accounts.ts'
-import { isFoundByTerms } from '#store/search.ts'
 import { type CursorParts, createCursor, listPosition, type Page, parseCursor } from '../cursor.ts'
 import type { AccountQuery } from './query.ts'
 

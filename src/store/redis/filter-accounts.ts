@@ -1,5 +1,13 @@
 import { dayOf } from '#platform/time.ts'
 import {
+  hasActivity,
+  isOfAll,
+  needleOf,
+  passesActivity,
+  passesWithoutActivity,
+  positionOf,
+} from '../account-search.ts'
+import {
   type Account,
   type AccountFilter,
   type AccountPosition,
@@ -8,16 +16,8 @@ import {
   type FilterPage,
   type ListedAccount,
 } from '../accounts.ts'
-import {
-  hasActivity,
-  isOfAll,
-  needleOf,
-  passesActivity,
-  passesWithoutActivity,
-  positionOf,
-} from '../search.ts'
+import { parseAccount } from './data-layout.ts'
 import type { Connection } from './open-connection.ts'
-import { parseAccount } from './record-texts.ts'
 
 /** How many accounts one call scans at most, which takes this process a few milliseconds. */
 const scannedMax = 500

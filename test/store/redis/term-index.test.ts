@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import t from 'tap'
 import type { Account } from '#store/accounts.ts'
-import { createKeyNames } from '#store/redis/key-names.ts'
+import { createKeyNames } from '#store/redis/data-layout.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { createAccount, now } from '../samples.ts'
 import { openStoreAt, optionsOf } from './place.ts'
