@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import Negotiator from 'negotiator'
 import type { Arrival, EndpointConnection } from '#gateway/arrival/arrival.ts'
-import { namesHtml } from '#gateway/refusals/error-page.ts'
+import { namesHtml } from '#gateway/refusals/problem-text.ts'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import { isLanguage, type Language } from '#platform/locales.ts'
 import type { Visitor } from '#store/sessions.ts'

@@ -1,6 +1,6 @@
-import { isAdminPath, type PublicPath } from '#gateway/routes/own-paths.ts'
+import { isAdminPath, type PublicPath } from '#gateway/routes/own-operations.ts'
 import { parseJson } from '#platform/json.ts'
-import { adminRole } from '#store/account.ts'
+import { adminRole } from '#store/accounts.ts'
 import type { CreatePages } from '../portal-page.ts'
 import { type ApiContent, type ApiGroup, type ApiOperation, apiPage } from '../views/api-page.ts'
 import { callGateway } from './call-gateway.ts'
