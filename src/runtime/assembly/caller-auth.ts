@@ -16,8 +16,7 @@ import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import type { Change } from '#store/changes.ts'
-import type { StoreHealth } from '#store/diagnostics.ts'
-import { isStoreFailure } from '#store/store-failure.ts'
+import { isStoreFailure, type StoreHealth } from '#store/store-health.ts'
 import { createAuthParts, createTokenIssuers, openFeedFrom, type TokenIssuers } from './auth-parts.ts'
 import type { CallerParts } from './store-parts.ts'
 

@@ -3,8 +3,8 @@ import type { FetchedKeySet, FetchReason, KeySetLocation } from '#identity/issue
 import type { PackedSnapshot } from '#ops/metrics/metrics.ts'
 import { startDeadline } from '#platform/deadline.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
-import type { StoreHealth, StoreState } from '#store/diagnostics.ts'
 import type { Rate, RateResult } from '#store/rates.ts'
+import type { StoreHealth, StoreState } from '#store/store-health.ts'
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 
 /** The requests that one side may send to the other, by name: arguments and result, as plain JSON. */

@@ -1,6 +1,5 @@
 import type { InstanceMemory } from '#identity/cache/instance-memory.ts'
-import { rateKey } from '#store/local-rates.ts'
-import type { InstanceCounts, RateResult } from '#store/rates.ts'
+import { type InstanceCounts, type RateResult, rateKey } from '#store/rates.ts'
 import {
   type Channel,
   type MemoryUpdate,
