@@ -1,6 +1,6 @@
 import type { ResponseFraming } from '#http/exchange/client-exchange.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
-import { lengthsOf, valuesOf } from '#http/h1/raw-headers.ts'
+import { fieldsIn, lengthsOf, valuesOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import type { WorkerScopes } from '../routes/own-paths.ts'
 import {
@@ -210,8 +210,7 @@ export function responseTrailerLines(
 ): string {
   const connectionOptions = connectionOptionsOf(headers)
   let lines = ''
-  for (let index = 0; index + 1 < trailers.length; index += 2) {
-    const name = trailers[index] ?? ''
+  for (const [name, value] of fieldsIn(trailers)) {
     const lower = name.toLowerCase()
     if (
       forbiddenInTrailers.has(lower) ||
@@ -220,7 +219,7 @@ export function responseTrailerLines(
       connectionOptions?.has(lower)
     )
       continue
-    lines += `${name}: ${trailers[index + 1]}\r\n`
+    lines += `${name}: ${value}\r\n`
   }
   return lines
 }

@@ -146,7 +146,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
         identityNames: ownHeaderNames(config),
         onUntrusted: options.onUntrustedProxy,
       }),
-      decide: createDecide({ ...shared, writer: createDecisionWriter({ identityHeaders, assertion }) }),
+      decide: createDecide({ ...shared, writeDecision: createDecisionWriter(identityHeaders, assertion) }),
     },
   }
 }

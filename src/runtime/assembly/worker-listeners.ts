@@ -61,7 +61,6 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
     ...events,
     ticketKeys: options.ticketKeys,
     traffic,
-    names: () => traffic().names,
   })
   const decide =
     config.decide &&
