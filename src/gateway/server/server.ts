@@ -28,8 +28,13 @@ export interface Traffic extends ScopeOptions, ArrivalReader {
   readonly names: NameTable
 }
 
+interface GatewayServerOptions extends ListenerOptions<Traffic> {
+  /** The names of the current traffic. Called for each head. */
+  names(): NameTable
+}
+
 /** The main listener: every request arrives here, and is dispatched by its path. */
-export function createGatewayServer(options: ListenerOptions<Traffic>): ArrivalServer {
+export function createGatewayServer(options: GatewayServerOptions): ArrivalServer {
   const own = createOwnEndpoints()
 
   function routeRequest(arrival: Arrival, traffic: Traffic): void {
@@ -51,7 +56,7 @@ export function createGatewayServer(options: ListenerOptions<Traffic>): ArrivalS
 
   return createArrivalServer<Traffic, Arrival>(options, {
     traffic: options.traffic,
-    names: () => options.traffic().names,
+    names: options.names,
     read: (connection, head, traffic) =>
       traffic.fastLane?.(connection, head) ?? createArrival(connection, head, traffic),
     handle: (arrival, traffic) => {

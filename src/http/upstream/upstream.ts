@@ -104,7 +104,7 @@ export function openUpstreams(
   configs: readonly UpstreamConfig[],
   previous: Upstreams | undefined,
   { log, targetKeys }: UpstreamsOptions,
-): Upstreams {
+): ReadonlyMap<string, Upstream> {
   const logged = { onHealthChange: createHealthLog(log), onAddressChange: createAddressLog(log) }
   return new Map(
     configs.map((config) => {

@@ -61,6 +61,7 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
     ...events,
     ticketKeys: options.ticketKeys,
     traffic,
+    names: () => traffic().names,
   })
   const decide =
     config.decide &&
