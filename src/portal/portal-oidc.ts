@@ -1,9 +1,9 @@
 import type { OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
 import type { OidcOptions, OidcProvider } from '#identity/oidc/provider.ts'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
-import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
+import type { Clock } from '#platform/time.ts'
 import {
   createFlowCookies,
   createOidcSessionCookies,

@@ -1,6 +1,6 @@
 import Negotiator from 'negotiator'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
-import { isLanguage, type Language } from '#platform/locales.ts'
+import { isLanguage, type Language } from '#platform/text.ts'
 import type { PortalRequest } from './portal-request.ts'
 import { languages } from './texts/texts.ts'
 

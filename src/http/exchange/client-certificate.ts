@@ -1,7 +1,7 @@
 import { hash, type X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import type { EpochMs } from '#platform/clock.ts'
+import type { EpochMs } from '#platform/time.ts'
 
 /** A certificate whose private key a client has proven to have. */
 export interface ClientCertificate {

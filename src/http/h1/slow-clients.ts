@@ -1,5 +1,5 @@
-import type { MonotonicMs } from '#platform/clock.ts'
 import type { DeadlineSweep, Expiring } from '#platform/deadline.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 
 /** How much of a body is read after its response to keep the connection usable; beyond that, the connection ends. */
 export const discardedBytesMax = 1_048_576

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { MonotonicMs } from '#platform/clock.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import type { ResponseFraming } from '../exchange/client-exchange.ts'
 import { UpstreamFailure } from '../outgoing/failure.ts'
 import type { ResponseHead } from '../outgoing/response-head.ts'

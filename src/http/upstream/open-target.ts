@@ -1,6 +1,6 @@
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { trustSystemAuthorities } from '#platform/certificate-authorities.ts'
-import { type MonotonicClock, monotonicClock } from '#platform/clock.ts'
+import { type MonotonicClock, monotonicClock } from '#platform/time.ts'
 import { createHttp1Opener } from '../outgoing/dial.ts'
 import { createHttp2Opener } from '../outgoing/h2/opener.ts'
 import type { TargetAddress } from '../outgoing/target-address.ts'

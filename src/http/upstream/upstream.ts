@@ -1,5 +1,5 @@
-import type { MonotonicClock } from '#platform/clock.ts'
 import type { Keys } from '#platform/secrets/sealing.ts'
+import type { MonotonicClock } from '#platform/time.ts'
 import { type ChooseTarget, createBalancer, preferBound } from './balancer.ts'
 import { Call, type CallOptions } from './call.ts'
 import { openHealthChecks } from './health-checks.ts'

@@ -11,10 +11,10 @@ import { createUsageMeter, type UsageMeter } from '#gateway/server/usage-meter.t
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { type Metrics, openMetrics } from '#ops/metrics/metrics.ts'
 import { createAddressSet } from '#platform/addresses.ts'
-import type { Clock } from '#platform/clock.ts'
 import { isRecord } from '#platform/json.ts'
 import { createLog, type Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
+import type { Clock } from '#platform/time.ts'
 import { createNoticesFrom } from '#runtime/assembly/account-services.ts'
 import { type CallerAuth, openCallerAuth } from '#runtime/assembly/caller-auth.ts'
 import {

@@ -1,7 +1,7 @@
 import type { KnownPerson } from '#identity/oidc/person.ts'
 import type { SignInSecrets } from '#identity/oidc/provider.ts'
-import type { Clock } from '#platform/clock.ts'
-import { isSameText } from '#platform/secrets/constant-time.ts'
+import { isSameText } from '#platform/secrets/sealing.ts'
+import type { Clock } from '#platform/time.ts'
 import type { PortalSession } from '#store/portal.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import {

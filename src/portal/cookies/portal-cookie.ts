@@ -1,7 +1,7 @@
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import { jarAttributesOf, type TokenCookie } from '#platform/cookie-attributes.ts'
+import { jarAttributesOf, type TokenCookie } from '#platform/http.ts'
 import { randomText } from '#platform/secrets/key-format.ts'
 import type { PortalRequest } from '../portal-request.ts'
 

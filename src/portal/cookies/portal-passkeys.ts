@@ -1,7 +1,7 @@
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import type { Passkeys } from '#identity/second-factor/passkeys.ts'
-import type { Clock } from '#platform/clock.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
+import type { Clock } from '#platform/time.ts'
 import { passkeysOf } from '#store/portal-access.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import type { FramePasskeys } from '../views/frame.ts'

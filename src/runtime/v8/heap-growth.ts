@@ -1,6 +1,6 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8'
-import { everySecond } from '#platform/clock.ts'
+import { everySecond } from '#platform/time.ts'
 
 const mib = 1_024 * 1_024
 /** The old generation of a small heap is at most this large. */

@@ -1,6 +1,5 @@
 import { noPlan, roleLengthMax } from '#accounts/account-input.ts'
-import { attributeIf, type Html, html } from '#platform/pages/html.ts'
-import { badge } from '#platform/pages/parts.ts'
+import { attributeIf, badge, type Html, html } from '#platform/pages/html.ts'
 import type { Account } from '#store/accounts.ts'
 import { field, fieldError } from '../form.ts'
 import type { FormState, PageFrame } from '../frame.ts'
