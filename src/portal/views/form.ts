@@ -1,5 +1,5 @@
 import { attributeIf, type Content, type Html, html, icon, notice } from '#platform/pages/html.ts'
-import { confirmByPasskeyPath, confirmPath } from '../paths.ts'
+import { confirmByPasskeyPath, confirmPath } from '../page-access.ts'
 import {
   emptyForm,
   type FormState,

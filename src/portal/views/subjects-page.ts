@@ -1,7 +1,7 @@
 import { subjectLengthMax } from '#identity/issuers/subjects.ts'
 import { time } from '#platform/pages/format.ts'
 import { emptyState, type Html, html, icon } from '#platform/pages/html.ts'
-import { backToAccounts } from './accounts/parts.ts'
+import { backToAccounts } from './accounts/account-forms.ts'
 import { button, field, form, formMessage } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 import { page } from './layout.ts'
