@@ -1,5 +1,5 @@
 import type { RequestHead } from '#http/exchange/request-head.ts'
-import { isToken } from '#http/h1/characters.ts'
+import { isToken } from '#http/h1/head-bytes.ts'
 import { lengthsOf } from '#http/h1/raw-headers.ts'
 import { encodeHighBytes } from '#http/h1/request-line.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'

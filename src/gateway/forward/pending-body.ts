@@ -1,4 +1,4 @@
-import { ownedCopy } from '#http/h1/read-buffers.ts'
+import { ownedCopy } from '#http/h1/socket-reader.ts'
 
 /** How many bytes of a body may wait for a connection to the target; then reading from the client pauses. */
 const pendingBytesMax = 65_536

@@ -1,7 +1,7 @@
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import type { NameTable } from '#http/h1/name-table.ts'
-import { ParsedHead } from '#http/h1/parsed-head.ts'
+import { ParsedHead } from '#http/h1/request-parser.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { Access } from '#identity/access.ts'
 import { anonymousDecision, credentialsMissing } from '#identity/authenticate.ts'

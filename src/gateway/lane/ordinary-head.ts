@@ -1,6 +1,6 @@
 import { keptLines } from '#http/h1/field-lines.ts'
 import { mark } from '#http/h1/name-table.ts'
-import type { ParsedHead } from '#http/h1/parsed-head.ts'
+import type { ParsedHead } from '#http/h1/request-parser.ts'
 import type { Carrier, Carriers } from '#identity/keys/carriers.ts'
 import { requestMark } from '../forward/header-rules.ts'
 import { isUsualConnection } from '../forward/hop-by-hop.ts'

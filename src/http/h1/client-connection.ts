@@ -13,13 +13,17 @@ import {
   type RequestHead,
   type Unreadable,
 } from '../exchange/request-head.ts'
-import type { ConnectionOptions } from './connection-options.ts'
-import { watchHalfClosed } from './half-closed.ts'
-import { PrefaceReader } from './preface.ts'
+import { PrefaceReader } from './request-line.ts'
 import { RequestReader, type RequestReaderEvents } from './request-reader.ts'
-import { discardedBytesMax, discardTimeoutMs, keepAliveMarginMs, LingeringClose } from './slow-clients.ts'
+import {
+  discardedBytesMax,
+  discardTimeoutMs,
+  keepAliveMarginMs,
+  LingeringClose,
+  watchHalfClosed,
+} from './slow-clients.ts'
 import { DirectSocketReader } from './socket-reader.ts'
-import { WritableConnection } from './writable-connection.ts'
+import { type ConnectionOptions, WritableConnection } from './writable-connection.ts'
 
 /** A client's connection: one request at a time (RFC 9112 9.3.2), and none after one that ends the connection (9.6). */
 export class ClientConnection

@@ -4,8 +4,8 @@ import { unmappedAddress } from '#platform/addresses.ts'
 import type { DeadlineSweep } from '#platform/deadline.ts'
 import type { ClientExchange, OpenConnection } from '../exchange/client-exchange.ts'
 import { ClientConnection } from './client-connection.ts'
-import type { ConnectionLimits, ConnectionOptions } from './connection-options.ts'
 import { keepAliveOf } from './response-writer.ts'
+import type { ConnectionLimits, ConnectionOptions } from './writable-connection.ts'
 
 /** The options that may change while it listens. */
 export interface ReloadableListenerOptions extends ConnectionLimits {

@@ -1,7 +1,7 @@
-import { clientCertificateOf } from '../exchange/client-certificate.ts'
 import {
   type BodyState,
   type ClientExchange,
+  clientCertificateOf,
   isExtendedConnect,
   type RequestEvents,
   type ResponseFraming,

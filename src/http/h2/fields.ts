@@ -1,5 +1,5 @@
 import { MalformedMessage } from '../exchange/request-head.ts'
-import { tokenCharacters, valueCharacters } from '../h1/characters.ts'
+import { tokenCharacters, valueCharacters } from '../h1/head-bytes.ts'
 import { fieldsIn } from '../h1/raw-headers.ts'
 import { MalformedStream } from './framing/protocol.ts'
 import type { FieldWriter } from './framing/stream-connection.ts'

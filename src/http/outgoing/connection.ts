@@ -1,8 +1,13 @@
 import type { Socket } from 'node:net'
 import type { MonotonicMs } from '#platform/clock.ts'
 import { chunksPerTurnMax } from '../h1/chunked-decoder.ts'
-import { hasWrittenAll, ownedCopy } from '../h1/read-buffers.ts'
-import { DirectSocketReader, type PooledSocketReader, type SocketReader } from '../h1/socket-reader.ts'
+import {
+  DirectSocketReader,
+  ownedCopy,
+  type PooledSocketReader,
+  type SocketReader,
+} from '../h1/socket-reader.ts'
+import { hasWrittenAll } from '../h1/socket-writes.ts'
 import {
   catchWriteErrors,
   closeConnection,

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net'
 import type { BodyFraming } from '../exchange/request-head.ts'
-import { type DeferredWrite, deferWrite, mustWriteNow } from '../h1/deferred-writes.ts'
-import { writeDirectly } from '../h1/direct-writes.ts'
 import { smallChunkBytesMax } from '../h1/response-writer.ts'
+import { type DeferredWrite, deferWrite, mustWriteNow, writeDirectly } from '../h1/socket-writes.ts'
 import type { UpstreamFailure } from './failure.ts'
 import { SentBody, Unsent } from './sent-body.ts'
 

@@ -1,4 +1,4 @@
-import { ownedCopy } from '../h1/read-buffers.ts'
+import { ownedCopy } from '../h1/socket-reader.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { UpstreamConnection } from './upstream-connection.ts'
 

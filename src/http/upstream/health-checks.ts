@@ -1,5 +1,5 @@
 import { type Deadline, startDeadline } from '#platform/deadline.ts'
-import { ownedCopy } from '../h1/read-buffers.ts'
+import { ownedCopy } from '../h1/socket-reader.ts'
 import type { UpstreamFailure } from '../outgoing/failure.ts'
 import type { ResponseHead } from '../outgoing/response-head.ts'
 import type { UpstreamConnection, UpstreamResponseEvents } from '../outgoing/upstream-connection.ts'

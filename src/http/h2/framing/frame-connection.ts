@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { preface } from '../../h1/preface.ts'
+import { preface } from '../../h1/request-line.ts'
 import { DirectSocketReader } from '../../h1/socket-reader.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
 import { Pings } from './control.ts'

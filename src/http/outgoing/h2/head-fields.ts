@@ -1,6 +1,6 @@
 import { STATUS_CODES } from '#platform/http.ts'
 import { MalformedMessage } from '../../exchange/request-head.ts'
-import { parseDigits } from '../../h1/characters.ts'
+import { parseDigits } from '../../h1/head-bytes.ts'
 import { addLines, checkField } from '../../h2/fields.ts'
 import { MalformedStream } from '../../h2/framing/protocol.ts'
 import type { FieldWriter } from '../../h2/framing/stream-connection.ts'
