@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { ClientExchange } from '#http/exchange/client-exchange.ts'
-import { type RequestHead, withoutTexts } from '#http/exchange/request-head.ts'
+import type { ClientExchange } from '#http/client-exchange.ts'
+import { type RequestHead, withoutTexts } from '#http/request-head.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import type { AddressSet } from '#platform/addresses.ts'

@@ -1,5 +1,5 @@
-import { type ClientExchange, isExtendedConnect } from '#http/exchange/client-exchange.ts'
-import { changedHead, type RequestHead } from '#http/exchange/request-head.ts'
+import { type ClientExchange, isExtendedConnect } from '#http/client-exchange.ts'
+import { changedHead, type RequestHead } from '#http/request-head.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
 import type { RequestFields } from '../arrival/request-fields.ts'

@@ -1,4 +1,4 @@
-import { onlyValueOf } from '#http/h1/raw-headers.ts'
+import { onlyValueOf } from '#http/request-head.ts'
 import type { Principal } from '#identity/principal.ts'
 import { parseTraceparent, type Trace, traceparentOf } from '#ops/tracing/tracer.ts'
 import { memoizeByObject } from '#platform/memoize.ts'

@@ -1,7 +1,6 @@
-import type { RequestHead } from '#http/exchange/request-head.ts'
 import { isToken } from '#http/h1/head-bytes.ts'
-import { lengthsOf } from '#http/h1/raw-headers.ts'
 import { encodeHighBytes } from '#http/h1/request-line.ts'
+import { lengthsOf, type RequestHead } from '#http/request-head.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { RequestHead } from '#http/exchange/request-head.ts'
-import { fieldsIn, onlyValueOf, valuesOf } from '#http/h1/raw-headers.ts'
+import { fieldsIn, onlyValueOf, type RequestHead, valuesOf } from '#http/request-head.ts'
 import { fieldTree, objectEnd, objectStart } from './json-fields.ts'
 import { findJsonFields, spaceEnd } from './json-text.ts'
 

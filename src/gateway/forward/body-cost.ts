@@ -1,4 +1,4 @@
-import { valuesOf } from '#http/h1/raw-headers.ts'
+import { valuesOf } from '#http/request-head.ts'
 import type { CostTerm } from '../routes/route.ts'
 import { EventDataScanner } from './event-data.ts'
 import { type FieldNode, fieldTree, JsonFieldScanner } from './json-fields.ts'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { BodyTooSlow, MalformedMessage } from '#http/exchange/request-head.ts'
+import type { BodyTooSlow, MalformedMessage } from '#http/request-head.ts'
 import type { Target } from '#http/upstream/target.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { Allowance } from '#platform/allowance.ts'

@@ -1,5 +1,5 @@
-import type { ClientExchange, RequestEvents } from '#http/exchange/client-exchange.ts'
-import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/exchange/request-head.ts'
+import type { ClientExchange, RequestEvents } from '#http/client-exchange.ts'
+import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/request-head.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { HeldBody } from './pending-body.ts'
 

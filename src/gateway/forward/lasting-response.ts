@@ -1,4 +1,4 @@
-import { valuesOf } from '#http/h1/raw-headers.ts'
+import { valuesOf } from '#http/request-head.ts'
 
 /**
  * Whether a response is a stream of server-sent events (https://html.spec.whatwg.org/#server-sent-events), which may go

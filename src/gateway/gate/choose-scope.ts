@@ -1,5 +1,5 @@
-import type { RequestHead } from '#http/exchange/request-head.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
+import type { RequestHead } from '#http/request-head.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import type { Arrival, GatedArrival } from '../arrival/arrival.ts'
 import {

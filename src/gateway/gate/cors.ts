@@ -1,6 +1,5 @@
-import type { RequestHead } from '#http/exchange/request-head.ts'
 import { isToken } from '#http/h1/head-bytes.ts'
-import { onlyValueOf } from '#http/h1/raw-headers.ts'
+import { onlyValueOf, type RequestHead } from '#http/request-head.ts'
 import { type CorsHeaders, createCorsHeaders, everyOrigin } from '../arrival/cors-headers.ts'
 import { type Destination, ownRouteName, unmatchedRouteName } from '../arrival/outcome.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
-import type { RequestHead } from '#http/exchange/request-head.ts'
-import { valuesOf } from '#http/h1/raw-headers.ts'
+import { type RequestHead, valuesOf } from '#http/request-head.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorDocument, errorPageStyle } from '#platform/pages/error-document.ts'
 

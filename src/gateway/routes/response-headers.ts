@@ -1,4 +1,4 @@
-import { withoutFields } from '#http/h1/raw-headers.ts'
+import { withoutFields } from '#http/request-head.ts'
 
 /** What the client gets instead of fields of the backend's response. Plain data, as it is a part of the config. */
 export interface ResponseHeaders {

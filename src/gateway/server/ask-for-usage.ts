@@ -4,8 +4,8 @@ import {
   type MalformedMessage,
   type RequestBody,
   type RequestHead,
-} from '#http/exchange/request-head.ts'
-import { withoutFields } from '#http/h1/raw-headers.ts'
+  withoutFields,
+} from '#http/request-head.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Arrival } from '../arrival/arrival.ts'

@@ -1,4 +1,4 @@
-import { MalformedMessage } from '../exchange/request-head.ts'
+import { MalformedMessage } from '../request-head.ts'
 import { isTooLong, parseFieldLines } from './field-lines.ts'
 import { smallChunkBytesMax } from './response-writer.ts'
 import { noBytes } from './socket-reader.ts'

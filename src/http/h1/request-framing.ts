@@ -1,4 +1,4 @@
-import { MalformedMessage, type RequestBody, type RequestHead } from '../exchange/request-head.ts'
+import { MalformedMessage, type RequestBody, type RequestHead } from '../request-head.ts'
 import { ChunkExtensions, ChunkedDecoder } from './chunked-decoder.ts'
 import type { MarkedLines } from './field-lines.ts'
 import { digitsMax, parseDigits } from './head-bytes.ts'

@@ -1,4 +1,4 @@
-import { MalformedMessage } from '../exchange/request-head.ts'
+import { MalformedMessage } from '../request-head.ts'
 import { headBlock, skip, tokenCharacters } from './head-bytes.ts'
 
 /** The positions of the parts of a request line (RFC 9112 3). */

@@ -1,9 +1,4 @@
-import {
-  HeadTooLarge,
-  MalformedMessage,
-  type RequestBody,
-  type RequestHead,
-} from '../exchange/request-head.ts'
+import { HeadTooLarge, MalformedMessage, type RequestBody, type RequestHead } from '../request-head.ts'
 import { fieldsOf, MarkedLines, type MarkedText, readFieldLines } from './field-lines.ts'
 import { headBlock } from './head-bytes.ts'
 import type { NameTable } from './name-table.ts'

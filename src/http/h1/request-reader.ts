@@ -1,5 +1,5 @@
-import type { BodyState } from '../exchange/client-exchange.ts'
-import { HeadTooLarge, MalformedMessage, type RequestHead } from '../exchange/request-head.ts'
+import type { BodyState } from '../client-exchange.ts'
+import { HeadTooLarge, MalformedMessage, type RequestHead } from '../request-head.ts'
 import { chunksPerTurnMax } from './chunked-decoder.ts'
 import { BodyReader } from './request-framing.ts'
 import { type ParserOptions, RequestParser } from './request-parser.ts'

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { copyString } from '#platform/text.ts'
-import type { ResponseFraming } from '../exchange/client-exchange.ts'
+import type { ResponseFraming } from '../client-exchange.ts'
 import { type DeferredWrite, deferWrite, mustWriteNow, writeDirectly } from './socket-writes.ts'
 
 interface ResponseStart {

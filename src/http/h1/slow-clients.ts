@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { MonotonicMs } from '#platform/clock.ts'
-import type { DeadlineSweep, Expiring } from '#platform/deadline.ts'
-import type { ClientExchange } from '../exchange/client-exchange.ts'
+import type { Expiring } from '#platform/deadline.ts'
+import type { ClientExchange, ExchangeOptions } from '../client-exchange.ts'
 
 /** How much of a body is read after its response to keep the connection usable; beyond that, the connection ends. */
 export const discardedBytesMax = 1_048_576
@@ -30,11 +30,7 @@ export interface BodySender {
   onBodyTooSlow(): void
 }
 
-interface BodyRateOptions {
-  /** Bytes a second, from 1; read at each use. */
-  readonly bodyRateMin: number
-  readonly bodies: Pick<DeadlineSweep, 'add' | 'remove'>
-}
+type BodyRateOptions = Pick<ExchangeOptions, 'bodyRateMin' | 'bodies'>
 
 /** Enforces a minimum rate on a request's body while the gateway waits for its client. */
 export class BodyRate implements Expiring {

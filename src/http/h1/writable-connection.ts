@@ -4,55 +4,47 @@ import type { DeadlineSweep } from '#platform/deadline.ts'
 import {
   type ClientCertificate,
   clientCertificateOf,
+  type ExchangeOptions,
   type HttpVersion,
   type OpenConnection,
   type RequestEvents,
   type ResponseFraming,
-} from '../exchange/client-exchange.ts'
-import { type RequestHead, type Unreadable, withoutTexts } from '../exchange/request-head.ts'
+} from '../client-exchange.ts'
+import { type RequestHead, withoutTexts } from '../request-head.ts'
 import type { NameTable } from './name-table.ts'
 import { type KeepAlive, ResponseWriter } from './response-writer.ts'
 import { BodyRate, sendTimeoutMs } from './slow-clients.ts'
 import { hasWrittenAll } from './socket-writes.ts'
 
 /** The limits of a connection. */
-export interface ConnectionLimits {
-  /** From the first byte of a head to its last, and from opening the connection to the first byte. */
+export interface ConnectionLimits extends Pick<ExchangeOptions, 'bodyRateMin'> {
+  /**
+   * From the first byte of a head to its last, and from opening the connection to the first byte; in HTTP/2 to its first
+   * frames.
+   */
   readonly requestTimeoutMs: number
   readonly keepAliveTimeoutMs: number
   readonly headBytesMax: number
-  /** Minimum rate of a request's body while the gateway waits for it, in bytes a second over 10 s; from 1. */
-  readonly bodyRateMin: number
 }
 
 /** The settings of a connection, and the callbacks for what its client sends. */
-export interface ConnectionOptions<Connection> extends Omit<ConnectionLimits, 'keepAliveTimeoutMs'> {
+export interface ConnectionOptions extends ExchangeOptions, Omit<ConnectionLimits, 'keepAliveTimeoutMs'> {
   readonly keepAlive: KeepAlive
   /** The fields whose lines are marked: called for each head. */
   names(): NameTable
-  /** Watches the deadlines of all connections. */
   readonly connections: Pick<DeadlineSweep<OpenConnection>, 'sweptAt' | 'remove'>
-  /** Watches the deadlines of bodies. */
-  readonly bodies: Pick<DeadlineSweep, 'add' | 'remove'>
   /**
    * The connection begins with the preface of HTTP/2, and no longer belongs to this object. undefined = HTTP/2 is not
    * enabled here.
    */
   readonly onPreface: ((connection: OpenConnection, bytes: Buffer) => void) | undefined
-  /** Whether responses announce that the connection ends: called for each response. */
-  isDraining(): boolean
-  onRequest(connection: Connection, head: RequestHead): void
-  /** The client gets a response nevertheless, with which the connection ends. */
-  onUnreadable(connection: Connection, what: Unreadable): void
-  /** The exchange of a request has ended. @param isComplete whether the complete response was sent */
-  onEnd(connection: Connection, isComplete: boolean): void
 }
 
 /**
  * The part of a client's connection that does not read: who handles its request, what is sent, and how long the client
  * may take to read it. Its public members are those of ClientExchange, where they are described.
  */
-export abstract class WritableConnection<Connection> {
+export abstract class WritableConnection {
   readonly socket: Socket
   readonly peerAddress: string
   readonly protocol: 'http' | 'https'
@@ -62,11 +54,11 @@ export abstract class WritableConnection<Connection> {
   place = -1
   /** The handler of the current request. */
   protected events: RequestEvents | undefined
-  protected readonly options: ConnectionOptions<Connection>
+  protected readonly options: ConnectionOptions
   protected readonly writer: ResponseWriter
   protected readonly bodyRate: BodyRate
 
-  constructor(socket: Socket, options: ConnectionOptions<Connection>) {
+  constructor(socket: Socket, options: ConnectionOptions) {
     this.socket = socket
     this.peerAddress = unmappedAddress(socket.remoteAddress ?? '')
     this.protocol = 'encrypted' in socket ? 'https' : 'http'

@@ -1,7 +1,7 @@
 import { type MarkedText, sliceValue } from '../h1/field-lines.ts'
 import { digitsMax, parseDigits } from '../h1/head-bytes.ts'
 import { mark } from '../h1/name-table.ts'
-import { fieldsIn, valuesOf } from '../h1/raw-headers.ts'
+import { fieldsIn, valuesOf } from '../request-head.ts'
 import { InvalidResponse } from './failure.ts'
 import { responseMark } from './response-head.ts'
 import { bindsConnection } from './upstream-connection.ts'

@@ -1,4 +1,4 @@
-import type { ResponseFraming } from '../exchange/client-exchange.ts'
+import type { ResponseFraming } from '../client-exchange.ts'
 import { fieldsOf, type MarkedLines, type MarkedText } from '../h1/field-lines.ts'
 import { headBlock, skip, valueCharacters } from '../h1/head-bytes.ts'
 import { type MarkedName, mark, NameTable } from '../h1/name-table.ts'

@@ -7,7 +7,7 @@ import type { ActiveCheckOptions } from './health.ts'
 import { type CheckResult, createHealthProbe, type HealthProbe } from './health-probe.ts'
 import type { Acquisition, ConnectionReceiver } from './pool/claim.ts'
 import type { Target } from './target.ts'
-import type { UpstreamHeaders } from './upstream-headers.ts'
+import type { UpstreamHeaders } from './upstream-config.ts'
 
 interface HealthChecks {
   /** From now on these are checked, and no others. */

@@ -1,10 +1,10 @@
 import { STATUS_CODES } from '#platform/http.ts'
-import { MalformedMessage } from '../../exchange/request-head.ts'
 import { parseDigits } from '../../h1/head-bytes.ts'
 import { addLines, checkField } from '../../h2/fields.ts'
 import { MalformedStream } from '../../h2/framing/protocol.ts'
-import type { FieldWriter } from '../../h2/framing/stream-connection.ts'
-import { fieldNameOf } from '../../h2/hpack/field-names.ts'
+import type { FieldWriter } from '../../h2/framing/streams.ts'
+import { fieldNameOf } from '../../h2/hpack/encoder.ts'
+import { MalformedMessage } from '../../request-head.ts'
 import { InvalidResponse } from '../failure.ts'
 import type { ResponseHead } from '../response-head.ts'
 

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import type { EpochMs } from '#platform/clock.ts'
-import type { Expiring } from '#platform/deadline.ts'
-import type { BodyTooSlow, MalformedMessage, RequestHead } from './request-head.ts'
+import type { DeadlineSweep, Expiring } from '#platform/deadline.ts'
+import type { BodyTooSlow, MalformedMessage, RequestHead, Unreadable } from './request-head.ts'
 
 /**
  * How much of the request's body has arrived. `buffered`: a part of it is held back until `resumeBody`, which is known
@@ -100,6 +100,23 @@ export interface ClientExchange {
    * @param lines field lines, without those of the connection
    */
   acceptUpgrade(reason: string, lines: string): UpgradedStream
+}
+
+/** The settings of exchanges, read at each use, and the callbacks for what clients send. */
+export interface ExchangeOptions {
+  /** Minimum rate of a request's body while the gateway waits for it, in bytes a second over 10 s; from 1. */
+  readonly bodyRateMin: number
+  /** Watches the deadlines of all connections. */
+  readonly connections: Pick<DeadlineSweep, 'sweptAt'>
+  /** Watches the deadlines of bodies. */
+  readonly bodies: Pick<DeadlineSweep, 'add' | 'remove'>
+  /** Whether connections end with what they carry: called for each request or response. */
+  isDraining(): boolean
+  onRequest(exchange: ClientExchange, head: RequestHead): void
+  /** The client gets a response nevertheless, with which an HTTP/1.1 connection ends. */
+  onUnreadable(exchange: ClientExchange, what: Unreadable): void
+  /** The exchange of a request has ended. @param isComplete whether the complete response was sent */
+  onEnd(exchange: ClientExchange, isComplete: boolean): void
 }
 
 /** What remains of an exchange after an upgrade: its bytes belong to the caller. */
