@@ -1,4 +1,4 @@
-import type { HttpVersion } from '#http/exchange/client-exchange.ts'
+import type { HttpVersion } from '#http/client-exchange.ts'
 import type { Trace } from '#ops/tracing/tracer.ts'
 import { memoize, memoizeBounded } from '#platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.ts'
