@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { FileDownload } from '#accounts/audit/log.ts'
+import type { FileDownload } from '#accounts/audit-log.ts'
 import { applyKeepAlive } from '#gateway/refusals/send-problem.ts'
 
 /** `applyKeepAlive` for a Fastify reply: Fastify sets `Connection: close` after every body that it has refused. */

@@ -1,4 +1,4 @@
-import { actorOf } from '#accounts/audit/entry-factory.ts'
+import { actorOf } from '#accounts/audit-log.ts'
 import type { SignedInContext } from './page-context.ts'
 import type { CreatePages } from './portal-page.ts'
 import { type PageResult, redirectTo } from './portal-response.ts'

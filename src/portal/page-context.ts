@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
 import { fullName } from '#accounts/account-input.ts'
-import { actorOf } from '#accounts/audit/entry-factory.ts'
+import { actorOf } from '#accounts/audit-log.ts'
 import type { ReceiverActions } from '#accounts/events/receiver-actions.ts'
 import type { EmailVerification } from '#accounts/profile.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'

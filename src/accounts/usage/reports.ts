@@ -3,7 +3,7 @@ import { dayOf, dayRule, firstOfMonth, formatDay, parseDay } from '#platform/tim
 import type { Account } from '#store/account.ts'
 import { type AccountStore, readAllAccounts } from '#store/accounts.ts'
 import { type DayRange, totalOf, type UsageCount, type UsageStore, usageDaysKept } from '#store/usage.ts'
-import type { FileDownload } from '../audit/log.ts'
+import type { FileDownload } from '../audit-log.ts'
 import { csvLine, exportLine } from '../csv.ts'
 import {
   type KeyQuotaUse,

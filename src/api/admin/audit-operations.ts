@@ -1,5 +1,5 @@
 import { emailLengthMax } from '#accounts/account-input.ts'
-import { auditData, auditFiles } from '#accounts/audit/log.ts'
+import { auditData, auditFiles } from '#accounts/audit-log.ts'
 import { keysOf } from '#platform/json.ts'
 import { objectSchema, text, textOrNull, time } from '#platform/json-schema.ts'
 import { auditActions } from '#store/audit-entry.ts'

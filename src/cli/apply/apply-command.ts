@@ -1,6 +1,6 @@
 import { type ApplyResult, applyData } from '#accounts/apply/apply.ts'
 import type { Change, FieldChange } from '#accounts/apply/change.ts'
-import { applyMax } from '#accounts/apply/state-schema.ts'
+import { applyMax } from '#accounts/apply/desired-state.ts'
 import { quotaText } from '#accounts/keys/input.ts'
 import { loadConfig } from '#config/load.ts'
 import { isRecord } from '#platform/json.ts'

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { findStateErrors } from '#accounts/apply/desired.ts'
-import { applyMax, type DesiredState, desiredState } from '#accounts/apply/state-schema.ts'
+import { applyMax, type DesiredState, desiredState, findStateErrors } from '#accounts/apply/desired-state.ts'
 import { findSchemaErrors } from '#api/validate-with-schemas.ts'
 import { listProblems } from '#config/problem.ts'
 import { type ConfigFile, readConfigFile } from '#config/read-config-file.ts'

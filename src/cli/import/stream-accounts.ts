@@ -1,7 +1,7 @@
 import { createdData, keysCsvHeading, keysCsvLines } from '#accounts/account-data.ts'
 import type { AccountInput } from '#accounts/account-input.ts'
 import type { Accounts, CreatedAccount } from '#accounts/accounts.ts'
-import { createAccountLineReader } from '#accounts/import/account-lines.ts'
+import { createAccountLineReader } from '#accounts/import-file.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Invocation } from '../command.ts'
 import { type Columns, printToStderr } from '../print.ts'

@@ -1,4 +1,4 @@
-import { createAuditEntryFactory } from '#accounts/audit/entry-factory.ts'
+import { createAuditEntryFactory } from '#accounts/audit-log.ts'
 import type { Config } from '#config/config.ts'
 import { loadConfig } from '#config/load.ts'
 import { createSigningKeys } from '#identity/tokens/signing-keys.ts'

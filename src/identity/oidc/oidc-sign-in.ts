@@ -1,5 +1,5 @@
 import type { AccountActionsOf } from '#accounts/account-actions.ts'
-import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit/entry-factory.ts'
+import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit-log.ts'
 import { type KeyOptions, makeDefaultKey, makeKey } from '#accounts/keys/make-key.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import type { Clock } from '#platform/clock.ts'

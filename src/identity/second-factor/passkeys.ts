@@ -1,4 +1,4 @@
-import { ownAuditEntry } from '#accounts/audit/entry-factory.ts'
+import { ownAuditEntry } from '#accounts/audit-log.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { createRecoveryCodes, newRecoveryDigests } from '#platform/secrets/one-time-codes.ts'
 import { type KeySource, keysOf } from '#platform/secrets/sealing.ts'

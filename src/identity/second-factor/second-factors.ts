@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { ownAuditEntry } from '#accounts/audit/entry-factory.ts'
+import { ownAuditEntry } from '#accounts/audit-log.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { isSameText } from '#platform/secrets/constant-time.ts'

@@ -1,5 +1,5 @@
-import { accountsFile } from '#accounts/list/listed-accounts.ts'
-import { type AccountQuery, type AccountQueryField, parseAccountQuery } from '#accounts/list/query.ts'
+import { accountsFile } from '#accounts/account-data.ts'
+import { type AccountQuery, type AccountQueryField, parseAccountQuery } from '#accounts/list-query.ts'
 import { dayOf, formatDay } from '#platform/time.ts'
 import { formRefusal } from '../forms/refusal.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'

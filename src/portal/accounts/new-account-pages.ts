@@ -1,5 +1,5 @@
 import { noKey } from '#accounts/keys/default-keys.ts'
-import { tryCreateSetupLink } from '#accounts/setup-links.ts'
+import { tryCreateSetupLink } from '#accounts/profile.ts'
 import { recordReason } from '#gateway/arrival/outcome.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { Account } from '#store/account.ts'

@@ -1,7 +1,7 @@
 import { emailLengthMax, fullName } from '#accounts/account-input.ts'
 import type { KeyStatus, KeysStatus } from '#accounts/keys/default-keys.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
-import type { SetupLink } from '#accounts/setup-links.ts'
+import type { SetupLink } from '#accounts/profile.ts'
 import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { badge, card, icon, staticNotice } from '#platform/pages/parts.ts'

@@ -1,6 +1,6 @@
 import { keysCsvHeading, keysCsvLines } from '#accounts/account-data.ts'
 import type { CreatedAccount } from '#accounts/accounts.ts'
-import { type BadLine, importMax } from '#accounts/import/account-file.ts'
+import { type BadLine, importMax } from '#accounts/import-file.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { card, icon } from '#platform/pages/parts.ts'
 import { form, formMessage } from '../form.ts'

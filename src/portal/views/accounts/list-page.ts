@@ -1,5 +1,5 @@
 import { fullName, noPlan } from '#accounts/account-input.ts'
-import { queryLengthMax } from '#accounts/list/query.ts'
+import { queryLengthMax } from '#accounts/list-query.ts'
 import { time } from '#platform/pages/format.ts'
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'
 import { badge, emptyState, icon, staticNotice } from '#platform/pages/parts.ts'

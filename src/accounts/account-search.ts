@@ -5,8 +5,14 @@ import { emailKey } from '#store/account.ts'
 import type { AccountOrder, AccountPosition, ListedAccount } from '#store/account-filter.ts'
 import type { AccountStore, TermEntry } from '#store/accounts.ts'
 import { isFoundByTerms } from '#store/search.ts'
-import { type CursorParts, createCursor, listPosition, type Page, parseCursor } from '../cursor.ts'
-import type { AccountQuery } from './query.ts'
+import {
+  type AccountQuery,
+  type CursorParts,
+  createCursor,
+  listPosition,
+  type Page,
+  parseCursor,
+} from './list-query.ts'
 
 export interface AccountSearch {
   /**

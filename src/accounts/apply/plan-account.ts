@@ -1,14 +1,58 @@
 import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { parseTime } from '#platform/time.ts'
 import type { Account } from '#store/account.ts'
+import type { AccountChanges } from '#store/accounts.ts'
 import { namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import { quotaData, timeOrNull } from '../account-data.ts'
-import { parseDigest } from '../import/key-lines.ts'
-import { endingWith, parseCertificateInput } from '../keys/certificate-input.ts'
-import { assertValidKey, type SecretKeyInput } from '../keys/input.ts'
+import { type AccountInput, accountDefaults } from '../account-input.ts'
+import { parseDigest } from '../import-file.ts'
+import { assertValidKey, endingWith, parseCertificateInput, type SecretKeyInput } from '../keys/input.ts'
 import { type Change, fieldChanges, type Step } from './change.ts'
-import { within } from './desired.ts'
-import type { DesiredKey } from './state-schema.ts'
+import { type DesiredAccount, type DesiredKey, within } from './desired-state.ts'
+
+/** The step that creates an account of the file. @param name of the state */
+export function planCreation(
+  { email, disabled, plan, keys: _, ...profile }: DesiredAccount,
+  name: string,
+): Step {
+  const input: AccountInput = {
+    ...accountDefaults,
+    ...profile,
+    email,
+    ...(plan != null && { plan }),
+    ...(disabled && { isDisabled: true }),
+    managedBy: name,
+  }
+  const { isDisabled, ...given } = input
+  const shown = { ...given, ...(isDisabled && { disabled: true }) }
+  return {
+    change: {
+      action: 'create-account',
+      account: email,
+      fields: fieldChanges({ email }, shown).filter(({ to }) => to !== '' && to !== false),
+    },
+    work: { kind: 'create-account', input },
+  }
+}
+
+/** The step that brings an account to what the file says of it; none where it is so. */
+export function planUpdate(desired: DesiredAccount, account: Account, name: string): readonly Step[] {
+  const { email, keys: _, disabled, ...others } = desired
+  const before = { ...account, disabled: account.isDisabled }
+  const wanted = { ...others, ...(disabled !== undefined && { disabled }), managedBy: name }
+  const fields = fieldChanges(before, wanted)
+  if (fields.length === 0) return []
+  const changes: AccountChanges = Object.fromEntries(
+    fields.map(({ field, to }) => [field === 'disabled' ? 'isDisabled' : field, to ?? undefined]),
+  )
+  const action = changes.isDisabled ? 'disable-account' : 'update-account'
+  return [
+    {
+      change: { action, account: email, fields },
+      work: { kind: 'update-account', id: account.id, changes },
+    },
+  ]
+}
 
 /** What the plan needs to know from the store and the config. */
 interface KeyContext {

@@ -1,7 +1,7 @@
 import type { Line } from '#platform/files.ts'
 import { duplicateMember, isRecord, parseJson } from '#platform/json.ts'
 import { didYouMean } from '#platform/text.ts'
-import { readCsv } from '../csv.ts'
+import { readCsv } from './csv.ts'
 
 /** A record of an import file, or what is wrong with it; `line` is where it begins. */
 export interface RecordLine<Input> {
