@@ -218,6 +218,7 @@ const orderedRooms = [
   'accounts',
   'config',
   'http',
+  'identity',
   'library',
   'ops',
   'platform',

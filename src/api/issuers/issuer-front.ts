@@ -1,5 +1,5 @@
-import type { MayReturnTo } from '#identity/issuers/redirect-uris.ts'
-import type { FindSignInEndpoints } from '#identity/issuers/sign-in-endpoints.ts'
+import type { MayReturnTo } from '#identity/issuers/issuer.ts'
+import type { FindSignInEndpoints } from '#identity/issuers/issuer-fetches.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
 /** An issuer in front of which the gateway is the authorization server. */

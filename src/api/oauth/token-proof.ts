@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { proofOrRefusal, provenRequest, useProof } from '#gateway/gate/possession.ts'
-import type { Proofs } from '#identity/possession/proofs.ts'
+import type { Proofs } from '#identity/proofs.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
 /** The proof of a client that asks for a token: the token will be bound to its key. */

@@ -5,7 +5,7 @@ import {
   type PerOperation,
   revocationsPath,
 } from '#gateway/routes/own-paths.ts'
-import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
+import { type Carriers, createCarriers } from '#identity/access.ts'
 import type { JsonSchema } from '#platform/json-schema.ts'
 import { documentMaxAgeS, type OperationDoc, type OwnEndpoint, type ResponseDoc } from '../operation.ts'
 import { jsonLine } from '../reply.ts'

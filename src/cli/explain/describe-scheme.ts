@@ -1,7 +1,13 @@
 import { credentialsOf } from '#gateway/arrival/arrival.ts'
-import type { Access, SchemeName } from '#identity/access.ts'
+import {
+  type Access,
+  accessCookieCarrier,
+  type Carrier,
+  createCarriers,
+  proofCarrier,
+  type SchemeName,
+} from '#identity/access.ts'
 import type { Credentials } from '#identity/credentials.ts'
-import { accessCookieCarrier, type Carrier, createCarriers, proofCarrier } from '#identity/keys/carriers.ts'
 import type { StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'
 

@@ -5,7 +5,7 @@ import { trustedRequestId } from '#gateway/arrival/request-id.ts'
 import { malformedError } from '#gateway/refusals/send-problem.ts'
 import { MalformedMessage, type RequestHead } from '#http/exchange/request-head.ts'
 import { readRequestFraming } from '#http/h1/request-framing.ts'
-import { createCarriers } from '#identity/keys/carriers.ts'
+import { createCarriers } from '#identity/access.ts'
 import { createAddressSet, unmappedAddress } from '#platform/addresses.ts'
 import type { ExplainedRequest } from './explanation.ts'
 

@@ -1,5 +1,4 @@
-import type { AllowedDecision } from '#identity/decision.ts'
-import type { Principal } from '#identity/principal.ts'
+import type { AllowedDecision, Principal } from '#identity/decision.ts'
 
 /** The texts that are the same for every request of a caller. */
 export class CallerTexts {

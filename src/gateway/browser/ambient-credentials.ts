@@ -1,5 +1,5 @@
+import { type Carrier, certificateCarrier } from '#identity/access.ts'
 import { type Credentials, noCredentials } from '#identity/credentials.ts'
-import { type Carrier, certificateCarrier } from '#identity/keys/carriers.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import type { Client } from '../arrival/client.ts'

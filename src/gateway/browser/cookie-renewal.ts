@@ -1,4 +1,4 @@
-import { createLru } from '#identity/cache/lru.ts'
+import { createLru } from '#identity/cache/bounded-caches.ts'
 import type { Directory } from '#identity/directory.ts'
 import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'

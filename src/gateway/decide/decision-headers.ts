@@ -1,5 +1,5 @@
 import { onlyValueOf } from '#http/h1/raw-headers.ts'
-import type { Principal } from '#identity/principal.ts'
+import type { Principal } from '#identity/decision.ts'
 import { parseTraceparent, type Trace, traceparentOf } from '#ops/tracing/tracer.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
 import {

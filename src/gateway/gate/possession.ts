@@ -1,5 +1,5 @@
 import type { AllowedDecision } from '#identity/decision.ts'
-import type { Proofs, ProofVerdict, ProvenRequest, ReadProof } from '#identity/possession/proofs.ts'
+import type { Proofs, ProofVerdict, ProvenRequest, ReadProof } from '#identity/proofs.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { recordReason } from '../arrival/outcome.ts'

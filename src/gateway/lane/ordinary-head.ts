@@ -1,7 +1,7 @@
 import { keptLines } from '#http/h1/field-lines.ts'
 import { mark } from '#http/h1/name-table.ts'
 import type { ParsedHead } from '#http/h1/parsed-head.ts'
-import type { Carrier, Carriers } from '#identity/keys/carriers.ts'
+import type { Carrier, Carriers } from '#identity/access.ts'
 import { requestMark } from '../forward/header-rules.ts'
 import { isUsualConnection } from '../forward/hop-by-hop.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'

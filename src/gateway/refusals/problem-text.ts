@@ -1,5 +1,5 @@
 import { dateLine } from '#http/h1/response-writer.ts'
-import type { Carriers } from '#identity/keys/carriers.ts'
+import type { Carriers } from '#identity/access.ts'
 import { allowanceFields, wholeSeconds } from '#platform/allowance.ts'
 import { type ErrorCode, errorDefinitions } from '#platform/errors/codes.ts'
 import type { ExceededRate, GatehouseError } from '#platform/errors/gatehouse-error.ts'

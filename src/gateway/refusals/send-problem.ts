@@ -6,7 +6,7 @@ import {
   type MalformedMessage,
   type Unreadable,
 } from '#http/exchange/request-head.ts'
-import { createCarriers, proofCarrier } from '#identity/keys/carriers.ts'
+import { createCarriers, proofCarrier } from '#identity/access.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { STATUS_CODES } from '#platform/http.ts'
 import { type Arrival, arrivalOf, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'

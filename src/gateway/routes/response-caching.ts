@@ -1,6 +1,5 @@
 import { lengthsOf } from '#http/h1/raw-headers.ts'
-import type { SchemeName } from '#identity/access.ts'
-import type { Carriers } from '#identity/keys/carriers.ts'
+import type { Carriers, SchemeName } from '#identity/access.ts'
 import type { ResponseCaching } from './route.ts'
 
 /** Where a secret key may come. */

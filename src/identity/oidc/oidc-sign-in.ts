@@ -11,10 +11,9 @@ import type { IdentityLink, PortalStore } from '#store/portal.ts'
 import type { Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { takeAuditEntry } from '../limits/failures.ts'
-import { takeOrThrow } from '../limits/limits.ts'
-import type { RateLimiter } from '../limits/rate-limiter.ts'
+import { type RateLimiter, takeOrThrow } from '../limits/rate-limiter.ts'
 import type { KnownClients, PortalSessionIds, PortalSessions, SignedIn } from '../portal/portal-sessions.ts'
-import type { KnownPerson, Person } from './person.ts'
+import type { KnownPerson, Person } from './provider.ts'
 
 /** Decides which account a person signs in to who was authenticated by an OpenID provider. */
 export interface OidcSignIn {

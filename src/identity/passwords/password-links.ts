@@ -14,8 +14,7 @@ import type { AccountReader } from '#store/accounts.ts'
 import type { PasswordProof, PortalStore } from '#store/portal.ts'
 import type { Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
-import { takeOrThrow } from '../limits/limits.ts'
-import type { RateLimiter } from '../limits/rate-limiter.ts'
+import { type RateLimiter, takeOrThrow } from '../limits/rate-limiter.ts'
 import { emailDigest, workOwnerOf } from './password-check.ts'
 
 /** Links for choosing a password: set-up links, and those for a forgotten password. */
@@ -102,6 +101,31 @@ export function createPasswordSetter({ store, passwords, clock }: PasswordSetter
     if (outcome !== 'set') return undefined
     const changed = await store.findAccount(account.id)
     return changed?.portal.password === hashed ? changed : undefined
+  }
+}
+
+/**
+ * Rehashes the password if its stored hash is outdated, as the password is only known at a sign-in.
+ * @throws GatehouseError `credentials-invalid` if it was replaced meanwhile
+ */
+export function createRehashing({ store, passwords }: Omit<PasswordSetterOptions, 'clock'>) {
+  return async function rehashIfNeeded(
+    account: Account,
+    password: string,
+    visitor: Visitor,
+  ): Promise<Account> {
+    const { password: stored } = account.portal
+    if (stored === undefined || !passwords.needsRehash(stored)) return account
+    const hashed = await passwords.hash(password, workOwnerOf(visitor, true))
+    const proof = { kind: 'password', password: stored } as const
+    await store.setPassword(account.id, { password: hashed, proof, endsSessions: false })
+    const renewed = await store.findAccount(account.id)
+    // Another sign-in may have rehashed the password at the same time.
+    const isRight =
+      renewed?.portal.password === hashed ||
+      (await passwords.verify(password, renewed?.portal.password, workOwnerOf(visitor, true)))
+    if (!renewed || !isRight) throw new GatehouseError('credentials-invalid')
+    return renewed
   }
 }
 

@@ -14,8 +14,7 @@ import type { AuditEntry } from '#store/audit-entry.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { type Passkey, passkeysOf } from '#store/portal-access.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
-import type { IssuedTokens } from '../tokens/issued-tokens.ts'
-import type { PortalTokens } from './portal-tokens.ts'
+import type { IssuedTokens, PortalTokens } from '../tokens/issued-tokens.ts'
 
 /** An account that is signed in to the portal, as read from the store for this request. */
 export interface Viewer {

@@ -9,15 +9,13 @@ import type { Visitor } from '#store/sessions.ts'
 import {
   challengeLifetimeMs,
   createPasskeyChallenges,
-  type PasskeyFlow,
-  voidChallenge,
-} from './passkey-challenges.ts'
-import {
   createPasskeyCheck,
   type PasskeyCheck,
   type PasskeyCheckOptions,
+  type PasskeyFlow,
   type PasskeyGiven,
   passkeyNotAccepted,
+  voidChallenge,
 } from './passkey-check.ts'
 import { PasskeyRefused, parsePasskeyAnswer, passkeyAlgorithms, verifyNewPasskey } from './webauthn.ts'
 

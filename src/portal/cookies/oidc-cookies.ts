@@ -1,5 +1,4 @@
-import type { KnownPerson } from '#identity/oidc/person.ts'
-import type { SignInSecrets } from '#identity/oidc/provider.ts'
+import type { KnownPerson, SignInSecrets } from '#identity/oidc/provider.ts'
 import type { Clock } from '#platform/clock.ts'
 import { isSameText } from '#platform/secrets/constant-time.ts'
 import type { PortalSession } from '#store/portal.ts'

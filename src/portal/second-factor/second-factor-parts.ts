@@ -1,5 +1,4 @@
-import { needsSecondFactor } from '#identity/second-factor/policy.ts'
-import { byPasskey } from '#identity/second-factor/second-factors.ts'
+import { byPasskey, needsSecondFactor } from '#identity/second-factor/second-factors.ts'
 import type { FormRefusal } from '../forms/refusal.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'
 import type { PageResult } from '../portal-response.ts'

@@ -1,5 +1,5 @@
 import type { RouteOptions } from '#gateway/routes/compile.ts'
-import type { Carriers } from '#identity/keys/carriers.ts'
+import type { Carriers } from '#identity/access.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { badge, card, emptyState, icon, staticNotice } from '#platform/pages/parts.ts'
 import type { ApiGroup, ApiOperation } from '../api-document.ts'

@@ -1,4 +1,4 @@
-import type { InstanceMemory } from '#identity/cache/instance-memory.ts'
+import type { InstanceMemory } from '#identity/cache/cached-records.ts'
 import type { Channel } from './channel.ts'
 import { type MemoryUpdate, type RequestsToFleet, toSharedClock } from './messages.ts'
 

@@ -10,7 +10,7 @@ import { createRequestWriter } from '#gateway/forward/upstream-head.ts'
 import { createOrdinaryHeadReader } from '#gateway/lane/ordinary-head.ts'
 import type { ParsedHead } from '#http/h1/parsed-head.ts'
 import { RequestParser } from '#http/h1/request-parser.ts'
-import { createCarriers } from '#identity/keys/carriers.ts'
+import { createCarriers } from '#identity/access.ts'
 import { createRandom } from '../../http/outgoing/random.ts'
 import { identityHeaders, inputOf } from '../forward/heads.ts'
 

@@ -1,4 +1,4 @@
-import { englishCarriers } from '#identity/keys/carriers.ts'
+import { englishCarriers } from '#identity/access.ts'
 import { type Content, html } from '#platform/pages/html.ts'
 
 export const integration = {

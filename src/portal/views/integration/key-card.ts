@@ -1,5 +1,5 @@
 import type { KeyStatus } from '#accounts/keys/default-keys.ts'
-import { type Carriers, describeCarriers } from '#identity/keys/carriers.ts'
+import { type Carriers, describeCarriers } from '#identity/access.ts'
 import { type PageMoment, relativeTime, time } from '#platform/pages/format.ts'
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'
 import { card, notice, staticNotice } from '#platform/pages/parts.ts'

@@ -2,8 +2,8 @@ import type { MonotonicClock } from '#platform/clock.ts'
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import type { ImportedKeyStore } from '#store/imported-keys.ts'
 import { digestText } from '#store/keys.ts'
-import { createLru } from '../cache/lru.ts'
-import type { Directory } from '../directory.ts'
+import { createLru } from './cache/bounded-caches.ts'
+import type { Directory } from './directory.ts'
 
 /** The accounts of keys that were made elsewhere, by the digest of the key. */
 export interface ImportedKeys {

@@ -3,12 +3,14 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { assertGoodPassword, type Passwords } from '#platform/secrets/passwords.ts'
 import type { Account } from '#store/account.ts'
 import type { Visitor } from '#store/sessions.ts'
+import type { PasswordCheck } from '../passwords/password-check.ts'
 import {
-  createPortalSessions,
-  type PortalSessionsOptions,
-  type SignedIn,
-  type Viewer,
-} from '../portal/portal-sessions.ts'
+  createPasswordLinks,
+  createPasswordSetter,
+  createRehashing,
+  type PasswordLinks,
+  type PasswordResets,
+} from '../passwords/password-links.ts'
 import type { PasskeyGiven } from '../second-factor/passkey-check.ts'
 import type { Passkeys } from '../second-factor/passkeys.ts'
 import {
@@ -16,9 +18,13 @@ import {
   SecondFactorNeeded,
   type SecondFactors,
 } from '../second-factor/second-factors.ts'
-import type { IssuedTokens } from '../tokens/issued-tokens.ts'
-import { type PasswordCheck, workOwnerOf } from './password-check.ts'
-import { createPasswordLinks, createPasswordSetter, type PasswordLinks } from './password-links.ts'
+import {
+  createPortalSessions,
+  type PortalSessions,
+  type PortalSessionsOptions,
+  type SignedIn,
+  type Viewer,
+} from './portal-sessions.ts'
 
 interface SignInAttempt {
   readonly email: string
@@ -31,7 +37,7 @@ interface SignInAttempt {
  * Sign-in and sign-out of the portal. A portal session is looked up in the store at each request, never in a cache: its
  * end takes effect on every instance at once, and while the store is unreachable it is 503 `store-unavailable`.
  */
-export interface SignIn {
+export interface SignIn extends Pick<PortalSessions, 'renewTokens' | 'canResume'> {
   /**
    * Starts a session. A wrong password, an unknown e-mail and an account without a password get the same response
    * after the same time.
@@ -65,10 +71,7 @@ export interface SignIn {
    * @returns undefined where a second factor is needed to sign in
    * @throws GatehouseError as PasswordLinks
    */
-  redeemLink(
-    link: { readonly token: string; readonly password: string },
-    visitor: Visitor,
-  ): Promise<SignedIn | undefined>
+  redeemLink(...given: Parameters<PasswordLinks['redeem']>): Promise<SignedIn | undefined>
   /**
    * Who is signed in with the token of a cookie; undefined = nobody, or not any more. Records when the session was last
    * used, at most once a minute.
@@ -89,9 +92,6 @@ export interface SignIn {
     change: { readonly current: string; readonly password: string },
     visitor: Visitor,
   ): Promise<SignedIn>
-  /** See PortalSessions. */
-  renewTokens(viewer: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined>
-  canResume(viewer: Viewer, visitor: Visitor): Promise<boolean>
   signOut(viewer: Viewer, visitor: Visitor): Promise<void>
   /** Ends every portal session of the account, including this one. */
   signOutEverywhere(viewer: Viewer, visitor: Visitor): Promise<void>
@@ -117,10 +117,11 @@ interface CodeAttempt {
 }
 
 export function createSignIn(options: SignInOptions): SignIn {
-  const { store, passwords, check, factors, passkeys, knownClients } = options
+  const { store, check, factors, passkeys, knownClients } = options
   const sessions = createPortalSessions(options)
   const links = createPasswordLinks(options)
   const setPassword = createPasswordSetter(options)
+  const rehashIfNeeded = createRehashing(options)
 
   async function signIn({ email, password, clientTokens = [] }: SignInAttempt, visitor: Visitor) {
     await check.admit(email, visitor)
@@ -159,26 +160,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     return sessions.start(account, given.visitor, { client, passkey })
   }
 
-  /**
-   * Rehashes the password if its stored hash is outdated, as the password is only known at a sign-in.
-   * @throws GatehouseError `credentials-invalid` if it was replaced meanwhile
-   */
-  async function rehashIfNeeded(account: Account, password: string, visitor: Visitor): Promise<Account> {
-    const { password: stored } = account.portal
-    if (stored === undefined || !passwords.needsRehash(stored)) return account
-    const hashed = await passwords.hash(password, workOwnerOf(visitor, true))
-    const proof = { kind: 'password', password: stored } as const
-    await store.setPassword(account.id, { password: hashed, proof, endsSessions: false })
-    const renewed = await store.findAccount(account.id)
-    // Another sign-in may have rehashed the password at the same time.
-    const isRight =
-      renewed?.portal.password === hashed ||
-      (await passwords.verify(password, renewed?.portal.password, workOwnerOf(visitor, true)))
-    if (!renewed || !isRight) throw new GatehouseError('credentials-invalid')
-    return renewed
-  }
-
-  async function redeemLink(link: { readonly token: string; readonly password: string }, visitor: Visitor) {
+  const redeemLink: SignIn['redeemLink'] = async (link, visitor) => {
     const account = await links.redeem(link, visitor)
     return account.portal.secondFactor ? undefined : sessions.start(account, visitor)
   }
@@ -190,11 +172,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     await check.verify({ email, account, password, visitor, client: session.id })
   }
 
-  async function changePassword(
-    viewer: Viewer,
-    { current, password }: { readonly current: string; readonly password: string },
-    visitor: Visitor,
-  ) {
+  const changePassword: SignIn['changePassword'] = async (viewer, { current, password }, visitor) => {
     assertGoodPassword(password, viewer.account)
     await confirm(viewer, current, visitor)
     const { account } = viewer
@@ -221,5 +199,40 @@ export function createSignIn(options: SignInOptions): SignIn {
     canResume: sessions.canResume,
     signOut: sessions.end,
     signOutEverywhere: sessions.endAll,
+  }
+}
+
+interface WithoutPasswords {
+  readonly signIn: SignIn
+  readonly passwordResets: PasswordResets
+}
+
+/**
+ * The operations on passwords if they are not accepted: nobody can sign in or confirm with one, and none can be set.
+ * @param label the name of the provider at which people sign in, for messages
+ */
+export function withoutPasswords(
+  { signIn, passwordResets }: WithoutPasswords,
+  label: string,
+): WithoutPasswords {
+  async function refuse(): Promise<never> {
+    throw new GatehouseError('sign-in-refused', {
+      detail: `Passwords are not accepted here: sign in with ${label}.`,
+      cause: new Error('portal.oidc.passwords is false'),
+    })
+  }
+  return {
+    signIn: {
+      ...signIn,
+      signIn: refuse,
+      signInWithCode: refuse,
+      passkeys: undefined,
+      signInWithPasskey: refuse,
+      links: { ...signIn.links, check: refuse },
+      redeemLink: refuse,
+      confirm: refuse,
+      changePassword: refuse,
+    },
+    passwordResets: { ...passwordResets, canSend: false, request: refuse },
   }
 }
