@@ -43,17 +43,7 @@ const floors = [
 ]
 
 /** The folders of `gateway/` from the top down: each imports only from those below it. */
-const gatewayFolders = [
-  'decide',
-  'server',
-  'lane',
-  'gate',
-  'forward',
-  'browser',
-  'refusals',
-  'arrival',
-  'routes',
-]
+const gatewayFolders = ['server', 'lane', 'gate', 'forward', 'browser', 'refusals', 'arrival', 'routes']
 
 interface Source {
   /** Below src/. */

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
 import { applyKeepAlive } from '#gateway/refusals/send-problem.ts'
-import { changePasswordPath, documentMethods, portalMethods } from '#gateway/routes/own-paths.ts'
+import { changePasswordPath, documentMethods, portalMethods } from '#gateway/routes/own-operations.ts'
 import { parseForm } from '#portal/forms/body.ts'
 import { type Portal, throwNotFound } from '#portal/portal.ts'
 import type { FormFields, PortalRequest } from '#portal/portal-request.ts'

@@ -1,5 +1,5 @@
 import type { RouteOptions } from '#gateway/routes/compile.ts'
-import { isAdminPath, type PublicPath } from '#gateway/routes/own-paths.ts'
+import { isAdminPath, type PublicPath } from '#gateway/routes/own-operations.ts'
 import { type Account, adminRole } from '#store/account.ts'
 import { type ApiGroup, readApiDocument } from './api-document.ts'
 import { callGateway } from './integration/call-gateway.ts'

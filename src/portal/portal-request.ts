@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Arrival, EndpointConnection } from '#gateway/arrival/arrival.ts'
-import { namesHtml } from '#gateway/refusals/error-page.ts'
+import { namesHtml } from '#gateway/refusals/problem-text.ts'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import type { Visitor } from '#store/sessions.ts'
 

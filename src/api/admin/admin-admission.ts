@@ -3,7 +3,7 @@ import { type Arrival, arrivalOf, credentialsOf, type EndpointConnection } from 
 import { ownRouteName, principalOf, recordDecision } from '#gateway/arrival/outcome.ts'
 import { type CheckBasicKey, createBasicKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
-import { isAdminPath, revocationsPath } from '#gateway/routes/own-paths.ts'
+import { isAdminPath, revocationsPath } from '#gateway/routes/own-operations.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { authorize } from '#identity/authorize.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'

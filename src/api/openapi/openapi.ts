@@ -4,7 +4,7 @@ import {
   isGatedPath,
   type PerOperation,
   revocationsPath,
-} from '#gateway/routes/own-paths.ts'
+} from '#gateway/routes/own-operations.ts'
 import { type Carriers, createCarriers } from '#identity/access.ts'
 import type { JsonSchema } from '#platform/json-schema.ts'
 import { documentMaxAgeS, type OperationDoc, type OwnEndpoint, type ResponseDoc } from '../operation.ts'

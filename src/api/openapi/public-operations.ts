@@ -1,4 +1,4 @@
-import type { PerOperation, PublicPath } from '#gateway/routes/own-paths.ts'
+import type { PerOperation, PublicPath } from '#gateway/routes/own-operations.ts'
 import { flag, type JsonSchema, objectSchema, text, texts } from '#platform/json-schema.ts'
 import type { OperationDoc } from '../operation.ts'
 import { oauthOperations, serverMetadata as serverMetadataSchema } from './oauth-operations.ts'

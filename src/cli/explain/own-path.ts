@@ -13,9 +13,9 @@ import {
   changePasswordPath,
   documentMethods,
   isGatedPath,
-  type OwnPaths,
   revocationsPath,
-} from '#gateway/routes/own-paths.ts'
+} from '#gateway/routes/own-operations.ts'
+import type { OwnPaths } from '#gateway/routes/own-paths.ts'
 import type { RequestTarget } from '#gateway/routes/request-target.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { joinHeaders } from '#gateway/server/own-endpoints.ts'

@@ -1,6 +1,6 @@
 import { destinationOf, recordAccount, recordFailure } from '#gateway/arrival/outcome.ts'
 import { isChallenge } from '#gateway/browser/sign-in-return.ts'
-import { signInReturnPath } from '#gateway/routes/route-urls.ts'
+import { signInReturnPath } from '#gateway/routes/own-paths.ts'
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import type { SignIn } from '#identity/portal/sign-in.ts'
 import type { Passkeys } from '#identity/second-factor/passkeys.ts'

@@ -1,6 +1,6 @@
 import type { Config } from '#config/config.ts'
 import { createHeldBodies } from '#gateway/forward/held-bodies.ts'
-import { createGrpcCalls } from '#gateway/server/grpc-calls.ts'
+import { createGrpcCalls } from '#gateway/refusals/grpc-calls.ts'
 import { createOpenCallers } from '#gateway/server/open-callers.ts'
 import type { MonotonicMs } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
