@@ -1,6 +1,5 @@
 import { formatDay } from '#platform/time.ts'
-import type { Account } from '#store/account.ts'
-import type { ListedAccount } from '#store/account-filter.ts'
+import type { Account, ListedAccount } from '#store/accounts.ts'
 import type { Quota } from '#store/quotas.ts'
 import type { Session } from '#store/sessions.ts'
 import type { CreatedAccount } from './accounts.ts'

@@ -1,7 +1,6 @@
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { keysOf } from '#platform/json.ts'
-import { type Account, adminRole } from '#store/account.ts'
-import type { AccountReader } from '#store/accounts.ts'
+import { type Account, type AccountReader, adminRole } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 
 /** What an account is created from. */

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { readLines } from '#platform/files.ts'
 import { parseTime } from '#platform/time.ts'
-import { emailKey } from '#store/account.ts'
+import { emailKey } from '#store/accounts.ts'
 import {
   type AccountInput,
   accountDefaults,

@@ -1,4 +1,4 @@
-import { pageLimitMax } from '#accounts/account-search.ts'
+import { pageLimitMax } from '#accounts/find-accounts.ts'
 import { type JsonSchema, objectSchema, textOrNull } from '#platform/json-schema.ts'
 
 export function pageSchema(items: JsonSchema): JsonSchema {

@@ -1,6 +1,6 @@
 import { blockedSubjectData, type Subject } from '#identity/issuers/subjects.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import type { BlockedSubject } from '#store/subjects.ts'
+import type { BlockedSubject } from '#store/sessions.ts'
 import type { Command } from './command.ts'
 import { type Operator, withOperator } from './operator.ts'
 import { printData, printList } from './print.ts'

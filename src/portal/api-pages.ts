@@ -1,6 +1,6 @@
 import type { RouteOptions } from '#gateway/routes/compile.ts'
 import { isAdminPath, type PublicPath } from '#gateway/routes/own-operations.ts'
-import { type Account, adminRole } from '#store/account.ts'
+import { type Account, adminRole } from '#store/accounts.ts'
 import { type ApiGroup, readApiDocument } from './api-document.ts'
 import { callGateway } from './integration/call-gateway.ts'
 import { admits } from './integration/try-it.ts'

@@ -1,7 +1,7 @@
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import { needsSecondFactor, type SecondFactorPolicy } from '#identity/second-factor/second-factors.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { adminRole } from '#store/account.ts'
+import { adminRole } from '#store/accounts.ts'
 import { assertOwnOrigin } from './forms/csrf.ts'
 import { isForEnrolment, type PageAccess, pageAccessOf } from './page-access.ts'
 import type { PortalParts } from './page-context.ts'

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Account } from '#store/account.ts'
-import type { AccountChanges } from '#store/accounts.ts'
+import type { Account, AccountChanges } from '#store/accounts.ts'
 import type { SecretKey } from '#store/secret-keys.ts'
 import type { AccountInput } from '../account-input.ts'
 import type { SecretKeyInput } from '../keys/input.ts'

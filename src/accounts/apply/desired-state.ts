@@ -2,7 +2,7 @@ import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-erro
 import { isRecord } from '#platform/json.ts'
 import { flag, objectSchema, text, textOrNull, type Value } from '#platform/json-schema.ts'
 import { parseTime, timeRule } from '#platform/time.ts'
-import { emailKey } from '#store/account.ts'
+import { emailKey } from '#store/accounts.ts'
 import { type AccountInput, findInputErrors, textFields } from '../account-input.ts'
 import { digestRule, parseDigest } from '../import-file.ts'
 import {

@@ -1,7 +1,6 @@
 import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { parseTime } from '#platform/time.ts'
-import type { Account } from '#store/account.ts'
-import type { AccountChanges } from '#store/accounts.ts'
+import type { Account, AccountChanges } from '#store/accounts.ts'
 import { namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import { quotaData, timeOrNull } from '../account-data.ts'
 import { type AccountInput, accountDefaults } from '../account-input.ts'

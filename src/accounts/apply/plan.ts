@@ -1,8 +1,14 @@
 import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { type Account, adminRole, isActiveAdmin } from '#store/account.ts'
-import { type AccountChanges, type AccountStore, readAllAccounts } from '#store/accounts.ts'
+import {
+  type Account,
+  type AccountChanges,
+  type AccountStore,
+  adminRole,
+  isActiveAdmin,
+  readAllAccounts,
+} from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
-import type { ImportedKeyStore } from '#store/imported-keys.ts'
+import type { ImportedKeyStore } from '#store/key-store.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 import { batchSize, changeActions, type Entry, inBatches, type Step } from './change.ts'
 import {

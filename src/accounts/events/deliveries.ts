@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, everySecond } from '#platform/clock.ts'
 import { dayMs } from '#platform/time.ts'
-import type { AuditStore } from '#store/audit.ts'
-import type { EventStore } from '#store/events.ts'
+import type { AuditStore, EventStore } from '#store/audit.ts'
 import { type DeliveryResult, deliverRound } from './deliver-round.ts'
 import {
   createPendingCount,

@@ -1,8 +1,8 @@
 import { createHmac, hash } from 'node:crypto'
 import type { EpochMs } from '#platform/clock.ts'
+import type { PositionedEntry } from '#store/audit.ts'
 import { type AuditAction, type AuditEntry, auditActions } from '#store/audit-entry.ts'
-import type { PositionedEntry } from '#store/events.ts'
-import { passwordFailuresMax } from '#store/password-failures.ts'
+import { passwordFailuresMax } from '#store/portal-access.ts'
 import { auditData } from '../audit-log.ts'
 
 /** Event types with names of their own; every other entry of the audit log is `audit.` and its action. */

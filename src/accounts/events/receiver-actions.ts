@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { errorMessage } from '#platform/errors/operator-error.ts'
-import type { AuditStore } from '#store/audit.ts'
-import type { EventStore } from '#store/events.ts'
+import type { AuditStore, EventStore } from '#store/audit.ts'
 import type { AuditEntryFactory } from '../audit-log.ts'
 import {
   countWanted,

@@ -1,6 +1,6 @@
 import { dayMs } from '#platform/time.ts'
+import type { EventStore } from '#store/audit.ts'
 import { parseAuditEntry } from '#store/audit-entry.ts'
-import type { EventStore } from '#store/events.ts'
 import { type EventMessage, type EventType, eventTypesOf } from './event.ts'
 
 /** A receiver of events. */

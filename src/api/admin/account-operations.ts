@@ -10,7 +10,7 @@ import { recordReason } from '#gateway/arrival/outcome.ts'
 import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { flag, type JsonSchema, objectSchema, text, time, type Value } from '#platform/json-schema.ts'
-import { accountOrders } from '#store/account-filter.ts'
+import { accountOrders } from '#store/accounts.ts'
 import { page, pageData, pageSchema } from '../list-page.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 

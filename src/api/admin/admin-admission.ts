@@ -7,7 +7,7 @@ import { isAdminPath, revocationsPath } from '#gateway/routes/own-operations.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { authorize } from '#identity/authorize.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { adminRole } from '#store/account.ts'
+import { adminRole } from '#store/accounts.ts'
 import type { AccountActor } from '#store/audit-entry.ts'
 import type { Admission } from '../operation.ts'
 

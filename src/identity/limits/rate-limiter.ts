@@ -3,9 +3,9 @@ import { clientNetwork } from '#platform/addresses.ts'
 import type { Allowance } from '#platform/allowance.ts'
 import type { MonotonicClock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { createLocalRates } from '#store/local-rates.ts'
 import {
   allowanceOf,
+  createLocalRates,
   exceededRateOf,
   type InstanceCounts,
   type Rate,

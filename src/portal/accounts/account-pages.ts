@@ -1,7 +1,6 @@
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
-import type { Account } from '#store/account.ts'
-import type { AccountChanges } from '#store/accounts.ts'
+import type { Account, AccountChanges } from '#store/accounts.ts'
 import { confirmPassword } from '../confirm-password.ts'
 import type { NoticeName } from '../forms/flash-notices.ts'
 import { type FormRefusal, formRefusal } from '../forms/refusal.ts'

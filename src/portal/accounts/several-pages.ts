@@ -1,6 +1,5 @@
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import type { Account } from '#store/account.ts'
-import type { AccountChanges } from '#store/accounts.ts'
+import type { Account, AccountChanges } from '#store/accounts.ts'
 import type { Form } from '../forms/body.ts'
 import { formRefusal } from '../forms/refusal.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'

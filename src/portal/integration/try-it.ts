@@ -6,7 +6,7 @@ import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import { keyField } from '#identity/access.ts'
 import { isRecord, parseJson } from '#platform/json.ts'
 import { hideKnownSecrets, type KnownSecret, longestSpelling } from '#platform/secrets/hide-secrets.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'
 import type { Texts } from '../texts/texts.ts'
 import {

@@ -1,7 +1,7 @@
 import type { PasskeyFlow, PasskeyGiven } from '#identity/second-factor/passkey-check.ts'
 import { needsSecondFactor } from '#identity/second-factor/second-factors.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import { passkeysOf } from '#store/portal-access.ts'
 import type { PortalPasskeys } from '../cookies/portal-passkeys.ts'
 import { csrfField } from '../forms/csrf.ts'

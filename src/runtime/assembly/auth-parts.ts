@@ -28,7 +28,7 @@ import {
   createSessionStart,
 } from '#identity/tokens/session-start.ts'
 import { createSessions, type Sessions } from '#identity/tokens/sessions.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { CallerAuthConfig, CallerParts } from './store-parts.ts'
 
 interface AuthPartsOptions

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createAccountSearch } from '#accounts/account-search.ts'
+import { createAccountSearch } from '#accounts/find-accounts.ts'
 import { type AccountQueryField, parseAccountQuery } from '#accounts/list-query.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createAccount, newAccount } from '../../store/samples.ts'

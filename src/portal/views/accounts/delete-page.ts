@@ -1,5 +1,5 @@
 import { type Html, html } from '#platform/pages/html.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import { field, form, formMessage } from '../form.ts'
 import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'

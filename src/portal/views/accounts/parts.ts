@@ -1,7 +1,7 @@
 import { noPlan, roleLengthMax } from '#accounts/account-input.ts'
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'
 import { badge } from '#platform/pages/parts.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import { field, fieldError } from '../form.ts'
 import type { FormState, PageFrame } from '../frame.ts'
 import { verifiedBadge } from '../profile-page.ts'

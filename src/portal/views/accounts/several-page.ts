@@ -1,7 +1,7 @@
 import { fullName } from '#accounts/account-input.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { staticNotice } from '#platform/pages/parts.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import { form, formMessage } from '../form.ts'
 import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { createLocalRates } from '#store/local-rates.ts'
+import { createLocalRates } from '#store/rates.ts'
 
 /** Rates at a clock that is set by hand. */
 function startRates() {

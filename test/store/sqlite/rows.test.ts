@@ -5,8 +5,8 @@ import {
   hasSameIndexes,
   indexedColumns,
   toAccount,
-  toRow,
-} from '#store/sqlite/account-row.ts'
+  toAccountRow,
+} from '#store/sqlite/rows.ts'
 import { newAccount, newKey, plain } from '../samples.ts'
 import { newSqlitePlace } from './place.ts'
 
@@ -37,7 +37,7 @@ t.test('the columns are those of the table, and each one in an index is known as
 })
 
 t.test('a change of an indexed column is noticed, one of any other is not', (t) => {
-  const before = toRow(account)
+  const before = toAccountRow(account)
   for (const changes of [
     { email: 'other@example.com' },
     { firstName: 'Other' },
@@ -52,7 +52,7 @@ t.test('a change of an indexed column is noticed, one of any other is not', (t) 
     { revision: 2 },
   ]) {
     const changed = { ...account, ...changes }
-    const row = toRow(changed)
+    const row = toAccountRow(changed)
     const columns = accountColumns.filter((column) => row[column] !== before[column])
     const expected = !columns.some((column) => indexedColumns.has(column))
     t.equal(hasSameIndexes(account, changed), expected, JSON.stringify(changes))
@@ -61,7 +61,7 @@ t.test('a change of an indexed column is noticed, one of any other is not', (t) 
 })
 
 t.test('a row without its digest is a fault, and no account with an empty one', (t) => {
-  const row = toRow(account)
+  const row = toAccountRow(account)
   t.strictSame(plain(toAccount(row)), plain(account))
   for (const value of [null, 'text']) t.throws(() => toAccount({ ...row, api_digest: value }), TypeError)
   t.throws(() => toAccount({ ...row, api_sealed: 'text' }), TypeError)

@@ -4,7 +4,7 @@ import {
   passwordFailuresMax,
   withAttempt,
   withoutAttempt,
-} from '#store/password-failures.ts'
+} from '#store/portal-access.ts'
 
 /** How many of so many attempts of a client are checked. @param client undefined = an unknown one */
 function attempt(before: PasswordFailures | undefined, client: string | undefined, count = 1) {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { createKeyNames } from '#store/redis/key-names.ts'
+import { createKeyNames } from '#store/redis/data-layout.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { startPortalSession } from '../portal-samples.ts'
 import { createAccount, newSession, now, startSession, useOf, visitor } from '../samples.ts'

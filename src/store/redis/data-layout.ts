@@ -1,7 +1,8 @@
 import { base64url, compareTexts } from '#platform/text.ts'
-import { type Account, emailKey } from '../account.ts'
+import { termsOf } from '../account-search.ts'
+import { type Account, emailKey } from '../accounts.ts'
+import type { StoredSigningKey } from '../key-store.ts'
 import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
-import { termsOf } from '../search.ts'
 import {
   defaultKeyName,
   defaultKeyOf,
@@ -14,7 +15,52 @@ import {
   storedKeyRecord,
 } from '../secret-keys.ts'
 import type { NewSession, Session } from '../sessions.ts'
-import type { StoredSigningKey } from '../signing-keys.ts'
+
+/**
+ * The names of keys. All lasting data shares one hash tag, so that a Cluster keeps it in one slot: only within a slot
+ * can a script atomically change an account, the list of e-mails and the change log, and give all changes one order
+ * (docs/decisions/0004-one-slot.md). Counters of rates and quotas expire, and are spread over the slots.
+ */
+export function createKeyNames(prefix: string) {
+  const base = `${prefix}{account}:`
+  return {
+    log: `${base}log`,
+    head: `${base}log-head`,
+    storeId: `${base}store-id`,
+    format: `${base}format`,
+    lostId: `${base}lost-id`,
+    restore: `${base}restore`,
+    writeProbe: `${base}write-probe`,
+    channel: `${base}changes`,
+    emails: `${base}emails`,
+    ids: `${base}ids`,
+    identities: `${base}identities`,
+    importedKeys: `${base}imported-keys`,
+    signingKeys: `${base}signing-keys`,
+    blockedSubjects: `${base}blocked-subjects`,
+    account: (id: string) => `${base}account:${id}`,
+    session: (id: string) => `${base}session:${id}`,
+    sessionsOf: (accountId: string) => `${base}sessions:${accountId}`,
+    openSessionsOf: (accountId: string, epoch: number) => `${base}open-sessions:${accountId}:${epoch}`,
+    terms: `${base}terms`,
+    audit: `${base}audit`,
+    ownAudit: `${base}audit-own`,
+    auditChains: `${base}audit-chains`,
+    auditOnce: (id: string) => `${base}audit-once:${id}`,
+    eventReceivers: `${base}event-receivers`,
+    portalSessionsOf: (accountId: string) => `${base}portal-sessions:${accountId}`,
+    keyUsesOf: (accountId: string) => `${base}key-uses:${accountId}`,
+    usageOf: (accountId: string, month: string) => `${base}usage:${accountId}:${month}`,
+    usagePrincipals: `${base}usage-principals`,
+    activeDays: `${base}active-days`,
+    usageBatch: (id: string) => `${base}usage-batch:${id}`,
+    instances: `${prefix}instances`,
+    quota: (subject: string, window: string) => `${prefix}quota:${subject}:${window}`,
+    rate: (subject: string) => `${prefix}rate:${subject}`,
+  } as const
+}
+
+export type KeyNames = ReturnType<typeof createKeyNames>
 
 // How records are written. An account is one text: as a hash it would take 2.2 KB, since Redis does not pack long
 // fields such as the sealed keys, and as a text half of that. A session is a hash of short fields, which Redis packs.

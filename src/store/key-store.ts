@@ -1,7 +1,7 @@
-import { base64url } from '#platform/text.ts'
-import type { Account } from './account.ts'
+import { base64url, listChange } from '#platform/text.ts'
+import type { Account } from './accounts.ts'
 import type { AuditEntry } from './audit-entry.ts'
-import type { Reseal, SecretKey, StoredKey } from './secret-keys.ts'
+import type { HasSecretKeys, Reseal, SecretKey, StoredKey } from './secret-keys.ts'
 
 /** The keys of accounts, and when each was last used. */
 export interface KeyStore {
@@ -97,7 +97,68 @@ export interface RecordedKeyUse extends KeyUse {
   readonly digest: string
 }
 
+/**
+ * Secret keys that were made elsewhere and do not contain the ID of their account, so an index finds it by their
+ * digest. The verbs that revoke keys and delete accounts update the index in the same step.
+ */
+export interface ImportedKeyStore {
+  /**
+   * Adds keys. Each is added or refused separately; a call is not atomic.
+   * @param imports at most `importBatchMax`
+   * @returns the outcome of each, in the same order
+   */
+  importSecretKeys(imports: readonly KeyImport[]): Promise<readonly SecretKeyAdded[]>
+  /** The account of an imported key; only the account shows whether it still has the key, and whether it is valid. */
+  findImportedKey(digest: Uint8Array): Promise<string | undefined>
+  /** Whether there is any imported key. */
+  hasImportedKeys(): Promise<boolean>
+}
+
+/** How many keys one call may add: other processes cannot write to SQLite for about 100 ms during it. */
+export const importBatchMax = 1_000
+
+export type ImportedKey = SecretKey & { readonly isImported: true }
+
+export interface KeyImport extends SecretKeyAddition {
+  readonly accountId: string
+  readonly secretKey: ImportedKey
+}
+
+/** The keys that sign access tokens. */
+export interface SigningKeyStore {
+  /** Oldest first, and those of the same time by ID. */
+  listSigningKeys(): Promise<readonly StoredSigningKey[]>
+  /** @param unless `signer` = only if there is no key of its algorithm that signs or will sign */
+  addSigningKey(key: StoredSigningKey, unless?: 'signer', audit?: AuditEntry): Promise<boolean>
+  /** Replaces the sealed key by the same key sealed again; false if it is no longer stored in the earlier form. */
+  resealSigningKey(kid: string, reseal: Reseal, audit?: AuditEntry): Promise<boolean>
+  /** Removes a key; false if there is none. */
+  retireSigningKey(kid: string, audit?: AuditEntry): Promise<boolean>
+}
+
+export interface StoredSigningKey {
+  readonly kid: string
+  readonly algorithm: string
+  /** The private half, or the secret of HS256, sealed. */
+  readonly sealed: Uint8Array
+  /** PEM; undefined for HS256. */
+  readonly publicKey: string | undefined
+  readonly createdAt: number
+  /** When it begins to sign; until then it is only published in the JWKS. */
+  readonly signsFrom: number
+}
+
 /** The digest under which a key's uses are stored, base64url. */
 export function digestText({ digest }: { readonly digest: Uint8Array }): string {
   return base64url(digest)
+}
+
+/** What a change of an account means for the index: digests as base64url. */
+export function indexChange(before: HasSecretKeys, after: HasSecretKeys) {
+  return listChange(importedDigests(before), importedDigests(after))
+}
+
+/** As base64url. */
+export function importedDigests({ secretKeys }: HasSecretKeys): readonly string[] {
+  return secretKeys.filter(({ isImported }) => isImported).map(digestText)
 }
