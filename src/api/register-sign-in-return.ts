@@ -8,8 +8,8 @@ import type { SignInCodes } from '#identity/portal/sign-in-codes.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import { jarAttributesOf, type TokenCookie } from '#platform/cookie-attributes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { languageOf } from '#portal/portal-request.ts'
 import { answerContinue, securityHeaders } from '#portal/portal-response.ts'
-import { languageOf } from '#portal/viewer-language.ts'
 import { registerOwnRoute } from './operation.ts'
 
 /** Where page visits come back to from a portal on a host of its own. */

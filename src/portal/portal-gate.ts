@@ -10,11 +10,11 @@ import {
   acceptsHtml,
   isPageNavigation,
   isPost,
+  languageOf,
   type PortalHead,
   type PortalRequest,
 } from './portal-request.ts'
 import { answerContinue, answerRedirect, type PortalResponse } from './portal-response.ts'
-import { languageOf } from './viewer-language.ts'
 
 /**
  * Creates `Portal.admit`, which rejects with the errors below.

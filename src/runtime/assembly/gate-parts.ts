@@ -23,7 +23,7 @@ import { createProofNonces, createProofs } from '#identity/proofs.ts'
 import { type CachedAssertion, createAssertions } from '#identity/tokens/assertion.ts'
 import { looksLikeAccessToken } from '#identity/tokens/jwt.ts'
 import type { Clock } from '#platform/clock.ts'
-import { portalCookieNames } from '#portal/cookies/portal-cookie.ts'
+import { portalCookieNames } from '#portal/cookies.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import type { ConfigParts } from './store-parts.ts'
 

@@ -13,12 +13,12 @@ import { createSignInCodes } from '#identity/portal/sign-in-codes.ts'
 import type { TokenCookie } from '#platform/cookie-attributes.ts'
 import { readVersion } from '#platform/package.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
-import { createPortalCookie, type PortalCookie } from '#portal/cookies/portal-cookie.ts'
-import { createPortalPasskeys } from '#portal/cookies/portal-passkeys.ts'
+import { createPortalCookie, type PortalCookie } from '#portal/cookies.ts'
+import { callbackPathOf } from '#portal/page-access.ts'
 import type { PortalSignInReturn } from '#portal/page-context.ts'
-import { callbackPathOf } from '#portal/paths.ts'
 import { createPortal } from '#portal/portal.ts'
 import { createPortalOidc, type PortalOidc } from '#portal/portal-oidc.ts'
+import { createPortalPasskeys } from '#portal/portal-passkeys.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import { type AccountServices, createAccountServices, lazyMailer, portalUrlOf } from './account-services.ts'
 import type { CallerAuth } from './caller-auth.ts'
@@ -178,5 +178,8 @@ function portalOidc(
     }),
     signIn: signInAt(options),
   }))
-  return createPortalOidc({ providers, acceptsPasswords, sealer: createSealer(sealingKeys), cookie, clock })
+  return createPortalOidc(
+    { providers, acceptsPasswords },
+    { sealer: createSealer(sealingKeys), cookie, clock },
+  )
 }

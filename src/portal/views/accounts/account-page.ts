@@ -18,7 +18,7 @@ import { codeBlock, copyButton } from '../parts.ts'
 import { nameFields } from '../profile-page.ts'
 import { secondFactorRow } from '../second-factor.ts'
 import { confirmationForm, portalSessionsCard, type SessionsList, sessionsCard } from '../sessions-page.ts'
-import { backToAccounts, planField, roleField, stateBadge } from './parts.ts'
+import { backToAccounts, planField, roleField, stateBadge } from './account-forms.ts'
 
 /** Secrets that are shown only once, in the response to the action that created them. */
 export type OneTimeSecrets =

@@ -9,7 +9,7 @@ import { form } from '../form.ts'
 import type { PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'
 import { cell, pager } from '../parts.ts'
-import { stateBadge } from './parts.ts'
+import { stateBadge } from './account-forms.ts'
 
 /** The fields of the search form, by their names in the URL; '' = not narrowed. */
 export const listFieldNames = ['q', 'role', 'plan', 'disabled', 'active', 'sort'] as const

@@ -1,4 +1,15 @@
-// The colour of links and buttons, in place of the portal's own: every text keeps the contrast of WCAG 2.2 AA.
+/** `portal.branding` of the config. */
+export interface Branding {
+  readonly name: string
+  /** The bytes of an image that `imageKindOf` knows; undefined = none. */
+  readonly logo: Buffer | undefined
+  /**
+   * Of links and buttons, in place of the portal's own: every text keeps the contrast of WCAG 2.2 AA. undefined = the
+   * portal's own, and on dark pages the other, as light as it has to be.
+   */
+  readonly color: string | undefined
+  readonly darkColor: string | undefined
+}
 
 export type Theme = keyof typeof palettes
 
@@ -25,14 +36,8 @@ export function readableOn(theme: Theme, color: string): string {
   })
 }
 
-/** `portal.branding`: undefined = the portal's own, and on dark pages the other, as light as it has to be. */
-export interface AccentColors {
-  readonly color: string | undefined
-  readonly darkColor: string | undefined
-}
-
 /** The style to be added after that of the pages; empty where the colours are the portal's own. */
-export function accentStyle({ color, darkColor }: AccentColors): string {
+export function accentStyle({ color, darkColor }: Pick<Branding, 'color' | 'darkColor'>): string {
   const dark = darkColor ?? (color === undefined ? undefined : readableOn('dark', color))
   const rules = [
     ...(color === undefined ? [] : [properties('light', color)]),
@@ -91,4 +96,45 @@ function luminance(color: string): number {
 
 function channelsOf(color: string): readonly number[] {
   return [1, 3, 5].map((start) => Number.parseInt(color.slice(start, start + 2), 16))
+}
+
+/** The largest logo: every visitor fetches it once. */
+export const logoBytesMax = 256 * 1_024
+
+/** Kinds of image that every browser shows, by how their files begin. */
+const kinds = [
+  { type: 'image/png', ending: 'png', begins: (bytes) => startsWith(bytes, '89504e470d0a1a0a') },
+  { type: 'image/jpeg', ending: 'jpg', begins: (bytes) => startsWith(bytes, 'ffd8ff') },
+  {
+    type: 'image/webp',
+    ending: 'webp',
+    begins: (bytes) =>
+      bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP',
+  },
+  { type: 'image/svg+xml', ending: 'svg', begins: isSvg },
+] as const satisfies readonly ImageKind[]
+
+interface ImageKind {
+  readonly type: string
+  /** Extension of its file name. */
+  readonly ending: string
+  readonly begins: (bytes: Buffer) => boolean
+}
+
+/** What kind of image a file is, whatever its name says; undefined = none that is shown. */
+export function imageKindOf(bytes: Buffer): ImageKind | undefined {
+  return kinds.find(({ begins }) => begins(bytes))
+}
+
+function startsWith(bytes: Buffer, hex: string): boolean {
+  return bytes.toString('hex', 0, hex.length / 2) === hex
+}
+
+/** The root element, after a declaration, comments and a document type. */
+function isSvg(bytes: Buffer): boolean {
+  const text = bytes
+    .toString('utf8', 0, 4_096)
+    .replace(/^\uFEFF/, '')
+    .trimStart()
+  return text.startsWith('<') && /<svg[\s>]/.test(text)
 }

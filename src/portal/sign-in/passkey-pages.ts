@@ -3,32 +3,30 @@ import { needsSecondFactor } from '#identity/second-factor/second-factors.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/accounts.ts'
 import { passkeysOf } from '#store/portal-access.ts'
-import type { PortalPasskeys } from '../cookies/portal-passkeys.ts'
 import { csrfField } from '../forms/csrf.ts'
 import { formRefusal } from '../forms/refusal.ts'
+import { confirmByPasskeyPath, safeRedirectPath, startPath } from '../page-access.ts'
 import type { PageContext, PortalOptions, SignedInContext } from '../page-context.ts'
-import { confirmByPasskeyPath, safeRedirectPath, startPath } from '../paths.ts'
-import { type PortalPage, queryOf } from '../portal-page.ts'
+import { type CreatePages, type PortalPage, queryOf } from '../portal-page.ts'
+import type { PortalPasskeys } from '../portal-passkeys.ts'
 import { redirectTo } from '../portal-response.ts'
 import { emptyForm, type FormState } from '../views/frame.ts'
 import { confirmByPasskeyPage, type PasskeyFormName } from '../views/passkey-forms.ts'
-import type { SecondFactorParts } from './second-factor-parts.ts'
+import { createSecondFactorParts } from './second-factor-pages.ts'
 
 /** Largest form with the answer of a passkey, in bytes. */
 export const passkeyFormBytesMax = 16_384
 
 /** Pages to add, rename and remove one's own passkeys, and to confirm with one; none if there are no passkeys. */
-export function passkeyPages(options: PortalOptions, parts: SecondFactorParts): readonly PortalPage[] {
+export const passkeyPages: CreatePages = (options) => {
   const { passkeys } = options
-  if (!passkeys) return []
-  return [...ownPasskeyPages(passkeys, options, parts), ...confirmationPages(passkeys)]
+  return passkeys ? [...ownPasskeyPages(passkeys, options), ...confirmationPages(passkeys)] : []
 }
 
-function ownPasskeyPages(
-  passkeys: PortalPasskeys,
-  { signIn, requireSecondFactor }: PortalOptions,
-  { show, showCodes, proofIn }: SecondFactorParts,
-): readonly PortalPage[] {
+function ownPasskeyPages(passkeys: PortalPasskeys, options: PortalOptions): readonly PortalPage[] {
+  const { signIn, requireSecondFactor } = options
+  const { show, showCodes, proofIn } = createSecondFactorParts(options)
+
   /** @throws GatehouseError as `factors.check` */
   async function assertSecondFactor(context: SignedInContext): Promise<void> {
     const { account } = context.viewer

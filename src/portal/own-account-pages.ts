@@ -3,10 +3,11 @@ import { isLanguage } from '#platform/locales.ts'
 import type { Form } from './forms/body.ts'
 import { asFieldError, type FormRefusal, formRefusal } from './forms/refusal.ts'
 import type { SignedInContext } from './page-context.ts'
-import type { CreatePages } from './portal-page.ts'
+import { type CreatePages, queryOf } from './portal-page.ts'
 import { type PageResult, redirectTo } from './portal-response.ts'
 import { assertPasswordsMatch } from './sign-in/link-pages.ts'
 import { type ProfileForm, profilePage } from './views/profile-page.ts'
+import { type SessionsList, sessionsPage } from './views/sessions-page.ts'
 
 /** One's own name, e-mail and password. */
 export const profilePages: CreatePages = (options) => [
@@ -72,4 +73,53 @@ async function showProfile(
 
 function namesOf(form: Form) {
   return { firstName: form('firstName').trim(), lastName: form('lastName').trim() }
+}
+
+/** The sessions of one's own account. */
+export const sessionsPages: CreatePages = () => [
+  {
+    path: '/sessions',
+    get: async (context) => {
+      const { account, session } = context.viewer
+      const [sessions, portalSessions] = await Promise.all([
+        readSessionsPage(context, account.id),
+        context.actions.sessions.listPortal(account.id),
+      ])
+      return context.show((frame) => sessionsPage(frame, { sessions, portalSessions, current: session.id }))
+    },
+  },
+  {
+    path: '/sessions/end',
+    post: async ({ actions, viewer, form }) =>
+      sessionEnded('/sessions', await actions.sessions.end(viewer.account.id, form('session'))),
+  },
+  {
+    path: '/sessions/end-all',
+    post: async ({ actions, viewer }) => {
+      await actions.sessions.endAllTokens(viewer.account.id)
+      return redirectTo('/sessions', 'sessions-ended')
+    },
+  },
+  {
+    path: '/sessions/end-portal',
+    post: async ({ actions, viewer, form }) =>
+      sessionEnded('/sessions', await actions.sessions.endPortal(viewer.account.id, form('session'))),
+  },
+]
+
+/** After a form that ends one session. @param page the page of the form */
+export function sessionEnded(page: string, hasEnded: boolean): PageResult {
+  return redirectTo(page, hasEnded ? 'session-ended' : 'session-gone')
+}
+
+const sessionsPerPage = 25
+
+/**
+ * The page of an account's sessions that the request's query asks for (`cursor`), newest first.
+ * @throws GatehouseError `request-invalid` (field `cursor`)
+ */
+export async function readSessionsPage(context: SignedInContext, accountId: string): Promise<SessionsList> {
+  const cursor = queryOf(context)('cursor') || undefined
+  const page = await context.actions.sessions.page(accountId, { cursor, limit: sessionsPerPage })
+  return { ...page, isFirstPage: cursor === undefined }
 }

@@ -1,12 +1,9 @@
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import type { Passkeys } from '#identity/second-factor/passkeys.ts'
-import type { Clock } from '#platform/clock.ts'
-import type { Sealer } from '#platform/secrets/sealing.ts'
 import { passkeysOf } from '#store/portal-access.ts'
-import type { PortalRequest } from '../portal-request.ts'
-import type { FramePasskeys } from '../views/frame.ts'
-import { type PortalCookie, passkeyConfirmationCookieName } from './portal-cookie.ts'
-import { createSealedCookies } from './sealed-cookies.ts'
+import { createSealedCookies, passkeyConfirmationCookieName, type SealedCookieParts } from './cookies.ts'
+import type { PortalRequest } from './portal-request.ts'
+import type { FramePasskeys } from './views/frame.ts'
 
 /** Passkeys, and which viewers have just used one instead of password and code. */
 export interface PortalPasskeys extends Passkeys {
@@ -20,11 +17,7 @@ const attributes = { sameSite: 'strict', maxAgeS: confirmationMs / 1_000 } as co
 
 export function createPortalPasskeys(
   passkeys: Passkeys,
-  {
-    sealer,
-    cookie,
-    clock,
-  }: { readonly sealer: Sealer; readonly cookie: PortalCookie; readonly clock: Clock },
+  { sealer, cookie, clock }: SealedCookieParts,
 ): PortalPasskeys {
   const cookies = createSealedCookies(sealer, cookie)
   return {
