@@ -1,4 +1,4 @@
-import { lengthsOf, withoutFields } from '#http/h1/raw-headers.ts'
+import { lengthsOf, withoutFields } from '#http/request-head.ts'
 import type { Carriers, SchemeName } from '#identity/access.ts'
 
 /** Where a secret key may come. */
