@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Clock } from '#platform/clock.ts'
+import type { Clock } from '#platform/time.ts'
 import {
   type AuditChain,
   type AuditPage,

@@ -1,4 +1,4 @@
-import { type Clock, type MonotonicClock, type MonotonicMs, monotonicClock } from '#platform/clock.ts'
+import { type Clock, type MonotonicClock, type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import {
   type Access,
   accessCookieCarrier,

@@ -1,8 +1,8 @@
-import type { MonotonicMs } from '#platform/clock.ts'
 import { schemePrefix } from '#platform/http.ts'
-import { isSameSlice } from '#platform/secrets/constant-time.ts'
 import { isForeignBearerKey, looksLikeKey } from '#platform/secrets/key-format.ts'
+import { isSameSlice } from '#platform/secrets/sealing.ts'
 import { copyString } from '#platform/text.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import {
   type Access,
   accessCookieCarrier,

@@ -1,6 +1,6 @@
-import type { EpochMs } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { isRecord } from '#platform/json.ts'
+import type { EpochMs } from '#platform/time.ts'
 import type { Quota } from '#store/quotas.ts'
 import type { SchemeName } from './access.ts'
 

@@ -1,5 +1,5 @@
 import { createHmac, hash } from 'node:crypto'
-import type { EpochMs } from '#platform/clock.ts'
+import type { EpochMs } from '#platform/time.ts'
 import type { PositionedEntry } from '#store/audit.ts'
 import { type AuditAction, type AuditEntry, auditActions } from '#store/audit-entry.ts'
 import { passwordFailuresMax } from '#store/portal-access.ts'

@@ -1,9 +1,8 @@
 import { hash, X509Certificate } from 'node:crypto'
 import { parseAddressRange } from '#platform/addresses.ts'
-import type { EpochMs } from '#platform/clock.ts'
 import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { objectSchema, orNull, text, texts } from '#platform/json-schema.ts'
-import { dayMs } from '#platform/time.ts'
+import { dayMs, type EpochMs } from '#platform/time.ts'
 import type { Quota } from '#store/quotas.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 

@@ -1,6 +1,6 @@
 import { widerNetwork } from '#platform/addresses.ts'
 import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
-import { isLanguage, type Language } from '#platform/locales.ts'
+import { isLanguage, type Language } from '#platform/text.ts'
 import { type Account, type AccountReader, emailKey } from '#store/accounts.ts'
 import type { AuditAction, AuditEntry, AuditSubject } from '#store/audit-entry.ts'
 import type { PortalStore } from '#store/portal.ts'

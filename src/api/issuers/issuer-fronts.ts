@@ -9,7 +9,7 @@ import {
 } from '#gateway/routes/own-operations.ts'
 import { createRedirectUriCheck, type IssuerOptions } from '#identity/issuers/issuer.ts'
 import { createSignInEndpointLookup } from '#identity/issuers/issuer-fetches.ts'
-import { monotonicClock } from '#platform/clock.ts'
+import { monotonicClock } from '#platform/time.ts'
 import { acceptJsonOnly } from '../json-body.ts'
 import { answerOAuthErrors } from '../oauth/oauth-answers.ts'
 import { acceptFormsOnly } from '../oauth/parameters.ts'

@@ -9,9 +9,9 @@ import {
   refusedCredential,
 } from '#identity/decision.ts'
 import { createLookUpGuard } from '#identity/limits/failures.ts'
-import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError, sharedError, throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { recordDecision, recordRoute } from '../arrival/outcome.ts'
 import type { CheckBasicKey } from '../browser/ambient-credentials.ts'

@@ -1,6 +1,6 @@
-import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { compactDigest } from '#platform/secrets/keys.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import type { SigningKeyStore, StoredSigningKey } from '#store/key-store.ts'
 import { keyQuotaSubject } from '#store/quotas.ts'

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { clientNetwork } from '#platform/addresses.ts'
-import type { Allowance } from '#platform/allowance.ts'
-import type { MonotonicClock } from '#platform/clock.ts'
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { type Allowance, GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { MonotonicClock } from '#platform/time.ts'
 import {
   allowanceOf,
   createLocalRates,

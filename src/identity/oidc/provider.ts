@@ -1,7 +1,7 @@
 import type { AuthorizationResponseError, Configuration } from 'openid-client'
 import { findFieldErrors } from '#accounts/account-input.ts'
-import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Clock } from '#platform/time.ts'
 import type { ExternalIdentity } from '#store/portal-access.ts'
 import { ProviderUnreachable } from '../issuers/fetch-json.ts'
 import { isSubject } from '../issuers/subjects.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { portalKeyId } from '#store/secret-keys.ts'
