@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Status } from '#ops/status/status.ts'
-import { readProgramFile } from '#platform/package.ts'
-import { assetFiles } from '#platform/pages/asset-files.ts'
+import { assetFiles, readProgramFile } from '#platform/package.ts'
 
 const sharedStyles = new URL('../platform/pages/assets/', import.meta.url)
 const assets = new URL('../ops/status/assets/', import.meta.url)

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import { jarAttributesOf, type TokenCookie } from '#platform/cookie-attributes.ts'
+import { jarAttributesOf, type TokenCookie } from '#platform/http.ts'
 
 export interface TokenCookiesOptions {
   /** Carries the refresh token. */

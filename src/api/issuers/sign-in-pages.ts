@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { isLoopback } from '#identity/issuers/redirect-uris.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { errorDocument, plainDocument } from '#platform/pages/error-document.ts'
-import { type Html, html } from '#platform/pages/html.ts'
+import { errorDocument, type Html, html, plainDocument } from '#platform/pages/html.ts'
 import { answerPage, securityHeaders } from '#portal/portal-response.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { emailLengthMax, nameLengthMax } from '#accounts/account-input.ts'
 import { time } from '#platform/pages/format.ts'
-import { attributeIf, type Html, html } from '#platform/pages/html.ts'
-import { badge, card } from '#platform/pages/parts.ts'
+import { attributeIf, badge, card, type Html, html } from '#platform/pages/html.ts'
 import { languages } from '../texts/texts.ts'
 import { button, field, fieldError, form, formMessage } from './form.ts'
 import { type FormState, type PageFrame, type RefusedForm, stateOf } from './frame.ts'
