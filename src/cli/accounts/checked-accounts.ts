@@ -1,15 +1,67 @@
 import { createdData, keysCsvHeading, keysCsvLines } from '#accounts/account-data.ts'
 import type { AccountInput } from '#accounts/account-input.ts'
 import type { Accounts, CreatedAccount } from '#accounts/accounts.ts'
+import { createLineSorter, findBadLines, importMax } from '#accounts/import/account-file.ts'
 import { createAccountLineReader } from '#accounts/import/account-lines.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Invocation } from '../command.ts'
-import { type Columns, printToStderr } from '../print.ts'
-import { createJsonFormat, createTableFormat, type ListFormat } from '../terminal/list-format.ts'
-import { isReaderGone } from '../terminal/output.ts'
-import { createProgress } from '../terminal/progress.ts'
-import { type CheckedAccounts, recordsOf } from './check-accounts.ts'
-import type { ImportSource } from './source.ts'
+import { type ImportSource, recordsOf } from '../files.ts'
+import { createProgress, isReaderGone, type Progress } from '../output.ts'
+import {
+  type Columns,
+  createJsonFormat,
+  createTableFormat,
+  type ListFormat,
+  printToStderr,
+} from '../print.ts'
+
+/** What a file has that was checked as a whole. */
+export interface CheckedAccounts {
+  readonly count: number
+  readonly badLines: number
+  /** Length of the longest e-mail. */
+  readonly emailLength: number
+  /** All accounts, where they are few enough for one call of the store; undefined = they are not. */
+  readonly inputs: readonly AccountInput[] | undefined
+}
+
+interface CheckOptions {
+  readonly source: ImportSource
+  readonly accounts: Pick<Accounts, 'findTaken' | 'planNames'>
+  readonly progress: Progress
+  /** Called in the order of the lines. */
+  readonly onBadLine: (line: number, message: string) => void
+}
+
+/** @throws OperatorError for more accounts than one import may have */
+export async function checkAccounts(options: CheckOptions): Promise<CheckedAccounts> {
+  const { source, accounts, progress, onBadLine } = options
+  const sortLines = createLineSorter()
+  let count = 0
+  let badLines = 0
+  let emailLength = 0
+  let inputs: AccountInput[] | undefined = []
+  for await (const batch of recordsOf(source, createAccountLineReader())) {
+    const file = sortLines(batch)
+    for (const { line, message } of await findBadLines(file, accounts)) {
+      badLines++
+      onBadLine(line, message)
+    }
+    const given = file.accounts.map(({ input }) => input)
+    count += given.length
+    if (count > importMax.command) throw tooMany(source)
+    emailLength = Math.max(emailLength, ...given.map(({ email }) => email.length))
+    inputs = count > importMax.atOnce ? undefined : inputs?.concat(given)
+    progress.report(count)
+  }
+  progress.end()
+  return { count, badLines, emailLength, inputs }
+}
+
+function tooMany({ name }: ImportSource): OperatorError {
+  const message = `${name} has more than ${importMax.command} accounts: they cannot be imported at once`
+  return new OperatorError(message, { hint: 'Split it.' })
+}
 
 interface StreamOptions {
   readonly source: ImportSource

@@ -1,10 +1,19 @@
-import { type Command, type Option, optionsOf } from '../command.ts'
+import { type Command, type Option, optionsOf } from './command.ts'
+
+/** What can be completed after `gatehouse`, for the scripts of all shells. */
+export interface Words {
+  readonly first: readonly Word[]
+  /** The first words that others follow, with these. */
+  readonly groups: readonly { readonly word: string; readonly next: readonly Word[] }[]
+  readonly commands: readonly CommandWords[]
+}
+
+export type Word = readonly [word: string, summary: string]
 
 /** What can be completed of a command. */
 export interface CommandWords {
   /** One or two words. */
   readonly name: string
-  readonly summary: string
   readonly operands: readonly Completion[]
   readonly options: readonly OptionWords[]
 }
@@ -28,13 +37,23 @@ export interface Completion {
   readonly choices: readonly string[]
 }
 
-export function wordsOfCommands(commands: readonly Command[]): readonly CommandWords[] {
-  return commands.map((command) => ({
-    name: command.name,
-    summary: command.summary,
-    operands: (command.operands ?? []).map((label) => completionOf(label)),
-    options: Object.entries(optionsOf(command)).map(([name, option]) => optionWords(name, option)),
-  }))
+export function wordsOfCommands(commands: readonly Command[]): Words {
+  const members = [...Map.groupBy(commands, ({ name }) => name.split(' ')[0] ?? '')].map(([word, own]) => {
+    const next = own
+      .filter(({ name }) => name !== word)
+      .map(({ name, summary }): Word => [name.slice(word.length + 1), summary])
+    const summary = own.find(({ name }) => name === word)?.summary ?? next.map(([name]) => name).join(', ')
+    return { word, summary, next }
+  })
+  return {
+    first: members.map(({ word, summary }) => [word, summary]),
+    groups: members.filter(({ next }) => next.length > 0),
+    commands: commands.map((command) => ({
+      name: command.name,
+      operands: (command.operands ?? []).map((label) => completionOf(label)),
+      options: Object.entries(optionsOf(command)).map(([name, option]) => optionWords(name, option)),
+    })),
+  }
 }
 
 function optionWords(name: string, { short, value, help, choices }: Option): OptionWords {
@@ -48,26 +67,4 @@ function completionOf(label: string, choices?: readonly string[]): Completion {
   if (label === 'FILE' || label === 'PATH') return { label, kind: 'file', choices: [] }
   if (/^[a-z0-9]+(?:\|[a-z0-9]+)+$/.test(label)) return { label, kind: 'choice', choices: label.split('|') }
   return { label, kind: 'other', choices: [] }
-}
-
-/** The words that may follow some first word, each with its summary; of no word: the first words. */
-export function nextWords(
-  commands: readonly CommandWords[],
-  first?: string,
-): readonly (readonly [word: string, summary: string])[] {
-  if (first !== undefined) {
-    return commands
-      .filter(({ name }) => name.startsWith(`${first} `))
-      .map(({ name, summary }) => [name.slice(first.length + 1), summary])
-  }
-  const groups = Map.groupBy(commands, ({ name }) => name.split(' ')[0] ?? '')
-  return [...groups].map(([word, members]) => {
-    const own = members.find(({ name }) => name === word)
-    return [word, own?.summary ?? members.map(({ name }) => name.slice(word.length + 1)).join(', ')]
-  })
-}
-
-/** First words that others follow. */
-export function groupWords(commands: readonly CommandWords[]): readonly string[] {
-  return [...new Set(commands.flatMap(({ name }) => (name.includes(' ') ? [name.split(' ')[0] ?? ''] : [])))]
 }

@@ -4,14 +4,19 @@ import { importMax } from '#accounts/import/account-file.ts'
 import { openOutbox, waitingMax } from '#accounts/mails/outbox.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import { countOf } from '#platform/text.ts'
-import { assertCanMail } from '../accounts/account-options.ts'
 import type { Command, Invocation } from '../command.ts'
+import { type ImportSource, invalidLines, withImportSource } from '../files.ts'
 import { keepUnconfirmedKeys, type Operator, withSealingOperator } from '../operator.ts'
+import { createProgress } from '../output.ts'
 import { printData, printToStderr, table } from '../print.ts'
-import { createProgress } from '../terminal/progress.ts'
-import { type CheckedAccounts, checkAccounts } from './check-accounts.ts'
-import { type ImportSource, withImportSource } from './source.ts'
-import { isCsvWanted, keyColumns, streamAccounts } from './stream-accounts.ts'
+import { assertCanMail } from './account-options.ts'
+import {
+  type CheckedAccounts,
+  checkAccounts,
+  isCsvWanted,
+  keyColumns,
+  streamAccounts,
+} from './checked-accounts.ts'
 
 export const importCommand: Command = {
   name: 'accounts import',
@@ -43,7 +48,7 @@ async function importFrom(source: ImportSource, operator: Operator, invocation: 
     progress: createProgress({ verb: 'checked', err: terminal.err }),
     onBadLine: (line, message) => printToStderr(terminal, `${source.name}:${line}  ${message}`),
   })
-  if (checked.badLines > 0) refuse(source, checked)
+  if (checked.badLines > 0) throw invalidLines(source, checked.badLines)
   if (invocation.flag('mail-links')) assertCanMailAll(operator, checked)
   if (invocation.flag('check')) printChecked(checked, source, invocation)
   else if (checked.inputs) await importAtOnce(checked.inputs, operator, invocation)
@@ -56,12 +61,6 @@ async function importFrom(source: ImportSource, operator: Operator, invocation: 
 function sayImported(count: number, { terminal }: Invocation): void {
   const text = `${countOf(count, 'account')} imported. Save the keys: they are not shown again.`
   printToStderr(terminal, count === 0 ? 'The file has no accounts.' : text)
-}
-
-function refuse({ name }: ImportSource, { badLines }: CheckedAccounts): never {
-  throw new OperatorError(`${name} has ${countOf(badLines, 'invalid line')}; nothing was imported`, {
-    hint: 'Fix them and import the file again.',
-  })
 }
 
 function printChecked({ count }: CheckedAccounts, { name }: ImportSource, invocation: Invocation): void {

@@ -1,17 +1,15 @@
 import { findByIdOrEmail } from '#accounts/find-account.ts'
 import { createKeyLineReader, type ImportedKeyLine } from '#accounts/import/key-lines.ts'
 import { createKeyId, importedKey } from '#accounts/keys/make-key.ts'
-import { OperatorError } from '#platform/errors/operator-error.ts'
 import { countOf } from '#platform/text.ts'
 import { withAddedKey } from '#store/account-changes/key-changes.ts'
 import { importBatchMax, type KeyImport } from '#store/imported-keys.ts'
 import type { SecretKeyAdded } from '#store/keys.ts'
 import type { Command, Invocation, Terminal } from '../command.ts'
+import { type ImportSource, invalidLines, recordsOf, withImportSource } from '../files.ts'
 import { type Operator, withOperator } from '../operator.ts'
+import { createProgress, type Progress } from '../output.ts'
 import { printData, printToStderr } from '../print.ts'
-import { createProgress, type Progress } from '../terminal/progress.ts'
-import { recordsOf } from './check-accounts.ts'
-import { type ImportSource, withImportSource } from './source.ts'
 
 /** How many wrong lines are listed at most. */
 const listedMax = 100
@@ -54,12 +52,7 @@ async function importKeys(invocation: Invocation, source: ImportSource, operator
   })
   if (problems.count() > 0) {
     problems.close()
-    throw new OperatorError(
-      `${source.name} has ${countOf(problems.count(), 'invalid line')}; nothing was imported`,
-      {
-        hint: 'Fix them and import the file again.',
-      },
-    )
+    throw invalidLines(source, problems.count())
   }
   const { store, auditEntry } = operator
   if (total > 0) await store.appendAudit(auditEntry('secret-key-created', undefined, { imported: total }))

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import type { Invocation, Terminal } from '../command.ts'
+import type { Invocation, Terminal } from './command.ts'
 
 /** Asks the person at the terminal. */
 interface Asker {

@@ -12,10 +12,10 @@ import {
 import { countOf } from '#platform/text.ts'
 import { dayOf, formatDay, startOfDay } from '#platform/time.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
-import { type Command, type Invocation, UsageError } from '../command.ts'
-import { type Operator, withSealingOperator } from '../operator.ts'
-import { printData, printToStderr } from '../print.ts'
-import { createProgress } from '../terminal/progress.ts'
+import { type Command, type Invocation, UsageError } from './command.ts'
+import { type Operator, withSealingOperator } from './operator.ts'
+import { createProgress } from './output.ts'
+import { printData, printToStderr } from './print.ts'
 import { type ResealReport, reseal } from './reseal.ts'
 
 /** One call takes one step, and says what to do before the next: every instance must know a key before it seals. */

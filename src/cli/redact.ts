@@ -1,5 +1,10 @@
 import { hideSecrets, isCredentialField, secretPlaceholder } from '#platform/secrets/hide-secrets.ts'
-import type { ShownHeader } from './explanation.ts'
+
+/** A header as the upstream would receive it; possible secrets are hidden. */
+export interface ShownHeader {
+  readonly name: string
+  readonly value: string
+}
 
 /** Names of query parameters that suggest a secret. */
 const secretParameter = /auth|secret|token|passw|api-?_?key|credential|signature/i
