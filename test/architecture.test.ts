@@ -23,7 +23,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   '@simplewebauthn/server': ['identity/second-factor/webauthn.ts'],
   '@simplewebauthn/server/helpers': ['identity/second-factor/webauthn.ts'],
   otpauth: ['platform/secrets/one-time-codes.ts'],
-  negotiator: ['portal/read-assets.ts', 'portal/viewer-language.ts'],
+  negotiator: ['portal/read-assets.ts', 'portal/portal-request.ts'],
   uqr: ['portal/views/second-factor.ts'],
   'csv-parse/sync': ['accounts/csv.ts'],
 }
@@ -43,17 +43,7 @@ const floors = [
 ]
 
 /** The folders of `gateway/` from the top down: each imports only from those below it. */
-const gatewayFolders = [
-  'decide',
-  'server',
-  'lane',
-  'gate',
-  'forward',
-  'browser',
-  'refusals',
-  'arrival',
-  'routes',
-]
+const gatewayFolders = ['server', 'lane', 'gate', 'forward', 'browser', 'refusals', 'arrival', 'routes']
 
 interface Source {
   /** Below src/. */

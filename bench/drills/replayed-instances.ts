@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { parseArgs } from 'node:util'
 import { changesMax } from '#store/changes.ts'
-import { createKeyNames } from '#store/redis/key-names.ts'
+import { createKeyNames } from '#store/redis/data-layout.ts'
 import { loadScript } from '#store/redis/scripts.ts'
 import { until } from '../../test/setup/net.ts'
 

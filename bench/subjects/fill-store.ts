@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { withOperator as WithOperator } from '#cli/operator.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { Store } from '#store/store.ts'
 import { newSession } from '../../test/store/samples.ts'
 import type { DistinctCaller } from '../load/distinct-requests.ts'

@@ -1,4 +1,4 @@
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { Quota } from '#store/quotas.ts'
 import type { Session } from '#store/sessions.ts'
 import type { CreatedAccount } from './accounts.ts'

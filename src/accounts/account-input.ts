@@ -1,6 +1,6 @@
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { keysOf } from '#platform/json.ts'
-import { adminRole } from '#store/account.ts'
+import { adminRole } from '#store/accounts.ts'
 
 /** What an account is created from. */
 export interface AccountInput {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '#platform/clock.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import type { Session, SessionPosition, SessionStore, SessionsPage } from '#store/sessions.ts'

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createAccountId } from '#platform/secrets/keys.ts'
-import type { Account } from '#store/account.ts'
 import type {
+  Account,
   AccountBatch,
   AccountChanges,
   AccountCreation,

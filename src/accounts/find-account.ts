@@ -1,6 +1,5 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { Account } from '#store/account.ts'
-import type { AccountReader } from '#store/accounts.ts'
+import type { Account, AccountReader } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 
 /** All that keys and sessions need of the accounts. */

@@ -16,7 +16,7 @@ import {
   type PerOperation,
   type PublicPath,
   securityTxtPath,
-} from '#gateway/routes/own-paths.ts'
+} from '#gateway/routes/own-operations.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import type { Keyring } from '#identity/tokens/keyring.ts'
 import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'

@@ -8,7 +8,7 @@ import {
   ownMethods,
   type PerOperation,
   unlistedMethod,
-} from '#gateway/routes/own-paths.ts'
+} from '#gateway/routes/own-operations.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { JsonSchema, Value } from '#platform/json-schema.ts'

@@ -4,22 +4,21 @@ import { destinationOf, recordReason } from '#gateway/arrival/outcome.ts'
 import { isPageVisit } from '#gateway/browser/sign-in-redirect.ts'
 import { challengeOf, type IsReturnPath, type ReturnKeys } from '#gateway/browser/sign-in-return.ts'
 import { applyKeepAlive } from '#gateway/refusals/send-problem.ts'
-import { changePasswordPath, documentMethods, portalMethods } from '#gateway/routes/own-paths.ts'
-import { signInReturnPath } from '#gateway/routes/route-urls.ts'
+import { changePasswordPath, documentMethods, portalMethods } from '#gateway/routes/own-operations.ts'
+import { signInReturnPath } from '#gateway/routes/own-paths.ts'
 import type { SignInCodes } from '#identity/portal/sign-in-codes.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import { jarAttributesOf, type TokenCookie } from '#platform/cookie-attributes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { parseForm } from '#portal/forms/body.ts'
 import { type Portal, throwNotFound } from '#portal/portal.ts'
-import type { FormFields, PortalRequest } from '#portal/portal-request.ts'
+import { type FormFields, languageOf, type PortalRequest } from '#portal/portal-request.ts'
 import {
   answerContinue,
   answerRedirect,
   type PortalResponse,
   securityHeaders,
 } from '#portal/portal-response.ts'
-import { languageOf } from '#portal/viewer-language.ts'
 import { applyReplyKeepAlive, jsonBytesMax, sendFile } from './bodies.ts'
 import { registerOwnRoute, routedMethods } from './operation.ts'
 import { translateError } from './validate-with-schemas.ts'

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { arrivalOf } from '#gateway/arrival/arrival.ts'
-import { type PerOperation, type RevocationsPath, revocationsPath } from '#gateway/routes/own-paths.ts'
+import { type PerOperation, type RevocationsPath, revocationsPath } from '#gateway/routes/own-operations.ts'
 import type { OpenCallers } from '#gateway/server/open-callers.ts'
 import type { RevocationFeed } from '#identity/tokens/revocation-feed.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'

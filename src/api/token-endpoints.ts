@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { HeldKeys } from '#accounts/held-keys.ts'
 import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
-import type { PublicPath } from '#gateway/routes/own-paths.ts'
+import type { PublicPath } from '#gateway/routes/own-operations.ts'
 import { countFailure } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'

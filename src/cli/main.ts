@@ -2,7 +2,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import { readVersion } from '#platform/package.ts'
 import { didYouMean } from '#platform/text.ts'
-import { isStoreFailure } from '#store/store-failure.ts'
+import { isStoreFailure } from '#store/store-health.ts'
 import {
   type Command,
   formsOf,

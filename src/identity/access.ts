@@ -1,4 +1,4 @@
-import type { HintedRate } from '#store/local-rates.ts'
+import type { HintedRate } from '#store/rates.ts'
 
 /** A token bucket of `limit` requests, refilled over `perMs`, for each account or client address. */
 export interface RateLimit {

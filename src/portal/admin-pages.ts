@@ -1,7 +1,7 @@
 import { emailLengthMax } from '#accounts/account-input.ts'
 import { actorOf } from '#accounts/audit/entry-factory.ts'
 import { auditFiles } from '#accounts/audit/log.ts'
-import { type BlockedSubjects, blockedSubjectData } from '#identity/issuers/subjects.ts'
+import { blockedSubjectData } from '#identity/issuers/subjects.ts'
 import { dayMs, parseDay, startOfDay } from '#platform/time.ts'
 import { type AuditFilter, auditActions } from '#store/audit-entry.ts'
 import type { Form } from './forms/body.ts'
@@ -10,16 +10,21 @@ import type { PortalOptions, SignedInContext } from './page-context.ts'
 import { type CreatePages, type PortalPage, queryOf } from './portal-page.ts'
 import { type PageResult, redirectTo } from './portal-response.ts'
 import { auditPage } from './views/audit-page.ts'
+import { type EventsView, eventsPage } from './views/events-page.ts'
 import { emptyForm } from './views/frame.ts'
 import { subjectsPage } from './views/subjects-page.ts'
 
 const auditPageSize = 50
 
-/** Pages for Admins other than those of accounts: the audit log, and blocked users of foreign issuers. */
-export const adminPages: CreatePages = ({ subjectsOf }) => [
+/**
+ * Pages for Admins other than those of accounts: the audit log, blocked users of foreign issuers, and the receivers of
+ * events.
+ */
+export const adminPages: CreatePages = (options) => [
   { path: '/audit', get: showAudit },
   { path: '/audit/export', get: exportAudit },
-  ...subjectsPages(subjectsOf),
+  ...subjectsPages(options),
+  ...eventPages(options),
 ]
 
 async function showAudit(context: SignedInContext): Promise<PageResult> {
@@ -50,10 +55,8 @@ function filterOf(context: SignedInContext): AuditFilter {
 
 const subjectsPageSize = 25
 
-function subjectsPages(subjectsOf: PortalOptions['subjectsOf']): readonly PortalPage[] {
-  function subjectsBy({ viewer, visitor }: SignedInContext): BlockedSubjects {
-    return subjectsOf(actorOf(viewer, visitor))
-  }
+function subjectsPages({ subjectsOf }: PortalOptions): readonly PortalPage[] {
+  const subjectsBy = ({ viewer, visitor }: SignedInContext) => subjectsOf(actorOf(viewer, visitor))
 
   async function show(context: SignedInContext, refusal?: FormRefusal): Promise<PageResult> {
     const cursor = queryOf(context)('cursor') || undefined
@@ -88,3 +91,35 @@ function subjectsPages(subjectsOf: PortalOptions['subjectsOf']): readonly Portal
 function subjectToBlock(form: Form) {
   return { issuer: form('issuer').trim(), subject: form('subject') }
 }
+
+function eventPages({ receiversOf }: PortalOptions): readonly PortalPage[] {
+  const path = '/events'
+  const receiversBy = ({ viewer, visitor }: SignedInContext) => receiversOf(actorOf(viewer, visitor))
+
+  async function show(context: SignedInContext, tested?: EventsView['tested']): Promise<PageResult> {
+    const receivers = await receiversBy(context).list()
+    return context.show((frame) => eventsPage(frame, { receivers, tested }))
+  }
+
+  return [
+    { path, get: (context) => show(context) },
+    {
+      path: '/events/retry',
+      post: async (context) =>
+        redirectTo(path, retryNotices[await receiversBy(context).retry(context.form('receiver'))]),
+    },
+    {
+      path: '/events/test',
+      post: async (context) => {
+        const tested = await receiversBy(context).test(context.form('receiver'))
+        return tested ? show(context, tested) : redirectTo(path, 'receiver-gone')
+      },
+    },
+  ]
+}
+
+const retryNotices = {
+  retried: 'events-retried',
+  new: 'receiver-new',
+  unknown: 'receiver-gone',
+} as const

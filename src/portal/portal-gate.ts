@@ -1,7 +1,7 @@
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import { needsSecondFactor, type SecondFactorPolicy } from '#identity/second-factor/policy.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { adminRole } from '#store/account.ts'
+import { adminRole } from '#store/accounts.ts'
 import { assertOwnOrigin } from './forms/csrf.ts'
 import { isForEnrolment, type PageAccess, pageAccessOf } from './page-access.ts'
 import type { PortalParts } from './page-context.ts'
@@ -10,11 +10,11 @@ import {
   acceptsHtml,
   isPageNavigation,
   isPost,
+  languageOf,
   type PortalHead,
   type PortalRequest,
 } from './portal-request.ts'
 import { answerContinue, answerRedirect, type PortalResponse } from './portal-response.ts'
-import { languageOf } from './viewer-language.ts'
 
 /**
  * Creates `Portal.admit`, which rejects with the errors below.

@@ -1,7 +1,12 @@
+import { recordFailure } from '#gateway/arrival/outcome.ts'
+import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { asFieldError } from './forms/refusal.ts'
 import { audienceOf, type PageAudience, type PageMethods, type PathsOf } from './page-access.ts'
 import type { PageContext, PortalOptions, SignedInContext } from './page-context.ts'
+import { linkedProviders } from './portal-oidc.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PageResult } from './portal-response.ts'
+import { labelsOf } from './views/frame.ts'
 
 /** The handlers of one portal path, as its entry in the table has them; signed-in pages get the viewer. */
 export type PortalPage = PublicPage | SignedInPage
@@ -69,4 +74,26 @@ export function resolveFormPagePath(request: PortalRequest, { formPagePath }: Re
 export function queryOf({ request }: PageContext): (name: string) => string {
   const query = new URLSearchParams(request.url.split('?')[1] ?? '')
   return (name) => query.get(name) ?? ''
+}
+
+/**
+ * Checks the password that the form asks for again, unless the viewer has just authenticated again at the
+ * provider, or with a passkey.
+ * @throws GatehouseError `request-invalid` (field `password`) if it is wrong, `too-many-failures`
+ */
+export async function confirmPassword(
+  { viewer, visitor, form, request, texts }: SignedInContext,
+  { signIn, oidc, passkeys }: Pick<PortalOptions, 'signIn' | 'oidc' | 'passkeys'>,
+): Promise<void> {
+  if (passkeys?.isConfirmed(request, viewer)) return
+  if (oidc?.sessions.isConfirmed(request, viewer.session)) return
+  const linked = oidc ? linkedProviders(oidc, viewer) : []
+  if (oidc && linked.length > 0 && (viewer.account.portal.password === undefined || !oidc.acceptsPasswords))
+    throw invalidField('password', texts.errors.firstConfirm(labelsOf(linked, texts.form.or)))
+  try {
+    await signIn.confirm(viewer, form('password'), visitor)
+  } catch (error) {
+    if (error instanceof GatehouseError) recordFailure(request.arrival.outcome, error)
+    throw asFieldError(error, 'password', texts.errors.wrongPassword)
+  }
 }

@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import Negotiator from 'negotiator'
 import type { Arrival, EndpointConnection } from '#gateway/arrival/arrival.ts'
-import { namesHtml } from '#gateway/refusals/error-page.ts'
+import { namesHtml } from '#gateway/refusals/problem-text.ts'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
+import { isLanguage, type Language } from '#platform/locales.ts'
 import type { Visitor } from '#store/sessions.ts'
+import { languages } from './texts/texts.ts'
 
 /** A request to the portal, and the cookies of its response: everything that pages know of the HTTP server. */
 export interface PortalRequest {
@@ -42,7 +45,7 @@ export function acceptsHtml({ headers }: Pick<PortalRequest, 'headers'>): boolea
 /** Fields of a form by name; files are bytes. */
 export type FormFields = ReadonlyMap<string, string | Buffer>
 
-export interface CookieJar {
+interface CookieJar {
   /** A cookie of the request; undefined where there is none. */
   get(name: string): string | undefined
   /** Sets a cookie with the response. */
@@ -57,4 +60,15 @@ export interface CookieAttributes {
   /** In seconds; default: until the browser is closed. */
   readonly maxAge?: number
   readonly expires?: Date
+}
+
+/** The language that the viewer has chosen; else that which the browser prefers (Accept-Language, RFC 9110 12.5.4). */
+export function languageOf(
+  { headers }: Pick<PortalRequest, 'headers'>,
+  viewer: Viewer | undefined,
+): Language {
+  const chosen = viewer?.account.portal.language
+  if (isLanguage(chosen)) return chosen
+  const preferred = new Negotiator({ headers }).language(languages.map(({ tag }) => tag))
+  return isLanguage(preferred) ? preferred : 'en'
 }

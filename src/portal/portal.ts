@@ -3,17 +3,15 @@ import { takePortalAction } from '#identity/limits/limits.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { accountPages } from './accounts/account-pages.ts'
 import { importPages } from './accounts/import-pages.ts'
-import { accountListPages } from './accounts/list-pages.ts'
+import { accountListPages, severalAccountsPages } from './accounts/list-pages.ts'
 import { newAccountPages } from './accounts/new-account-pages.ts'
-import { severalAccountsPages } from './accounts/several-pages.ts'
 import { adminPages } from './admin-pages.ts'
 import { answerError } from './answer-error.ts'
-import { apiPages } from './api-pages.ts'
-import { confirmPassword } from './confirm-password.ts'
-import { eventPages } from './event-pages.ts'
 import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './forms/csrf.ts'
 import { createFlashNotices } from './forms/flash-notices.ts'
+import { apiPages } from './integration/api-pages.ts'
 import { integrationPages } from './integration/integration-pages.ts'
+import { profilePages, sessionsPages } from './own-account-pages.ts'
 import {
   createPageContext,
   type PageContext,
@@ -24,13 +22,14 @@ import {
 import { createPortalGate } from './portal-gate.ts'
 import {
   type CreatePages,
+  confirmPassword,
   formPagePathOf,
   isPublic,
   type PortalPage,
   type RegisteredPage,
   resolveFormPagePath,
 } from './portal-page.ts'
-import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
+import { acceptsHtml, isPost, languageOf, type PortalRequest } from './portal-request.ts'
 import {
   answerContinue,
   answerData,
@@ -40,15 +39,13 @@ import {
   type PortalResponse,
   redirectTo,
 } from './portal-response.ts'
-import { profilePages } from './profile-pages.ts'
 import { answerAsset, readAssets } from './read-assets.ts'
-import { secondFactorPages } from './second-factor/second-factor-pages.ts'
-import { sessionsPages } from './sessions-pages.ts'
 import { linkPages } from './sign-in/link-pages.ts'
 import { oidcPages } from './sign-in/oidc-pages.ts'
+import { passkeyPages } from './sign-in/passkey-pages.ts'
+import { secondFactorPages } from './sign-in/second-factor-pages.ts'
 import { signInPages } from './sign-in/sign-in-pages.ts'
 import { usagePages } from './usage-pages.ts'
-import { languageOf } from './viewer-language.ts'
 import type { ScopedRoute } from './views/frame.ts'
 
 const pageFactories: readonly CreatePages[] = [
@@ -61,13 +58,13 @@ const pageFactories: readonly CreatePages[] = [
   usagePages,
   profilePages,
   secondFactorPages,
+  passkeyPages,
   accountListPages,
   severalAccountsPages,
   newAccountPages,
   importPages,
   accountPages,
   adminPages,
-  eventPages,
 ]
 
 /** The portal, independent of the HTTP server: it owns everything at and below its path, for every method. */

@@ -5,18 +5,10 @@ import type { Language } from '#platform/locales.ts'
 import { memoize } from '#platform/memoize.ts'
 import { readProgramFile } from '#platform/package.ts'
 import { assetFiles } from '#platform/pages/asset-files.ts'
-import { type AccentColors, accentStyle } from './branding/accent.ts'
-import { imageKindOf } from './branding/logo.ts'
+import { accentStyle, type Branding, imageKindOf } from './branding.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PortalResponse } from './portal-response.ts'
 import { languages, translationOf } from './texts/texts.ts'
-
-/** `portal.branding` of the config. */
-export interface Branding extends AccentColors {
-  readonly name: string
-  /** The bytes of an image that `imageKindOf` knows; undefined = none. */
-  readonly logo: Buffer | undefined
-}
 
 /**
  * Style and script of all pages, and the logo. Their names contain a digest, so that browsers may cache them

@@ -1,7 +1,7 @@
 import type { FileDownload } from '#accounts/audit/log.ts'
 import { usageFile } from '#accounts/usage/reports.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { DayRange } from '#store/usage.ts'
 import { accountOf } from './accounts/account-pages.ts'
 import type { SignedInContext } from './page-context.ts'

@@ -1,7 +1,57 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Account } from './account.ts'
-import type { AccountFilter, FilteredAccounts, FilterPage, ListedAccount } from './account-filter.ts'
 import type { AuditEntry } from './audit-entry.ts'
+import { hasBeenUsed, type PortalAccess } from './portal-access.ts'
+import type { SecretKey, StoredKey } from './secret-keys.ts'
+
+export interface Account {
+  readonly id: string
+  readonly email: string
+  readonly firstName: string
+  readonly lastName: string
+  readonly role: string
+  readonly isVerified: boolean
+  readonly isDisabled: boolean
+  readonly createdAt: number
+  /** Counts every change of the account. */
+  readonly revision: number
+  /** Counts how many times all sessions were ended: a session of an earlier epoch is invalid. */
+  readonly sessionEpoch: number
+  /** Counts the roles that the account has had, from 1: an access token of an earlier epoch is invalid. */
+  readonly roleEpoch: number
+  /**
+   * In the order in which they were made. During the overlap of a reset there are two called `default`, of which the
+   * earlier one has `revokedAt`.
+   */
+  readonly secretKeys: readonly SecretKey[]
+  readonly apiKey: StoredKey
+  /** The name of its plan; undefined = none, so its use is not limited. */
+  readonly plan: string | undefined
+  /** The name of the `gatehouse apply` state that lists it; absent = none does. */
+  readonly managedBy?: string | undefined
+  readonly portal: PortalAccess
+}
+
+/** The role that may manage every account. */
+export const adminRole = 'Admin'
+
+/** Whether an account can manage every account now. A store that has such an account always keeps one. */
+export function isActiveAdmin({ role, isDisabled }: Pick<Account, 'role' | 'isDisabled'>): boolean {
+  return role === adminRole && !isDisabled
+}
+
+/**
+ * Whether anybody but the person with its e-mail may have a password, a session or a key of the account, in which case
+ * its first link with a person requires a proof. A person at another provider is known to have had the e-mail, as long
+ * as it is verified.
+ */
+export function mayBeAnothers({ portal, isVerified }: Pick<Account, 'portal' | 'isVerified'>): boolean {
+  return portal.identities.length === 0 ? hasBeenUsed(portal) : !isVerified
+}
+
+/** The form in which e-mails are compared: without case and surrounding space. */
+export function emailKey(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase()
+}
 
 /** The part of the accounts that most code uses. */
 export interface AccountReader {
@@ -106,4 +156,47 @@ export async function* readAllAccounts(
     yield page
     await setImmediate()
   }
+}
+
+/** By the time of creation, or by e-mail in the order of its bytes. */
+export const accountOrders = ['newest', 'oldest', 'email'] as const
+
+export type AccountOrder = (typeof accountOrders)[number]
+
+/** Which accounts to list; an undefined member matches all. */
+export interface AccountFilter {
+  /** Each is somewhere in the e-mail or the names, without case; in the form of `wordsOf`. */
+  readonly words: readonly string[]
+  readonly role: string | undefined
+  /** null = those without a plan. */
+  readonly plan: string | null | undefined
+  readonly isDisabled: boolean | undefined
+  /** A UTC day: active on that day or later. */
+  readonly activeSince: number | undefined
+  /** A UTC day: created before that day, and not active since. */
+  readonly inactiveSince: number | undefined
+}
+
+/** An account with the last UTC day on which it sent a request, used a key or was in the portal; undefined = never. */
+export interface ListedAccount extends Account {
+  readonly lastActiveDay: number | undefined
+}
+
+/** A place in an order: the time of creation, or the e-mail as it is compared; and the ID. */
+export interface AccountPosition {
+  readonly key: string | number
+  readonly id: string
+}
+
+export interface FilterPage {
+  readonly filter: AccountFilter
+  readonly order: AccountOrder
+  readonly after: AccountPosition | undefined
+  readonly limit: number
+}
+
+export interface FilteredAccounts {
+  readonly accounts: readonly ListedAccount[]
+  /** `after` for what follows, also if nothing was found yet; undefined = the end. */
+  readonly next: AccountPosition | undefined
 }

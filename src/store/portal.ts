@@ -1,4 +1,4 @@
-import type { Account } from './account.ts'
+import type { Account } from './accounts.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import type { EmailLink, ExternalIdentity, OneTimeLink, Passkey, SecondFactor } from './portal-access.ts'
 import type { SecretKey, StoredKey } from './secret-keys.ts'
@@ -163,8 +163,8 @@ export type AttemptOutcome =
   /** An unknown client has the right password, or it was not checked: only this attempt does not count. */
   | 'not-wrong'
 
-/** One sign-in to the portal, in one browser. */
-export interface PortalSession {
+/** One sign-in to the portal, in one browser; as a visitor: from where it was last used. */
+export interface PortalSession extends Visitor {
   readonly id: string
   readonly accountId: string
   /** SHA-256 of its token, base64url. */
@@ -172,10 +172,8 @@ export interface PortalSession {
   readonly createdAt: number
   /** Never extended. */
   readonly expiresAt: number
-  /** When and from where it was last used, to the minute. */
+  /** When it was last used, to the minute. */
   readonly seenAt: number
-  readonly address: string
-  readonly userAgent: string
   /** `portal.epoch` of the account when it was started. */
   readonly epoch: number
 }

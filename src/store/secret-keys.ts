@@ -24,7 +24,7 @@ export interface SecretKey extends StoredKey {
   readonly isImported: boolean
 }
 
-interface HasSecretKeys {
+export interface HasSecretKeys {
   readonly secretKeys: readonly SecretKey[]
 }
 

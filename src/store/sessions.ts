@@ -1,6 +1,8 @@
+import type { EpochMs } from '#platform/clock.ts'
 import { dayMs } from '#platform/time.ts'
-import type { Account } from './account.ts'
+import type { Account } from './accounts.ts'
 import type { AuditEntry } from './audit-entry.ts'
+import { type KeyState, keyOfSession, keyState, portalEpochIn } from './secret-keys.ts'
 
 /** How long a store keeps a session after its end, so that an expired token can be told from an unknown one. */
 export const retentionAfterEndMs = dayMs
@@ -16,7 +18,7 @@ export interface SessionStore {
     session: NewSession,
     expected: Pick<Account, 'revision' | 'sessionEpoch'>,
   ): Promise<'started' | 'account-changed'>
-  /** One use of a refresh token, decided and carried out in one step (see decide-rotation.ts). */
+  /** One use of a refresh token, decided (`decideRotation`) and carried out in one step. */
   rotateSession(use: RefreshTokenUse): Promise<Rotation>
   /** Records which current refresh tokens were delivered; unknown or superseded ones are ignored. */
   acknowledgeRotations(acknowledgements: readonly RotationAcknowledgement[]): Promise<void>
@@ -40,26 +42,21 @@ export interface SessionsPage {
 
 export type SessionPosition = Pick<Session, 'id' | 'createdAt'>
 
-export interface NewSession {
-  readonly id: string
-  readonly accountId: string
-  readonly createdAt: number
-  /** Never extended. */
-  readonly expiresAt: number
+export interface NewSession extends Pick<Session, 'id' | 'accountId' | 'createdAt' | 'expiresAt' | 'keyId'> {
   /** The session also ends when it is not refreshed for this long. */
   readonly idleMs: number
-  /** The secret key that it was started with: see SecretKey. */
-  readonly keyId: string
   /** How many sessions the account may have including this one, from 1. */
   readonly openMax: number
   /** Where it was started from. */
   readonly visitor: Visitor
 }
 
-export interface Session {
+/** As a visitor: from where it was started, or last refreshed. */
+export interface Session extends Visitor {
   readonly id: string
   readonly accountId: string
   readonly createdAt: number
+  /** Never extended. */
   readonly expiresAt: number
   /** Number of the current refresh token, from 1. */
   readonly generation: number
@@ -70,9 +67,6 @@ export interface Session {
   /** The secret key that it was started with, and ends with; '' = see SecretKey. */
   readonly keyId: string
   readonly end: SessionEnd | undefined
-  /** The address from which it was started, or last refreshed. */
-  readonly address: string
-  readonly userAgent: string
 }
 
 export type SessionEnd = 'revoked' | 'reused'
@@ -111,3 +105,98 @@ export interface Visitor {
 
 /** How much of a User-Agent is kept. */
 export const userAgentLengthMax = 200
+
+type RotationDecision =
+  | { readonly kind: 'refuse'; readonly reason: RotationRefusal }
+  /** The previous token, which may be reused within the grace period: the current token is returned again. */
+  | { readonly kind: 'repeat'; readonly session: Session; readonly account: Account }
+  | RotationAdvance
+
+/** The session changes from `previous` to `session`. */
+export interface RotationAdvance {
+  readonly kind: 'advance'
+  readonly previous: Session
+  readonly session: Session
+  readonly account: Account
+}
+
+/**
+ * What one use of a refresh token leads to (RFC 9700 4.14.2). An adapter carries it out atomically: in a transaction,
+ * or by a script that does nothing if the session or account has changed since.
+ */
+export function decideRotation(
+  use: RefreshTokenUse,
+  session: Session | undefined,
+  account: Account | undefined,
+): RotationDecision {
+  const { generation, now, graceMs, idleMs } = use
+  if (!session || !account) return { kind: 'refuse', reason: 'unknown' }
+  // Revocation is checked before the grace period, which must never restore a session.
+  const isRevoked =
+    session.end !== undefined || account.isDisabled || session.sessionEpoch !== account.sessionEpoch
+  const state = stateOfKey(session, account, now)
+  if (isRevoked || state === 'revoked') return { kind: 'refuse', reason: 'revoked' }
+  if (state === 'expired' || now >= session.expiresAt || now >= session.rotatedAt + idleMs)
+    return { kind: 'refuse', reason: 'expired' }
+  // A token ahead of the session was issued by us, as its MAC is right: the store has lost its last changes.
+  if (generation >= session.generation) {
+    return { kind: 'advance', previous: session, session: rotatedSession(use, session), account }
+  }
+  const isRepeat = generation === session.generation - 1 && isReuseAllowed(session, now, graceMs)
+  return isRepeat ? { kind: 'repeat', session, account } : { kind: 'refuse', reason: 'reused' }
+}
+
+/** The state of the key that started the session, or of the portal sessions of its epoch. */
+function stateOfKey({ keyId }: Session, account: Account, now: number): KeyState {
+  const portalEpoch = portalEpochIn(keyId)
+  if (portalEpoch !== undefined) return portalEpoch === account.portal.epoch ? 'valid' : 'revoked'
+  const key = keyOfSession(account.secretKeys, keyId)
+  return key ? keyState(key, now) : 'revoked'
+}
+
+/**
+ * Whether the previous token may still be used: until the current one is known to be delivered, and for the grace
+ * period after that.
+ */
+function isReuseAllowed({ acknowledgedAt, rotatedAt }: Session, now: number, graceMs: number): boolean {
+  if (acknowledgedAt === undefined) return true
+  // Both times may be on the clock of another instance, which may be ahead of ours. An instance of an older version
+  // leaves the time of an earlier rotation.
+  return graceMs > 0 && now < Math.max(acknowledgedAt, rotatedAt) + graceMs
+}
+
+function rotatedSession({ generation, now, visitor }: RefreshTokenUse, session: Session): Session {
+  return { ...session, ...visitor, generation: generation + 1, rotatedAt: now, acknowledgedAt: undefined }
+}
+
+/**
+ * Principals of foreign issuers have no sessions here that could be ended, so they are blocked, by the ID that
+ * identity/issuers/subjects.ts derives from the issuer's name and the subject. Principals that nobody has blocked are
+ * not in the store.
+ */
+export interface SubjectStore {
+  /** undefined = it is not blocked. */
+  findBlockedSubject(principalId: string): Promise<BlockedSubject | undefined>
+  /** @returns false if it was already blocked, in which case it keeps the earlier time */
+  blockSubject(blocked: BlockedSubject, audit?: AuditEntry): Promise<boolean>
+  /** @returns false if it was not blocked */
+  unblockSubject(principalId: string, audit?: AuditEntry): Promise<boolean>
+  /** Newest first, those of the same time by descending ID. @param list.after may no longer be blocked */
+  listBlockedSubjects(list: BlockedSubjectList): Promise<readonly BlockedSubject[]>
+}
+
+export interface BlockedSubject {
+  readonly principalId: string
+  readonly blockedAt: EpochMs
+}
+
+interface BlockedSubjectList {
+  /** The last one of the previous page; undefined = from the newest. */
+  readonly after: BlockedSubject | undefined
+  readonly limit: number
+}
+
+/** Whether an ID is that of an issuer's principal, as no account ID contains a colon. */
+export function isPrincipalId(id: string): boolean {
+  return id.includes(':')
+}

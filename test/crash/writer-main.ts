@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import { openStore, type StoreOptions } from '#store/open.ts'
 import type { Store } from '#store/store.ts'
 import { day, hour, newAccount, newKey, newSecretKey, newSession, now, useOf } from '../store/samples.ts'

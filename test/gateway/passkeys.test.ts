@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { passkeyFormBytesMax } from '#portal/second-factor/passkey-pages.ts'
+import { passkeyFormBytesMax } from '#portal/sign-in/passkey-pages.ts'
 import { startBoth } from '../setup/both.ts'
 import { storeDrivers } from '../setup/gateway.ts'
 import { createSoftAuthenticator, type Deviations } from '../setup/soft-authenticator.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { pathFaults } from '#gateway/routes/path-faults.ts'
+import { pathFaults } from '#gateway/routes/request-target.ts'
 import { startBoth } from '../setup/both.ts'
 import { ask } from './support/ask.ts'
 

@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap'
 import type { Arrival } from '#gateway/arrival/arrival.ts'
-import { answerOptions } from '#gateway/gate/choose-scope.ts'
-import { createCors } from '#gateway/gate/cors.ts'
+import { answerOptions, createCors } from '#gateway/gate/choose-scope.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { createRouteTable } from '#gateway/routes/table.ts'
 import type { Traffic } from '#gateway/server/server.ts'

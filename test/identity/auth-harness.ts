@@ -24,7 +24,7 @@ import {
 import { createKeyPairCheck, createSessionStart } from '#identity/tokens/session-start.ts'
 import { createSessions } from '#identity/tokens/sessions.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import { portalKeyId } from '#store/secret-keys.ts'
 import { actsOn } from '../accounts/account-actions.ts'
 import { defaultOptions } from '../gateway/routes/default-options.ts'

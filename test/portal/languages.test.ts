@@ -1,7 +1,7 @@
 import t from 'tap'
 import { quotaUnitOf } from '#gateway/routes/route.ts'
+import { languageOf } from '#portal/portal-request.ts'
 import { languages, translationOf } from '#portal/texts/texts.ts'
-import { languageOf } from '#portal/viewer-language.ts'
 import type { PageFrame } from '#portal/views/frame.ts'
 import { states } from './page-states.ts'
 

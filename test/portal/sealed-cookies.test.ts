@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createSealer } from '#platform/secrets/sealing.ts'
-import { createSealedCookies } from '#portal/cookies/sealed-cookies.ts'
+import { createSealedCookies } from '#portal/cookies.ts'
 import type { PortalRequest } from '#portal/portal-request.ts'
 
 /** The jar of a browser that keeps what it gets. */

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { CreatedAccount } from '#accounts/accounts.ts'
-import { isActiveAdmin } from '#store/account.ts'
+import { isActiveAdmin } from '#store/accounts.ts'
 import { ask } from '../gateway/support/ask.ts'
 import { startInstances } from '../instances/instances.ts'
 import { startGateway, type TestGateway } from '../setup/gateway.ts'

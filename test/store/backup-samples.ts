@@ -1,5 +1,5 @@
 import { readLines } from '#platform/files.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import { checkBackup, formatBackup } from '#store/backup/backup-file.ts'
 import type { BackupRecord, BackupStore, Restoration, StoreRecord } from '#store/backup/records.ts'
 import { noPortalAccess } from '#store/portal-access.ts'

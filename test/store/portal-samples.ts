@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createSessionId } from '#identity/tokens/refresh-tokens.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { AuditEntry, LoggedAuditEntry } from '#store/audit-entry.ts'
 import type { PortalSession } from '#store/portal.ts'
 import type { Passkey } from '#store/portal-access.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { dayOf } from '#platform/time.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { UsageBatch, UsageEntry } from '#store/usage.ts'
 import { now } from './samples.ts'
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import type { Accounts } from '../accounts.ts'
 import { UnconfirmedKeys } from '../keys/make-key.ts'

@@ -1,7 +1,7 @@
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { isRecord } from '#platform/json.ts'
 import { parseTime, timeRule } from '#platform/time.ts'
-import { emailKey } from '#store/account.ts'
+import { emailKey } from '#store/accounts.ts'
 import { type AccountInput, findInputErrors, textFields } from '../account-input.ts'
 import { digestRule, parseDigest } from '../import/key-lines.ts'
 import { parseCertificateInput } from '../keys/certificate-input.ts'

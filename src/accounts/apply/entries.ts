@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { DesiredAccount } from './state-schema.ts'
 
 /** An entry of the file, and its account. */

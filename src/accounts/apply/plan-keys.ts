@@ -1,6 +1,6 @@
 import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { parseTime } from '#platform/time.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import { namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import { quotaData, timeOrNull } from '../account-data.ts'
 import { parseDigest } from '../import/key-lines.ts'

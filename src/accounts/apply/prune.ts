@@ -1,6 +1,5 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
-import type { Account } from '#store/account.ts'
-import { type AccountStore, readAllAccounts } from '#store/accounts.ts'
+import { type Account, type AccountStore, readAllAccounts } from '#store/accounts.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 import type { Step } from './change.ts'
 import { batchSize, type Entry } from './entries.ts'

@@ -1,6 +1,11 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { adminRole, isActiveAdmin } from '#store/account.ts'
-import { type AccountChanges, type AccountStore, readAllAccounts } from '#store/accounts.ts'
+import {
+  type AccountChanges,
+  type AccountStore,
+  adminRole,
+  isActiveAdmin,
+  readAllAccounts,
+} from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import type { Step } from './change.ts'
 import { batchSize } from './entries.ts'

@@ -1,7 +1,7 @@
 import { createHmac, hash } from 'node:crypto'
 import type { EpochMs } from '#platform/clock.ts'
+import type { PositionedEntry } from '#store/audit.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
-import type { PositionedEntry } from '#store/events.ts'
 import { auditData } from '../audit/log.ts'
 import type { EventType } from './event-types.ts'
 

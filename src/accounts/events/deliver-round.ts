@@ -1,6 +1,6 @@
 import { errorMessage } from '#platform/errors/operator-error.ts'
+import type { EventStore, PositionedEntry } from '#store/audit.ts'
 import { type AuditEntry, parseAuditEntry } from '#store/audit-entry.ts'
-import type { EventStore, PositionedEntry } from '#store/events.ts'
 import { type EventMessage, eventMessage } from './cloud-event.ts'
 import { type EventType, eventTypesOf } from './event-types.ts'
 import {

@@ -1,5 +1,5 @@
 import { type AuditAction, type AuditEntry, auditActions } from '#store/audit-entry.ts'
-import { passwordFailuresMax } from '#store/password-failures.ts'
+import { passwordFailuresMax } from '#store/portal-access.ts'
 
 /** Event types with names of their own; every other entry of the audit log is `audit.` and its action. */
 export const eventTypes = [

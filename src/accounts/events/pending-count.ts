@@ -1,5 +1,5 @@
+import type { EventStore } from '#store/audit.ts'
 import { parseAuditEntry } from '#store/audit-entry.ts'
-import type { EventStore } from '#store/events.ts'
 import type { Receiver } from './deliver-round.ts'
 import { eventTypesOf } from './event-types.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import type { AccountReader } from '#store/accounts.ts'
-import type { EventStore } from '#store/events.ts'
+import type { EventStore } from '#store/audit.ts'
 import { type Quota, type QuotaWindow, quotaKeptMs, readQuotaSubject } from '#store/quotas.ts'
 import { createAuditEntryFactory } from '../audit/entry-factory.ts'
 

@@ -1,5 +1,4 @@
-import type { AuditStore } from '#store/audit.ts'
-import type { EventStore } from '#store/events.ts'
+import type { AuditStore, EventStore } from '#store/audit.ts'
 import type { AuditEntryFactory } from '../audit/entry-factory.ts'
 import type { Receiver } from './deliver-round.ts'
 import { type ReceiverReport, reportReceivers, retryReceiver, sendTestEvent } from './receiver-report.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { errorMessage } from '#platform/errors/operator-error.ts'
-import type { EventStore } from '#store/events.ts'
+import type { EventStore } from '#store/audit.ts'
 import type { Receiver } from './deliver-round.ts'
 import { countWanted } from './pending-count.ts'
 import { newReceiverState, parseReceiverState, withoutPauses } from './receiver-state.ts'

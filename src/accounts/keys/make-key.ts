@@ -3,10 +3,9 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { randomText } from '#platform/secrets/key-format.ts'
 import { createKey, digestOf, type KeyKind } from '#platform/secrets/keys.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
-import type { ImportedKey } from '#store/imported-keys.ts'
-import type { KeyStore, SecretKeyAdded } from '#store/keys.ts'
+import type { ImportedKey, KeyStore, SecretKeyAdded } from '#store/key-store.ts'
 import {
   defaultKeyName,
   defaultKeyOf,
@@ -14,7 +13,7 @@ import {
   type StoredKey,
   unlimited,
 } from '#store/secret-keys.ts'
-import { isStoreFailure } from '#store/store-failure.ts'
+import { isStoreFailure } from '#store/store-health.ts'
 import type { AuditEntryFactory } from '../audit/entry-factory.ts'
 import { keyDetails, type SecretKeyInput } from './input.ts'
 

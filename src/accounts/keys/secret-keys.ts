@@ -3,8 +3,8 @@ import {
   invalidField,
   throwUnlessStoreUnavailable,
 } from '#platform/errors/gatehouse-error.ts'
-import type { Account } from '#store/account.ts'
-import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#store/keys.ts'
+import type { Account } from '#store/accounts.ts'
+import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#store/key-store.ts'
 import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import { endSessionsOfKey } from '../account-sessions.ts'

@@ -1,5 +1,5 @@
 import { formatDay } from '#platform/time.ts'
-import type { ListedAccount } from '#store/account-filter.ts'
+import type { ListedAccount } from '#store/accounts.ts'
 import { accountData } from '../account-data.ts'
 import type { FileDownload } from '../audit/log.ts'
 import { csvLine, exportLine } from '../csv.ts'

@@ -1,7 +1,7 @@
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { dayRule, parseDay } from '#platform/time.ts'
-import { type AccountFilter, type AccountOrder, accountOrders } from '#store/account-filter.ts'
-import { wordsOf } from '#store/search.ts'
+import { wordsOf } from '#store/account-search.ts'
+import { type AccountFilter, type AccountOrder, accountOrders } from '#store/accounts.ts'
 import { noPlan } from '../account-input.ts'
 
 /** What a list of accounts is narrowed by, as the admin API, the commands and the portal name it. */

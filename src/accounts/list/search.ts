@@ -1,10 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { accountIdPattern } from '#platform/secrets/key-format.ts'
-import { emailKey } from '#store/account.ts'
-import type { AccountOrder, AccountPosition, ListedAccount } from '#store/account-filter.ts'
-import type { AccountStore, TermEntry } from '#store/accounts.ts'
-import { isFoundByTerms } from '#store/search.ts'
+import { isFoundByTerms } from '#store/account-search.ts'
+import {
+  type AccountOrder,
+  type AccountPosition,
+  type AccountStore,
+  emailKey,
+  type ListedAccount,
+  type TermEntry,
+} from '#store/accounts.ts'
 import { type CursorParts, createCursor, listPosition, type Page, parseCursor } from '../cursor.ts'
 import type { AccountQuery } from './query.ts'
 

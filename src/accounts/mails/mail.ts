@@ -1,7 +1,6 @@
 import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { isLanguage, type Language } from '#platform/locales.ts'
-import type { Account } from '#store/account.ts'
-import type { AccountReader } from '#store/accounts.ts'
+import type { Account, AccountReader } from '#store/accounts.ts'
 import { de } from './texts/de.ts'
 import { en, type MailTexts } from './texts/en.ts'
 

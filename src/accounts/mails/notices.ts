@@ -1,6 +1,5 @@
 import { widerNetwork } from '#platform/addresses.ts'
-import { emailKey } from '#store/account.ts'
-import type { AccountReader } from '#store/accounts.ts'
+import { type AccountReader, emailKey } from '#store/accounts.ts'
 import type { AuditAction, AuditEntry, AuditSubject } from '#store/audit-entry.ts'
 import type { PortalStore } from '#store/portal.ts'
 import type { Rate, RateResult } from '#store/rates.ts'

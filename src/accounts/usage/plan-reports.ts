@@ -1,5 +1,5 @@
 import type { Clock, EpochMs } from '#platform/clock.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import {
   type KeyQuota,
   keyQuotaSubject,

@@ -1,7 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import { dayOf, dayRule, firstOfMonth, formatDay, parseDay } from '#platform/time.ts'
-import type { Account } from '#store/account.ts'
-import { type AccountStore, readAllAccounts } from '#store/accounts.ts'
+import { type Account, type AccountStore, readAllAccounts } from '#store/accounts.ts'
 import { type DayRange, totalOf, type UsageCount, type UsageStore, usageDaysKept } from '#store/usage.ts'
 import type { FileDownload } from '../audit/log.ts'
 import { csvLine, exportLine } from '../csv.ts'

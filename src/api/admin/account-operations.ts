@@ -20,7 +20,7 @@ import {
   time,
   type Value,
 } from '#platform/json-schema.ts'
-import { accountOrders } from '#store/account-filter.ts'
+import { accountOrders } from '#store/accounts.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 
 /** The parameters of a page of a list. */

@@ -3,11 +3,11 @@ import { type Arrival, arrivalOf, credentialsOf, type EndpointConnection } from 
 import { ownRouteName, principalOf, recordDecision } from '#gateway/arrival/outcome.ts'
 import { type CheckBasicKey, createBasicKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
-import { isAdminPath, revocationsPath } from '#gateway/routes/own-paths.ts'
+import { isAdminPath, revocationsPath } from '#gateway/routes/own-operations.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { authorize } from '#identity/authorize.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { adminRole } from '#store/account.ts'
+import { adminRole } from '#store/accounts.ts'
 import type { AccountActor } from '#store/audit-entry.ts'
 import type { Admission } from '../operation.ts'
 

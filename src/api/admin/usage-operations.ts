@@ -1,6 +1,6 @@
 import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
 import { readUsageReport, usageReportData } from '#accounts/usage/reports.ts'
-import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-paths.ts'
+import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-operations.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { count, flag, objectSchema, orNull, text, time, type Value } from '#platform/json-schema.ts'
 import { type AdminOperations, type Operation, type OperationDoc, operation } from '../operation.ts'

@@ -1,7 +1,12 @@
 import type { FastifyError, FastifyInstance } from 'fastify'
 import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { createProblem } from '#gateway/refusals/send-problem.ts'
-import { frontUrl, type IssuerEndpoint, issuerPath, methodsOfEndpoint } from '#gateway/routes/issuer-paths.ts'
+import {
+  frontUrl,
+  type IssuerEndpoint,
+  issuerPath,
+  methodsOfEndpoint,
+} from '#gateway/routes/own-operations.ts'
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
 import { createRedirectUriCheck } from '#identity/issuers/redirect-uris.ts'
 import { createSignInEndpointLookup } from '#identity/issuers/sign-in-endpoints.ts'

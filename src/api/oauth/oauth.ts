@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { OAuthPath } from '#gateway/routes/own-paths.ts'
+import type { OAuthPath } from '#gateway/routes/own-operations.ts'
 import { authorize } from '#identity/authorize.ts'
 import { tokenCredential } from '#identity/credentials.ts'
 import type { ClientTokens } from '#identity/tokens/client-tokens.ts'

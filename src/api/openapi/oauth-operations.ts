@@ -1,4 +1,4 @@
-import type { OAuthPath, PerOperation } from '#gateway/routes/own-paths.ts'
+import type { OAuthPath, PerOperation } from '#gateway/routes/own-operations.ts'
 import { flag, type JsonSchema, objectSchema, count as seconds, text, texts } from '#platform/json-schema.ts'
 import type { OperationDoc, ResponseDoc } from '../operation.ts'
 

@@ -4,7 +4,7 @@ import {
   isGatedPath,
   type PerOperation,
   revocationsPath,
-} from '#gateway/routes/own-paths.ts'
+} from '#gateway/routes/own-operations.ts'
 import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
 import type { JsonSchema } from '#platform/json-schema.ts'
 import { jsonLine } from '../bodies.ts'

@@ -1,4 +1,4 @@
-import type { PerOperation, PublicPath } from '#gateway/routes/own-paths.ts'
+import type { PerOperation, PublicPath } from '#gateway/routes/own-operations.ts'
 import { errorDefinitions } from '#platform/errors/codes.ts'
 import { flag, type JsonSchema, objectSchema, text, texts } from '#platform/json-schema.ts'
 import type { OperationDoc } from '../operation.ts'

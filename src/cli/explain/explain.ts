@@ -1,8 +1,6 @@
 import type { Config } from '#config/config.ts'
 import { destinationOf, type Outcome, principalOf } from '#gateway/arrival/outcome.ts'
-import { undecidable } from '#gateway/decide/decide-server.ts'
-import { chooseScope } from '#gateway/gate/choose-scope.ts'
-import { type Cors, createCors } from '#gateway/gate/cors.ts'
+import { type Cors, chooseScope, createCors } from '#gateway/gate/choose-scope.ts'
 import { createGate, type DecisionStep, type StepListener } from '#gateway/gate/gate.ts'
 import {
   createUpstreamHeadReader,
@@ -15,6 +13,7 @@ import { compileRoutes } from '#gateway/routes/compile.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { type Route, standardMethods } from '#gateway/routes/route.ts'
 import { createRouteTable, type RouteTable } from '#gateway/routes/table.ts'
+import { undecidable } from '#gateway/server/decide-server.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { Access } from '#identity/access.ts'
 import { createTracer } from '#ops/tracing/tracer.ts'

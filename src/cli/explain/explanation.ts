@@ -1,7 +1,6 @@
 import type { Config } from '#config/config.ts'
-import { createArrival, type GatedArrival } from '#gateway/arrival/arrival.ts'
+import { createArrival, type GatedArrival, trustedRequestId } from '#gateway/arrival/arrival.ts'
 import { createFieldReader } from '#gateway/arrival/request-fields.ts'
-import { trustedRequestId } from '#gateway/arrival/request-id.ts'
 import type { DecisionStep } from '#gateway/gate/gate.ts'
 import { malformedError } from '#gateway/refusals/send-problem.ts'
 import { MalformedMessage, type RequestHead } from '#http/exchange/request-head.ts'

@@ -13,17 +13,16 @@ import {
   changePasswordPath,
   documentMethods,
   isGatedPath,
-  type OwnPaths,
   revocationsPath,
-} from '#gateway/routes/own-paths.ts'
+} from '#gateway/routes/own-operations.ts'
+import type { OwnPaths } from '#gateway/routes/own-paths.ts'
 import type { RequestTarget } from '#gateway/routes/request-target.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { joinHeaders } from '#gateway/server/own-endpoints.ts'
 import { relyingPartyOf } from '#identity/second-factor/webauthn.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { sessionCookieName } from '#portal/cookies/portal-cookie.ts'
-import { pageAccessAt } from '#portal/page-access.ts'
-import { isOidcPath, isPasskeyPath } from '#portal/paths.ts'
+import { sessionCookieName } from '#portal/cookies.ts'
+import { isOidcPath, isPasskeyPath, pageAccessAt } from '#portal/page-access.ts'
 import { decidePage, type PageDecision } from '#portal/portal-gate.ts'
 import type { PortalHead } from '#portal/portal-request.ts'
 import { assetMethods, readAssets, requestedAsset } from '#portal/read-assets.ts'

@@ -1,5 +1,5 @@
 import { everyOrigin } from '#gateway/arrival/cors-headers.ts'
-import { isWildcard } from '#gateway/routes/host-lookup.ts'
+import { isWildcard } from '#gateway/routes/hosts.ts'
 import { parseOrigin } from '../hosts.ts'
 import type { Path } from '../problem.ts'
 import type { Review } from '../review.ts'

@@ -1,6 +1,12 @@
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
-import { contrastMin, contrastOn, readableOn, type Theme } from '#portal/branding/accent.ts'
-import { imageKindOf, logoBytesMax } from '#portal/branding/logo.ts'
+import {
+  contrastMin,
+  contrastOn,
+  imageKindOf,
+  logoBytesMax,
+  readableOn,
+  type Theme,
+} from '#portal/branding.ts'
 import { hostProblem } from '../hosts.ts'
 import type { Review } from '../review.ts'
 import { reviewCertificates } from './certificates.ts'

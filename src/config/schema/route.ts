@@ -1,5 +1,5 @@
 import { scopePattern } from '#accounts/keys/input.ts'
-import { createResponseHeaders } from '#gateway/routes/response-headers.ts'
+import { createResponseHeaders } from '#gateway/routes/response-fields.ts'
 import { costField } from './cost-field.ts'
 import {
   choice,

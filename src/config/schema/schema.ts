@@ -1,5 +1,5 @@
 import { everyOrigin } from '#gateway/arrival/cors-headers.ts'
-import { certificateFields } from '#gateway/gate/client-certificate-reader.ts'
+import { certificateFields } from '#gateway/gate/possession.ts'
 import { parseAddressRange } from '#platform/addresses.ts'
 import { parseOrigin } from '../hosts.ts'
 import type { Path } from '../problem.ts'

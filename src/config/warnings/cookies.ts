@@ -1,4 +1,4 @@
-import { refreshTokenPath } from '#gateway/routes/own-paths.ts'
+import { refreshTokenPath } from '#gateway/routes/own-operations.ts'
 import type { Warning } from '../problem.ts'
 import { isAtOrBelow } from '../rules/browsers.ts'
 import type { ConfigTree } from '../schema/schema.ts'

@@ -1,6 +1,6 @@
 import { defaultRole, knownRoles, similarRole } from '#accounts/account-input.ts'
 import { anyText, isSecureUrl, plainSpelling } from '#identity/issuers/issuer.ts'
-import { adminRole } from '#store/account.ts'
+import { adminRole } from '#store/accounts.ts'
 import type { Warning } from '../problem.ts'
 import { oidcProviders } from '../rules/oidc.ts'
 import { noProvision } from '../schema/portal.ts'

@@ -1,4 +1,4 @@
-import { createHostLookup, isWildcard } from '#gateway/routes/host-lookup.ts'
+import { createHostLookup, isWildcard } from '#gateway/routes/hosts.ts'
 import { parseRequestTarget, type RequestTarget } from '#gateway/routes/request-target.ts'
 import type { Route } from '#gateway/routes/route.ts'
 import { createRouteTable, type RouteTable } from '#gateway/routes/table.ts'

@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net'
 import { type AddressSet, unmappedAddress } from '#platform/addresses.ts'
-import { hasNameLengths, withoutPort } from '../routes/host-name.ts'
+import { hasNameLengths, withoutPort } from '../routes/hosts.ts'
 
 /** The client of a request, and the name by which it addresses the gateway. */
 export interface Client {

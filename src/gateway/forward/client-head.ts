@@ -2,15 +2,21 @@ import type { ResponseFraming } from '#http/exchange/client-exchange.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
 import { lengthsOf, valuesOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
-import { CachingLines, cachingLengths } from '../routes/response-caching.ts'
-import type { ResponseCaching } from '../routes/route.ts'
-import type { WorkerScopes } from '../routes/worker-scopes.ts'
+import type { WorkerScopes } from '../routes/own-paths.ts'
+import {
+  CachingLines,
+  cachingLengths,
+  type ResponseCaching,
+  type ResponseHeaders,
+} from '../routes/response-fields.ts'
 import type { OwnCookies } from './own-cookies.ts'
-import { pathFields, publicValue } from './public-value.ts'
-import type { LocationContext } from './stripped-prefix.ts'
+import { type LocationContext, pathFields, publicValue } from './stripped-prefix.ts'
 
-/** Hop-by-hop fields of the upstream connection (RFC 9110 7.6.1); the gateway writes its own for the client. */
-const hopByHop = new Set([
+/**
+ * Fields of the upstream that never reach the client: those that are hop-by-hop (RFC 9110 7.6.1), of which the gateway
+ * writes its own, as it does its request ID.
+ */
+const droppedFields = new Set([
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -18,10 +24,8 @@ const hopByHop = new Set([
   'te',
   'transfer-encoding',
   'upgrade',
+  'x-request-id',
 ])
-
-/** Fields of the upstream that never reach the client; its request ID is replaced by that of the gateway. */
-export const droppedFields = new Set([...hopByHop, 'x-request-id'])
 
 export interface ResponseHeadInput extends LocationContext {
   readonly status: number
@@ -49,8 +53,26 @@ export interface ResponseHeadInput extends LocationContext {
  * target's address, and with the request ID of the gateway in the final response.
  */
 export function responseHeaderLines(input: ResponseHeadInput): string {
-  const { lines, hasDate } = readLines(input)
-  return withOwnLines(lines, hasDate, input.status, input.requestId)
+  const { status, headers, mayHaveTrailers } = input
+  const connectionOptions = connectionOptionsOf(headers)
+  // An interim response, or a 101, is never stored.
+  const caching = input.caching && status >= 200 ? new CachingLines(input.caching) : undefined
+  const specialLengths = caching ? lengthsWithCaching : lengths
+  let lines = ''
+  let hasDate = status < 200
+  let hasLength = false
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] ?? ''
+    const value = headers[index + 1] ?? ''
+    const lower = specialLengths[name.length] === 1 || connectionOptions ? name.toLowerCase() : ''
+    if (connectionOptions?.has(lower) || isDropped(lower, { status, mayHaveTrailers, hasLength })) continue
+    if (caching?.take(lower, value) || isWithheld(lower, value, input)) continue
+    if (lower === 'content-length') hasLength = true
+    if (lower === 'date') hasDate = true
+    lines += `${name}: ${rewriteValue(lower, value, input)}\r\n`
+  }
+  lines += setLines(input, caching)
+  return withOwnLines(lines + varyingLines(input, caching), hasDate, status, input.requestId)
 }
 
 /** Adds the gateway's own lines. */
@@ -68,35 +90,10 @@ export function isFinal(status: number): boolean {
   return status >= 200 || status === 101
 }
 
-/** All lines but the gateway's own, and whether there is a Date. */
-function readLines(input: ResponseHeadInput): { readonly lines: string; readonly hasDate: boolean } {
-  const { status, headers, mayHaveTrailers } = input
-  const connectionOptions = connectionOptionsOf(headers)
-  const caching = cachingLinesOf(input)
-  const specialLengths = caching ? lengthsWithCaching : lengths
-  let lines = ''
-  let hasDate = status < 200
-  let hasLength = false
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = headers[index] ?? ''
-    const value = headers[index + 1] ?? ''
-    const lower = specialLengths[name.length] === 1 || connectionOptions ? name.toLowerCase() : ''
-    if (connectionOptions?.has(lower) || isDropped(lower, { status, mayHaveTrailers, hasLength })) continue
-    if (caching?.take(lower, value) || isWithheld(lower, value, input)) continue
-    if (lower === 'content-length') hasLength = true
-    if (lower === 'date') hasDate = true
-    lines += `${name}: ${rewriteValue(lower, value, input)}\r\n`
-  }
-  if (input.set !== undefined && isFinal(status)) lines += setLines(input.set, caching, input)
-  return { lines: lines + varyingLines(input, caching), hasDate }
-}
-
 /** The fields of the route: they say what the backend might have said, in words for the client. */
-function setLines(
-  set: readonly string[],
-  caching: CachingLines | undefined,
-  input: ResponseHeadInput,
-): string {
+function setLines(input: ResponseHeadInput, caching: CachingLines | undefined): string {
+  const { set, status } = input
+  if (set === undefined || !isFinal(status)) return ''
   let lines = ''
   for (let index = 0; index + 1 < set.length; index += 2) {
     const name = set[index] ?? ''
@@ -105,11 +102,6 @@ function setLines(
     if (!caching?.take(lower, value) && !isWithheld(lower, value, input)) lines += `${name}: ${value}\r\n`
   }
   return lines
-}
-
-/** An interim response, or a 101, is never stored. */
-function cachingLinesOf({ status, caching }: ResponseHeadInput): CachingLines | undefined {
-  return caching && status >= 200 ? new CachingLines(caching) : undefined
 }
 
 /** Whether a field of the backend is left out, as the gateway writes it itself or it is not for the client. */
@@ -151,9 +143,7 @@ function isOverPortal(allowed: string, { clientPath, portalScopes }: ResponseHea
   return portalScopes?.isReachedBy(allowed, clientPath) === true
 }
 
-interface FieldContext {
-  readonly status: number
-  readonly mayHaveTrailers: boolean
+interface FieldContext extends Pick<ResponseHeadInput, 'status' | 'mayHaveTrailers'> {
   readonly hasLength: boolean
 }
 
@@ -184,7 +174,7 @@ const lengths = lengthsOf([
 const lengthsWithCaching = lengths.map((isSpecial, length) => isSpecial | (cachingLengths[length] ?? 0))
 
 /** Names that the upstream's Connection marks as hop-by-hop; undefined where there are none. */
-export function connectionOptionsOf(headers: readonly string[]): Set<string> | undefined {
+function connectionOptionsOf(headers: readonly string[]): Set<string> | undefined {
   let names: Set<string> | undefined
   for (const value of valuesOf(headers, 'connection')) {
     for (const part of value.toLowerCase().split(',')) {
@@ -207,3 +197,50 @@ export function clientFramingOf(framing: ResponseFraming, { minorVersion }: Requ
 function isScript(headers: readonly string[]): boolean {
   return valuesOf(headers, 'content-type').some((type) => /script/i.test(type))
 }
+
+/**
+ * The forwarded trailer lines: no framing, routing, credentials or control data (RFC 9110 6.5.1), nothing that is
+ * removed from heads (the target's address, CORS, what the route removes), and nothing that the head's Connection
+ * names.
+ */
+export function responseTrailerLines(
+  trailers: readonly string[],
+  headers: readonly string[],
+  rules?: ResponseHeaders,
+): string {
+  const connectionOptions = connectionOptionsOf(headers)
+  let lines = ''
+  for (let index = 0; index + 1 < trailers.length; index += 2) {
+    const name = trailers[index] ?? ''
+    const lower = name.toLowerCase()
+    if (
+      forbiddenInTrailers.has(lower) ||
+      lower.startsWith('access-control-') ||
+      rules?.replacedNames.has(lower) ||
+      connectionOptions?.has(lower)
+    )
+      continue
+    lines += `${name}: ${trailers[index + 1]}\r\n`
+  }
+  return lines
+}
+
+const forbiddenInTrailers = new Set([
+  ...droppedFields,
+  'content-length',
+  'content-encoding',
+  'content-type',
+  'content-range',
+  'trailer',
+  'set-cookie',
+  'host',
+  'location',
+  'content-location',
+  'www-authenticate',
+  'date',
+  'age',
+  'cache-control',
+  'expires',
+  'retry-after',
+  'vary',
+])

@@ -9,13 +9,11 @@ import type { BodyProgress } from '#http/upstream/pool/claim.ts'
 import type { CallEvents, SentRequest, Target } from '#http/upstream/target.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { clientFramingOf } from './client-head.ts'
-import { type ResponseCost, responseCostOf } from './cost-field.ts'
-import type { ForwardEvents, ForwardedRequest } from './forwarded-request.ts'
+import { type ForwardEvents, type ForwardedRequest, OutgoingRequest } from './forwarded-request.ts'
 import { clientResponseLines, clientTrailerLines } from './forwarded-response.ts'
-import { isEventStream, mayLast } from './lasting-response.ts'
-import { OutgoingRequest } from './outgoing-request.ts'
-import { PendingBody } from './pending-body.ts'
-import { failureError, handshakeFailure } from './upstream-failure.ts'
+import { PendingBody } from './held-bodies.ts'
+import { type ResponseCost, responseCostOf } from './response-cost.ts'
+import { failureError, handshakeFailure, isEventStream, mayLast } from './upstream-answer.ts'
 
 /**
  * Sends a request to its upstream and streams both ways. A client that disconnects cancels it.

@@ -1,13 +1,13 @@
 import type { ClientExchange, RequestEvents } from '#http/exchange/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/exchange/request-head.ts'
+import { ownedCopy } from '#http/h1/read-buffers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { HeldBody } from './pending-body.ts'
 
 const mebibyte = 1_048_576
 /** Larger bodies are not held. The default of `maxBody`, so that with it there are none. */
 export const heldBytesMax = 10 * mebibyte
 /** For all bodies of a process that are held at a time. */
-export const heldBytesOfAllMax = 128 * mebibyte
+const heldBytesOfAllMax = 128 * mebibyte
 /** For those of one caller, so that none takes it all. */
 export const heldBytesOfCallerMax = 32 * mebibyte
 
@@ -15,7 +15,7 @@ export const heldBytesOfCallerMax = 32 * mebibyte
 const firstBytes = 4_096
 
 /** What is held: an account, or a client network. */
-export interface HeldRequest {
+interface HeldRequest {
   readonly caller: string
   readonly connection: ClientExchange
   readonly head: RequestHead
@@ -24,7 +24,7 @@ export interface HeldRequest {
 }
 
 /** One of the two is called, once, unless the client disconnects. */
-export interface HeldBodyEvents {
+interface HeldBodyEvents {
   onHeld(body: HeldBody): void
   onFailed(error: GatehouseError | MalformedMessage | BodyTooSlow): void
 }
@@ -155,4 +155,53 @@ class ArrivingBody implements RequestEvents {
 function tooManyHeld(): GatehouseError {
   const cause = new Error('too many request bodies are held to ask for usage: of this caller, or of all')
   return new GatehouseError('upstream-unavailable', { cause })
+}
+
+/** How many bytes of a body may wait for a connection to the target; then reading from the client pauses. */
+const pendingBytesMax = 65_536
+
+/** The start of a body that waits for a connection to its target. */
+export class PendingBody {
+  readonly chunks: Buffer[] = []
+  /** Name, value, name, value; set once the body is complete. */
+  trailers: readonly string[] | undefined
+  /** How many have arrived. */
+  bytes = 0
+
+  get isFull(): boolean {
+    return this.bytes >= pendingBytesMax
+  }
+
+  add(chunk: Buffer): void {
+    this.chunks.push(ownedCopy(chunk))
+    this.bytes += chunk.length
+  }
+}
+
+/** A body that has arrived, or its beginning if it is too large; the connection still has the rest. */
+export class HeldBody extends PendingBody {
+  readonly #onRelease: () => void
+
+  constructor(bytes: Buffer, trailers: readonly string[] | undefined, onRelease: () => void) {
+    super()
+    this.trailers = trailers
+    this.#onRelease = onRelease
+    if (bytes.length > 0) this.add(bytes)
+  }
+
+  get isWhole(): boolean {
+    return this.trailers !== undefined
+  }
+
+  /** @param parts what is sent in its place */
+  replace(parts: readonly Buffer[]): void {
+    this.chunks.splice(0, this.chunks.length, ...parts)
+  }
+
+  /** To be called once it is sent, or not needed any more; calls after the first have no effect. */
+  release(): void {
+    if (this.chunks.length === 0) return
+    this.chunks.length = 0
+    this.#onRelease()
+  }
 }

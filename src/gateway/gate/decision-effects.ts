@@ -17,7 +17,14 @@ import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { recordAllowances } from '../arrival/outcome.ts'
 import { createCredentialRefusal } from '../refusals/credential-refusal.ts'
 import type { GatedRoute } from '../routes/route.ts'
-import type { EventualResult, GateResult } from './gate-result.ts'
+
+/** The admitted route, or the error. */
+export type GateResult<MatchedRoute extends GatedRoute> = MatchedRoute | GatehouseError
+
+/** A result, available at once or later. */
+export type EventualResult<MatchedRoute extends GatedRoute> =
+  | GateResult<MatchedRoute>
+  | Promise<GateResult<MatchedRoute>>
 
 export interface DecisionEffectsOptions {
   readonly limiter: RateLimiter
@@ -32,7 +39,7 @@ export interface DecisionEffectsOptions {
 }
 
 /** Counts decisions and takes limits. Synchronous unless the store has to be asked. */
-export interface DecisionEffects {
+interface DecisionEffects {
   /** Applies all effects of a final decision: those below, in their order. */
   apply<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,

@@ -12,8 +12,12 @@ import { recordDecision, recordRoute } from '../arrival/outcome.ts'
 import type { CheckBasicKey } from '../browser/ambient-credentials.ts'
 import { countedCode } from '../refusals/credential-refusal.ts'
 import type { GatedRoute } from '../routes/route.ts'
-import { createDecisionEffects, type DecisionEffectsOptions } from './decision-effects.ts'
-import type { EventualResult, GateResult } from './gate-result.ts'
+import {
+  createDecisionEffects,
+  type DecisionEffectsOptions,
+  type EventualResult,
+  type GateResult,
+} from './decision-effects.ts'
 import type { CheckPossession } from './possession.ts'
 import { type CredentialTakerOptions, createCredentialTaker } from './route-credentials.ts'
 

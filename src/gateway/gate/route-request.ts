@@ -1,7 +1,9 @@
 import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
 import { changedHead, type RequestHead } from '#http/exchange/request-head.ts'
 import type { Tracer } from '#ops/tracing/tracer.ts'
+import type { MonotonicClock } from '#platform/clock.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import type { Log } from '#platform/log/log.ts'
 import type { Arrival, GatedArrival } from '../arrival/arrival.ts'
 import {
   destinationOf,
@@ -15,8 +17,8 @@ import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
 import { type HeadUpstream, isLastOnConnection, type RequestHeadInput } from '../forward/upstream-head.ts'
 import type { Route } from '../routes/route.ts'
 import { matchError, type RouteTable } from '../routes/table.ts'
+import type { GateResult } from './decision-effects.ts'
 import type { StepListener } from './gate.ts'
-import type { GateResult } from './gate-result.ts'
 
 /** Finds the route of a request, or the error that it is refused with; the log line names the intended route. */
 export function findRoute<Upstream>(
@@ -120,4 +122,24 @@ export function checkUpgrade<Upstream extends object>(
 /** RFC 6455 4.1; anything else in Upgrade is ignored. */
 export function isWebSocketUpgrade({ method, upgrade, body }: RequestHead): boolean {
   return upgrade === 'websocket' && method === 'GET' && body.kind === 'none'
+}
+
+/** How long a route's message is not repeated: WebSocket clients retry again and again. */
+const intervalMs = 60_000
+
+/**
+ * Creates the function that logs a WebSocket upgrade on a route without `websocket`, which is forwarded as an ordinary
+ * request: its client only sees it fail. Once a minute for each route.
+ */
+export function createIgnoredUpgradeLog(
+  log: Pick<Log, 'warn'>,
+  monotonic: MonotonicClock,
+): (route: string) => void {
+  const loggedAt = new Map<string, number>()
+  return function logIgnoredUpgrade(route) {
+    const now = monotonic()
+    if (now - (loggedAt.get(route) ?? Number.NEGATIVE_INFINITY) < intervalMs) return
+    loggedAt.set(route, now)
+    log.warn({ route }, 'WebSocket upgrade forwarded as an ordinary request: the route lacks websocket: true')
+  }
 }

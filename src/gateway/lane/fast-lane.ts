@@ -1,6 +1,7 @@
 import type { ClientExchange } from '#http/exchange/client-exchange.ts'
 import type { RequestHead } from '#http/exchange/request-head.ts'
-import type { NameTable } from '#http/h1/name-table.ts'
+import { keptLines } from '#http/h1/field-lines.ts'
+import { mark, type NameTable } from '#http/h1/name-table.ts'
 import { ParsedHead } from '#http/h1/parsed-head.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { Access } from '#identity/access.ts'
@@ -8,25 +9,24 @@ import { anonymousDecision, credentialsMissing } from '#identity/authenticate.ts
 import type { Authenticator } from '#identity/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
 import type { AllowedDecision } from '#identity/decision.ts'
-import type { Carriers } from '#identity/keys/carriers.ts'
+import type { Carrier, Carriers } from '#identity/keys/carriers.ts'
 import type { Principal } from '#identity/principal.ts'
 import type { AddressSet } from '#platform/addresses.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import { copyString } from '#platform/text.ts'
-import { callerTextsOf } from '../arrival/caller-texts.ts'
-import type { Destination } from '../arrival/outcome.ts'
-import { framingLine } from '../forward/hop-by-hop.ts'
+import { callerTextsOf, type Destination } from '../arrival/outcome.ts'
+import { requestMark } from '../forward/header-rules.ts'
+import { framingLine, isUsualConnection } from '../forward/hop-by-hop.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
 import { isLastOnConnection } from '../forward/upstream-head.ts'
 import { hasUpstream } from '../gate/route-request.ts'
-import { parseHost } from '../routes/host-name.ts'
+import { parseHost } from '../routes/hosts.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import { readRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import type { Forwarding, LaneFindings } from './lane-arrival.ts'
 import { LaneRequest } from './lane-request.ts'
-import { createOrdinaryHeadReader, type OrdinaryFields } from './ordinary-head.ts'
 
 /** The parts that decide about all other requests too. */
 interface FastLaneOptions {
@@ -169,3 +169,82 @@ function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
     (body.kind !== 'counted' || body.length <= route.bodyBytesMax)
   )
 }
+
+/**
+ * The fields of an ordinary head that are not simply forwarded. One object for all heads, valid until the next is read.
+ */
+interface OrdinaryFields {
+  /** Empty = there is no Host field, or it is empty. */
+  host: string
+  /** The position of the credential in the text of the head; `credentialEnd` 0 = there is none. */
+  credentialStart: number
+  credentialEnd: number
+  /** The header field of a secret key; undefined = `Authorization: Bearer`. */
+  carrier: Carrier | undefined
+  /** The lines that are forwarded to the backend. */
+  lines: string
+}
+
+/**
+ * Creates the function that reads the lines of a head that are not simply forwarded, and drops what no backend gets: hop-by-hop fields,
+ * credentials, all spellings of identity headers, and fields of trusted proxies.
+ * It returns undefined if the names of its fields alone do not decide (see gateway/forward/upstream-head.ts).
+ */
+export function createOrdinaryHeadReader({
+  carriers,
+  ownCookies,
+}: Pick<FastLaneOptions, 'carriers' | 'ownCookies'>) {
+  const read: OrdinaryFields = {
+    host: '',
+    credentialStart: 0,
+    credentialEnd: 0,
+    carrier: undefined,
+    lines: '',
+  }
+
+  /** @returns whether a line is forwarded; undefined = the head is not ordinary: Upgrade, second targets … */
+  function visitLine(text: string, fieldMark: number, start: number, end: number): boolean | undefined {
+    switch (fieldMark) {
+      case mark.host:
+        if (read.host !== '') return undefined
+        read.host = text.slice(start, end)
+        return false
+      case mark.connection:
+        return isUsualConnection(text.slice(start, end)) ? false : undefined
+      case mark.contentLength:
+      case mark.transferEncoding:
+      case mark.keepAlive:
+      case requestMark.dropped:
+      case requestMark.forwarding:
+        return false
+      case requestMark.cookie:
+        return ownCookies.mayBeIn(text.slice(start, end)) ? undefined : true
+      default:
+        return takeCredential(text, fieldMark, start, end) ? false : undefined
+    }
+  }
+
+  /**
+   * Notes the position of the credential. @returns false if the line is not an ordinary credential, or not the first
+   */
+  function takeCredential(text: string, fieldMark: number, start: number, end: number): boolean {
+    const isBearer = fieldMark === requestMark.authorization
+    if (!isBearer && fieldMark < requestMark.key) return false
+    if (read.credentialEnd !== 0 || start === end) return false
+    read.credentialStart = isBearer ? start + bearerPrefix.length : start
+    read.credentialEnd = end
+    read.carrier = isBearer ? undefined : carriers.headers[fieldMark - requestMark.key]
+    return !isBearer || text.startsWith(bearerPrefix, start)
+  }
+
+  return function readOrdinaryHead(head: ParsedHead): OrdinaryFields | undefined {
+    read.host = ''
+    read.credentialEnd = 0
+    const lines = keptLines(head, visitLine)
+    if (lines === undefined || read.host === '') return undefined
+    read.lines = lines
+    return read
+  }
+}
+
+const bearerPrefix = 'Bearer '

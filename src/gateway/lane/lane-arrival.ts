@@ -7,7 +7,7 @@ import type { Decision } from '#identity/decision.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import type { Allowance } from '#platform/allowance.ts'
 import type { MonotonicMs } from '#platform/clock.ts'
-import type { Arrival } from '../arrival/arrival.ts'
+import { type Arrival, createRequestId } from '../arrival/arrival.ts'
 import type { Client } from '../arrival/client.ts'
 import {
   createOutcome,
@@ -20,9 +20,12 @@ import {
   recordRoute,
 } from '../arrival/outcome.ts'
 import { noUncommonFields, type RequestFields, type UncommonFields } from '../arrival/request-fields.ts'
-import { createRequestId } from '../arrival/request-id.ts'
-import type { ForwardEvents, ForwardedRequest, ForwardTerms } from '../forward/forwarded-request.ts'
-import { OutgoingRequest } from '../forward/outgoing-request.ts'
+import {
+  type ForwardEvents,
+  type ForwardedRequest,
+  type ForwardTerms,
+  OutgoingRequest,
+} from '../forward/forwarded-request.ts'
 import type { Route } from '../routes/route.ts'
 
 /** Terms and events that all requests of a config are forwarded with. */

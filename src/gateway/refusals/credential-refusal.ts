@@ -11,7 +11,7 @@ import { formOf, type SecretForm } from '#platform/secrets/key-format.ts'
 import { listText } from '#platform/text.ts'
 import type { Rate } from '#store/rates.ts'
 import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
-import { accessTokenPath, refreshTokenPath } from '../routes/own-paths.ts'
+import { accessTokenPath, refreshTokenPath } from '../routes/own-operations.ts'
 
 /**
  * This code is counted: it is a guess at a key, or a key that was reset. Tokens cannot be guessed; one that its issuer

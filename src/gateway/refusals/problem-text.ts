@@ -1,8 +1,12 @@
+import { hash } from 'node:crypto'
+import type { RequestHead } from '#http/exchange/request-head.ts'
+import { valuesOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import { allowanceFields, wholeSeconds } from '#platform/allowance.ts'
 import { type ErrorCode, errorDefinitions } from '#platform/errors/codes.ts'
 import type { ExceededRate, GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { errorDocument, errorPageStyle } from '#platform/pages/error-document.ts'
 import { copyString } from '#platform/text.ts'
 import { type ChallengeContext, challenges } from './challenges.ts'
 
@@ -169,4 +173,56 @@ const notAscii = /[^\n -~]/
 
 function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/**
+ * Whether the client is a person in a browser: a GET whose Accept names HTML, as sent for address bars and links.
+ * Programs get problem+json, even if they accept anything.
+ */
+export function prefersHtml({ method, rawHeaders }: RequestHead): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false
+  return valuesOf(rawHeaders, 'accept').some(namesHtml)
+}
+
+/** Whether an Accept names HTML, with a weight above 0 (RFC 9110 12.5.1). */
+export function namesHtml(accept: string): boolean {
+  return accept.split(',').some((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    return type === 'text/html' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))
+  })
+}
+
+const policy = [
+  "default-src 'none'",
+  `style-src 'sha256-${hash('sha256', errorPageStyle, 'base64')}'`,
+  'img-src data:',
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ')
+
+const fixedLines = [
+  'Content-Type: text/html; charset=utf-8',
+  'Cache-Control: no-store',
+  `Content-Security-Policy: ${policy}`,
+  'Referrer-Policy: no-referrer',
+  'X-Content-Type-Options: nosniff',
+]
+
+/**
+ * Renders an error as a page, with the fields that it needs.
+ * @param portalPath undefined = there is no portal
+ */
+export function renderErrorPage(
+  error: GatehouseError,
+  requestId: string,
+  portalPath: string | undefined,
+): ProblemText {
+  const { status, title, detail, code } = error
+  const link = portalPath === undefined ? undefined : { href: portalPath, text: 'Go to the portal' }
+  const page = errorDocument({ status, title, detail, code, requestId, link }).text
+  return {
+    lines: [...fixedLines, `X-Request-Id: ${requestId}`].map((line) => `${line}\r\n`).join(''),
+    body: page.replaceAll(/[^\n -~]/gu, (character) => `&#${character.codePointAt(0)};`),
+  }
 }

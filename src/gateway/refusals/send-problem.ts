@@ -9,12 +9,16 @@ import {
 import { createCarriers, proofCarrier } from '#identity/keys/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { STATUS_CODES } from '#platform/http.ts'
-import { type Arrival, arrivalOf, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
+import {
+  type Arrival,
+  arrivalOf,
+  createRequestId,
+  credentialsOf,
+  type GatedArrival,
+} from '../arrival/arrival.ts'
 import { recordFailure, recordStatus } from '../arrival/outcome.ts'
-import { createRequestId } from '../arrival/request-id.ts'
 import { type ChallengeContext, challenges, isRegistryPath } from './challenges.ts'
-import { renderErrorPage } from './error-page.ts'
-import { endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-status.ts'
+import { endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-calls.ts'
 import {
   completeText,
   describeProblem,
@@ -23,6 +27,7 @@ import {
   type ProblemContext,
   type ProblemText,
   problemText,
+  renderErrorPage,
 } from './problem-text.ts'
 
 /** Builds the response to a failed request to a built-in endpoint, and records the failure for its log line. */
@@ -119,7 +124,7 @@ export function answerErrorPage(
   recordStatus(outcome, error.status)
   const isProof = sendsProof(arrival)
   const challenge = challengeLines(error, { access: outcome.access, carriers, isRegistry: false, isProof })
-  const page = renderErrorPage(error, { requestId, portalPath })
+  const page = renderErrorPage(error, requestId, portalPath)
   const lines = extraLines + challenge + (outcome.corsHeaders?.lines ?? '')
   writeAnswer(connection, error.status, completeText(page, lines))
 }

@@ -1,4 +1,4 @@
-import { createHostLookup, hostsOverlap } from './host-lookup.ts'
+import { createHostLookup, hostsOverlap } from './hosts.ts'
 import { comparedPaths, foldCase, normalizedPaths, type RequestTarget } from './request-target.ts'
 import { type RouteGroup, routeFor } from './route.ts'
 

@@ -1,10 +1,14 @@
 import type { Access, RateLimit, RouteRate, SchemeName } from '#identity/access.ts'
-import { isWildcard } from './host-lookup.ts'
+import { isWildcard } from './hosts.ts'
+import { metadataUrl } from './own-paths.ts'
 import { parseRequestTarget } from './request-target.ts'
-import { type AcceptedCredentials, compileCaching, type KeyCarriers } from './response-caching.ts'
-import type { ResponseHeaders } from './response-headers.ts'
+import {
+  type AcceptedCredentials,
+  compileCaching,
+  type KeyCarriers,
+  type ResponseHeaders,
+} from './response-fields.ts'
 import type { BrowserAccess, CostTerm, DestinationForm, QuotaUnit, Route } from './route.ts'
-import { metadataUrl } from './route-urls.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none' | 'deny'
 

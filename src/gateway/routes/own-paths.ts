@@ -1,147 +1,15 @@
-import { type FrontedIssuer, issuerPathsOf } from './issuer-paths.ts'
-import { standardMethods } from './route.ts'
+import { isWildcard } from './hosts.ts'
 import {
-  metadataPathsOf,
-  type ResourceRoute,
-  returnsToOtherHosts,
-  type SignInRoute,
-  signInReturnPath,
-} from './route-urls.ts'
-import { createWorkerScopes, type WorkerScopes } from './worker-scopes.ts'
-
-/** A method that an endpoint of the gateway can support; GET includes HEAD. */
-type OwnMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
-
-const adminPrefix = '/api/v1/admin/'
-
-/**
- * Every path of the gateway itself, and the methods it supports: Fastify's routes, the 405s, preflights, `explain` and
- * the OpenAPI document come from this table. The pages of the portal have one of their own (portal/page-access.ts).
- */
-const ownOperations = {
-  '/api/v1/accounts/access-token': ['POST'],
-  '/api/v1/accounts/refresh-token': ['POST'],
-  '/api/v1/accounts/revoke-token': ['POST'],
-  '/api/v1/accounts/usage': ['GET'],
-  '/api/v1/oauth/token': ['POST'],
-  '/api/v1/oauth/introspect': ['POST'],
-  '/api/v1/oauth/revoke': ['POST'],
-  '/api/v1/keys/revoke': ['POST'],
-  '/api/v1/revocations': ['GET'],
-  '/.well-known/jwks.json': ['GET'],
-  '/.well-known/oauth-authorization-server': ['GET'],
-  '/.well-known/oauth-protected-resource': ['GET'],
-  '/.well-known/oauth-protected-resource/:path': ['GET'],
-  '/api/v1/openapi.json': ['GET'],
-  '/api/v1/admin/accounts': ['GET', 'POST'],
-  '/api/v1/admin/accounts/:id': ['GET', 'PATCH', 'DELETE'],
-  '/api/v1/admin/accounts/:id/secret-key': ['POST'],
-  '/api/v1/admin/accounts/:id/api-key': ['POST'],
-  '/api/v1/admin/accounts/:id/keys': ['GET', 'POST'],
-  '/api/v1/admin/accounts/:id/keys/:name': ['DELETE'],
-  '/api/v1/admin/accounts/:id/sessions': ['GET', 'DELETE'],
-  '/api/v1/admin/accounts/:id/second-factor': ['DELETE'],
-  '/api/v1/admin/accounts/:id/usage': ['GET'],
-  '/api/v1/admin/apply': ['POST'],
-  '/api/v1/admin/subjects': ['GET', 'POST', 'DELETE'],
-  '/api/v1/admin/audit': ['GET'],
-} as const satisfies Readonly<Record<`/${string}`, readonly OwnMethod[]>>
-
-type OwnPath = keyof typeof ownOperations
-export type AdminPath = Extract<OwnPath, `${typeof adminPrefix}${string}`>
-/** The paths at which an account asks about itself. */
-export type OwnAccountPath = '/api/v1/accounts/usage'
-/** Where those who may ask about tokens follow revocations. */
-export const revocationsPath = '/api/v1/revocations'
-export type RevocationsPath = typeof revocationsPath
-/** The paths whose callers are authenticated before their handlers run. */
-export type GatedPath = AdminPath | OwnAccountPath | RevocationsPath
-export type PublicPath = Exclude<OwnPath, GatedPath>
-
-const gated: readonly string[] = ['/api/v1/accounts/usage', revocationsPath] satisfies GatedPath[]
-
-/** The endpoints of OAuth 2, which take forms. */
-export type OAuthPath = Extract<OwnPath, `/api/v1/oauth/${string}`>
-
-/** Where both keys are exchanged for tokens. */
-export const accessTokenPath = '/api/v1/accounts/access-token' satisfies PublicPath
-/** The token endpoint of OAuth 2. */
-export const oauthTokenPath = '/api/v1/oauth/token' satisfies OAuthPath
-/** Contact for vulnerabilities (RFC 9116); one of our own paths only if configured. */
-export const securityTxtPath = '/.well-known/security.txt'
-/** Leads people to where they change their password (W3C, "A Well-Known URL for Changing Passwords"); of the portal. */
-export const changePasswordPath = '/.well-known/change-password'
-/** The path to which browsers send a refresh token as a cookie. */
-export const refreshTokenPath = '/api/v1/accounts/refresh-token' satisfies PublicPath
-
-/** A value for each operation, so that the compiler finds a missing one. */
-export type PerOperation<Value, Path extends OwnPath = OwnPath> = {
-  readonly [Each in Path]: { readonly [Method in (typeof ownOperations)[Each][number]]: Value }
-}
-
-/** The methods of what can only be read. */
-export const documentMethods: readonly string[] = ['GET', 'HEAD']
-
-/** The methods of the portal's pages. */
-export const portalMethods: readonly string[] = ['GET', 'HEAD', 'POST']
-
-/** A method that no endpoint supports: it represents all that a path does not support. */
-export const unlistedMethod = 'TRACE'
-/** The methods that the router of an app distinguishes: there each path is registered for each of them. */
-export const ownMethods: readonly string[] = [...standardMethods, unlistedMethod]
-
-const ownEntries: readonly (readonly [path: string, methods: readonly string[]])[] = Object.entries(
-  ownOperations,
-).map(([path, methods]) => [
-  path,
-  methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
-])
-const methodsByPath: ReadonlyMap<string, readonly string[]> = new Map(ownEntries)
-/** Excludes the metadata of resources (RFC 9728), whose paths depend on the routes. */
-const fixedPaths = ownEntries.filter(([path]) => !isMetadataPath(path))
-const adminPatterns = ownEntries
-  .filter(([path]) => isAdminPath(path))
-  .map(([path, methods]) => ({
-    pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`),
-    methods,
-  }))
-
-/** Values for the operations of some paths, by path and method, in the order of the table. */
-export function byPathAndMethod<Value, Path extends OwnPath>(
-  values: PerOperation<Value, Path>,
-): readonly (readonly [path: string, ofPath: readonly (readonly [method: OwnMethod, value: Value])[]])[] {
-  const given: Readonly<Record<string, Readonly<Partial<Record<OwnMethod, Value>>>>> = values
-  return Object.entries(ownOperations).flatMap(([path, methods]) => {
-    const ofPath = given[path]
-    if (!ofPath) return []
-    const pairs = methods.flatMap((method) => {
-      const value = ofPath[method]
-      return value === undefined ? [] : [[method, value] as const]
-    })
-    return [[path, pairs] as const]
-  })
-}
-
-/** The methods that a path of the table supports, as Allow lists them. */
-export function allowedMethods(path: string): readonly string[] {
-  return methodsByPath.get(path) ?? []
-}
-
-/** Whether an own path is one of the admin API. */
-export function isAdminPath(path: string): boolean {
-  return path.startsWith(adminPrefix)
-}
-
-export type MetadataPath = Extract<OwnPath, `/.well-known/oauth-protected-resource${string}`>
-
-function isMetadataPath(path: string): boolean {
-  return path.startsWith('/.well-known/oauth-protected-resource')
-}
-
-/** Whether the callers of an own path are authenticated. */
-export function isGatedPath(path: string): boolean {
-  return isAdminPath(path) || gated.includes(path)
-}
+  adminPatterns,
+  changePasswordPath,
+  documentMethods,
+  type FrontedIssuer,
+  fixedPaths,
+  isAdminPath,
+  issuerPathsOf,
+  securityTxtPath,
+} from './own-operations.ts'
+import { parseRequestTarget } from './request-target.ts'
 
 /** The paths that belong to the gateway for every method, and take precedence over any route. */
 export interface OwnPaths {
@@ -229,4 +97,127 @@ export function createOwnPaths(
 function firstSegments(path: string): string {
   const end = path.indexOf('/', path.indexOf('/', 1) + 1)
   return end <= 0 ? path : path.slice(0, end + 1)
+}
+
+/**
+ * Which service workers could reach a page. A browser lets the script of a service worker control every page whose path
+ * begins with the folder of the script, or with what `Service-Worker-Allowed` names instead
+ * (https://w3c.github.io/ServiceWorker/#service-worker-allowed).
+ */
+export interface WorkerScopes {
+  /** Whether a service worker could reach the page. @param scriptPath decoded as routes are matched */
+  isReachedFrom(scriptPath: string): boolean
+  /** Whether a Service-Worker-Allowed could let a script reach the page; true where it cannot be read. */
+  isReachedBy(allowed: string, scriptPath: string): boolean
+}
+
+/** @param page the path of the page, and of all pages below it, such as `/portal` */
+export function createWorkerScopes(page: string): WorkerScopes {
+  const below = `${page}/`
+  // A scope is a prefix of characters, not of segments: `/po` reaches `/portal`.
+  const isScopeOver = (scope: string) => page.startsWith(scope) || scope.startsWith(below)
+
+  function isReachedBy(allowed: string, scriptPath: string): boolean {
+    // The browser resolves it against the script's URL, and ignores it for another origin.
+    const url = URL.parse(allowed.trim(), `http://gateway.invalid${scriptPath}`)
+    if (!url) return true
+    try {
+      // Decoded, as pages are matched decoded.
+      return isScopeOver(decodeURIComponent(url.pathname))
+    } catch {
+      return true
+    }
+  }
+
+  return {
+    isReachedFrom: (scriptPath) => {
+      const folderLength = scriptPath.lastIndexOf('/') + 1
+      if (folderLength > page.length) return scriptPath.startsWith(below)
+      return page.startsWith(scriptPath.slice(0, folderLength))
+    },
+    isReachedBy,
+  }
+}
+
+// Routes that take bearer tokens, as protected resources of OAuth (RFC 9728).
+
+const wellKnown = '/.well-known/oauth-protected-resource'
+
+/** The part of a route that makes it a protected resource. */
+interface ResourceRoute {
+  readonly path: string
+  readonly auth: string
+  readonly host?: string | undefined
+  /** Who the Authorization field belongs to; default: the gateway. */
+  readonly authorization?: string | undefined
+}
+
+/** Whether a route takes bearer tokens. */
+export function takesTokens({ auth, authorization }: Pick<ResourceRoute, 'auth' | 'authorization'>): boolean {
+  return authorization !== 'backend' && (auth === 'bearer' || auth === 'any' || auth === 'optional')
+}
+
+/** The paths at which route metadata is published: the well-known path followed by that of the route (3.1). */
+function metadataPathsOf(routes: readonly ResourceRoute[]): ReadonlySet<string> {
+  return new Set(routes.filter(takesTokens).map(metadataPath))
+}
+
+export function metadataPath({ path }: Pick<ResourceRoute, 'path'>): string {
+  return wellKnown + prefixOf(path)
+}
+
+/** The resource identifier (1.2): the URL of the route as clients see it, without a trailing slash. */
+export function resourceUrl(route: Pick<ResourceRoute, 'path' | 'host'>, publicOrigin: string): string {
+  return originOf(route, publicOrigin) + prefixOf(route.path)
+}
+
+export function metadataUrl(route: Pick<ResourceRoute, 'path' | 'host'>, publicOrigin: string): string {
+  return originOf(route, publicOrigin) + metadataPath(route)
+}
+
+function prefixOf(path: string): string {
+  return parseRequestTarget(path)?.path.replace(/\/$/, '') ?? ''
+}
+
+/** Like `publicUrl`, but with the host of the route, if it has one. */
+function originOf({ host }: Pick<ResourceRoute, 'host'>, publicOrigin: string): string {
+  if (host === undefined) return publicOrigin
+  const url = new URL(publicOrigin)
+  url.hostname = host
+  return url.origin
+}
+
+/** The part of a route that decides whether page visits sign in. */
+interface SignInRoute {
+  readonly host?: string | undefined
+  readonly browser?: { readonly signIn: boolean } | undefined
+}
+
+/**
+ * The path on every host by which a portal on its own host returns visitors. Not in the table of own paths, as it
+ * exists only with such a portal.
+ */
+export const signInReturnPath = '/api/v1/accounts/sign-in'
+
+/** Whether page visits sign in on another host than that of the page. */
+export function returnsToOtherHosts(
+  portal: { enabled: boolean; host?: string | undefined },
+  routes: readonly SignInRoute[],
+) {
+  return portal.enabled && portal.host !== undefined && routes.some(({ browser }) => browser?.signIn === true)
+}
+
+/**
+ * The hosts that people may be returned to, in lower case, with their origins: those of routes with `browser.signIn`,
+ * and that of `publicUrl` for routes that name none.
+ */
+export function signInHostsOf(
+  routes: readonly SignInRoute[],
+  publicOrigin: string,
+): ReadonlyMap<string, string> {
+  const origins = routes
+    // A wildcard names no host to lead to.
+    .filter(({ host, browser }) => browser?.signIn === true && !isWildcard(host))
+    .map((route) => originOf(route, publicOrigin))
+  return new Map(origins.map((origin) => [new URL(origin).hostname, origin]))
 }

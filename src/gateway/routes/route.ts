@@ -1,6 +1,6 @@
 import type { Access, RouteRate } from '#identity/access.ts'
 import type { RequestTarget } from './request-target.ts'
-import type { ResponseHeaders } from './response-headers.ts'
+import type { ResponseCaching, ResponseHeaders } from './response-fields.ts'
 
 /** Who may call a route, and how often. */
 export interface GatedRoute {
@@ -23,7 +23,7 @@ export interface BrowserAccess {
 
 /** A compiled route: it holds everything that a matching request needs. */
 export interface Route<Upstream> extends GatedRoute {
-  /** In lower case, or a wildcard (host-lookup.ts); undefined = any. */
+  /** In lower case, or a wildcard (hosts.ts); undefined = any. */
   readonly host: string | undefined
   /** Without a trailing slash; empty for the catch-all route. */
   readonly prefix: string
@@ -91,16 +91,6 @@ export interface CostTerm {
  */
 export type DestinationForm = 'forwarded' | 'public' | 'target'
 
-/** What caches are told about responses of a route that authenticates its callers. */
-export interface ResponseCaching {
-  /** The request fields that identify the caller, as `Vary` lists them. */
-  readonly names: readonly string[]
-  /** `Vary` with these names, ended by CR LF. */
-  readonly varyLine: string
-  /** `Vary` and `Cache-Control: private`, for a response to an authenticated caller. */
-  readonly privateLines: string
-}
-
 /** The methods announced for a route that allows any: those that RFC 9110 9 defines for resources, and PATCH. */
 export const standardMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
@@ -125,7 +115,7 @@ function dropSegments(path: string, count: number): string {
 
 /** Routes that share a host and a prefix, and differ in the method. */
 export interface RouteGroup<Upstream> {
-  /** In lower case, or a wildcard (host-lookup.ts); undefined = any. */
+  /** In lower case, or a wildcard (hosts.ts); undefined = any. */
   readonly host: string | undefined
   /** Without a trailing slash. */
   readonly prefix: string

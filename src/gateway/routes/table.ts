@@ -1,9 +1,7 @@
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { type AmbiguityIndex, createAmbiguityIndex } from './ambiguity-index.ts'
-import { createHostLookup, hostsOverlap } from './host-lookup.ts'
-import { ambiguousHostError, plainHostName } from './host-name.ts'
-import { otherRouteDetail, pathFaults } from './path-faults.ts'
-import { foldCase, type RequestTarget } from './request-target.ts'
+import { ambiguousHostError, createHostLookup, hostsOverlap, plainHostName } from './hosts.ts'
+import { foldCase, otherRouteDetail, pathFaults, type RequestTarget } from './request-target.ts'
 import { groupRoutes, type Route, type RouteGroup, routeFor, standardMethods } from './route.ts'
 
 type RouteMatch<Upstream> =

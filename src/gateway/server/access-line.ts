@@ -5,8 +5,7 @@ import { memoize, memoizeBounded } from '#platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.ts'
 import { copyString } from '#platform/text.ts'
 import type { Arrival } from '../arrival/arrival.ts'
-import { callerTextsOf } from '../arrival/caller-texts.ts'
-import { clientClosedRequest, type Outcome, principalOf } from '../arrival/outcome.ts'
+import { callerTextsOf, clientClosedRequest, type Outcome, principalOf } from '../arrival/outcome.ts'
 
 /**
  * The members of a request's line in the access log, each followed by a comma.

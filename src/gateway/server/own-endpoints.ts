@@ -8,7 +8,8 @@ import { IncomingMessage, ServerResponse } from '#platform/http.ts'
 import { type Arrival, attachArrival } from '../arrival/arrival.ts'
 import { destinationOf, recordStatus } from '../arrival/outcome.ts'
 import { brokenBodyError, sendProblem } from '../refusals/send-problem.ts'
-import { type OwnPaths, portalMethods, unlistedMethod } from '../routes/own-paths.ts'
+import { portalMethods, unlistedMethod } from '../routes/own-operations.ts'
+import type { OwnPaths } from '../routes/own-paths.ts'
 import { ExchangeResponse } from './exchange-response.ts'
 
 /** The part of Fastify that is needed here: it serves these endpoints. */

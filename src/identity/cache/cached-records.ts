@@ -1,9 +1,8 @@
 import { compactDigest } from '#platform/secrets/keys.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import { keyQuotaSubject } from '#store/quotas.ts'
 import type { SecretKey } from '#store/secret-keys.ts'
-import type { Session } from '#store/sessions.ts'
-import type { BlockedSubject } from '#store/subjects.ts'
+import type { BlockedSubject, Session } from '#store/sessions.ts'
 import type { CachedAccount, CachedKey, CachedSession, CachedSubject } from '../directory.ts'
 import type { Profile } from '../principal.ts'
 

@@ -1,6 +1,6 @@
 import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
-import type { SigningKeyStore, StoredSigningKey } from '#store/signing-keys.ts'
+import type { SigningKeyStore, StoredSigningKey } from '#store/key-store.ts'
 import type { CachedAccount, CachedKey } from '../directory.ts'
 
 /**

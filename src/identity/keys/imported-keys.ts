@@ -1,7 +1,6 @@
 import type { MonotonicClock } from '#platform/clock.ts'
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
-import type { ImportedKeyStore } from '#store/imported-keys.ts'
-import { digestText } from '#store/keys.ts'
+import { digestText, type ImportedKeyStore } from '#store/key-store.ts'
 import { createLru } from '../cache/lru.ts'
 import type { Directory } from '../directory.ts'
 

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { MonotonicClock } from '#platform/clock.ts'
-import { createLocalRates } from '#store/local-rates.ts'
-import type { InstanceCounts, Rate, RateResult, RateStore } from '#store/rates.ts'
+import {
+  createLocalRates,
+  type InstanceCounts,
+  type Rate,
+  type RateResult,
+  type RateStore,
+} from '#store/rates.ts'
 
 /** Counts requests, across instances as long as the store is reachable. */
 export interface RateLimiter {

@@ -1,7 +1,7 @@
 import { emailLengthMax } from '#accounts/account-input.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { assertGoodPassword, type Passwords } from '#platform/secrets/passwords.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { Visitor } from '#store/sessions.ts'
 import {
   createPortalSessions,

@@ -1,5 +1,4 @@
-import type { Account } from '#store/account.ts'
-import type { AccountReader } from '#store/accounts.ts'
+import type { Account, AccountReader } from '#store/accounts.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { portalKeyId } from '#store/secret-keys.ts'
 import type { Session, SessionStore, Visitor } from '#store/sessions.ts'

@@ -1,4 +1,4 @@
-import { type Account, adminRole } from '#store/account.ts'
+import { type Account, adminRole } from '#store/accounts.ts'
 
 /** Who needs a second factor to use the portal. */
 export const secondFactorPolicies = ['nobody', 'admins', 'everybody'] as const

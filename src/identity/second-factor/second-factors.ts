@@ -14,8 +14,7 @@ import {
   stepOfCode,
 } from '#platform/secrets/one-time-codes.ts'
 import { type KeySource, keysOf, type Sealer } from '#platform/secrets/sealing.ts'
-import type { Account } from '#store/account.ts'
-import type { AccountReader } from '#store/accounts.ts'
+import type { Account, AccountReader } from '#store/accounts.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
 import type { SecondFactorStore, SecondFactorUse } from '#store/portal.ts'
 import type { Visitor } from '#store/sessions.ts'

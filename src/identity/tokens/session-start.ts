@@ -4,8 +4,7 @@ import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { isForeignKey } from '#platform/secrets/key-format.ts'
 import { digestOf, findKey, isApiKeyOf, parseKey } from '#platform/secrets/keys.ts'
-import type { Account } from '#store/account.ts'
-import type { AccountReader } from '#store/accounts.ts'
+import type { Account, AccountReader } from '#store/accounts.ts'
 import {
   keyOfSession,
   keyState,

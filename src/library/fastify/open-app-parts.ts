@@ -26,7 +26,7 @@ import {
 import { createApiOptions } from '#runtime/assembly/own-endpoints.ts'
 import { openStoreMonitor } from '#runtime/assembly/store-monitor.ts'
 import { openStoreParts } from '#runtime/assembly/store-parts.ts'
-import type { StoreHealth } from '#store/diagnostics.ts'
+import type { StoreHealth } from '#store/store-health.ts'
 import type { AppArrival } from './app-arrival.ts'
 
 /** The parts of the gateway that work within an app, on a store of their own. */

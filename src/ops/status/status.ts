@@ -1,7 +1,7 @@
 import { readTargetAddress } from '#http/outgoing/target-address.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { Clock } from '#platform/clock.ts'
-import type { StoreHealth, StoreState } from '#store/diagnostics.ts'
+import type { StoreHealth, StoreState } from '#store/store-health.ts'
 import type { PackedSnapshot } from '../metrics/metrics.ts'
 import { type FigureNames, type Figures, figuresOf } from './figures.ts'
 import { createHistory, type Point, type Sample, sampleMs } from './history.ts'

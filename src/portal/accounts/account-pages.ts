@@ -1,20 +1,18 @@
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
-import type { Account } from '#store/account.ts'
-import type { AccountChanges } from '#store/accounts.ts'
-import { confirmPassword } from '../confirm-password.ts'
+import type { Account, AccountChanges } from '#store/accounts.ts'
 import type { NoticeName } from '../forms/flash-notices.ts'
 import { type FormRefusal, formRefusal } from '../forms/refusal.ts'
 import { furtherKeysOf, revokeKey } from '../integration/further-key-pages.ts'
 import { replaceKey } from '../integration/integration-pages.ts'
+import { readSessionsPage, sessionEnded } from '../own-account-pages.ts'
 import type { PathsOf } from '../page-access.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'
-import type { CreatePages, PortalPage } from '../portal-page.ts'
+import { type CreatePages, confirmPassword, type PortalPage } from '../portal-page.ts'
 import { type PageResult, redirectTo } from '../portal-response.ts'
-import { endPortalSession, endSession, readSessionsPage } from '../sessions-pages.ts'
+import { deleteAccountPage } from '../views/accounts/account-forms.ts'
 import { type AccountView, accountPage } from '../views/accounts/account-page.ts'
-import { deleteAccountPage } from '../views/accounts/delete-page.ts'
-import { assertKnownCase, planIn, profileOf } from './account-form.ts'
+import { assertKnownCase, planIn, profileOf } from './new-account-pages.ts'
 
 type ActionName =
   PathsOf<'admin', 'POST'> extends infer Path
@@ -64,12 +62,16 @@ export const accountPages: CreatePages = (options) => {
     createPage('reset-api-key', (context, account) => resetKey(context, account, 'apiKey')),
     createPage('end-overlap', endOverlap),
     createPage('keys/revoke', (context, { id }) => revokeKey(context, id, `/accounts/${id}`)),
-    createPage('end', (context, { id }) => endSession(context, id, `/accounts/${id}`)),
+    createPage('end', async ({ actions, form }, { id }) =>
+      sessionEnded(`/accounts/${id}`, await actions.sessions.end(id, form('session'))),
+    ),
     createPage('end-all', async ({ actions }, { id }) => {
       await actions.sessions.endAllTokens(id)
       return redirectTo(`/accounts/${id}`, 'sessions-ended')
     }),
-    createPage('end-portal', (context, { id }) => endPortalSession(context, id, `/accounts/${id}`)),
+    createPage('end-portal', async ({ actions, form }, { id }) =>
+      sessionEnded(`/accounts/${id}`, await actions.sessions.endPortal(id, form('session'))),
+    ),
     createPage('end-all-portal', async ({ actions }, { id }) => {
       await actions.sessions.endAllPortal(id)
       return redirectTo(`/accounts/${id}`, 'sessions-ended')

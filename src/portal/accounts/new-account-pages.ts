@@ -1,17 +1,20 @@
+import { noPlan, similarRole } from '#accounts/account-input.ts'
 import { noKey } from '#accounts/keys/default-keys.ts'
 import { tryCreateSetupLink } from '#accounts/setup-links.ts'
 import { recordReason } from '#gateway/arrival/outcome.ts'
+import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import { defaultKeyOf, type StoredKey } from '#store/secret-keys.ts'
+import type { Form } from '../forms/body.ts'
 import { formRefusal } from '../forms/refusal.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'
 import type { CreatePages } from '../portal-page.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import type { PageResult } from '../portal-response.ts'
+import type { Texts } from '../texts/texts.ts'
+import { newAccountPage } from '../views/accounts/account-forms.ts'
 import { accountPage, type OneTimeSecrets } from '../views/accounts/account-page.ts'
-import { newAccountPage } from '../views/accounts/new-account-page.ts'
-import { assertKnownCase, planIn, profileOf } from './account-form.ts'
 
 /** The page to create one account, for Admins. */
 export const newAccountPages: CreatePages = (options) => [
@@ -81,4 +84,36 @@ function showNewAccount(
   const sessions = { items: [], nextCursor: undefined, isFirstPage: true }
   const view = { account, keys, furtherKeys: [], sessions, portalSessions: [], oneTimeSecrets }
   return context.show((frame) => accountPage(frame, view))
+}
+
+/**
+ * Rejects a role that differs only in case from one that routes name: it would silently match none of them.
+ * @throws GatehouseError `request-invalid`
+ */
+export function assertKnownCase(
+  role: string,
+  known: readonly string[],
+  texts: Pick<Texts['accounts'], 'wrongCase'>,
+): void {
+  const similar = similarRole(role, known)
+  if (similar === undefined) return
+  throw invalidField('role', texts.wrongCase(similar))
+}
+
+/** The plan that a form gives to an account: undefined = none. A form without the field changes nothing. */
+export function planIn({ plan }: { readonly plan: string }, before?: string): string | undefined {
+  if (plan === '') return before
+  return plan === noPlan ? undefined : plan
+}
+
+/** The fields of an account form, as submitted. */
+export function profileOf(form: Form) {
+  const text = (name: string) => form(name).trim()
+  return {
+    email: text('email'),
+    firstName: text('firstName'),
+    lastName: text('lastName'),
+    role: text('role'),
+    plan: text('plan'),
+  }
 }

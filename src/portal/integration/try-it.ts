@@ -1,11 +1,12 @@
 import type { RouteOptions } from '#gateway/routes/compile.ts'
-import { isWildcard } from '#gateway/routes/host-lookup.ts'
-import { accessTokenPath, createOwnPaths, type PublicPath } from '#gateway/routes/own-paths.ts'
+import { isWildcard } from '#gateway/routes/hosts.ts'
+import { accessTokenPath, type PublicPath } from '#gateway/routes/own-operations.ts'
+import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import { keyField } from '#identity/keys/carriers.ts'
 import { isRecord, parseJson } from '#platform/json.ts'
 import { hideKnownSecrets, type KnownSecret, longestSpelling } from '#platform/secrets/hide-secrets.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'
 import type { Texts } from '../texts/texts.ts'
 import {
@@ -25,22 +26,28 @@ interface CallableRoute extends TryItRoute {
 /** How much of a body is shown. */
 const shownBodyLengthMax = 2_000
 
-/** Whether a route would admit an account, with a key that is not limited. */
-export function admits({ auth, roles, verifiedOnly }: RouteOptions, account: Account): boolean {
-  if (auth === 'deny' || auth === 'none') return auth === 'none'
-  return (roles?.includes(account.role) ?? true) && (account.isVerified || !verifiedOnly)
+/** The routes that would admit the account, with a key that is not limited; public ones last. */
+export function admittingRoutes(
+  routes: readonly RouteOptions[],
+  { role, isVerified }: Account,
+): readonly RouteOptions[] {
+  return routes
+    .filter(({ auth, roles, verifiedOnly }) => {
+      if (auth === 'deny' || auth === 'none') return auth === 'none'
+      return (roles?.includes(role) ?? true) && (isVerified || !verifiedOnly)
+    })
+    .toSorted((one, other) => Number(one.auth === 'none') - Number(other.auth === 'none'))
 }
 
-/** The routes that would admit the account, with the method that they are tried with unless another is chosen. */
+/** Those that can be tried, with the method that they are tried with unless another is chosen. */
 export function callableRoutes(routes: readonly RouteOptions[], account: Account): readonly CallableRoute[] {
-  return routes
-    .filter((route) => admits(route, account) && !isWildcard(route.host))
+  return admittingRoutes(routes, account)
+    .filter(({ host }) => !isWildcard(host))
     .map(({ name, path, host, auth, methods = ['GET'] }) => {
       const method = methods.includes('GET') ? 'GET' : (methods[0] ?? 'GET')
       return { name, path, host, auth, method }
     })
     .filter(({ method }) => triedMethods.includes(method))
-    .toSorted((one, other) => Number(one.auth === 'none') - Number(other.auth === 'none'))
 }
 
 /** Creates the function that calls this gateway through its own listener, as any client would. */

@@ -2,8 +2,6 @@ import { recordAccount } from '#gateway/arrival/outcome.ts'
 import { TakeOverNeeded } from '#identity/oidc/oidc-sign-in.ts'
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { Beginning, Flow } from '../cookies/oidc-cookies.ts'
-import type { PageContext, SignedInContext } from '../page-context.ts'
 import {
   callbackPath,
   confirmPath,
@@ -12,8 +10,9 @@ import {
   startPath,
   startSignInPath,
   takeOverPath,
-} from '../paths.ts'
-import type { PortalProvider } from '../portal-oidc.ts'
+} from '../page-access.ts'
+import type { PageContext, SignedInContext } from '../page-context.ts'
+import type { Beginning, Flow, PortalProvider } from '../portal-oidc.ts'
 import { type CreatePages, queryOf } from '../portal-page.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import { continueTo, leaveTo, type PageResult, redirectTo } from '../portal-response.ts'

@@ -2,7 +2,6 @@ import type { RouteOptions } from '#gateway/routes/compile.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { badge, card, emptyState, icon, staticNotice } from '#platform/pages/parts.ts'
-import type { ApiGroup, ApiOperation } from '../api-document.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './layout.ts'
 import { cell, codeBlock, titleRow } from './parts.ts'
@@ -21,6 +20,40 @@ interface ApiView {
   readonly publicOrigin: string
   readonly documentPath: string
   readonly carriers: Carriers
+}
+
+/** An operation of the gateway's own endpoints, as its page shows it. */
+export interface ApiOperation {
+  readonly method: string
+  readonly path: string
+  readonly summary: string
+  readonly description: string
+  readonly isForAnyone: boolean
+  readonly parameters: readonly {
+    readonly name: string
+    readonly in: string
+    readonly isRequired: boolean
+    readonly description: string
+  }[]
+  /** undefined = there is none. */
+  readonly body: ApiContent | undefined
+  readonly responses: readonly ({
+    readonly status: string
+    readonly description: string
+  } & Partial<ApiContent>)[]
+}
+
+export interface ApiContent {
+  readonly type: string
+  /** JSON; undefined = the document has none. */
+  readonly example: string | undefined
+}
+
+/** Operations about one thing. */
+export interface ApiGroup {
+  readonly name: string
+  readonly description: string
+  readonly operations: readonly ApiOperation[]
 }
 
 /** What can be called, and how. */

@@ -1,6 +1,6 @@
 import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
 import { icon, notice } from '#platform/pages/parts.ts'
-import { confirmByPasskeyPath, confirmPath } from '../paths.ts'
+import { confirmByPasskeyPath, confirmPath } from '../page-access.ts'
 import {
   emptyForm,
   type FormState,

@@ -4,7 +4,7 @@ import { exactTime } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { card, notice } from '#platform/pages/parts.ts'
 import { recoveryCodesCount } from '#platform/secrets/one-time-codes.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { SecondFactor } from '#store/portal-access.ts'
 import {
   actionRow,

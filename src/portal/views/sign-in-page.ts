@@ -1,6 +1,6 @@
 import { emailLengthMax } from '#accounts/account-input.ts'
 import { type Html, html } from '#platform/pages/html.ts'
-import { confirmPath, startSignInPath, takeOverPath } from '../paths.ts'
+import { confirmPath, startSignInPath, takeOverPath } from '../page-access.ts'
 import { field, form, formMessage } from './form.ts'
 import {
   emptyForm,

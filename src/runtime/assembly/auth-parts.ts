@@ -24,7 +24,7 @@ import {
 } from '#identity/tokens/revocation-feed.ts'
 import { createKeyPairCheck, createSessionStart } from '#identity/tokens/session-start.ts'
 import { createSessions, type Sessions } from '#identity/tokens/sessions.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { CallerAuthConfig, CallerParts } from './store-parts.ts'
 
 interface AuthPartsOptions

@@ -4,23 +4,23 @@ import { deliverInBackground } from '#accounts/mails/outbox.ts'
 import type { ApiOptions } from '#api/api.ts'
 import type { SignInReturnOptions } from '#api/register-portal.ts'
 import { createReturnKeys, type IsReturnPath } from '#gateway/browser/sign-in-return.ts'
-import { returnsToOtherHosts, signInHostsOf } from '#gateway/routes/route-urls.ts'
+import { returnsToOtherHosts, signInHostsOf } from '#gateway/routes/own-paths.ts'
 import type { OpenCallers } from '#gateway/server/open-callers.ts'
-import { createBlockedSubjects, type BlockedSubjectsOf } from '#identity/issuers/subjects.ts'
+import { type BlockedSubjectsOf, createBlockedSubjects } from '#identity/issuers/subjects.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { createOidcProvider } from '#identity/oidc/provider.ts'
 import { createSignInCodes } from '#identity/portal/sign-in-codes.ts'
 import type { TokenCookie } from '#platform/cookie-attributes.ts'
 import { readVersion } from '#platform/package.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
-import { createPortalCookie, type PortalCookie } from '#portal/cookies/portal-cookie.ts'
-import { createPortalPasskeys } from '#portal/cookies/portal-passkeys.ts'
+import { createPortalCookie, type PortalCookie } from '#portal/cookies.ts'
+import { callbackPathOf } from '#portal/page-access.ts'
 import type { PortalSignInReturn } from '#portal/page-context.ts'
-import { callbackPathOf } from '#portal/paths.ts'
 import { createPortal } from '#portal/portal.ts'
 import { createPortalOidc, type PortalOidc } from '#portal/portal-oidc.ts'
+import { createPortalPasskeys } from '#portal/portal-passkeys.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
-import { createAccountServices, lazyMailer, portalUrlOf, type AccountServices } from './account-services.ts'
+import { type AccountServices, createAccountServices, lazyMailer, portalUrlOf } from './account-services.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import { createReceiversFrom } from './events.ts'
 import type { GateChecks } from './gate-parts.ts'
@@ -178,5 +178,8 @@ function portalOidc(
     }),
     signIn: signInAt(options),
   }))
-  return createPortalOidc({ providers, acceptsPasswords, sealer: createSealer(sealingKeys), cookie, clock })
+  return createPortalOidc(
+    { providers, acceptsPasswords },
+    { sealer: createSealer(sealingKeys), cookie, clock },
+  )
 }

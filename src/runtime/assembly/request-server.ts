@@ -1,6 +1,6 @@
 import type { LoadedConfig } from '#config/load.ts'
 import type { PackedSnapshot } from '#ops/metrics/metrics.ts'
-import type { StoreHealth, StoreState } from '#store/diagnostics.ts'
+import type { StoreHealth, StoreState } from '#store/store-health.ts'
 import type { WorkerUrls } from './worker-listeners.ts'
 
 /** Serves the requests: this process, or several workers that share a port. */

@@ -4,8 +4,7 @@ import { everySecond } from '#platform/clock.ts'
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
-import type { StoreDiagnostics, StoreState } from '#store/diagnostics.ts'
-import { isStoreFailure } from '#store/store-failure.ts'
+import { isStoreFailure, type StoreDiagnostics, type StoreState } from '#store/store-health.ts'
 
 interface StoreMonitorOptions {
   readonly store: StoreDiagnostics

@@ -1,8 +1,8 @@
 import type { ConfigSnapshot } from '#config/config.ts'
 import type { FetchedKeySet, FetchReason, KeySetLocation } from '#identity/issuers/key-set-fetches.ts'
 import type { PackedSnapshot } from '#ops/metrics/metrics.ts'
-import type { StoreHealth, StoreState } from '#store/diagnostics.ts'
 import type { Rate, RateResult } from '#store/rates.ts'
+import type { StoreHealth, StoreState } from '#store/store-health.ts'
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 
 /** The ports of a worker's listeners; undefined = not configured. */

@@ -1,5 +1,4 @@
-import { rateKey } from '#store/local-rates.ts'
-import type { InstanceCounts, RateResult } from '#store/rates.ts'
+import { type InstanceCounts, type RateResult, rateKey } from '#store/rates.ts'
 import type { Channel } from './channel.ts'
 import type { RateRequest, RequestsToFleet } from './messages.ts'
 

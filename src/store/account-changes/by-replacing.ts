@@ -1,34 +1,36 @@
-import type { Account } from '../account.ts'
-import type { AccountStore, AccountUpdate } from '../accounts.ts'
+import type { Account, AccountStore, AccountUpdate } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
-import type { KeyStore } from '../keys.ts'
+import type { KeyStore } from '../key-store.ts'
 import type { PortalStore } from '../portal.ts'
 import type { EmailLink, OneTimeLink } from '../portal-access.ts'
 import type { SessionStore } from '../sessions.ts'
-import { withChanges, withoutSessions } from './account-changes.ts'
 import {
   withAddedKey,
   withApiKey,
+  withChanges,
   withoutPreviousKey,
   withoutSecretKey,
+  withoutSessions,
   withRenamedKey,
   withResealed,
   withSecretKey,
-} from './key-changes.ts'
-import { withChangedPasskey, withPasskey, withUsedPasskey } from './passkey-changes.ts'
+} from './account-changes.ts'
 import {
   nextPortal,
+  withChangedPasskey,
   withIdentity,
   withNetwork,
   withoutIdentities,
   withoutPortalSessions,
   withoutSecondFactor,
+  withPasskey,
   withPassword,
   withPasswordAttempt,
   withRecoveryCodes,
   withSecondFactor,
   withSettledAttempt,
   withUsedFactor,
+  withUsedPasskey,
   withVerifiedEmail,
 } from './portal-changes.ts'
 

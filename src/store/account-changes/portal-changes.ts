@@ -1,17 +1,28 @@
 import { isSameText } from '#platform/secrets/constant-time.ts'
-import { type Account, emailKey, mayBeAnothers } from '../account.ts'
-import { withAttempt, withoutAttempt } from '../password-failures.ts'
-import type { AttemptOutcome, IdentityLink, PasswordChange, SecondFactorUse } from '../portal.ts'
+import { type Account, emailKey, mayBeAnothers } from '../accounts.ts'
+import type {
+  AttemptOutcome,
+  IdentityLink,
+  PasskeyAdded,
+  PasskeyAddition,
+  PasskeyUse,
+  PasskeyUsed,
+  PasswordChange,
+  SecondFactorUse,
+} from '../portal.ts'
 import {
   hasBeenUsed,
   identitiesMax,
   noPortalAccess,
   type OneTimeLink,
+  type Passkey,
   type PortalAccess,
+  passkeysOf,
   type SecondFactor,
+  withAttempt,
+  withoutAttempt,
 } from '../portal-access.ts'
 import { nextRevision, nextSessionEpoch } from './account-changes.ts'
-import { unlessEmpty } from './passkey-changes.ts'
 
 // What each verb of the portal turns an account into; undefined = rejected. Both adapters save the result only if the
 // account has not changed since, so a link works only once, even if it is used twice at the same time.
@@ -166,4 +177,65 @@ export function withoutSecondFactor(account: Account, part: 'all' | 'app'): Acco
   return nextPortal(account, {
     secondFactor: part === 'all' ? undefined : unlessEmpty({ ...secondFactor, sealed: undefined }),
   })
+}
+
+export function withPasskey(
+  account: Account,
+  { passkey, challengeAt, recoveryDigests, passkeysMax }: PasskeyAddition,
+): Account | Exclude<PasskeyAdded, 'added' | 'unknown'> {
+  const { portal } = account
+  const passkeys = passkeysOf(portal)
+  if (isReplayed(portal, challengeAt)) return 'replayed'
+  if (passkeys.some(({ id }) => id === passkey.id)) return 'exists'
+  if (passkeys.length >= passkeysMax) return 'too-many'
+  const { secondFactor = { enabledAt: passkey.createdAt, lastStep: 0, recoveryDigests } } = portal
+  return withFactor(account, { ...secondFactor, passkeys: [...passkeys, passkey] }, challengeAt)
+}
+
+export function withUsedPasskey(
+  account: Account,
+  { id, counter, challengeAt, now }: PasskeyUse,
+): Account | Exclude<PasskeyUsed, 'used'> {
+  const { portal } = account
+  const { secondFactor } = portal
+  const used = passkeysOf(portal).find((each) => each.id === id)
+  if (!secondFactor || !used) return 'unknown'
+  if (isReplayed(portal, challengeAt)) return 'replayed'
+  // Authenticators that do not count always tell 0 (WebAuthn 7.2).
+  if ((counter > 0 || used.counter > 0) && counter <= used.counter) return 'counter'
+  const passkeys = replaced(secondFactor, id, { ...used, counter, usedAt: now })
+  return withFactor(account, { ...secondFactor, passkeys }, challengeAt)
+}
+
+/** undefined where there is no such passkey. */
+export function withChangedPasskey(
+  account: Account,
+  { id, name }: { readonly id: string; readonly name: string | undefined },
+): Account | undefined {
+  const { secondFactor } = account.portal
+  const passkey = passkeysOf(account.portal).find((each) => each.id === id)
+  if (!secondFactor || !passkey) return undefined
+  const passkeys = replaced(secondFactor, id, name === undefined ? undefined : { ...passkey, name })
+  return withFactor(account, unlessEmpty({ ...secondFactor, passkeys }))
+}
+
+function replaced({ passkeys = [] }: SecondFactor, id: string, by: Passkey | undefined): readonly Passkey[] {
+  return passkeys.flatMap((each) => (each.id === id ? (by ?? []) : each))
+}
+
+/** Recovery codes alone are no second factor. */
+function unlessEmpty(factor: SecondFactor): SecondFactor | undefined {
+  return factor.sealed === undefined && (factor.passkeys ?? []).length === 0 ? undefined : factor
+}
+
+function isReplayed({ passkeyChallengeAt = 0 }: PortalAccess, challengeAt: number): boolean {
+  return challengeAt <= passkeyChallengeAt
+}
+
+function withFactor(
+  account: Account,
+  secondFactor: SecondFactor | undefined,
+  passkeyChallengeAt = account.portal.passkeyChallengeAt,
+): Account {
+  return nextRevision(account, { portal: { ...account.portal, secondFactor, passkeyChallengeAt } })
 }

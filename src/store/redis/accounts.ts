@@ -1,16 +1,24 @@
-import { type Account, adminRole, emailKey, isActiveAdmin } from '../account.ts'
 import { accountsByReplacing, type Replace, type Replacement } from '../account-changes/by-replacing.ts'
-import type { ListedAccount } from '../account-filter.ts'
-import type { AccountCreation, AccountReader, AccountStore, TermEntry } from '../accounts.ts'
+import { search, type TermIndex, termsOf } from '../account-search.ts'
+import {
+  type Account,
+  type AccountCreation,
+  type AccountReader,
+  type AccountStore,
+  adminRole,
+  emailKey,
+  isActiveAdmin,
+  type ListedAccount,
+  type TermEntry,
+} from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
-import { indexChange } from '../imported-keys.ts'
+import { indexChange } from '../key-store.ts'
 import { identityChange } from '../portal-access.ts'
-import { search, type TermIndex, termsOf } from '../search.ts'
+import { accountText, parseAccount } from './data-layout.ts'
 import { createAccountLists } from './filter-accounts.ts'
 import { importAccounts } from './import-accounts.ts'
 import type { Connection, TimedMember } from './open-connection.ts'
 import { forgetSessions } from './open-session-index.ts'
-import { accountText, parseAccount } from './record-texts.ts'
 import { loadScript } from './scripts.ts'
 import { storeFormat } from './store-identity.ts'
 import { usageKeysOf } from './usage.ts'

@@ -1,4 +1,11 @@
-import { type AuditStore, auditClasses } from '../audit.ts'
+import {
+  type AuditChain,
+  type AuditClass,
+  type AuditStore,
+  auditClasses,
+  type ChainedEntry,
+  type EventStore,
+} from '../audit.ts'
 import {
   isPast,
   type LoggedAuditEntry,
@@ -7,6 +14,7 @@ import {
   parseAuditEntry,
   skippedFrom,
 } from '../audit-entry.ts'
+import type { RecordOf } from '../backup/records.ts'
 import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'
 
@@ -41,7 +49,7 @@ export function createAuditStore(connection: Connection): AuditStore {
       // The cast is sound: the script returns nothing else.
       const [next, found] = answer as [string, [string, string[]][]]
       if (next === '' && found.length === 0) await confirmAbsence()
-      const logged = found.map(toEntry)
+      const logged = found.map(toLogged)
       const entries = logged.filter((entry) => matchesFilter(entry, filter))
       return { entries, before: next === '' || isPast(logged, filter) ? undefined : next }
     },
@@ -65,6 +73,115 @@ export function createAuditStore(connection: Connection): AuditStore {
 }
 
 /** A stream entry: its ID, and its only field. */
-function toEntry([position, fields]: [string, string[]]): LoggedAuditEntry {
+function toLogged([position, fields]: [string, string[]]): LoggedAuditEntry {
   return { ...parseAuditEntry(fields[1] ?? '{}'), position }
+}
+
+const replaceScript = loadScript('replace-receiver')
+const onceScript = loadScript('append-audit-once', { isAudited: true })
+
+/** Receivers are fields of one hash; the IDs of what is told once are keys that expire. */
+export function createEventStore({ keys, ask, run, runAudited, confirmAbsence }: Connection): EventStore {
+  return {
+    readReceivers: async () => {
+      const fields = await ask((client) => client.hgetall(keys.eventReceivers))
+      if (Object.keys(fields).length === 0) await confirmAbsence()
+      return new Map(Object.entries(fields))
+    },
+    replaceReceiver: async ({ id, before, after }) => {
+      if (before === '') await confirmAbsence()
+      return (await run(replaceScript, [keys.eventReceivers], [id, before, after])) === 1
+    },
+    readAuditAfter: async ({ after, limit }) => {
+      const start = after === '' ? '-' : `(${after}`
+      // The cast is sound: the script returns nothing else.
+      const [, found] = (await run(
+        readScript,
+        [keys.audit, keys.ownAudit],
+        ['oldest', start, limit, limit, '', ''],
+      )) as [string, [string, string[]][]]
+      if (found.length === 0) await confirmAbsence()
+      return found.map(([position, [, text = '']]) => ({ position, text }))
+    },
+    appendAuditOnce: async ({ id, keptUntil, entry }) => {
+      await confirmAbsence()
+      return (await runAudited(onceScript, [keys.auditOnce(id)], [keptUntil], entry)) === 1
+    },
+  }
+}
+
+type AuditReader = Pick<AuditStore, 'readAuditChain' | 'readAuditChains'>
+
+const pageSize = 500
+/** How often reading begins again because entries were trimmed meanwhile. */
+const attemptsMax = 3
+
+/** The audit log up to the ends of its chains, in its order, and then the chains. */
+export async function* readAudit(
+  store: AuditReader,
+  ends: readonly AuditChain[],
+): AsyncGenerator<readonly (RecordOf<'audit'> | RecordOf<'auditChain'>)[]> {
+  const { chains, firstPages } = await readBeginning(store, ends)
+  const [acts, own] = chains.map((chain, index) => entriesOf(store, chain, firstPages[index] ?? []))
+  if (acts && own) yield* inOrder(acts, own)
+  yield chains.map(({ class: name, trimmed, last }) => ({ kind: 'auditChain', class: name, trimmed, last }))
+}
+
+/** The first entries, and the links that precede them. */
+async function readBeginning({ readAuditChain, readAuditChains }: AuditReader, ends: readonly AuditChain[]) {
+  let chains = ends
+  for (let attempt = 1; ; attempt++) {
+    const firstPages = await Promise.all(
+      auditClasses.map((name) => readAuditChain({ class: name, after: undefined, limit: pageSize })),
+    )
+    const now = await readAuditChains()
+    const isSame = now.every(({ trimmed }, index) => trimmed === chains[index]?.trimmed)
+    if (isSame || attempt === attemptsMax) return { chains, firstPages }
+    chains = chains.map((chain, index) => ({ ...chain, trimmed: now[index]?.trimmed ?? '' }))
+  }
+}
+
+async function* entriesOf(
+  { readAuditChain }: AuditReader,
+  { class: name, last }: AuditChain,
+  firstPage: readonly ChainedEntry[],
+): AsyncGenerator<Entry> {
+  for (let page = firstPage; ; ) {
+    for (const entry of page) {
+      if (last === '' && entry.link !== '') return
+      yield { ...entry, class: name }
+      if (last !== '' && entry.link === last) return
+    }
+    if (page.length < pageSize) return
+    page = await readAuditChain({ class: name, after: page.at(-1)?.position, limit: pageSize })
+  }
+}
+
+interface Entry extends ChainedEntry {
+  readonly class: AuditClass
+}
+
+/** Merges two lists that are in order. */
+async function* inOrder(one: AsyncIterator<Entry>, other: AsyncIterator<Entry>) {
+  let batch: RecordOf<'audit'>[] = []
+  let [a, b] = [await one.next(), await other.next()]
+  while (!a.done || !b.done) {
+    const isFirst = !a.done && (b.done || isBefore(a.value, b.value))
+    const { value } = isFirst ? a : b
+    batch.push({ kind: 'audit', class: value.class, entry: value.text, link: value.link })
+    if (isFirst) a = await one.next()
+    else b = await other.next()
+    if (batch.length < pageSize) continue
+    yield batch
+    batch = []
+  }
+  yield batch
+}
+
+/** Positions are `ms-n`. */
+function isBefore(one: ChainedEntry, other: ChainedEntry): boolean {
+  const [[ms = 0, n = 0] = [], [otherMs = 0, otherN = 0] = []] = [one, other].map(({ position }) =>
+    position.split('-').map(Number),
+  )
+  return ms < otherMs || (ms === otherMs && n < otherN)
 }

@@ -2,7 +2,7 @@ import { Redis, ReplyError } from 'ioredis'
 import { inTime, startDeadline } from '#platform/deadline.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
-import { StoreFailure, storeUnavailable } from '../store-failure.ts'
+import { StoreFailure, storeUnavailable } from '../store-health.ts'
 import { type NodeAddress, openClient, type RedisOptions } from './client.ts'
 import { type Client, isScriptFault } from './scripts.ts'
 

@@ -1,20 +1,23 @@
 import { dayOf } from '#platform/time.ts'
-import { type Account, emailKey } from '../account.ts'
 import {
-  type AccountFilter,
-  type AccountPosition,
-  type FilteredAccounts,
-  type FilterPage,
   hasActivity,
   isOfAll,
-  type ListedAccount,
   needleOf,
   passesActivity,
   passesWithoutActivity,
   positionOf,
-} from '../account-filter.ts'
+} from '../account-search.ts'
+import {
+  type Account,
+  type AccountFilter,
+  type AccountPosition,
+  emailKey,
+  type FilteredAccounts,
+  type FilterPage,
+  type ListedAccount,
+} from '../accounts.ts'
+import { parseAccount } from './data-layout.ts'
 import type { Connection } from './open-connection.ts'
-import { parseAccount } from './record-texts.ts'
 
 /** How many accounts one call scans at most, which takes this process a few milliseconds. */
 const scannedMax = 500

@@ -1,7 +1,6 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
-import { type Account, isActiveAdmin } from '../account.ts'
-import type { AccountBatch, AccountCreation } from '../accounts.ts'
+import { type Account, type AccountBatch, type AccountCreation, isActiveAdmin } from '../accounts.ts'
 import type { Actor, AuditEntry } from '../audit-entry.ts'
 
 /** The verbs that an import uses, for one batch and for one account. */

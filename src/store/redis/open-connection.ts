@@ -5,12 +5,11 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import { auditClassOf, auditRetention, contentDigest } from '../audit.ts'
 import type { AuditEntry } from '../audit-entry.ts'
-import { type Change, changesMax, type LoggedChange } from '../changes.ts'
-import { createWriteListeners } from '../diagnostics.ts'
-import { StoreFailure } from '../store-failure.ts'
+import { type Change, changesMax, createListeners, type LoggedChange } from '../changes.ts'
+import { createWriteListeners, StoreFailure } from '../store-health.ts'
 import type { RedisOptions } from './client.ts'
 import { openCommandClient } from './command-client.ts'
-import { createKeyNames } from './key-names.ts'
+import { createKeyNames } from './data-layout.ts'
 import { type Client, isScriptFault, loadScript, pairsOf, type Script, type ScriptCall } from './scripts.ts'
 import { createStoreFormat, createStoreId } from './store-identity.ts'
 import { openWriter, toWriteFailure } from './writer.ts'
@@ -39,9 +38,9 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
   const storeId = createStoreId(commandClient, keys)
   const writer = options.replicas > 0 ? openWriter(options, keys.storeId) : undefined
   if (isLongLived) writer?.open()
-  const listeners = new Set<(change: LoggedChange) => void>()
+  const { notify: notifyListeners, add: onChange } = createListeners<LoggedChange>()
+  const { notify: notifyAudit, add: onAudit } = createListeners<AuditEntry>()
   const { report, onWrite } = createWriteListeners()
-  const auditListeners: ((entry: AuditEntry) => void)[] = []
 
   /** @throws as the command client does, and if the data is of a newer version */
   async function ask<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
@@ -123,7 +122,7 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     )
     // By the same rule as the script.
     const isDone = Array.isArray(outcome) ? outcome.length === 0 : typeof outcome === 'number' && outcome > 0
-    if (isDone) for (const entry of entries) for (const listener of auditListeners) listener(entry)
+    if (isDone) entries.forEach(notifyAudit)
     return outcome
   }
 
@@ -144,10 +143,6 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
   function notify(made: Change, position: unknown): void {
     if (typeof position === 'number' && position > 0)
       notifyListeners({ change: made, position, at: Date.now() })
-  }
-
-  function notifyListeners(logged: LoggedChange): void {
-    for (const listener of listeners) listener(logged)
   }
 
   async function ready(timeoutMs: number): Promise<void> {
@@ -185,15 +180,12 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     waitsForReplicas: writer !== undefined,
     notify,
     notifyListeners,
-    onAudit: (listener: (entry: AuditEntry) => void) => void auditListeners.push(listener),
+    onAudit,
     storeId,
     format,
     confirmAbsence: storeId.confirmAbsence,
     ready,
-    onChange: (listener: (change: LoggedChange) => void) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
+    onChange,
     close: async () => {
       writer?.close()
       commandClient.close()

@@ -1,4 +1,4 @@
-import type { Account } from '../account.ts'
+import type { Account } from '../accounts.ts'
 import { retentionAfterEndMs, type Session, type SessionPosition, type SessionsPage } from '../sessions.ts'
 import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'

@@ -3,8 +3,8 @@ import { portalByReplacing } from '../account-changes/by-replacing.ts'
 import { type PortalSession, type PortalStore, portalSessionsMax } from '../portal.ts'
 import { identityKeyOf } from '../portal-access.ts'
 import type { AccountAccess } from './accounts.ts'
+import { newestFirst } from './data-layout.ts'
 import type { Connection } from './open-connection.ts'
-import { newestFirst } from './record-texts.ts'
 import { loadScript } from './scripts.ts'
 
 const startScript = loadScript('start-portal-session', { isAudited: true })

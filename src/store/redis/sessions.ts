@@ -1,26 +1,27 @@
-import type { Account } from '../account.ts'
 import { sessionsByReplacing } from '../account-changes/by-replacing.ts'
+import type { Account } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
-import { decideRotation, type RotationDecision } from '../decide-rotation.ts'
 import {
+  decideRotation,
   type NewSession,
   type RefreshTokenUse,
   type Rotation,
   type RotationAcknowledgement,
+  type RotationAdvance,
   retentionAfterEndMs,
   type Session,
   type SessionEnd,
   type SessionPosition,
   type SessionStore,
   type SessionsPage,
+  type SubjectStore,
 } from '../sessions.ts'
 import type { AccountAccess } from './accounts.ts'
+import { parseSession, sessionFields } from './data-layout.ts'
 import type { Connection } from './open-connection.ts'
 import { createOpenSessionIndex, type PositionReader } from './open-session-index.ts'
-import { parseSession, sessionFields } from './record-texts.ts'
 import { loadScript, pairsOf } from './scripts.ts'
-
-type Advance = Extract<RotationDecision, { readonly kind: 'advance' }>
+import { storeFormat } from './store-identity.ts'
 
 const startScript = loadScript('start-session', { isLogged: true })
 const rotateScript = loadScript('rotate-session')
@@ -122,7 +123,7 @@ export function createSessionStore(
     }
   }
 
-  async function advance({ previous, session, account }: Advance, idleMs: number): Promise<boolean> {
+  async function advance({ previous, session, account }: RotationAdvance, idleMs: number): Promise<boolean> {
     const { id, accountId, expiresAt, generation, rotatedAt, address, userAgent } = session
     const livesUntil = Math.min(expiresAt, rotatedAt + idleMs)
     const advanced = await runDurably(
@@ -195,5 +196,40 @@ export function createSessionStore(
     listSessionPositions: (accountId, page) => list(accountId, page, async (positions) => positions),
     endSession: end,
     ...sessionsByReplacing(replace),
+  }
+}
+
+const blockScript = loadScript('block-subject', { isLogged: true, isAudited: true })
+const unblockScript = loadScript('unblock-subject', { isLogged: true, isAudited: true })
+
+/** Blocked principals as members of one sorted set, whose scores are the times. */
+export function createSubjectStore(connection: Connection): SubjectStore {
+  const { keys, ask, runAudited, settle, listNewest, notify, confirmAbsence } = connection
+
+  return {
+    findBlockedSubject: async (principalId) => {
+      const at = await ask((client) => client.zscore(keys.blockedSubjects, principalId))
+      // An absent subject is admitted, so it must not be absent because the data was lost.
+      return at === null ? confirmAbsence() : { principalId, blockedAt: Number(at) }
+    },
+    blockSubject: async ({ principalId, blockedAt }, audit) => {
+      await confirmAbsence()
+      const args = [principalId, blockedAt, storeFormat]
+      const position = await runAudited(blockScript, [keys.blockedSubjects, keys.format], args, audit)
+      notify({ kind: 'subject', principalId }, position)
+      return position !== 0
+    },
+    unblockSubject: (principalId, audit) =>
+      settle(
+        { kind: 'subject', principalId },
+        runAudited(unblockScript, [keys.blockedSubjects], [principalId], audit),
+      ),
+    listBlockedSubjects: async ({ after, limit }) => {
+      const found = await listNewest(keys.blockedSubjects, {
+        after: after && { member: after.principalId, at: after.blockedAt },
+        limit,
+      })
+      return found.map(({ member, at }) => ({ principalId: member, blockedAt: at }))
+    },
   }
 }

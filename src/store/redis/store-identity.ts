@@ -1,7 +1,7 @@
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import { storeUnavailable } from '../store-failure.ts'
+import { storeUnavailable } from '../store-health.ts'
 import type { CommandClient } from './command-client.ts'
-import type { KeyNames } from './key-names.ts'
+import type { KeyNames } from './data-layout.ts'
 
 /** The format of the data, from 1. Raised when programs of an earlier format must not touch the data. */
 export const storeFormat = 1

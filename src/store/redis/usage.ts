@@ -1,6 +1,6 @@
 import type { EpochMs } from '#platform/clock.ts'
 import { dayOf, dayOfMonth, firstOfMonth, formatDay, startOfDay } from '#platform/time.ts'
-import { isPrincipalId } from '../subjects.ts'
+import { isPrincipalId } from '../sessions.ts'
 import {
   compareUsage,
   type DayRange,
@@ -12,7 +12,7 @@ import {
   usageDaysKept,
   usagePrincipalsMax,
 } from '../usage.ts'
-import type { KeyNames } from './key-names.ts'
+import type { KeyNames } from './data-layout.ts'
 import type { Connection } from './open-connection.ts'
 import { loadScript, pairsOf } from './scripts.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { StoreFailure } from '../store-failure.ts'
+import { StoreFailure } from '../store-health.ts'
 import { type RedisOptions, redirections } from './client.ts'
 import { type CommandClient, openCommandClient } from './command-client.ts'
 import { commandArgsOf, isScriptFault, type Script, type ScriptCall } from './scripts.ts'

@@ -1,13 +1,24 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Account, adminRole, emailKey, isActiveAdmin } from '../account.ts'
 import { accountsByReplacing, type Replace, type Replacement } from '../account-changes/by-replacing.ts'
-import type { AccountBatch, AccountCreation, AccountStore } from '../accounts.ts'
+import { search, type TermIndex } from '../account-search.ts'
+import {
+  type Account,
+  type AccountBatch,
+  type AccountCreation,
+  type AccountStore,
+  adminRole,
+  emailKey,
+  isActiveAdmin,
+} from '../accounts.ts'
 import { type ExternalIdentity, identityKeyOf } from '../portal-access.ts'
-import { search, type TermIndex } from '../search.ts'
-import { createIdentityIndex, createImportedKeyIndex, createTermIndex } from './account-indexes.ts'
-import { accountColumns, hasSameIndexes, indexedColumns, toAccount, toRow } from './account-row.ts'
+import {
+  createAccountLists,
+  createIdentityIndex,
+  createImportedKeyIndex,
+  createTermIndex,
+} from './account-indexes.ts'
 import type { Database } from './database.ts'
-import { createAccountLists } from './filter-accounts.ts'
+import { accountColumns, hasSameIndexes, indexedColumns, toAccount, toAccountRow } from './rows.ts'
 import type { Writer } from './writer.ts'
 
 /** How many sessions of a deleted account one step removes, which blocks the event loop for a few milliseconds. */
@@ -70,7 +81,7 @@ export function createAccountStore(database: Database, { writeAudited, appendAud
     const emails = takenEmails(accounts.map(({ email }) => email))
     if (emails.length > 0) return { kind: 'exists', emails }
     for (const account of accounts) {
-      insert.run(toRow(account))
+      insert.run(toAccountRow(account))
       terms.add(account)
     }
     return { kind: 'created' }
@@ -99,7 +110,7 @@ export function createAccountStore(database: Database, { writeAudited, appendAud
     if (identities.isTaken(account, next) || importedKeys.isTaken(account, next)) return { kind: 'refused' }
     if (isLastAdmin(account) && !isActiveAdmin(next)) return { kind: 'last-admin' }
     const statement = hasSameIndexes(account, next) ? updateUnindexed : update
-    statement.run(toRow(next))
+    statement.run(toAccountRow(next))
     terms.update(account, next)
     importedKeys.update(account, next)
     identities.update(account, next)

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import type { Account } from '../account.ts'
+import type { Account } from '../accounts.ts'
 import {
   accountOf,
   accountRecord,
@@ -11,10 +11,18 @@ import {
   type StoreRecord,
 } from '../backup/records.ts'
 import { changesMax } from '../changes.ts'
-import { toAccount } from './account-row.ts'
 import type { AccountTable } from './accounts.ts'
 import type { Database, LongWrite } from './database.ts'
-import { insertOf, type Row, selectOf, type TableKind, tableKinds, toRecord, toRow } from './record-rows.ts'
+import {
+  insertOf,
+  type Row,
+  selectOf,
+  type TableKind,
+  tableKinds,
+  toAccount,
+  toRecord,
+  toRow,
+} from './rows.ts'
 
 /** How many records are read at once: this blocks the thread for some milliseconds. */
 const batchSize = 500

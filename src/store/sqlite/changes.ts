@@ -6,7 +6,7 @@ import {
   type LoggedChange,
   parseChange,
 } from '../changes.ts'
-import { storeUnavailable } from '../store-failure.ts'
+import { storeUnavailable } from '../store-health.ts'
 import type { Database } from './database.ts'
 import { watchWal } from './database-files.ts'
 import type { Writer } from './writer.ts'

@@ -1,7 +1,101 @@
-import { type BigIntStats, type FSWatcher, statSync, utimesSync, watch } from 'node:fs'
+import { type BigIntStats, closeSync, type FSWatcher, openSync, statSync, utimesSync, watch } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { hasErrorCode } from '#platform/errors/operator-error.ts'
-import { storeUnavailable } from '../store-failure.ts'
+import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
+import { makeFolder } from '#platform/files.ts'
+import { storeUnavailable } from '../store-health.ts'
+import { migrations } from './schema.ts'
+
+export function connect(path: string, busyTimeoutMs: number): DatabaseSync {
+  let database: DatabaseSync | undefined
+  try {
+    makeFolder(dirname(path))
+    createPrivateFile(path)
+    database = new DatabaseSync(path, { timeout: busyTimeoutMs })
+    enableWal(database, performance.now() + busyTimeoutMs)
+    migrate(database, path)
+    return database
+  } catch (cause) {
+    // A process that cannot use the database must not keep it locked for others.
+    database?.close()
+    if (cause instanceof OperatorError) throw cause
+    throw new OperatorError(`cannot open the database ${path}: ${errorMessage(cause)}`, {
+      hint: isBusy(cause)
+        ? 'Another process is writing to it: try again, or choose another file with store.sqlite.path.'
+        : 'Its folder must be writable, and the file must be a Gatehouse database; see store.sqlite.path.',
+      cause,
+    })
+  }
+}
+
+/**
+ * Creates the file before SQLite does, with private access: the directory may have existed, and be open to others. An
+ * existing file is not opened, as closing it would drop the locks that this process holds on it through another
+ * connection (POSIX fcntl).
+ */
+function createPrivateFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'ax', 0o600))
+  } catch (error) {
+    if (!hasErrorCode(error, 'EEXIST')) throw error
+    // SQLite would only say that it cannot open it.
+    if (statSync(path).isDirectory()) throw new Error('it is a folder')
+  }
+}
+
+/**
+ * The size that the WAL is truncated to after a checkpoint without readers, by the second write after that. SQLite
+ * begins to copy at 1,000 pages, which is about as much.
+ */
+const logBytesMax = 4 * 1_024 * 1_024
+
+/** Switching to WAL does not wait for other processes, so an empty write waits for them and it is retried. */
+function enableWal(database: DatabaseSync, deadline: number): void {
+  // FULL: an acknowledged commit is on disk, even after a power failure. Without a limit, a log that has grown during a
+  // long read would never shrink again.
+  const settings = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${logBytesMax}`
+  for (;;) {
+    try {
+      database.exec(settings)
+      return
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= deadline) throw error
+    }
+    database.exec('BEGIN IMMEDIATE; ROLLBACK')
+  }
+}
+
+function migrate(database: DatabaseSync, path: string): void {
+  database.exec('BEGIN IMMEDIATE')
+  const version = Number(database.prepare('PRAGMA user_version').get()?.user_version)
+  if (version > migrations.length) {
+    throw new OperatorError(`the database ${path} was created by a newer version of Gatehouse`, {
+      hint: 'Run that version, or choose another database with store.sqlite.path.',
+    })
+  }
+  if (version === 0) assertEmpty(database, path)
+  if (version < migrations.length) {
+    for (const step of migrations.slice(version)) step(database)
+    database.exec(`PRAGMA user_version = ${migrations.length}`)
+  }
+  database.exec('COMMIT')
+}
+
+/** Rejects the database of another program: our tables must not be mixed with its own. */
+function assertEmpty(database: DatabaseSync, path: string): void {
+  if (database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined) return
+  throw new OperatorError(`${path} is not a Gatehouse database`, {
+    hint: 'Choose another file with store.sqlite.path.',
+  })
+}
+
+/** The primary code; node:sqlite returns extended codes, whose last byte it is (BUSY_RECOVERY is 261). */
+const sqliteBusy = 5
+
+export function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === sqliteBusy
+}
 
 /**
  * Guards a database and its log. A file that was deleted or replaced stays open and accepts all writes, while others,

@@ -1,14 +1,8 @@
-import { closeSync, openSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
-import { makeFolder } from '#platform/files.ts'
-import { createWriteListeners, type StoreDiagnostics } from '../diagnostics.ts'
-import { guardFiles, walPathOf } from './database-files.ts'
-import { migrations } from './schema.ts'
-import { isBusy, type Transaction, tryWrite } from './transaction.ts'
+import { createWriteListeners, type StoreDiagnostics } from '../store-health.ts'
+import { connect, guardFiles, isBusy, walPathOf } from './database-files.ts'
 
 /** A database file, and the ways to read and write it. */
 export interface Database {
@@ -157,85 +151,47 @@ function isSqliteError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && sqliteCodes.includes(error.code)
 }
 
-function connect(path: string, busyTimeoutMs: number): DatabaseSync {
-  let database: DatabaseSync | undefined
+/** A transaction; `busy` if another process, or a long write of this one, is writing. */
+type Attempt<Result> =
+  | { readonly kind: 'written'; readonly result: Result }
+  | { readonly kind: 'busy'; readonly cause: unknown }
+
+/**
+ * How a transaction ends; `begun` leaves it open. `unsynced` does not wait for the disk in WAL mode; the next synced
+ * one makes it durable too.
+ */
+type Transaction = 'synced' | 'unsynced' | 'begun'
+
+/** Runs reads and writes as one step. @throws what the work throws, after everything is undone */
+function tryWrite<Result>(database: DatabaseSync, work: () => Result, kind: Transaction): Attempt<Result> {
+  if (database.isTransaction) return { kind: 'busy', cause: new Error('a long write is in progress') }
+  if (kind !== 'unsynced') return tryTransaction(database, work, kind)
+  database.exec('PRAGMA synchronous = NORMAL')
   try {
-    makeFolder(dirname(path))
-    createPrivateFile(path)
-    database = new DatabaseSync(path, { timeout: busyTimeoutMs })
-    enableWal(database, performance.now() + busyTimeoutMs)
-    migrate(database, path)
-    return database
+    return tryTransaction(database, work, kind)
+  } finally {
+    database.exec('PRAGMA synchronous = FULL')
+  }
+}
+
+function tryTransaction<Result>(
+  database: DatabaseSync,
+  work: () => Result,
+  kind: Transaction,
+): Attempt<Result> {
+  try {
+    // IMMEDIATE: the write lock is taken before anything is read, so nothing read can be outdated.
+    database.exec('BEGIN IMMEDIATE')
   } catch (cause) {
-    // A process that cannot use the database must not keep it locked for others.
-    database?.close()
-    if (cause instanceof OperatorError) throw cause
-    throw new OperatorError(`cannot open the database ${path}: ${errorMessage(cause)}`, {
-      hint: isBusy(cause)
-        ? 'Another process is writing to it: try again, or choose another file with store.sqlite.path.'
-        : 'Its folder must be writable, and the file must be a Gatehouse database; see store.sqlite.path.',
-      cause,
-    })
+    if (isBusy(cause)) return { kind: 'busy', cause }
+    throw cause
   }
-}
-
-/**
- * Creates the file before SQLite does, with private access: the directory may have existed, and be open to others. An
- * existing file is not opened, as closing it would drop the locks that this process holds on it through another
- * connection (POSIX fcntl).
- */
-function createPrivateFile(path: string): void {
   try {
-    closeSync(openSync(path, 'ax', 0o600))
+    const result = work()
+    if (kind !== 'begun') database.exec('COMMIT')
+    return { kind: 'written', result }
   } catch (error) {
-    if (!hasErrorCode(error, 'EEXIST')) throw error
-    // SQLite would only say that it cannot open it.
-    if (statSync(path).isDirectory()) throw new Error('it is a folder')
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
   }
-}
-
-/**
- * The size that the WAL is truncated to after a checkpoint without readers, by the second write after that. SQLite
- * begins to copy at 1,000 pages, which is about as much.
- */
-const logBytesMax = 4 * 1_024 * 1_024
-
-/** Switching to WAL does not wait for other processes, so an empty write waits for them and it is retried. */
-function enableWal(database: DatabaseSync, deadline: number): void {
-  // FULL: an acknowledged commit is on disk, even after a power failure. Without a limit, a log that has grown during a
-  // long read would never shrink again.
-  const settings = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${logBytesMax}`
-  for (;;) {
-    try {
-      database.exec(settings)
-      return
-    } catch (error) {
-      if (!isBusy(error) || performance.now() >= deadline) throw error
-    }
-    database.exec('BEGIN IMMEDIATE; ROLLBACK')
-  }
-}
-
-function migrate(database: DatabaseSync, path: string): void {
-  database.exec('BEGIN IMMEDIATE')
-  const version = Number(database.prepare('PRAGMA user_version').get()?.user_version)
-  if (version > migrations.length) {
-    throw new OperatorError(`the database ${path} was created by a newer version of Gatehouse`, {
-      hint: 'Run that version, or choose another database with store.sqlite.path.',
-    })
-  }
-  if (version === 0) assertEmpty(database, path)
-  if (version < migrations.length) {
-    for (const step of migrations.slice(version)) step(database)
-    database.exec(`PRAGMA user_version = ${migrations.length}`)
-  }
-  database.exec('COMMIT')
-}
-
-/** Rejects the database of another program: our tables must not be mixed with its own. */
-function assertEmpty(database: DatabaseSync, path: string): void {
-  if (database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined) return
-  throw new OperatorError(`${path} is not a Gatehouse database`, {
-    hint: 'Choose another file with store.sqlite.path.',
-  })
 }

@@ -1,12 +1,21 @@
+import { withAddedKey } from '../account-changes/account-changes.ts'
 import { keysByReplacing, recordOutcome } from '../account-changes/by-replacing.ts'
-import { withAddedKey } from '../account-changes/key-changes.ts'
-import type { ImportedKeyStore, KeyImport } from '../imported-keys.ts'
-import { digestText, type KeyStore, type KeyUse, type RecordedKeyUse, type SecretKeyAdded } from '../keys.ts'
-import { secretKeyRecords } from './account-row.ts'
+import { signingKeyOf, signingKeyRecord } from '../backup/records.ts'
+import {
+  digestText,
+  type ImportedKeyStore,
+  type KeyImport,
+  type KeyStore,
+  type KeyUse,
+  type RecordedKeyUse,
+  type SecretKeyAdded,
+  type SigningKeyStore,
+  type StoredSigningKey,
+} from '../key-store.ts'
 import type { AccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
-import { insertOf, selectOf, toRow } from './record-rows.ts'
-import type { Writer } from './writer.ts'
+import { insertOf, secretKeyRecords, selectOf, toRecord, toRow } from './rows.ts'
+import { ifDone, type Writer } from './writer.ts'
 
 /** Keys are stored with their account, whose writes also update the index of imported keys; uses in separate rows. */
 export function createKeyStore(
@@ -78,5 +87,33 @@ function toUse(row: Record<string, unknown>): KeyUse {
     at: Number(row.at),
     address: String(row.address),
     scheme: row.scheme === 'accessToken' ? 'accessToken' : 'secretKey',
+  }
+}
+
+const changedKeys = ifDone({ kind: 'signing-keys' })
+
+export function createSigningKeyStore(
+  { prepare, read }: Database,
+  { writeAudited }: Writer,
+): SigningKeyStore {
+  const select = prepare(selectOf('signingKey', 'ORDER BY created_at, kid'))
+  const countOf = prepare('SELECT count(*) AS count FROM signing_keys WHERE algorithm = ?')
+  const insert = prepare(insertOf('signingKey'))
+  const reseal = prepare('UPDATE signing_keys SET sealed = ? WHERE kid = ? AND sealed = ?')
+  const remove = prepare('DELETE FROM signing_keys WHERE kid = ?')
+
+  function add(key: StoredSigningKey, unless: 'signer' | undefined): boolean {
+    if (unless === 'signer' && Number(countOf.get(key.algorithm)?.count) > 0) return false
+    insert.run(toRow(signingKeyRecord(key)))
+    return true
+  }
+
+  return {
+    listSigningKeys: async () =>
+      read(() => select.all().map((row) => signingKeyOf(toRecord('signingKey', row)))),
+    addSigningKey: (key, unless, audit) => writeAudited(() => add(key, unless), changedKeys, audit),
+    resealSigningKey: (kid, { before, after }, audit) =>
+      writeAudited(() => reseal.run(after, kid, before).changes === 1, changedKeys, audit),
+    retireSigningKey: (kid, audit) => writeAudited(() => remove.run(kid).changes === 1, changedKeys, audit),
   }
 }

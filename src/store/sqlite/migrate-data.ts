@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { base64url } from '#platform/text.ts'
 import { dayMs } from '#platform/time.ts'
+import { termsOf } from '../account-search.ts'
 import { auditClasses, auditClassOf, auditLinkOf } from '../audit.ts'
 import { parseAuditEntry } from '../audit-entry.ts'
-import { termsOf } from '../search.ts'
 
 // The steps of schema.ts that convert existing data.
 

@@ -2,7 +2,7 @@ import { portalByReplacing } from '../account-changes/by-replacing.ts'
 import { type PortalSession, type PortalStore, portalSessionsMax } from '../portal.ts'
 import type { AccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
-import { insertOf, type Row, selectOf, toRecord, toRow } from './record-rows.ts'
+import { insertOf, type Row, selectOf, toRecord, toRow } from './rows.ts'
 import { ifDone, type Writer } from './writer.ts'
 
 /** Passwords and links are stored with their account; portal sessions in separate rows. */

@@ -9,7 +9,7 @@ import {
   takeOfQuota,
 } from '../quotas.ts'
 import type { Database } from './database.ts'
-import { insertOf, type Row, selectOf, toRecord, toRow } from './record-rows.ts'
+import { insertOf, type Row, selectOf, toRecord, toRow } from './rows.ts'
 
 interface Waiting {
   readonly take: QuotaTake

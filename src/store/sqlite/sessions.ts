@@ -1,9 +1,10 @@
 import type { StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
-import type { Account } from '../account.ts'
 import { sessionsByReplacing } from '../account-changes/by-replacing.ts'
-import { decideRotation } from '../decide-rotation.ts'
+import type { Account } from '../accounts.ts'
 import {
+  type BlockedSubject,
+  decideRotation,
   type NewSession,
   type RefreshTokenUse,
   type Rotation,
@@ -11,10 +12,11 @@ import {
   type Session,
   type SessionStore,
   type SessionsPage,
+  type SubjectStore,
 } from '../sessions.ts'
 import type { AccountTable } from './accounts.ts'
 import type { Database } from './database.ts'
-import { insertOf, type Row, selectOf, toRecord, toRow } from './record-rows.ts'
+import { insertOf, type Row, selectOf, toRecord, toRow } from './rows.ts'
 import { ifDone, type Writer } from './writer.ts'
 
 /** How many old rows are removed at each start of a session. */
@@ -167,4 +169,47 @@ function toSession(row: Row): Session {
     acknowledgedAt: acknowledgedAt ?? undefined,
     end: end === 'revoked' || end === 'reused' ? end : undefined,
   }
+}
+
+export function createSubjectStore({ prepare, read }: Database, { writeAudited }: Writer): SubjectStore {
+  const select = prepare(selectOf('blockedSubject', 'WHERE principal_id = ?'))
+  const selectPage = prepare(
+    selectOf(
+      'blockedSubject',
+      'WHERE (blocked_at, principal_id) < (?, ?) ORDER BY blocked_at DESC, principal_id DESC LIMIT ?',
+    ),
+  )
+  const insert = prepare(insertOf('blockedSubject', 'INSERT OR IGNORE'))
+  const remove = prepare('DELETE FROM blocked_subjects WHERE principal_id = ?')
+
+  return {
+    findBlockedSubject: async (principalId) =>
+      read(() => {
+        const row = select.get(principalId)
+        return row && toSubject(row)
+      }),
+    blockSubject: (blocked, audit) =>
+      writeAudited(
+        () => insert.run(toRow({ kind: 'blockedSubject', ...blocked })).changes === 1,
+        ifDone({ kind: 'subject', principalId: blocked.principalId }),
+        audit,
+      ),
+    unblockSubject: (principalId, audit) =>
+      writeAudited(
+        () => remove.run(principalId).changes === 1,
+        ifDone({ kind: 'subject', principalId }),
+        audit,
+      ),
+    listBlockedSubjects: async ({ after, limit }) =>
+      read(() =>
+        selectPage
+          .all(after?.blockedAt ?? Number.MAX_SAFE_INTEGER, after?.principalId ?? '', limit)
+          .map(toSubject),
+      ),
+  }
+}
+
+function toSubject(row: Row): BlockedSubject {
+  const { kind: _, ...subject } = toRecord('blockedSubject', row)
+  return subject
 }

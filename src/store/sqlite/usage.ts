@@ -9,7 +9,7 @@ import {
   usagePrincipalsMax,
 } from '../usage.ts'
 import type { Database } from './database.ts'
-import { type Row, selectOf, toRecord } from './record-rows.ts'
+import { type Row, selectOf, toRecord } from './rows.ts'
 
 /** How many counts are read at once, which takes a few milliseconds, before other requests are served. */
 const countsAtOnce = 2_000

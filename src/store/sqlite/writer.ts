@@ -1,6 +1,6 @@
 import { type AuditChain, type AuditClass, auditClassOf, auditLinkOf, auditRetention } from '../audit.ts'
 import { type AuditEntry, parseAuditEntry } from '../audit-entry.ts'
-import { type Change, changesMax, type LoggedChange, subjectOf } from '../changes.ts'
+import { type Change, changesMax, createListeners, type LoggedChange, subjectOf } from '../changes.ts'
 import type { Database } from './database.ts'
 import { touchWal } from './database-files.ts'
 
@@ -10,8 +10,8 @@ export type Writer = ReturnType<typeof createWriter>
 export function createWriter(database: Database) {
   const appendChange = createChangeAppender(database)
   const appendEntry = createAuditAppender(database)
-  const listeners = new Set<(change: LoggedChange) => void>()
-  const auditListeners: ((entry: AuditEntry) => void)[] = []
+  const { notify: notifyChanged, add: onChange } = createListeners<LoggedChange>()
+  const { notify: notifyAudit, add: onAudit } = createListeners<AuditEntry>()
 
   /**
    * Writes, logs the changes that caches must drop, and notifies listeners after the commit.
@@ -30,17 +30,13 @@ export function createWriter(database: Database) {
       return { result, entries, logged: changes?.map((change) => appendChange(change, Date.now())) ?? [] }
     })
     if (logged.length > 0) touchWal(database.walPath)
-    for (const entry of entries) for (const listener of auditListeners) listener(entry)
-    for (const change of logged) notifyChanged(change)
+    entries.forEach(notifyAudit)
+    logged.forEach(notifyChanged)
     return result
   }
 
   function appendAudit(entries: readonly AuditEntry[]): void {
     for (const entry of entries) appendEntry(entry)
-  }
-
-  function notifyChanged(change: LoggedChange): void {
-    for (const listener of listeners) listener(change)
   }
 
   return {
@@ -49,11 +45,8 @@ export function createWriter(database: Database) {
     appendAudit,
     /** To be called with changes of other processes. */
     notifyChanged,
-    onChange: (listener: (change: LoggedChange) => void) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
-    onAudit: (listener: (entry: AuditEntry) => void) => void auditListeners.push(listener),
+    onChange,
+    onAudit,
   }
 }
 

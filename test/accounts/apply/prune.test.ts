@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import { applyOn, openApply, refusalOf } from './support.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { bodyCostReaderFor, createBodyCost } from '#gateway/forward/body-cost.ts'
+import { bodyCostReaderFor, createBodyCost } from '#gateway/forward/response-cost.ts'
 import type { CostTerm } from '#gateway/routes/route.ts'
 
 const total: readonly CostTerm[] = [{ paths: ['usage.total_tokens'], factor: 1 }]

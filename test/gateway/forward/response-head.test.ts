@@ -1,7 +1,10 @@
 import t from 'tap'
-import { type ResponseHeadInput, responseHeaderLines } from '#gateway/forward/client-head.ts'
-import { responseTrailerLines } from '#gateway/forward/client-trailers.ts'
-import { createWorkerScopes } from '#gateway/routes/worker-scopes.ts'
+import {
+  type ResponseHeadInput,
+  responseHeaderLines,
+  responseTrailerLines,
+} from '#gateway/forward/client-head.ts'
+import { createWorkerScopes } from '#gateway/routes/own-paths.ts'
 import { parseFieldLines } from '#http/h1/field-lines.ts'
 
 const origins = {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createHostLookup, hostsOverlap, isWildcard } from '#gateway/routes/host-lookup.ts'
+import { createHostLookup, hostsOverlap, isWildcard } from '#gateway/routes/hosts.ts'
 
 const hosts = [
   undefined,

@@ -7,7 +7,7 @@ import {
 } from '#identity/second-factor/policy.ts'
 import { SecondFactorNeeded } from '#identity/second-factor/second-factors.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import { noPortalAccess } from '#store/portal-access.ts'
 import { listAudit } from '../../store/portal-samples.ts'
 import { newAccount } from '../../store/samples.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { accentStyle, contrastMin, contrastOf, contrastOn, readableOn } from '#portal/branding/accent.ts'
+import { accentStyle, contrastMin, contrastOf, contrastOn, readableOn } from '#portal/branding.ts'
 
 /** Colours all over the cube, and some at its edges. */
 const steps = ['00', '33', '66', '99', 'cc', 'ff']

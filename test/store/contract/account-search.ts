@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
+import { wordsOf } from '#store/account-search.ts'
 import type { TermEntry } from '#store/accounts.ts'
-import { wordsOf } from '#store/search.ts'
 import type { Store } from '#store/store.ts'
 import { type NewPlace, runCase } from '../place.ts'
 import { createAccount, newAccount } from '../samples.ts'

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { Change, LoggedChange } from '#store/changes.ts'
 import type { NewSession } from '#store/sessions.ts'
 import type { Store } from '#store/store.ts'

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { PositionedEntry } from '#store/events.ts'
+import type { PositionedEntry } from '#store/audit.ts'
 import type { Store } from '#store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { newAuditEntry } from '../portal-samples.ts'

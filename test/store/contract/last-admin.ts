@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { type Account, isActiveAdmin } from '#store/account.ts'
+import { type Account, isActiveAdmin } from '#store/accounts.ts'
 import type { Actor, AuditEntry } from '#store/audit-entry.ts'
 import type { Store } from '#store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isStoreFailure } from '#store/store-failure.ts'
+import { isStoreFailure } from '#store/store-health.ts'
 import { until } from '../../setup/net.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { assertUnavailable, everyVerb } from '../contract/every-verb.ts'

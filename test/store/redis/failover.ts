@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { Store } from '#store/store.ts'
 import { until } from '../../setup/net.ts'
 import { newAccount } from '../samples.ts'

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import type { Store } from '#store/store.ts'
-import { isStoreFailure } from '#store/store-failure.ts'
+import { isStoreFailure } from '#store/store-health.ts'
 import { until } from '../../setup/net.ts'
 import { type RedisServer, redisCommand, startRedis } from '../../setup/redis.ts'
 import { createAccount, newAccount, newKey, newSigningKey, startSession, useOf } from '../samples.ts'

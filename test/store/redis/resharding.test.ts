@@ -1,6 +1,6 @@
 import t from 'tap'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { NewSession } from '#store/sessions.ts'
 import type { Store } from '#store/store.ts'
 import { reshard, startRedisCluster } from '../../setup/redis-cluster.ts'

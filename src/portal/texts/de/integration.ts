@@ -14,63 +14,95 @@ export const integration: Texts['integration'] = {
   withAccessToken: (language) => `${language} mit einem Access-Token`,
 }
 
-const eachKey = (noun: string) => ({
-  name: noun,
-  hideName: `${noun} ausblenden`,
-  reveal: `${noun} anzeigen`,
-  reset: `${noun} zurücksetzen`,
-  resetSummary: `${noun} zurücksetzen…`,
-  replaced: (span: string | undefined) =>
-    `Neuer ${noun}. Kopieren Sie ihn jetzt; der alte ${span === undefined ? 'ist widerrufen' : `gilt noch ${span}`}.`,
-  shownHere: `Wird nur auf dieser Seite angezeigt. Legen Sie den ${noun} dort ab, wo Ihre Programme ihn lesen.`,
-  shownOnce: `Kopieren Sie den ${noun} jetzt: Er wird nicht gespeichert und kann nicht noch einmal angezeigt werden.`,
-})
+const credentials = {
+  none: 'ohne Zugangsdaten',
+  accessToken: 'mit einem Access-Token',
+  secretKey: 'mit dem Geheimschlüssel',
+}
 
-export const keys: Texts['keys'] = {
-  secretKey: {
-    ...eachKey('Geheimschlüssel'),
-    title: 'Geheimschlüssel',
-    resetLead:
-      'Erstellt einen neuen Geheimschlüssel. Wählen Sie, wie lange der alte während der Umstellung noch gilt.',
+export const tryIt: Texts['tryIt'] = {
+  title: 'Ausprobieren',
+  lead: 'Ruft das Gateway mit Ihren Schlüsseln auf und zeigt, welche Identität beim Backend ankommt.',
+  noRoutes: 'Ihr Konto kann keine Route aufrufen.',
+  route: 'Route',
+  send: 'Anfrage senden',
+  sending: 'Wird gesendet…',
+  more: 'Methode, Pfad und Inhalt',
+  method: 'Methode',
+  asAbove: 'Wie oben',
+  rest: 'Rest des Pfads',
+  restHint: 'Zum Beispiel /42?limit=10.',
+  body: 'Inhalt',
+  bodyHint: 'JSON; ein GET hat keinen.',
+  sent: (request, credential, durationMs) => `${request} · ${credentials[credential]} · ${durationMs} ms`,
+  noBody: 'Die Antwort hat keinen Inhalt.',
+  response: (contentType, isTruncated) => `Antwort, ${contentType}${isTruncated ? ' (gekürzt)' : ''}`,
+  noEcho: 'Das Backend gibt die Header der Anfrage nicht zurück; dies ist seine Antwort.',
+  noneEchoed: 'Die zurückgegebenen Header enthalten keine Identität.',
+  noneSent: 'Es wurde keine Identität gesendet, denn die Route hat auth: none.',
+  received: 'Beim Backend angekommen',
+  badPath: (path) => `Beginnen Sie den Pfad unterhalb von ${path} mit / oder ?, wie er in einer URL steht.`,
+  keysNotStored:
+    'Ihre Schlüssel sind nicht gespeichert, deshalb kann das Portal sie nicht verwenden. Nutzen Sie die Codebeispiele oben.',
+  late: (seconds) =>
+    `Keine Antwort innerhalb von ${seconds} Sekunden. Nutzen Sie für langsamere Routen die Codebeispiele oben.`,
+  unreachable: 'Das Portal konnte keine Verbindung zum Listener des Gateways herstellen.',
+  placeholders: {
+    secretKey: '[Ihr Geheimschlüssel]',
+    apiKey: '[Ihr API-Schlüssel]',
+    accessToken: '[Ihr Access-Token]',
   },
-  secretKeyLead: (places) =>
-    html`Senden Sie ihn mit jeder Anfrage ${places}. Bewahren Sie ihn nur auf Servern auf. In den Dokumenten der Schnittstelle heißt er auch „API secret“ oder <code>SecretKey</code>.`,
-  carriers: {
-    header: (name) => `im Header ${name}`,
-    bearer: 'als Authorization: Bearer',
-    basic: 'als Passwort von Authorization: Basic',
-    certificate: 'als Zertifikat des Clients',
+}
+
+const places: Readonly<Record<string, string>> = {
+  path: 'im Pfad',
+  query: 'in der Query',
+  header: 'im Header',
+  cookie: 'im Cookie',
+}
+
+export const api: Texts['api'] = {
+  title: 'API-Referenz',
+  lead: 'Was Sie mit Ihren Schlüsseln aufrufen können. Die Endpunkte des Gateways sind auf Englisch beschrieben.',
+  unreadable: 'Die Beschreibung der Endpunkte kann gerade nicht gelesen werden. Laden Sie die Seite neu.',
+  routes: 'Routen',
+  routesLead: (tryUrl) =>
+    html`Alle Pfade darunter gehören dazu. <a href="${tryUrl}">Probieren Sie sie aus</a>.`,
+  noRoutes: 'Keine Routen',
+  noRoutesText: 'Ihr Konto kann keine Route dieses Gateways aufrufen. Wenden Sie sich an die Administration.',
+  columns: {
+    route: 'Route',
+    request: 'Anfrage',
+    credential: 'Zugangsdaten',
+    scopes: 'Berechtigungen',
+    limit: 'Begrenzung',
   },
-  apiKey: {
-    ...eachKey('API-Schlüssel'),
-    title: 'API-Schlüssel',
-    resetLead:
-      'Erstellt einen neuen Schlüssel. Der alte funktioniert ab sofort nicht mehr; Access-Tokens und Sitzungen bleiben gültig.',
+  credentials: {
+    secretKey: 'Geheimschlüssel',
+    bearer: 'Access-Token',
+    any: 'Geheimschlüssel oder Access-Token',
+    optional: 'Geheimschlüssel, Access-Token oder keine',
+    none: 'Keine',
+    deny: 'Keine werden akzeptiert',
   },
-  apiKeyLead: 'Tauschen Sie ihn zusammen mit Ihrem Geheimschlüssel gegen Access-Tokens ein.',
-  hide: 'Ausblenden',
-  reveal: 'Anzeigen',
-  created: 'Erstellt',
-  lastUsed: 'Zuletzt verwendet',
-  never: 'Noch nie',
-  address: 'Adresse',
-  usedFor: 'Verwendet für',
-  apiRequest: 'API-Anfrage',
-  accessToken: 'Access-Token',
-  keepOld: 'Der alte Geheimschlüssel gilt noch',
-  revokeNow: 'Sofort widerrufen',
-  revokeNowHint:
-    '„Sofort widerrufen“ widerruft auch die Sitzungen und Access-Tokens, die damit erstellt wurden.',
-  confirmRevokeNow: 'Sofort widerrufen…',
-  stillUsedRefused: 'Clients, die noch den alten Geheimschlüssel verwenden, werden abgewiesen.',
-  twoValid: (until) => html`<strong>Zwei Geheimschlüssel sind gültig.</strong> Der alte läuft ${until} ab.`,
-  use: (when, address) => `${when} von ${address}`,
-  unused: 'Nicht verwendet, kann also widerrufen werden.',
-  unusedSince: (use) =>
-    `Seit dem Zurücksetzen nicht verwendet, kann also widerrufen werden. Letzte Verwendung davor: ${use}.`,
-  inUse: (use) => `Noch in Gebrauch, zuletzt ${use}.`,
-  overlapOver: 'Der alte Geheimschlüssel ist abgelaufen: Nur der neue funktioniert noch.',
-  notRevealable:
-    'Dieser Schlüssel kann nicht angezeigt werden. Setzen Sie ihn zurück, um einen neuen zu erhalten.',
-  chooseGrace: 'Wählen Sie, wie lange der alte Geheimschlüssel noch gilt.',
+  anyMethod: 'Jede Methode',
+  noScopes: 'Keine',
+  unscopedOnly: 'Nur für Schlüssel ohne eigene Berechtigungen',
+  noLimit: 'Keine',
+  limitBy: {
+    account: (limit) => `${limit} für Ihr Konto`,
+    key: (limit) => `${limit} je Schlüssel`,
+    ip: (limit) => `${limit} je Adresse`,
+  },
+  clientLibrary: 'Client-Bibliothek',
+  clientLead: 'Holt mit beiden Schlüsseln Access-Tokens, bewahrt sie auf und erneuert sie.',
+  clientLeadWithSecretKey:
+    'Holt mit beiden Schlüsseln Access-Tokens, bewahrt sie auf und erneuert sie. Hat sie nur den Geheimschlüssel, sendet sie diesen.',
+  isForAnyone: 'Ohne Zugangsdaten',
+  isForKeys: 'Ihr Schlüssel oder Access-Token',
+  parameters: 'Parameter',
+  parameter: (place, isRequired) => `${places[place] ?? place}${isRequired ? ', erforderlich' : ''}`,
+  body: (type) => `Inhalt der Anfrage, ${type}`,
+  bodyType: 'Inhalt der Anfrage: ',
+  responses: 'Antworten',
 }

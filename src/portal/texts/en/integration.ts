@@ -1,5 +1,4 @@
-import { englishCarriers } from '#identity/keys/carriers.ts'
-import { type Content, html } from '#platform/pages/html.ts'
+import { html } from '#platform/pages/html.ts'
 
 export const integration = {
   title: 'Integration',
@@ -13,60 +12,93 @@ export const integration = {
   withAccessToken: (language: string) => `${language}, with an access token`,
 }
 
-/** What the cards of both keys say. */
-const eachKey = (noun: string) => ({
-  /** To copy. */
-  name: `the ${noun}`,
-  hideName: `Hide: the ${noun}`,
-  reveal: `Reveal the ${noun}`,
-  reset: `Reset the ${noun}`,
-  resetSummary: `Reset the ${noun}…`,
-  /** @param span how long the old key keeps working; undefined = it does not */
-  replaced: (span: string | undefined) =>
-    `New ${noun}. Copy it now; the old one ${span === undefined ? 'is revoked' : `keeps working for ${span}`}.`,
-  shownHere: `Shown on this page only. Store the ${noun} where your programs read it.`,
-  shownOnce: `Copy the ${noun} now: it is not stored and cannot be shown again.`,
-})
+/** How a route was called. */
+const credentials = {
+  none: 'no credential',
+  accessToken: 'an access token',
+  secretKey: 'the secret key',
+}
 
-export const keys = {
-  secretKey: {
-    ...eachKey('secret key'),
-    title: 'Secret key',
-    resetLead: 'Creates a new secret key. Choose how long the old one keeps working while you switch.',
+export const tryIt = {
+  title: 'Try it',
+  lead: 'Calls the gateway with your keys and shows the identity the backend received.',
+  noRoutes: 'Your account cannot call any route.',
+  route: 'Route',
+  send: 'Send request',
+  sending: 'Sending…',
+  more: 'Method, path and body',
+  method: 'Method',
+  asAbove: 'As above',
+  rest: 'Rest of the path',
+  restHint: 'Such as /42?limit=10.',
+  body: 'Body',
+  bodyHint: 'JSON; a GET has none.',
+  sent: (request: string, credential: keyof typeof credentials, durationMs: number) =>
+    `${request} · with ${credentials[credential]} · ${durationMs} ms`,
+  noBody: 'The response has no body.',
+  response: (contentType: string, isTruncated: boolean) =>
+    `Response, ${contentType}${isTruncated ? ' (truncated)' : ''}`,
+  noEcho: 'The backend does not echo request headers; this is its response.',
+  noneEchoed: 'The echoed headers contain no identity.',
+  noneSent: 'No identity was sent: the route has auth: none.',
+  received: 'The backend received',
+  badPath: (path: string) => `Begin the path below ${path} with / or ?, as it is in a URL.`,
+  keysNotStored: 'Your keys are not stored, so the portal cannot use them: use the code examples above.',
+  late: (seconds: number) =>
+    `No response within ${seconds} seconds. Use the code examples above for slower routes.`,
+  unreachable: 'The portal could not connect to the gateway listener.',
+  /** In place of what an answer repeats. */
+  placeholders: {
+    secretKey: '[your secret]',
+    apiKey: '[your API key]',
+    accessToken: '[your access token]',
   },
-  /** @param places made from `carriers` */
-  secretKeyLead: (places: string) =>
-    html`Send it ${places} with each request. Keep it on servers. Documents of the interface also call it API secret or <code>SecretKey</code>.`,
-  carriers: englishCarriers,
-  apiKey: {
-    ...eachKey('API key'),
-    title: 'API key',
-    resetLead:
-      'Creates a new key. The old one stops working immediately; access tokens and sessions stay valid.',
+}
+
+export const api = {
+  title: 'API reference',
+  lead: 'What you can call with your keys.',
+  unreadable: 'The description of the endpoints cannot be read now. Load the page again.',
+  routes: 'Routes',
+  routesLead: (tryUrl: string) => html`Every path below is included. <a href="${tryUrl}">Try them</a>.`,
+  noRoutes: 'No routes',
+  noRoutesText: 'Your account cannot call any route of this gateway. Ask an administrator.',
+  columns: {
+    route: 'Route',
+    request: 'Request',
+    credential: 'Credential',
+    scopes: 'Scopes',
+    limit: 'Limit',
   },
-  apiKeyLead: 'Exchange it, with your secret key, for access tokens.',
-  hide: 'Hide',
-  reveal: 'Reveal',
-  created: 'Created',
-  lastUsed: 'Last used',
-  never: 'Never',
-  address: 'Address',
-  usedFor: 'Used for',
-  apiRequest: 'API request',
-  accessToken: 'Access token',
-  keepOld: 'Keep the old secret key for',
-  revokeNow: 'Revoke now',
-  revokeNowHint: '“Revoke now” also revokes the sessions and access tokens created with it.',
-  confirmRevokeNow: 'Revoke now…',
-  stillUsedRefused: 'Clients that still use the old secret key will be rejected.',
-  twoValid: (until: Content) =>
-    html`<strong>Two secret keys are valid.</strong> The old one expires ${until}.`,
-  /** Such as `2 hours ago from 203.0.113.7`. */
-  use: (when: string, address: string) => `${when} from ${address}`,
-  unused: 'Not used: safe to revoke.',
-  unusedSince: (use: string) => `Not used since the reset: safe to revoke. Last use before that: ${use}.`,
-  inUse: (use: string) => `Still in use: last used ${use}.`,
-  overlapOver: 'The old secret key has expired: only the new one works.',
-  notRevealable: 'This key cannot be revealed. Reset it to get a new one.',
-  chooseGrace: 'Choose how long the old secret key keeps working.',
+  /** What a route accepts, by its `auth`. */
+  credentials: {
+    secretKey: 'Secret key',
+    bearer: 'Access token',
+    any: 'Secret key or access token',
+    optional: 'Secret key, access token or none',
+    none: 'None',
+    deny: 'None is accepted',
+  },
+  anyMethod: 'Any method',
+  noScopes: 'None',
+  unscopedOnly: 'Keys without scopes only',
+  noLimit: 'None',
+  /** @param limit such as `100 requests per minute` */
+  limitBy: {
+    account: (limit: string) => `${limit} of your account`,
+    key: (limit: string) => `${limit} of each key`,
+    ip: (limit: string) => `${limit} of each address`,
+  },
+  clientLibrary: 'Client library',
+  clientLead: 'Gets access tokens with both keys, keeps and refreshes them.',
+  clientLeadWithSecretKey:
+    'Gets access tokens with both keys, keeps and refreshes them. With the secret key alone it sends that.',
+  isForAnyone: 'No credential',
+  isForKeys: 'Your key or access token',
+  parameters: 'Parameters',
+  /** @param place `in` of OpenAPI, such as `query` */
+  parameter: (place: string, isRequired: boolean) => `${place}${isRequired ? ', required' : ''}`,
+  body: (type: string) => `Body, ${type}`,
+  bodyType: 'Body: ',
+  responses: 'Responses',
 }

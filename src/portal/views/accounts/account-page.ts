@@ -6,7 +6,7 @@ import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { badge, card, icon, staticNotice } from '#platform/pages/parts.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
-import type { Account } from '#store/account.ts'
+import type { Account } from '#store/accounts.ts'
 import type { PortalSession } from '#store/portal.ts'
 import { actionRow, currentPasswordField, factRow, field, foldedForm, form, formMessage } from '../form.ts'
 import { emptyForm, type FormState, labelsOf, type PageFrame } from '../frame.ts'
@@ -18,7 +18,7 @@ import { codeBlock, copyButton } from '../parts.ts'
 import { nameFields } from '../profile-page.ts'
 import { secondFactorRow } from '../second-factor.ts'
 import { confirmationForm, portalSessionsCard, type SessionsList, sessionsCard } from '../sessions-page.ts'
-import { backToAccounts, planField, roleField, stateBadge } from './parts.ts'
+import { backToAccounts, planField, roleField, stateBadge } from './account-forms.ts'
 
 /** Secrets that are shown only once, in the response to the action that created them. */
 export type OneTimeSecrets =

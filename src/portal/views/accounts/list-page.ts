@@ -4,12 +4,12 @@ import { time } from '#platform/pages/format.ts'
 import { attributeIf, type Html, html } from '#platform/pages/html.ts'
 import { badge, emptyState, icon, staticNotice } from '#platform/pages/parts.ts'
 import { dayOf, formatDay } from '#platform/time.ts'
-import type { ListedAccount } from '#store/account-filter.ts'
+import type { ListedAccount } from '#store/accounts.ts'
 import { form } from '../form.ts'
 import type { PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'
 import { cell, pager } from '../parts.ts'
-import { stateBadge } from './parts.ts'
+import { stateBadge } from './account-forms.ts'
 
 /** The fields of the search form, by their names in the URL; '' = not narrowed. */
 export const listFieldNames = ['q', 'role', 'plan', 'disabled', 'active', 'sort'] as const

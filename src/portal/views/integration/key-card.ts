@@ -6,7 +6,7 @@ import { card, notice, staticNotice } from '#platform/pages/parts.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import { listText } from '#platform/text.ts'
 import { spanText } from '#platform/time.ts'
-import type { KeyUse } from '#store/keys.ts'
+import type { KeyUse } from '#store/key-store.ts'
 import {
   button,
   currentPasswordField,

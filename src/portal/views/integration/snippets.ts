@@ -1,4 +1,4 @@
-import { oauthTokenPath } from '#gateway/routes/own-paths.ts'
+import { oauthTokenPath } from '#gateway/routes/own-operations.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import { shellWord } from '#platform/text.ts'
 

@@ -1,5 +1,5 @@
 import { dayOf, firstOfMonth, formatDay, parseDay, startOfDay } from '#platform/time.ts'
-import type { Account } from '../../account.ts'
+import type { Account } from '../../accounts.ts'
 import type { AuditChain } from '../../audit.ts'
 import {
   accountRecord,
@@ -10,15 +10,15 @@ import {
 } from '../../backup/records.ts'
 import type { ChangeStore } from '../../changes.ts'
 import { heldRecord, keyQuotaSubject, quotaKeptMs } from '../../quotas.ts'
+import type { BlockedSubject } from '../../sessions.ts'
 import type { Store } from '../../store.ts'
-import type { BlockedSubject } from '../../subjects.ts'
-import { type UsageCount, usageDaysKept } from '../../usage.ts'
+import { storeUnavailable } from '../../store-health.ts'
+import { usageDaysKept } from '../../usage.ts'
+import { readAudit } from '../audit.ts'
 import type { Connection, TimedMember } from '../open-connection.ts'
 import { parsePortalSession } from '../portal.ts'
 import { pairsOf } from '../scripts.ts'
 import { monthsIn, usageKeysOf } from '../usage.ts'
-import { type AccountFollower, followAccounts } from './follow-accounts.ts'
-import { readAudit } from './read-audit.ts'
 
 /** How many accounts, or members of a set, are read at once. */
 const pageSize = 200
@@ -125,7 +125,7 @@ export function createBackUp(
     const today = dayOf(Date.now())
     for (const from of monthsIn({ from: today - usageDaysKept, to: firstOfMonth(today, 1) })) {
       const counts = await store.readUsage(accountId, { from, to: firstOfMonth(from, 1) - 1 })
-      yield counts.map((count: UsageCount) => ({ kind: 'usage', accountId, ...count }))
+      yield counts.map((count) => ({ kind: 'usage', accountId, ...count }))
     }
   }
 
@@ -134,17 +134,13 @@ export function createBackUp(
     const today = dayOf(Date.now())
     const days = [today - 1, today, today + 1].map(formatDay)
     const months = [-1, 0, 1].map((later) => formatDay(firstOfMonth(today, later)).slice(0, 7))
-    const states = await Promise.all(
-      [...days, ...months].map(async (window) => ({
-        window,
-        state: await store.readQuota(subject, window),
-      })),
-    )
-    return states.flatMap(({ window, state: { granted, holders } }) => {
+    const found = [...days, ...months].map(async (window): Promise<RecordOf<'quota'>[]> => {
+      const { granted, holders } = await store.readQuota(subject, window)
       if (granted === 0 && holders.size === 0) return []
       const keptUntil = endOf(window) + quotaKeptMs
       return [{ kind: 'quota', accountId: subject, window, keptUntil, granted, held: heldRecord(holders) }]
     })
+    return (await Promise.all(found)).flat()
   }
 
   async function* readPrincipals(): Batches {
@@ -161,7 +157,7 @@ export function createBackUp(
    * @returns the ends of the audit log at that moment
    */
   async function* readChanged(
-    follower: AccountFollower,
+    follower: ReturnType<typeof followAccounts>,
   ): AsyncGenerator<readonly BackupRecord[], readonly AuditChain[]> {
     await follower.catchUp()
     let ids = follower.take()
@@ -202,3 +198,53 @@ function endOf(window: string): number {
   const day = parseDay(window)
   return startOfDay(day === undefined ? firstOfMonth(parseDay(`${window}-01`) ?? 0, 1) : day + 1)
 }
+
+/**
+ * Often enough that the log, which keeps the last 2,000 changes, is not cut in between, even if nobody consumes the
+ * backup.
+ */
+const intervalMs = 250
+
+/** Notes which accounts are changed while others are read. @param head position that was read before */
+export function followAccounts(log: Pick<ChangeStore, 'readChanges'>, head: number) {
+  let position = head
+  let ids = new Set<string>()
+  let failure: unknown
+  let reading = Promise.resolve()
+  const timer = setInterval(() => void catchUp().catch(() => {}), intervalMs)
+
+  async function readOn(): Promise<void> {
+    const { head, changes } = await log.readChanges(position)
+    if (!changes) throw storeUnavailable('lost', lostMessage)
+    position = head
+    for (const { change } of changes) if (change.kind === 'account') ids.add(change.accountId)
+  }
+
+  /**
+   * Reads the change log to its end.
+   * @throws GatehouseError `store-unavailable` where changes are not known
+   */
+  function catchUp(): Promise<void> {
+    reading = reading.then(async () => {
+      if (failure !== undefined) throw failure
+      await readOn()
+    })
+    reading.catch((error: unknown) => {
+      failure = error
+    })
+    return reading
+  }
+
+  return {
+    catchUp,
+    /** The accounts that have changed since the last call, as far as `catchUp` knows. */
+    take: () => {
+      const taken = [...ids]
+      ids = new Set()
+      return taken
+    },
+    close: () => clearInterval(timer),
+  }
+}
+
+const lostMessage = 'changes were lost since the backup began (a failover, or too many at once): begin again'

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import { type Account, emailKey } from '../../account.ts'
+import { termsOf } from '../../account-search.ts'
+import { type Account, emailKey } from '../../accounts.ts'
 import {
   type AnyRecord,
   accountOf,
@@ -8,14 +9,13 @@ import {
   type StoreRecord,
   signingKeyOf,
 } from '../../backup/records.ts'
-import { importedDigests } from '../../imported-keys.ts'
+import { importedDigests } from '../../key-store.ts'
 import { identityKeysOf } from '../../portal-access.ts'
-import { termsOf } from '../../search.ts'
 import { retentionAfterEndMs } from '../../sessions.ts'
 import { usageBatchMax } from '../../usage.ts'
+import { accountText, signingKeyText } from '../data-layout.ts'
 import type { Connection } from '../open-connection.ts'
 import { portalSessionText } from '../portal.ts'
-import { accountText, signingKeyText } from '../record-texts.ts'
 import { addCounts } from '../usage.ts'
 
 export type Command = readonly (string | number)[]

@@ -1,5 +1,4 @@
-import { decideRotation } from '#store/decide-rotation.ts'
-import type { RotationRefusal } from '#store/sessions.ts'
+import { decideRotation, type RotationRefusal } from '#store/sessions.ts'
 import {
   type Actor,
   account,

@@ -1,0 +1,237 @@
+import { fieldsIn, valuesOf } from '#http/h1/raw-headers.ts'
+import { memoizeBounded } from '#platform/memoize.ts'
+import { foldHeaderName } from '#platform/text.ts'
+import type { CostTerm } from '../routes/route.ts'
+import { fieldNameMemo } from './header-rules.ts'
+import { type FieldNode, fieldTree, JsonFieldScanner } from './json-fields.ts'
+
+/** The field of a backend's response, or of its trailers, that says how many units the request used. */
+interface CostField {
+  /**
+   * The units of the last such field; undefined where there is none or it is not a whole number from 0 to 1e9.
+   * @param headers name, value, name, value
+   */
+  unitsIn(headers: readonly string[]): number | undefined
+  /**
+   * The fields without it, and without those whose names have the same letters and digits; nor does `Trailer` announce
+   * any of them.
+   */
+  remove(headers: readonly string[]): readonly string[]
+}
+
+export function createCostField(fieldName: string): CostField {
+  const lower = fieldName.toLowerCase()
+  const plain = foldHeaderName(fieldName)
+  const isAlias = memoizeBounded(fieldNameMemo, (name) => foldHeaderName(name) === plain)
+
+  return {
+    unitsIn: (headers) => {
+      const value = valuesOf(headers, lower).at(-1)
+      return value === undefined ? undefined : parseUnits(value)
+    },
+    remove: (headers) => {
+      const kept: string[] = []
+      for (const [name, received] of fieldsIn(headers)) {
+        if (isAlias(name)) continue
+        const value = name.toLowerCase() === 'trailer' ? namesBut(received, isAlias) : received
+        if (value !== '' || received === '') kept.push(name, value)
+      }
+      return kept
+    },
+  }
+}
+
+/** The names of a list without some of them. */
+function namesBut(list: string, isRemoved: (name: string) => boolean): string {
+  const names = list.split(',')
+  const kept = names.filter((name) => !isRemoved(name.trim()))
+  return kept.length === names.length ? list : kept.join(',').trim()
+}
+
+/** The last value of a list: several fields may have been combined into one on the way (RFC 9110 5.3). */
+function parseUnits(value: string): number | undefined {
+  const last = value.slice(value.lastIndexOf(',') + 1).trim()
+  if (!/^\d{1,10}$/.test(last)) return undefined
+  const units = Number(last)
+  return units <= unitsMax ? units : undefined
+}
+
+/** How the response to one request says what it cost; both are undefined where a request is one unit. */
+export interface CostSources {
+  /** Removed from the response; undefined = none. */
+  readonly costField: CostField | undefined
+  /** undefined = the body says nothing. */
+  readonly bodyCost: BodyCost | undefined
+}
+
+/** The units of one response: as its head says, else its trailers, else what has come of its body, else one. */
+export class ResponseCost {
+  readonly #sources: CostSources
+  readonly #onUnits: (units: number) => void
+  #body: BodyCostReader | undefined
+  #isKnown = false
+
+  /** @param onUnits called once */
+  constructor(sources: CostSources, onUnits: (units: number) => void) {
+    this.#sources = sources
+    this.#onUnits = onUnits
+  }
+
+  /** @param headers of the head, or of the trailers */
+  read(headers: readonly string[]): void {
+    const units = this.#sources.costField?.unitsIn(headers)
+    if (units !== undefined) this.#report(units)
+  }
+
+  readHead(headers: readonly string[]): void {
+    this.read(headers)
+    const { bodyCost } = this.#sources
+    if (bodyCost !== undefined && !this.#isKnown) this.#body = bodyCostReaderFor(bodyCost, headers)
+  }
+
+  readBody(chunk: Uint8Array): void {
+    this.#body?.read(chunk)
+  }
+
+  /** @param last the rest of the body, a character for each byte */
+  readEnd(last: string, trailers: readonly string[]): void {
+    if (last !== '') this.readBody(Buffer.from(last, 'latin1'))
+    this.read(trailers)
+  }
+
+  end(): void {
+    this.#report(this.#body?.units ?? 1)
+  }
+
+  #report(units: number): void {
+    if (this.#isKnown) return
+    this.#isKnown = true
+    this.#onUnits(units)
+  }
+}
+
+/** @returns undefined if the request is one unit, whatever its response says */
+export function responseCostOf(
+  sources: CostSources,
+  onUnits: (units: number) => void,
+): ResponseCost | undefined {
+  const hasSource = sources.costField !== undefined || sources.bodyCost !== undefined
+  return hasSource ? new ResponseCost(sources, onUnits) : undefined
+}
+
+/** The fields of a route's answers that say how many units a request used. */
+interface BodyCost {
+  readonly terms: readonly CostTerm[]
+  readonly tree: FieldNode
+}
+
+/** The most units that one request can have used, by any field. */
+const unitsMax = 1_000_000_000
+
+const jsonTypes = /^application\/(?:json|x-ndjson|jsonl|[\w.-]{1,64}\+json)$/
+
+export function createBodyCost(terms: readonly CostTerm[]): BodyCost {
+  return { terms, tree: fieldTree(terms.map(({ paths }) => paths)) }
+}
+
+/** Reads one body as it passes. */
+class BodyCostReader {
+  readonly #terms: readonly CostTerm[]
+  /** By term; undefined = not found. */
+  readonly #found: (number | undefined)[] = []
+  readonly #scanner: Pick<EventDataScanner, 'read'>
+
+  constructor({ terms, tree }: BodyCost, isOfEvents: boolean) {
+    this.#terms = terms
+    const fields = new JsonFieldScanner(tree, (term, value) => {
+      // No unit is ever given back.
+      if (value >= 0) this.#found[term] = value
+    })
+    this.#scanner = isOfEvents ? new EventDataScanner(fields) : fields
+  }
+
+  read(chunk: Uint8Array): void {
+    this.#scanner.read(chunk, 0, chunk.length)
+  }
+
+  /** The sum, rounded up, at most 1e9; undefined where the body has none of the fields so far. */
+  get units(): number | undefined {
+    if (this.#found.every((value) => value === undefined)) return undefined
+    const sum = this.#terms.reduce(
+      (total, { factor }, index) => total + (this.#found[index] ?? 0) * factor,
+      0,
+    )
+    // The slack is for factors such as 0.1, whose products are a little more than they should be.
+    return Math.min(unitsMax, Math.ceil(sum - 1e-6))
+  }
+}
+
+/**
+ * What reads the body of a response.
+ * @returns undefined if it is neither JSON nor a stream of events, or is compressed
+ */
+export function bodyCostReaderFor(cost: BodyCost, headers: readonly string[]): BodyCostReader | undefined {
+  const codings = valuesOf(headers, 'content-encoding').filter((coding) => !/^(?:identity)?$/i.test(coding))
+  const type = valuesOf(headers, 'content-type').at(-1)?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  const isOfEvents = type === 'text/event-stream'
+  if (codings.length > 0 || !(isOfEvents || jsonTypes.test(type))) return undefined
+  return new BodyCostReader(cost, isOfEvents)
+}
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+const dataField = Buffer.from('data:')
+
+/** What reads the data of events. */
+interface DataReader {
+  read(bytes: Uint8Array, start: number, end: number): void
+  /** The event is over. */
+  reset(): void
+}
+
+/** Finds the data of each event in an event stream that arrives in parts (WHATWG HTML 9.2.6); keeps none of it. */
+class EventDataScanner {
+  readonly #reader: DataReader
+  /** How much of `data:` the line has; -1 = it is of another field. */
+  #matched = 0
+  #isEmptyLine = true
+  #endsWithReturn = false
+
+  constructor(reader: DataReader) {
+    this.#reader = reader
+  }
+
+  read(bytes: Uint8Array, start: number, end: number): void {
+    for (let index = start; index < end; index++) {
+      const byte = bytes[index] ?? 0
+      if (byte === lineFeed || byte === carriageReturn) this.#endLine(byte, bytes, index)
+      else {
+        this.#isEmptyLine = false
+        this.#endsWithReturn = false
+        if (this.#matched === dataField.length) {
+          const lineEnd = lineEndIn(bytes, index, end)
+          this.#reader.read(bytes, index, lineEnd)
+          index = lineEnd - 1
+        } else if (this.#matched >= 0)
+          this.#matched = byte === dataField[this.#matched] ? this.#matched + 1 : -1
+      }
+    }
+  }
+
+  #endLine(byte: number, bytes: Uint8Array, index: number): void {
+    const isSecondByte = byte === lineFeed && this.#endsWithReturn
+    this.#endsWithReturn = byte === carriageReturn
+    if (isSecondByte) return
+    if (this.#isEmptyLine) this.#reader.reset()
+    // Between lines of data the event has a line feed, which ends a number.
+    else if (this.#matched === dataField.length) this.#reader.read(bytes, index, index + 1)
+    this.#matched = 0
+    this.#isEmptyLine = true
+  }
+}
+
+function lineEndIn(bytes: Uint8Array, start: number, end: number): number {
+  for (let index = start; index < end; index++)
+    if (bytes[index] === lineFeed || bytes[index] === carriageReturn) return index
+  return end
+}

@@ -1,0 +1,249 @@
+import { type ClientExchange, isExtendedConnect } from '#http/exchange/client-exchange.ts'
+import { changedHead, type RequestHead } from '#http/exchange/request-head.ts'
+import { isToken } from '#http/h1/characters.ts'
+import { lengthsOf } from '#http/h1/raw-headers.ts'
+import { encodeHighBytes } from '#http/h1/request-line.ts'
+import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { memoizeBounded } from '#platform/memoize.ts'
+import { foldHeaderName } from '#platform/text.ts'
+import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
+import type { RequestFields } from '../arrival/request-fields.ts'
+import { secondTargetFields, secondTargetNames } from '../arrival/second-target-fields.ts'
+import { fieldNameMemo, identityNames } from '../forward/header-rules.ts'
+import { toGatehouseError } from '../refusals/send-problem.ts'
+
+/** A request that a proxy has described. The connection is only used to send the answer. */
+export interface DecideArrival extends Arrival {
+  /** What the proxy sent; `head` is what it described. */
+  readonly sentHead: RequestHead
+  /** Why there is nothing to decide about; undefined = there is. */
+  readonly problem: GatehouseError | undefined
+  /** The status that every refusal but 401 gets; undefined = its own. */
+  readonly refusalStatus: number | undefined
+}
+
+export type ReadDecideArrival = (connection: ClientExchange, head: RequestHead) => DecideArrival
+
+interface DecideArrivalOptions extends ArrivalReader {
+  /** Names of the headers that the proxy sets on an allowed request. */
+  readonly identityNames: readonly string[]
+  /** Called if the peer that asks is not a trusted proxy. */
+  onUntrusted(peerAddress: string): void
+}
+
+/** The body of a described request is unknown: the proxy does not send it. */
+const noBody = { kind: 'none', isEmpty: false } as const
+const forbidden = 403
+
+/** Reads what trusted proxies describe; anything else becomes a request with a problem. */
+export function createDecideArrivalReader({
+  trusted,
+  fieldReader,
+  identityNames,
+  onUntrusted,
+}: DecideArrivalOptions): ReadDecideArrival {
+  const { carriers } = fieldReader
+  const assertNoAliases = createAliasCheck(identityNames)
+  const readChecked = (rawHeaders: readonly string[]): Description => {
+    assertNoAliases(rawHeaders)
+    return readDescription(rawHeaders)
+  }
+
+  function describe(head: RequestHead, fields: RequestFields): Description {
+    if (endpointOf(head) === 'decide') return readChecked(head.rawHeaders)
+    assertNoAliases(head.rawHeaders)
+    return readEnvoyDescription(head, fields.host, fields.uncommon.isHostRepeated)
+  }
+
+  return function readDecideArrival(connection, sentHead) {
+    const sentFields = fieldReader.read(sentHead)
+    const deniesWith403 = asksFor403(sentHead.target) ? forbidden : undefined
+    if (!trusted.has(connection.peerAddress)) {
+      onUntrusted(connection.peerAddress)
+      return unreadable(createArrival(connection, sentHead, { trusted, fieldReader }), untrusted)
+    }
+    try {
+      if (isExtendedConnect(connection, sentHead)) throw tunnelRefused
+      const { method, target, host } = describe(sentHead, sentFields)
+      const head = changedHead(sentHead, { method, target, body: noBody, expectsContinue: false })
+      const uncommon = { ...sentFields.uncommon, isHostRepeated: false, forwardedHost: host }
+      const fields = { ...sentFields, host, uncommon }
+      const arrival = createArrival(connection, head, {
+        trusted,
+        fieldReader: { carriers, read: () => fields },
+      })
+      return { ...arrival, sentHead, problem: undefined, refusalStatus: deniesWith403 }
+    } catch (error) {
+      return unreadable(
+        createArrival(connection, sentHead, { trusted, fieldReader }),
+        toGatehouseError(error),
+      )
+    }
+  }
+}
+
+/** The proxy gets a 403, as most know only this and 401. The log says what is wrong. */
+function unreadable(arrival: Arrival, problem: GatehouseError): DecideArrival {
+  return { ...arrival, sentHead: arrival.head, problem, refusalStatus: forbidden }
+}
+
+const tunnelRefused = new GatehouseError('method-not-allowed', { allow: ['GET', 'POST'] })
+
+const untrusted = new GatehouseError('address-forbidden', {
+  detail: 'Only the addresses in trustedProxies may ask for decisions.',
+})
+
+/** What a proxy says about the request that is to be decided about. */
+interface Description {
+  readonly method: string
+  /** In origin form; bytes above 0x7F are percent-encoded, as those of a request line are. */
+  readonly target: string
+  readonly host: string
+}
+
+/** The path of the listener, and the prefix of the paths that Envoy asks for. */
+const decidePath = '/decide'
+const envoyPrefix = '/envoy'
+
+/** The fields of a description: each is required, and must occur exactly once. */
+const describingFields = {
+  'x-forwarded-method': 'X-Forwarded-Method',
+  'x-forwarded-host': 'X-Forwarded-Host',
+  'x-forwarded-uri': 'X-Forwarded-Uri',
+} as const
+
+type DescribingField = keyof typeof describingFields
+
+/** Optional, but must not have several values. */
+const protoField = 'x-forwarded-proto'
+const lengths = lengthsOf([...Object.keys(describingFields), protoField])
+
+/**
+ * Reads the request that a proxy describes in X-Forwarded-*. A description that two readers could understand
+ * differently is rejected: a field that is missing (the proxy's own request would be decided about instead), a second
+ * line or a list (one of them may be the client's), a URI that is no path.
+ * @throws GatehouseError `request-invalid`
+ */
+function readDescription(rawHeaders: readonly string[]): Description {
+  const found = new Map<string, string>()
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    if (lengths[name.length] !== 1) continue
+    const lower = name.toLowerCase()
+    if (lower !== protoField && !isDescribing(lower)) continue
+    if (found.has(lower)) throw invalidField(name, 'was sent more than once')
+    found.set(lower, rawHeaders[index + 1] ?? '')
+  }
+  const protocol = found.get(protoField)
+  if (protocol !== undefined && !isOneWord(protocol))
+    throw invalidField('X-Forwarded-Proto', 'must be a scheme')
+  return {
+    method: readMethod(describing(found, 'x-forwarded-method')),
+    target: readTarget(describing(found, 'x-forwarded-uri')),
+    host: readHost(describing(found, 'x-forwarded-host')),
+  }
+}
+
+function isDescribing(lower: string): lower is DescribingField {
+  return Object.hasOwn(describingFields, lower)
+}
+
+function describing(found: ReadonlyMap<string, string>, name: DescribingField): string {
+  const value = found.get(name)
+  if (value === undefined || value === '') throw invalidField(describingFields[name], 'is missing')
+  return value
+}
+
+function readMethod(method: string): string {
+  if (!isToken(method)) throw invalidField('X-Forwarded-Method', 'must be a method')
+  return method
+}
+
+/** RFC 3986 3.2.2 allows a comma in a host, but none has one in practice: it separates the hosts of several proxies. */
+function readHost(host: string): string {
+  if (host.includes(',')) throw invalidField('X-Forwarded-Host', 'must be one host')
+  return host
+}
+
+const absoluteForm = /^[a-z][a-z0-9+.-]*:/i
+
+function readTarget(target: string): string {
+  if (absoluteForm.test(target) || !target.startsWith('/'))
+    throw invalidField('X-Forwarded-Uri', 'must be a path, with its query if it has one')
+  // White space cannot occur in a request line.
+  if (/\s/.test(target)) throw invalidField('X-Forwarded-Uri', 'must not contain spaces')
+  return encodeHighBytes(target)
+}
+
+function isOneWord(protocol: string): boolean {
+  return /^[A-Za-z][A-Za-z0-9+.-]*$/.test(protocol)
+}
+
+/**
+ * Reads the request that Envoy describes: its own request has the method, the host and, after a prefix, the path.
+ * @throws GatehouseError `request-invalid`
+ */
+function readEnvoyDescription(
+  { method, target }: Pick<RequestHead, 'method' | 'target'>,
+  host: string | undefined,
+  isHostRepeated: boolean,
+): Description {
+  if (host === undefined || isHostRepeated) throw invalidField('Host', 'must be sent once')
+  return { method, target: target.slice(envoyPrefix.length), host }
+}
+
+/** Which way of asking a request to the listener uses. */
+type Endpoint = 'decide' | 'envoy'
+
+/** @throws GatehouseError `route-not-found`, `method-not-allowed` */
+function endpointOf({ method, target }: Pick<RequestHead, 'method' | 'target'>): Endpoint {
+  if (target.startsWith(`${envoyPrefix}/`)) return 'envoy'
+  if (pathOf(target) !== decidePath)
+    throw new GatehouseError('route-not-found', { detail: `Proxies ask ${decidePath}, or ${envoyPrefix}/….` })
+  if (method !== 'GET' && method !== 'POST')
+    throw new GatehouseError('method-not-allowed', { allow: ['GET', 'POST'] })
+  return 'decide'
+}
+
+function pathOf(target: string): string {
+  const queryAt = target.indexOf('?')
+  return queryAt === -1 ? target : target.slice(0, queryAt)
+}
+
+/**
+ * Whether every refusal but 401 becomes a 403. Other parameters are ignored, as some proxies add those of their client.
+ * @param target of the request to this listener
+ */
+function asksFor403(target: string): boolean {
+  const queryAt = target.indexOf('?')
+  return (
+    queryAt !== -1 &&
+    target
+      .slice(queryAt + 1)
+      .split('&')
+      .includes('deny=403')
+  )
+}
+
+/**
+ * Refuses other spellings of identity headers (`X_User_Id`, `x.user.role`), and of those that name a second target. The
+ * main listener drops them; here they would stay on the request, beside the header that the proxy sets or that was
+ * decided about, and a backend that turns names into variables could read either.
+ * @param configured names of the identity headers
+ * @returns a function that throws GatehouseError `request-invalid`
+ */
+function createAliasCheck(configured: readonly string[]): (rawHeaders: readonly string[]) => void {
+  const names = [...identityNames, ...configured].map((name) => name.toLowerCase())
+  const known = new Set([...names, ...secondTargetFields.keys()])
+  const folded = new Set([...names.map(foldHeaderName), ...secondTargetNames])
+  const isAlias = memoizeBounded(
+    fieldNameMemo,
+    (name) => !known.has(name.toLowerCase()) && folded.has(foldHeaderName(name)),
+  )
+  return function assertNoAliases(rawHeaders) {
+    for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+      const name = rawHeaders[index] ?? ''
+      if (isAlias(name)) throw invalidField(name, 'could be read as a header of the gateway')
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import type { SignedIn } from '#identity/portal/portal-sessions.ts'
+import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
+import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
+import type { Clock } from '#platform/clock.ts'
+import { jarAttributesOf, type TokenCookie } from '#platform/cookie-attributes.ts'
+import { parseJsonObject } from '#platform/json.ts'
+import { randomText } from '#platform/secrets/key-format.ts'
+import type { Sealer } from '#platform/secrets/sealing.ts'
+import type { CookieAttributes, PortalRequest } from './portal-request.ts'
+
+/** The cookies of the portal. Browsers send them only to the portal, never to a backend. */
+export type PortalCookie = ReturnType<typeof createPortalCookie>
+
+interface PortalCookieOptions {
+  readonly path: string
+  readonly isSecure: boolean
+  /** Whether no backend is on the host of the portal. */
+  readonly isAlone: boolean
+  /** The cookies with the tokens of a session; undefined = the access cookie is not enabled. */
+  readonly tokens: { readonly access: TokenCookie; readonly refresh: TokenCookie } | undefined
+}
+
+/** How many accounts one browser keeps a client token for. */
+const clientTokensMax = 4
+/** The longest lifetime that browsers allow a cookie: 400 days. */
+const clientMaxAgeS = 400 * 86_400
+
+const formTokenLength = 32
+const formTokenPattern = /^[0-9A-Za-z]{32}$/
+
+/**
+ * HttpOnly, SameSite=Strict, for no longer than the session. Its path is the portal's, hence `__Secure-` rather than
+ * `__Host-`: a `__Host-` cookie would be sent to every backend too. If the portal has a host of its own it is
+ * `__Host-`, so that no other host of the domain can set it.
+ */
+export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCookieOptions) {
+  const prefix = prefixOf({ isSecure, isAlone })
+  const name = sessionCookieName({ isSecure, isAlone })
+  const formName = `${prefix}${formCookie}`
+  const clientName = `${prefix}${clientCookie}`
+  const attributes = {
+    path: prefix === '__Host-' ? '/' : path,
+    httpOnly: true,
+    secure: isSecure,
+    sameSite: 'strict',
+  } as const
+
+  /** The client tokens of a browser that has signed in before, one for each account. */
+  function readClientTokens(request: PortalRequest): readonly string[] {
+    return (request.cookies.get(clientName) ?? '').split('~', clientTokensMax)
+  }
+
+  /** Sets the cookies that routes and the token endpoints accept. */
+  function setTokens({ cookies }: PortalRequest, issued: IssuedTokens): void {
+    if (!tokens) return
+    const { cookieToken = '', refreshToken, refreshLifetimeMs } = issued
+    const { access, refresh } = tokens
+    cookies.set(access.name, cookieToken, { ...jarAttributesOf(access), maxAge: tokenMaxAgeS(cookieToken) })
+    const maxAge = Math.ceil(refreshLifetimeMs / 1_000)
+    cookies.set(refresh.name, refreshToken, { ...jarAttributesOf(refresh), maxAge })
+  }
+
+  function clearTokens({ cookies }: PortalRequest): void {
+    if (!tokens) return
+    for (const each of [tokens.access, tokens.refresh])
+      cookies.set(each.name, '', { ...jarAttributesOf(each), maxAge: 0, expires: new Date(0) })
+  }
+
+  return {
+    path,
+    isSecure,
+    /** The session token of a request; undefined if there is none. */
+    read: (request: PortalRequest): string | undefined => request.cookies.get(name) || undefined,
+    readClientTokens,
+    setTokens,
+    /** Also sets the client token, which identifies this browser at its next sign-in. */
+    set: (request: PortalRequest, { token, clientToken, session, tokens: issued }: SignedIn): void => {
+      const maxAge = Math.max(0, Math.floor((session.expiresAt - session.createdAt) / 1_000))
+      request.cookies.set(name, token, { ...attributes, maxAge })
+      const others = readClientTokens(request).filter((other) => other !== '' && other !== clientToken)
+      const known = [clientToken, ...others].slice(0, clientTokensMax).join('~')
+      request.cookies.set(clientName, known, { ...attributes, maxAge: clientMaxAgeS })
+      if (issued) setTokens(request, issued)
+      // Tokens of whoever was signed in before.
+      else clearTokens(request)
+    },
+    clear: (request: PortalRequest): void => {
+      request.cookies.set(name, '', { ...attributes, maxAge: 0, expires: new Date(0) })
+      clearTokens(request)
+    },
+    /** The token that forms are bound to before signing in; undefined if there is none yet. */
+    readFormToken: (request: PortalRequest): string | undefined => {
+      const token = request.cookies.get(formName)
+      return token !== undefined && formTokenPattern.test(token) ? token : undefined
+    },
+    /** Sets a new form token, and returns it. */
+    setFormToken: (request: PortalRequest): string => {
+      const token = randomText(formTokenLength)
+      request.cookies.set(formName, token, attributes)
+      return token
+    },
+  }
+}
+
+const sessionCookie = 'gatehouse-portal'
+const formCookie = 'gatehouse-form'
+const clientCookie = 'gatehouse-known'
+
+/** Sign-ins at the provider in progress, one per tab. */
+export const flowCookieNames: readonly string[] = ['0', '1', '2'].map((index) => `gatehouse-sign-in-${index}`)
+/** How a session began at the provider. */
+export const beginningCookieName = 'gatehouse-oidc'
+/** Records that the owner of a session has authenticated again. */
+export const confirmationCookieName = 'gatehouse-confirmed'
+/** Records that the viewer has used a passkey. */
+export const passkeyConfirmationCookieName = 'gatehouse-confirmed-passkey'
+
+/** Who may take over an account. */
+export const takeOverCookieName = 'gatehouse-take-over'
+
+/** Every name that a cookie of the portal can have. */
+export const portalCookieNames: readonly string[] = [
+  sessionCookie,
+  formCookie,
+  clientCookie,
+  ...flowCookieNames,
+  beginningCookieName,
+  confirmationCookieName,
+  passkeyConfirmationCookieName,
+  takeOverCookieName,
+].flatMap((name) => [name, `__Secure-${name}`, `__Host-${name}`])
+
+/** Name of the cookie that holds the token of a session. */
+export function sessionCookieName(options: NamePrefix): string {
+  return `${prefixOf(options)}${sessionCookie}`
+}
+
+type NamePrefix = Pick<PortalCookieOptions, 'isSecure' | 'isAlone'>
+
+function prefixOf({ isSecure, isAlone }: NamePrefix): string {
+  if (!isSecure) return ''
+  return isAlone ? '__Host-' : '__Secure-'
+}
+
+/**
+ * Cookies that only a gateway with the same sealing key can read and make, so that nothing has to be kept in memory.
+ */
+export type SealedCookies = ReturnType<typeof createSealedCookies>
+
+interface SealedCookieAttributes extends Pick<CookieAttributes, 'sameSite'> {
+  /** Below the portal; default: the portal. */
+  readonly path?: string
+  readonly maxAgeS: number
+}
+
+/** Browsers keep 4,096 bytes, with name and attributes. */
+const valueLengthMax = 3_800
+
+/** What the keepers of sealed cookies are made of. */
+export interface SealedCookieParts {
+  readonly sealer: Sealer
+  readonly cookie: PortalCookie
+  readonly clock: Clock
+}
+
+export function createSealedCookies(
+  sealer: Sealer,
+  { path: base, isSecure }: Pick<PortalCookie, 'path' | 'isSecure'>,
+) {
+  const prefix = isSecure ? '__Secure-' : ''
+
+  function attributesOf({ sameSite, path = '' }: SealedCookieAttributes) {
+    return { path: base + path, httpOnly: true, secure: isSecure, sameSite } as const
+  }
+
+  return {
+    /** @returns undefined if there is none, or it was not sealed as this cookie */
+    read: (request: PortalRequest, name: string): Readonly<Record<string, unknown>> | undefined => {
+      const text = request.cookies.get(prefix + name) ?? ''
+      if (text === '' || text.length > valueLengthMax) return undefined
+      const unsealed = sealer.unseal(Buffer.from(text, 'base64url'), purposeOf(name))
+      return unsealed === undefined ? undefined : parseJsonObject(unsealed)
+    },
+    /** @returns false, without setting anything, if browsers would not keep it */
+    set: (
+      request: PortalRequest,
+      name: string,
+      value: object,
+      attributes: SealedCookieAttributes,
+    ): boolean => {
+      const text = Buffer.from(sealer.seal(JSON.stringify(value), purposeOf(name))).toString('base64url')
+      if (text.length > valueLengthMax) return false
+      request.cookies.set(prefix + name, text, { ...attributesOf(attributes), maxAge: attributes.maxAgeS })
+      return true
+    },
+    clear: (request: PortalRequest, name: string, attributes: SealedCookieAttributes): void => {
+      if (request.cookies.get(prefix + name) === undefined) return
+      request.cookies.set(prefix + name, '', { ...attributesOf(attributes), maxAge: 0, expires: new Date(0) })
+    },
+  }
+}
+
+/** What is sealed as one cookie cannot be used as another. */
+function purposeOf(name: string): string {
+  return `cookie:${name}`
+}

@@ -1,0 +1,125 @@
+import { invalidField } from '#platform/errors/gatehouse-error.ts'
+import { isLanguage } from '#platform/locales.ts'
+import type { Form } from './forms/body.ts'
+import { asFieldError, type FormRefusal, formRefusal } from './forms/refusal.ts'
+import type { SignedInContext } from './page-context.ts'
+import { type CreatePages, queryOf } from './portal-page.ts'
+import { type PageResult, redirectTo } from './portal-response.ts'
+import { assertPasswordsMatch } from './sign-in/link-pages.ts'
+import { type ProfileForm, profilePage } from './views/profile-page.ts'
+import { type SessionsList, sessionsPage } from './views/sessions-page.ts'
+
+/** One's own name, e-mail and password. */
+export const profilePages: CreatePages = (options) => [
+  { path: '/profile', get: (context) => showProfile(context) },
+  {
+    path: '/profile/name',
+    post: async ({ actions, viewer, form }) => {
+      await actions.profile.rename(viewer.account.id, namesOf(form))
+      return redirectTo('/profile', 'name-saved')
+    },
+    refused: (context, error) =>
+      showProfile(context, { form: 'name', ...formRefusal(context, error, namesOf(context.form)) }),
+  },
+  {
+    path: '/profile/email',
+    asksPassword: true,
+    post: async ({ actions, viewer, form, language }) => {
+      await actions.profile.sendVerification(viewer.account.id, form('email').trim(), language)
+      return redirectTo('/profile', 'link-sent')
+    },
+    refused: (context, error) =>
+      showProfile(context, {
+        form: 'email',
+        ...formRefusal(context, error, { email: context.form('email').trim() }),
+      }),
+  },
+  {
+    path: '/profile/language',
+    post: async ({ actions, viewer, form, texts }) => {
+      const language = form('language')
+      if (language !== '' && !isLanguage(language))
+        throw invalidField('language', texts.profile.chooseLanguage)
+      await actions.profile.setLanguage(viewer.account.id, language === '' ? undefined : language)
+      return redirectTo('/profile', 'language-saved')
+    },
+    refused: (context, error) => showProfile(context, { form: 'language', ...formRefusal(context, error) }),
+  },
+  {
+    path: '/profile/password',
+    post: async (context) => {
+      const { viewer, visitor, form, request } = context
+      assertPasswordsMatch(context)
+      const change = { current: form('current'), password: form('password') }
+      options.cookie.set(request, await options.signIn.changePassword(viewer, change, visitor))
+      return redirectTo('/profile', 'password-changed')
+    },
+    refused: (context, error) => {
+      const fieldError = asFieldError(error, 'current', context.texts.profile.wrongPassword)
+      return showProfile(context, { form: 'password', ...formRefusal(context, fieldError) })
+    },
+  },
+]
+
+async function showProfile(
+  context: SignedInContext,
+  refused?: FormRefusal & { readonly form: ProfileForm },
+): Promise<PageResult> {
+  const { account } = context.viewer
+  const { canSend } = context.actions.profile
+  const hasSecondFactor = account.portal.secondFactor !== undefined
+  return context.show((frame) => profilePage(frame, { account, canSend, hasSecondFactor, refused }), refused)
+}
+
+function namesOf(form: Form) {
+  return { firstName: form('firstName').trim(), lastName: form('lastName').trim() }
+}
+
+/** The sessions of one's own account. */
+export const sessionsPages: CreatePages = () => [
+  {
+    path: '/sessions',
+    get: async (context) => {
+      const { account, session } = context.viewer
+      const [sessions, portalSessions] = await Promise.all([
+        readSessionsPage(context, account.id),
+        context.actions.sessions.listPortal(account.id),
+      ])
+      return context.show((frame) => sessionsPage(frame, { sessions, portalSessions, current: session.id }))
+    },
+  },
+  {
+    path: '/sessions/end',
+    post: async ({ actions, viewer, form }) =>
+      sessionEnded('/sessions', await actions.sessions.end(viewer.account.id, form('session'))),
+  },
+  {
+    path: '/sessions/end-all',
+    post: async ({ actions, viewer }) => {
+      await actions.sessions.endAllTokens(viewer.account.id)
+      return redirectTo('/sessions', 'sessions-ended')
+    },
+  },
+  {
+    path: '/sessions/end-portal',
+    post: async ({ actions, viewer, form }) =>
+      sessionEnded('/sessions', await actions.sessions.endPortal(viewer.account.id, form('session'))),
+  },
+]
+
+/** After a form that ends one session. @param page the page of the form */
+export function sessionEnded(page: string, hasEnded: boolean): PageResult {
+  return redirectTo(page, hasEnded ? 'session-ended' : 'session-gone')
+}
+
+const sessionsPerPage = 25
+
+/**
+ * The page of an account's sessions that the request's query asks for (`cursor`), newest first.
+ * @throws GatehouseError `request-invalid` (field `cursor`)
+ */
+export async function readSessionsPage(context: SignedInContext, accountId: string): Promise<SessionsList> {
+  const cursor = queryOf(context)('cursor') || undefined
+  const page = await context.actions.sessions.page(accountId, { cursor, limit: sessionsPerPage })
+  return { ...page, isFirstPage: cursor === undefined }
+}

@@ -1,0 +1,49 @@
+import type { Viewer } from '#identity/portal/portal-sessions.ts'
+import type { Passkeys } from '#identity/second-factor/passkeys.ts'
+import { passkeysOf } from '#store/portal-access.ts'
+import { createSealedCookies, passkeyConfirmationCookieName, type SealedCookieParts } from './cookies.ts'
+import type { PortalRequest } from './portal-request.ts'
+import type { FramePasskeys } from './views/frame.ts'
+
+/** Passkeys, and which viewers have just used one instead of password and code. */
+export interface PortalPasskeys extends Passkeys {
+  confirm(request: PortalRequest, viewer: Viewer): void
+  /** Whether the viewer has done so within the last `confirmationMs`. */
+  isConfirmed(request: PortalRequest, viewer: Viewer): boolean
+}
+
+const confirmationMs = 300_000
+const attributes = { sameSite: 'strict', maxAgeS: confirmationMs / 1_000 } as const
+
+export function createPortalPasskeys(
+  passkeys: Passkeys,
+  { sealer, cookie, clock }: SealedCookieParts,
+): PortalPasskeys {
+  const cookies = createSealedCookies(sealer, cookie)
+  return {
+    ...passkeys,
+    confirm: (request, { session }) => {
+      const value = { session: session.id, at: clock() }
+      cookies.set(request, passkeyConfirmationCookieName, value, attributes)
+    },
+    isConfirmed: (request, { account, session }) => {
+      const { session: id, at } = cookies.read(request, passkeyConfirmationCookieName) ?? {}
+      const isRecent = typeof at === 'number' && Math.abs(clock() - at) < confirmationMs
+      return isRecent && id === session.id && passkeysOf(account.portal).length > 0
+    },
+  }
+}
+
+/** What the views show of it. @param path of the page, below the portal */
+export function framePasskeysOf(
+  passkeys: PortalPasskeys,
+  request: PortalRequest,
+  { viewer, path }: { readonly viewer: Viewer | undefined; readonly path: string },
+): FramePasskeys {
+  return {
+    origin: passkeys.origin,
+    canConfirm: viewer !== undefined && passkeysOf(viewer.account.portal).length > 0,
+    isConfirmed: viewer !== undefined && passkeys.isConfirmed(request, viewer),
+    path,
+  }
+}

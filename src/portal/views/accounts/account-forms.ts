@@ -1,0 +1,108 @@
+import { defaultRole, emailLengthMax, noPlan, roleLengthMax } from '#accounts/account-input.ts'
+import { attributeIf, type Html, html } from '#platform/pages/html.ts'
+import { badge } from '#platform/pages/parts.ts'
+import type { Account } from '#store/accounts.ts'
+import { field, fieldError, form, formMessage } from '../form.ts'
+import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
+import { page } from '../layout.ts'
+import { nameFields, verifiedBadge } from '../profile-page.ts'
+
+/** Confirms the deletion of an account: its e-mail must be typed. */
+export function deleteAccountPage(frame: PageFrame, account: Account, state: FormState = emptyForm): Html {
+  const { id, email } = account
+  const { accounts } = frame.texts
+  const texts = accounts.delete
+  return page(frame, {
+    title: texts.title,
+    section: '/accounts',
+    breadcrumb: { href: `/accounts/${id}`, text: email },
+    lead: texts.lead(email),
+    body: html`<section class="card"><div class="body">${form(frame, {
+      action: `/accounts/${id}/delete`,
+      body: html`${formMessage(state)}${field(state, {
+        name: 'confirmation',
+        label: texts.confirmation,
+        autocomplete: 'off',
+        isExact: true,
+        hasFocus: true,
+      })}<div class="row"><button class="danger primary">${texts.submit}</button><a class="button" href="${frame.base}/accounts/${id}">${accounts.cancel}</a></div>`,
+    })}</div></section>`,
+  })
+}
+
+/** The form for a new account. */
+export function newAccountPage(frame: PageFrame, state: FormState = emptyForm): Html {
+  const { accounts } = frame.texts
+  const texts = accounts.new
+  const body = form(frame, {
+    action: '/accounts/new',
+    body: html`${formMessage(state)}${field(state, {
+      name: 'email',
+      label: accounts.email,
+      type: 'email',
+      autocomplete: 'off',
+      lengthMax: emailLengthMax,
+      hasFocus: true,
+    })}${nameFields(frame, state, { firstName: '', lastName: '' })}${roleField(frame, state, defaultRole)}${planField(frame, state, undefined)}
+<label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>${texts.isVerified}</label>
+${mailLinkField(frame, state, texts.mailsLink)}
+<div class="row"><button class="primary">${texts.submit}</button><a class="button" href="${frame.base}/accounts">${accounts.cancel}</a></div>`,
+  })
+  return page(frame, {
+    title: texts.title,
+    section: '/accounts',
+    breadcrumb: backToAccounts(frame),
+    lead: frame.oidc?.acceptsPasswords === false ? texts.lead : texts.leadWithLink,
+    body: html`<section class="card"><div class="body">${body}</div></section>`,
+  })
+}
+
+export function stateBadge(frame: PageFrame, { isDisabled, isVerified }: Account): Html {
+  return isDisabled ? badge('bad', frame.texts.accounts.disabled) : verifiedBadge(frame, isVerified)
+}
+
+/** Leads back to the list. @param query of the list */
+export function backToAccounts({ texts }: PageFrame, query = '') {
+  return { href: `/accounts${query}`, text: texts.layout.sections['/accounts'] }
+}
+
+/** Shown if links can be mailed. */
+export function mailLinkField(
+  { canMailLinks }: PageFrame,
+  { values }: FormState,
+  text: string,
+): Html | undefined {
+  if (!canMailLinks) return undefined
+  return html`<label class="check"><input type="checkbox" name="mailsLink" value="true"${values.mailsLink === 'true' && html` checked`}>${text}</label>`
+}
+
+export function roleField({ roles, texts: { accounts } }: PageFrame, state: FormState, value: string): Html {
+  return field(state, {
+    name: 'role',
+    label: accounts.role,
+    value,
+    lengthMax: roleLengthMax,
+    autocomplete: 'off',
+    isExact: true,
+    choices: roles,
+    hint: accounts.roleHint(roles.join(', ')),
+  })
+}
+
+/** Shown if there are plans to choose from, or the account has one. */
+export function planField(
+  { plans, texts: { accounts } }: PageFrame,
+  { values, errors }: FormState,
+  current: string | undefined,
+): Html | undefined {
+  if (plans.length === 0 && current === undefined) return undefined
+  const isUnknown = current !== undefined && !plans.includes(current)
+  const chosen = values.plan ?? current ?? noPlan
+  const option = (value: string, text: string) =>
+    html`<option value="${value}"${attributeIf(value === chosen, 'selected')}>${text}</option>`
+  const error = errors.plan
+  return html`<div class="field"><label for="plan">${accounts.plan}</label>
+<p class="hint" id="plan-hint">${accounts.planHint}</p>
+<select id="plan" name="plan" aria-describedby="plan-hint${error !== undefined && ' plan-error'}"${attributeIf(error !== undefined, 'aria-invalid="true"')}>${option(noPlan, accounts.noPlan)}${plans.map((plan) => option(plan, plan))}${isUnknown && option(current, accounts.unknownPlan(current))}</select>
+${error !== undefined && fieldError('plan-error', error)}</div>`
+}

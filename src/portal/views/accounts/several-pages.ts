@@ -1,0 +1,149 @@
+import { keysCsvHeading, keysCsvLines } from '#accounts/account-data.ts'
+import { fullName } from '#accounts/account-input.ts'
+import type { CreatedAccount } from '#accounts/accounts.ts'
+import { type BadLine, importMax } from '#accounts/import/account-file.ts'
+import { type Html, html } from '#platform/pages/html.ts'
+import { card, icon, staticNotice } from '#platform/pages/parts.ts'
+import type { Account } from '#store/accounts.ts'
+import { form, formMessage } from '../form.ts'
+import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
+import { page } from '../layout.ts'
+import { cell, codeBlock, titleRow } from '../parts.ts'
+import { backToAccounts, mailLinkField, planField, roleField, stateBadge } from './account-forms.ts'
+import type { SeveralAction } from './list-page.ts'
+
+interface SeveralView {
+  readonly action: SeveralAction
+  readonly accounts: readonly Account[]
+  /** The query string of the list that they were ticked in. */
+  readonly list: string
+  readonly state?: FormState | undefined
+}
+
+/** Asks whether all ticked accounts are to be changed. */
+export function severalAccountsPage(
+  frame: PageFrame,
+  { action, accounts, list, state = emptyForm }: SeveralView,
+): Html {
+  const { accounts: shared, layout, severalAccounts } = frame.texts
+  const texts = severalAccounts[action]
+  return page(frame, {
+    title: texts.title(accounts.length),
+    section: '/accounts',
+    breadcrumb: backToAccounts(frame, list),
+    lead: texts.lead,
+    body: html`<section class="card"><div class="body">${form(frame, {
+      action: '/accounts/several/apply',
+      body: html`${formMessage(state)}<input type="hidden" name="action" value="${action}"><input type="hidden" name="list" value="${list}">${accounts.map(
+        ({ id }, index) => html`<input type="hidden" name="id${index}" value="${id}">`,
+      )}${action === 'role' && roleField(frame, state, '')}${action === 'plan' && planField(frame, state, undefined)}<div class="row"><button class="primary${action === 'disable' && ' danger'}">${texts.action}</button><a class="button" href="${frame.base}/accounts${list}">${shared.cancel}</a></div>`,
+    })}</div></section>
+<section class="card" aria-label="${layout.sections['/accounts']}"><table>${titleRow([shared.account, shared.role, shared.plan, shared.state])}<tbody>${accounts.map(
+      (account) => html`<tr>${accountCell(frame, account)}${facts(frame, account)}</tr>`,
+    )}</tbody></table></section>`,
+  })
+}
+
+function facts(frame: PageFrame, account: Account): Html {
+  const { role, plan } = account
+  const { accounts } = frame.texts
+  return html`${cell(accounts.role, html`${role}`)}${cell(accounts.plan, html`${plan ?? '–'}`)}${cell(accounts.state, stateBadge(frame, account))}`
+}
+
+function accountCell({ base }: PageFrame, account: Account): Html {
+  const name = fullName(account)
+  return html`<td><div><a class="name" href="${base}/accounts/${account.id}">${account.email}</a>${name !== '' && html`<span class="sub">${name}</span>`}</div></td>`
+}
+
+interface SeveralOutcome {
+  readonly changed: number
+  /** Accounts that stay as they were, and why. */
+  readonly refused: readonly { readonly account: Account; readonly why: string }[]
+  readonly list: string
+}
+
+/** What became of the accounts, if some could not be changed. */
+export function severalOutcomePage(frame: PageFrame, { changed, refused, list }: SeveralOutcome): Html {
+  const texts = frame.texts.severalAccounts.outcome
+  return page(frame, {
+    title: texts.title(changed, changed + refused.length),
+    section: '/accounts',
+    breadcrumb: backToAccounts(frame, list),
+    body: html`<div role="alert">${staticNotice('bad', texts.refused(refused.length))}</div>
+<section class="card" aria-label="${texts.table}"><table>${titleRow([frame.texts.accounts.account, texts.why])}<tbody>${refused.map(
+      ({ account, why }) => html`<tr>${accountCell(frame, account)}${cell(texts.why, html`${why}`)}</tr>`,
+    )}</tbody></table></section>`,
+  })
+}
+
+export interface ImportView {
+  readonly state: FormState
+  readonly badLines: readonly BadLine[]
+  /** Whether the only error is that every account of the file already exists. Default: false. */
+  readonly isRepeated?: boolean
+  /** The new accounts with their keys; undefined = nothing was imported yet. */
+  readonly imported: readonly CreatedAccount[] | undefined
+  /** Whether their owners get set-up links by mail. Default: false. */
+  readonly isMailed?: boolean
+}
+
+/** Invalid lines listed at most. */
+const badLinesShown = 200
+
+/** The page to import a file of accounts: all of them, or none if a line is invalid. */
+export function importPage(frame: PageFrame, view: ImportView): Html {
+  const { state, badLines, imported } = view
+  const texts = frame.texts.accountImport
+  return page(frame, {
+    title: texts.title,
+    section: '/accounts',
+    breadcrumb: backToAccounts(frame),
+    lead: texts.lead(importMax.portal),
+    body: html`${imported && importedPart(frame, imported, view.isMailed === true)}
+${badLines.length > 0 && badLinesCard(frame, view)}
+<section class="card"><div class="body">${form(frame, {
+      action: '/accounts/import',
+      isUpload: true,
+      body: html`${formMessage(state)}
+<div class="field"><label for="file">${texts.file}</label><input id="file" name="file" type="file" accept=".csv,.jsonl,.ndjson,.json,text/csv,application/x-ndjson"></div>
+<div class="field"><label for="text">${texts.text}</label><p class="hint" id="text-hint">${texts.textHint('email, firstName, lastName, role, isVerified, plan')}</p>
+<textarea id="text" name="text" rows="8" spellcheck="false" aria-describedby="text-hint" placeholder="email,firstName,lastName,role,isVerified">
+${state.values.text}</textarea></div>
+${mailLinkField(frame, state, texts.mailsLink)}
+<div><button class="primary">${texts.submit}</button></div>`,
+    })}</div></section>`,
+  })
+}
+
+/** Shows the keys, as there is no other copy, and without sealed copies they cannot be shown again. */
+function importedPart(frame: PageFrame, imported: readonly CreatedAccount[], isMailed: boolean): Html {
+  const texts = frame.texts.accountImport
+  const created = isMailed ? texts.createdAndMailed : texts.created
+  return html`<div class="notice good" role="status">${icon('good')}<div><p>${created(imported.length, `${frame.base}/accounts`)}</p></div></div>
+${card({
+  title: texts.keys,
+  lead: texts.keysLead,
+  body: codeBlock(frame, texts.keysFile, keysCsvHeading + keysCsvLines(imported), {
+    isTall: true,
+    saveAs: 'keys.csv',
+  }),
+})}`
+}
+
+function badLinesCard(
+  { texts: { accountImport: texts } }: PageFrame,
+  { badLines, isRepeated = false }: ImportView,
+): Html {
+  const more = badLines.length - badLinesShown
+  return card({
+    title: isRepeated ? texts.repeated : texts.badLines(badLines.length),
+    lead: isRepeated ? texts.repeatedLead : texts.badLinesLead,
+    isFlush: true,
+    body: html`<table role="alert">${titleRow([texts.line, texts.problem])}<tbody>${badLines
+      .slice(0, badLinesShown)
+      .map(
+        ({ line, message }) =>
+          html`<tr>${cell(texts.line, html`${line}`)}${cell(texts.problem, html`${message}`)}</tr>`,
+      )}</tbody></table>${more > 0 && html`<footer><span class="muted">${texts.moreBadLines(more)}</span></footer>`}`,
+  })
+}
