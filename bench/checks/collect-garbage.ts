@@ -1,5 +1,5 @@
 import t from 'tap'
-import { collectGarbage } from '#runtime/v8/tune-for-traffic.ts'
+import { collectGarbage } from '#runtime/v8.ts'
 
 t.test('memory that nothing refers to is given back to the system', async (t) => {
   let garbage: unknown[] | undefined = Array.from({ length: 500_000 }, (_, index) => ({ index }))

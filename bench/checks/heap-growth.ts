@@ -9,7 +9,7 @@ const mib = 1_048_576
 const script = `
 import { setImmediate } from 'node:timers/promises'
 import { getHeapSpaceStatistics } from 'node:v8'
-import { limitHeapGrowth } from '${new URL('../../src/runtime/v8/heap-growth.ts', import.meta.url)}'
+import { limitHeapGrowth } from '${new URL('../../src/runtime/v8.ts', import.meta.url)}'
 
 if (process.argv[1] === 'limited') limitHeapGrowth()
 const kept = []
@@ -43,7 +43,7 @@ const youngScript = `
 import { PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
 import { getHeapSpaceStatistics } from 'node:v8'
-import { limitHeapGrowth } from '${new URL('../../src/runtime/v8/heap-growth.ts', import.meta.url)}'
+import { limitHeapGrowth } from '${new URL('../../src/runtime/v8.ts', import.meta.url)}'
 
 if (process.argv[1] === 'limited') limitHeapGrowth()
 let collections = 0
@@ -65,7 +65,7 @@ t.test('the young generation grows to its size in one step', async (t) => {
 
 /** Says how long V8 waits, in milliseconds, before it gives memory back. The heap has some 30 or 200 MiB. */
 const waitingScript = `
-import { limitHeapGrowth } from '${new URL('../../src/runtime/v8/heap-growth.ts', import.meta.url)}'
+import { limitHeapGrowth } from '${new URL('../../src/runtime/v8.ts', import.meta.url)}'
 
 const [how, size] = process.argv.slice(1)
 if (how === 'limited') limitHeapGrowth()

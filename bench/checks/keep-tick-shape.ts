@@ -3,8 +3,7 @@ import t from 'tap'
 
 /** In a process of its own: tap's own hooks would be measured too. */
 const script = `
-import { collectGarbage } from '${new URL('../../src/runtime/v8/tune-for-traffic.ts', import.meta.url)}'
-import { keepTickShape } from '${new URL('../../src/runtime/v8/keep-tick-shape.ts', import.meta.url)}'
+import { collectGarbage, keepTickShape } from '${new URL('../../src/runtime/v8.ts', import.meta.url)}'
 
 function measure(count) {
   return new Promise((resolve) => {

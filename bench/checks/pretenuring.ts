@@ -4,7 +4,7 @@ import t from 'tap'
 /** In a process of its own: the flags are those of a whole process. Creates objects of which many are kept for a while. */
 const script = `
 import { setImmediate } from 'node:timers/promises'
-import { disablePretenuring } from '${new URL('../../src/runtime/v8/tune-for-traffic.ts', import.meta.url)}'
+import { disablePretenuring } from '${new URL('../../src/runtime/v8.ts', import.meta.url)}'
 
 if (process.argv[1] === 'disabled') disablePretenuring()
 const open = []

@@ -3,11 +3,14 @@ import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import t from 'tap'
 
-// With its types stripped here: that needs WebAssembly, which --jitless does not have.
-const source = stripTypeScriptTypes(readFileSync('src/runtime/v8/start-optimizing.ts', 'utf8'))
+// Only the function, with its types stripped here: that needs WebAssembly, which --jitless does not have.
+const file = stripTypeScriptTypes(readFileSync('src/runtime/v8.ts', 'utf8'))
+const source = /^export function startOptimizing[\s\S]*?^}$/m.exec(file)?.[0]
 
 /** In a process of its own: the flags are those of a whole process. Says whether V8 optimized a function. */
 const script = `
+import { setFlagsFromString } from 'node:v8'
+
 ${source}
 
 let sum = 0

@@ -1,9 +1,12 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
+import type { Metrics } from '#ops/metrics/metrics.ts'
 import { inTime } from '#platform/deadline.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
-import type { ArrivalServer } from './arrival-server.ts'
+import type { Log } from '#platform/log/log.ts'
+import type { ArrivalServer, SharedListenerOptions } from './arrival-server.ts'
 
 /** The URL at which a client on this machine reaches a listener. */
 export function urlOf(scheme: 'http' | 'https', listenHost: string, port: number): string {
@@ -146,4 +149,99 @@ async function acceptBacklog(server: Server, withinMs: number): Promise<void> {
 /** Waits for something that may also be late. */
 async function waitFor(work: Promise<unknown>, timeoutMs: number): Promise<void> {
   await inTime(work, timeoutMs, () => new Error('late')).catch(() => {})
+}
+
+/** Descriptors kept free for files, the store and upstreams. */
+const reservedDescriptors = 16
+/** For how many connections one count is valid, and for how long. */
+const connectionsPerCount = 8
+const countMaxAgeMs = 100
+
+/**
+ * Whether another connection may be accepted. Without a free descriptor libuv accepts and closes connections silently,
+ * so the last ones are kept free, and further connections are dropped where that can be counted.
+ * @returns a function of the number of open connections; if the limit is unknown (on systems other than Linux), it
+ *   accepts every one
+ */
+export function watchDescriptors(limit = descriptorsMax(), count = countDescriptors) {
+  if (limit === undefined) return () => true
+  let used = count()
+  let countedAt = performance.now()
+  let connectionsAtCount = 0
+
+  return function mayAccept(openConnections: number): boolean {
+    // Each connection may need another one to its upstream: counting is only worthwhile if that could be too many.
+    // Other descriptors, such as files that are opened later, may have doubled since the last count.
+    const others = used - connectionsAtCount
+    if (others * 2 + openConnections * 2 + reservedDescriptors < limit) return true
+    const now = performance.now()
+    if (
+      now - countedAt > countMaxAgeMs ||
+      Math.abs(openConnections - connectionsAtCount) >= connectionsPerCount
+    ) {
+      used = count()
+      countedAt = now
+      connectionsAtCount = openConnections
+    }
+    return used + openConnections - connectionsAtCount + reservedDescriptors < limit
+  }
+}
+
+function descriptorsMax(): number | undefined {
+  try {
+    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? []
+    return soft === undefined ? undefined : Number(soft)
+  } catch {
+    return undefined
+  }
+}
+
+/** Without a free descriptor they cannot be counted. */
+function countDescriptors(): number {
+  try {
+    return readdirSync('/proc/self/fd').length
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+/** Counts and logs what befalls connections: a flood causes thousands, so totals are logged at intervals. */
+export function createConnectionEvents(
+  { connectionsDropped, http2ConnectionsCut }: Metrics,
+  log: Log,
+): Pick<SharedListenerOptions, 'onDropped' | 'onAcceptError' | 'onSessionError'> {
+  const reportDropped = createTotalsReporter()
+  const reportCut = createTotalsReporter()
+  return {
+    onAcceptError: (err) => log.warn({ err }, 'cannot accept a connection'),
+    onDropped: () => {
+      connectionsDropped.inc()
+      reportDropped((connections) =>
+        log.warn({ connections }, 'connections dropped: almost out of file descriptors'),
+      )
+    },
+    onSessionError: (client, err) => {
+      http2ConnectionsCut.inc()
+      reportCut((connections) =>
+        log.warn({ client, connections, err }, 'HTTP/2 connections cut off: the client broke the protocol'),
+      )
+    },
+  }
+}
+
+/** How often dropped connections, or HTTP/2 connections that were cut off, are logged at most. */
+const logIntervalMs = 10_000
+
+/** Writes the first report, and then totals at intervals. */
+function createTotalsReporter(): (write: (total: number) => void) => void {
+  let total = 0
+  let reportedAt = Number.NEGATIVE_INFINITY
+  return function report(write) {
+    total++
+    const now = performance.now()
+    if (now - reportedAt < logIntervalMs) return
+    write(total)
+    reportedAt = now
+    total = 0
+  }
 }

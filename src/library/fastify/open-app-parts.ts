@@ -10,6 +10,7 @@ import { createOpenCallers, type OpenCallers } from '#gateway/server/open-caller
 import { createUsageMeter, type UsageMeter } from '#gateway/server/usage-meter.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { type Metrics, openMetrics } from '#ops/metrics/metrics.ts'
+import { openStoreMonitor } from '#ops/store-monitor.ts'
 import { createAddressSet } from '#platform/addresses.ts'
 import type { Clock } from '#platform/clock.ts'
 import { isRecord } from '#platform/json.ts'
@@ -24,7 +25,6 @@ import {
   createWriterFrom,
 } from '#runtime/assembly/gate-parts.ts'
 import { createApiOptions } from '#runtime/assembly/own-endpoints.ts'
-import { openStoreMonitor } from '#runtime/assembly/store-monitor.ts'
 import { openStoreParts } from '#runtime/assembly/store-parts.ts'
 import type { StoreHealth } from '#store/store-health.ts'
 import type { AppArrival } from './app-arrival.ts'

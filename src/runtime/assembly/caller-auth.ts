@@ -10,6 +10,7 @@ import { createKeyLoader, type KeyLoader, type Keyring, toSigningKey } from '#id
 import type { RevocationFeed } from '#identity/tokens/revocation-feed.ts'
 import { createSigningKeys } from '#identity/tokens/signing-keys.ts'
 import { createLookUpCounter } from '#ops/metrics/auth-instruments.ts'
+import { createConnectionLogger, createFaultLogger } from '#ops/store-monitor.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
@@ -17,7 +18,6 @@ import { createSealer } from '#platform/secrets/sealing.ts'
 import type { Change } from '#store/changes.ts'
 import { isStoreFailure, type StoreHealth } from '#store/store-health.ts'
 import { createAuthParts, createTokenIssuers, openFeedFrom, type TokenIssuers } from './auth-parts.ts'
-import { createConnectionLogger, createFaultLogger } from './store-monitor.ts'
 import type { CallerParts } from './store-parts.ts'
 
 /** Authentication of callers on top of one store. */

@@ -14,10 +14,10 @@ import { createReceiverActions, type ReceiverActions } from '#accounts/events/re
 import { createReminderReceiver, openReminders } from '#accounts/events/reminders.ts'
 import type { Config } from '#config/config.ts'
 import { openPoster } from '#http/outgoing/post-message.ts'
+import { createWorkFaultLogger } from '#ops/store-monitor.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import { lazyMailer, portalUrlOf } from './account-services.ts'
-import { createWorkFaultLogger } from './store-monitor.ts'
 import type { ConfigParts } from './store-parts.ts'
 
 /** For the whole exchange: a receiver should answer before it does its work. */

@@ -13,6 +13,7 @@ import { openRateLimiter, type RateLimiter } from '#identity/limits/rate-limiter
 import { createProofReplays, type ProofReplays } from '#identity/possession/replays.ts'
 import { type Acknowledgements, openAcknowledgements } from '#identity/tokens/refresh-tokens.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
+import { createWorkFaultLogger } from '#ops/store-monitor.ts'
 import { type Clock, monotonicClock } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { KeySource } from '#platform/secrets/sealing.ts'
@@ -20,7 +21,6 @@ import { createSealingKeys, type SealingKeys } from '#platform/secrets/sealing-k
 import { openStore } from '#store/open.ts'
 import type { InstanceCounts } from '#store/rates.ts'
 import type { Store } from '#store/store.ts'
-import { createWorkFaultLogger } from './store-monitor.ts'
 
 /** Parts that live as long as the process. Parts that workers share are undefined if there is only one worker. */
 export interface ProcessParts {

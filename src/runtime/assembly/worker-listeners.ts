@@ -1,9 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import type { Config } from '#config/config.ts'
 import type { Arrival } from '#gateway/arrival/arrival.ts'
 import type { ArrivalServer, ServerOptions, SharedListenerOptions } from '#gateway/server/arrival-server.ts'
 import { createDecideServer } from '#gateway/server/decide-server.ts'
-import { drainServer, listenOnAll, urlOf } from '#gateway/server/listen.ts'
+import {
+  createConnectionEvents,
+  drainServer,
+  listenOnAll,
+  urlOf,
+  watchDescriptors,
+} from '#gateway/server/listen.ts'
 import { createGatewayServer, createRedirectServer } from '#gateway/server/server.ts'
 import { acceptQueuesMax } from '#http/h1/listener.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
@@ -48,10 +53,8 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
     // Several workers take the connections of one queue in turn.
     acceptQueues: config.listen.workers === 1 ? acceptQueuesMax : 1,
     isDraining: () => isDraining,
+    ...createConnectionEvents(metrics, log),
     mayAccept: () => mayAcceptInAll(servers.reduce((sum, { connections }) => sum + connections.size, 0)),
-    onDropped: createDropLogger(metrics, log),
-    onAcceptError: (err) => log.warn({ err }, 'cannot accept a connection'),
-    onSessionError: createSessionErrorLogger(metrics, log),
   }
   const main = createGatewayServer({
     ...config.listen,
@@ -131,98 +134,4 @@ async function listenOn(
   optionNames: string,
 ): Promise<string> {
   return urlOf('http', address.host, await listenOnAll(servers, address, optionNames))
-}
-
-/** How often dropped connections, or HTTP/2 connections that were cut off, are logged at most. */
-const logIntervalMs = 10_000
-
-function createDropLogger({ connectionsDropped }: Metrics, log: Log): () => void {
-  const report = createTotalsReporter()
-  return function onDropped() {
-    connectionsDropped.inc()
-    report((connections) => log.warn({ connections }, 'connections dropped: almost out of file descriptors'))
-  }
-}
-
-function createSessionErrorLogger(
-  { http2ConnectionsCut }: Metrics,
-  log: Log,
-): SharedListenerOptions['onSessionError'] {
-  const report = createTotalsReporter()
-  return function onSessionError(client, err) {
-    http2ConnectionsCut.inc()
-    report((connections) =>
-      log.warn({ client, connections, err }, 'HTTP/2 connections cut off: the client broke the protocol'),
-    )
-  }
-}
-
-/** Writes the first report, and then totals at intervals, as a flood causes thousands. */
-function createTotalsReporter(): (write: (total: number) => void) => void {
-  let total = 0
-  let reportedAt = Number.NEGATIVE_INFINITY
-  return function report(write) {
-    total++
-    const now = performance.now()
-    if (now - reportedAt < logIntervalMs) return
-    write(total)
-    reportedAt = now
-    total = 0
-  }
-}
-
-/** Descriptors kept free for files, the store and upstreams. */
-const reservedDescriptors = 16
-/** For how many connections one count is valid, and for how long. */
-const connectionsPerCount = 8
-const countMaxAgeMs = 100
-
-/**
- * Whether another connection may be accepted. Without a free descriptor libuv accepts and closes connections silently,
- * so the last ones are kept free, and further connections are dropped where that can be counted.
- * @param openConnections how many connections there are
- */
-type MayAccept = (openConnections: number) => boolean
-
-/** If the limit is unknown (on systems other than Linux), every connection is accepted. */
-export function watchDescriptors(limit = descriptorsMax(), count = countDescriptors): MayAccept {
-  if (limit === undefined) return () => true
-  let used = count()
-  let countedAt = performance.now()
-  let connectionsAtCount = 0
-
-  return function mayAccept(openConnections) {
-    // Each connection may need another one to its upstream: counting is only worthwhile if that could be too many.
-    // Other descriptors, such as files that are opened later, may have doubled since the last count.
-    const others = used - connectionsAtCount
-    if (others * 2 + openConnections * 2 + reservedDescriptors < limit) return true
-    const now = performance.now()
-    if (
-      now - countedAt > countMaxAgeMs ||
-      Math.abs(openConnections - connectionsAtCount) >= connectionsPerCount
-    ) {
-      used = count()
-      countedAt = now
-      connectionsAtCount = openConnections
-    }
-    return used + openConnections - connectionsAtCount + reservedDescriptors < limit
-  }
-}
-
-function descriptorsMax(): number | undefined {
-  try {
-    const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? []
-    return soft === undefined ? undefined : Number(soft)
-  } catch {
-    return undefined
-  }
-}
-
-/** Without a free descriptor they cannot be counted. */
-function countDescriptors(): number {
-  try {
-    return readdirSync('/proc/self/fd').length
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
 }

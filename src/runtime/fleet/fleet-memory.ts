@@ -1,4 +1,4 @@
-import type { MemoryUpdate } from './messages.ts'
+import type { MemoryUpdate } from './channel.ts'
 
 /** What the workers have looked up, for workers that are started while the store is unreachable. */
 interface FleetMemory {

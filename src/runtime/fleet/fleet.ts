@@ -3,20 +3,20 @@ import type { LoadedConfig } from '#config/load.ts'
 import { mergeHealth } from '#identity/cache/store-connection.ts'
 import { openKeySetFetches } from '#identity/issuers/key-set-fetches.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
+import { mergeStoreStates } from '#ops/store-monitor.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
 import { createLocalRates } from '#store/rates.ts'
 import type { StoreHealth, StoreState } from '#store/store-health.ts'
-import type { RequestServer } from '../assembly/request-server.ts'
-import { mergeStoreStates } from '../assembly/store-monitor.ts'
+import type { RequestServer } from '../assembly/worker.ts'
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
+import type { WorkerPorts } from './channel.ts'
 import { createFleetMemory } from './fleet-memory.ts'
 import { openFleetMetrics } from './fleet-metrics.ts'
-import type { WorkerPorts } from './messages.ts'
-import { startOnPorts } from './start-on-port.ts'
 import {
   configureCluster,
   startTimeoutMs as defaultStartTimeoutMs,
+  startOnPorts,
   type WorkerProcess,
 } from './worker-process.ts'
 import { createWorkerSlot, type WorkerSlot } from './worker-slot.ts'

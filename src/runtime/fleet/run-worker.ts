@@ -2,21 +2,20 @@ import { type Config, type ConfigSnapshot, restoreConfig } from '#config/config.
 import { openMetrics } from '#ops/metrics/metrics.ts'
 import { createLog, type Log, logUncaughtErrors } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
-import type { PreparedConfig } from '../assembly/request-server.ts'
-import { openWorker, type Worker } from '../assembly/worker.ts'
+import { openWorker, type PreparedConfig, type Worker } from '../assembly/worker.ts'
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
-import { tuneForTraffic } from '../v8/tune-for-traffic.ts'
-import { openChannel, type RequestHandlers } from './channel.ts'
+import { tuneForTraffic } from '../v8.ts'
 import {
   fromSharedClock,
+  openChannel,
+  type RequestHandlers,
   type RequestsToFleet,
   type RequestsToWorker,
   toSharedClock,
   type WorkerPorts,
   type WorkerStartOptions,
-} from './messages.ts'
-import { createRemoteCounts } from './remote-counts.ts'
-import { createRemoteMemory } from './remote-memory.ts'
+} from './channel.ts'
+import { createRemoteCounts, createRemoteMemory } from './remote-state.ts'
 
 /** A started worker, and the change that it has prepared. */
 interface RunningWorker {

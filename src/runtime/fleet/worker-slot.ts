@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Log } from '#platform/log/log.ts'
-import type { PingReply, WorkerStartOptions } from './messages.ts'
+import type { PingReply, WorkerStartOptions } from './channel.ts'
 import { startWorker, type WorkerExit, type WorkerProcess } from './worker-process.ts'
 
 /** The place of one worker: a worker that dies is replaced. */

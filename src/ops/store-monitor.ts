@@ -1,14 +1,13 @@
-import type { StoreConnectionState } from '#identity/cache/store-connection.ts'
-import type { Metrics } from '#ops/metrics/metrics.ts'
 import { everySecond } from '#platform/clock.ts'
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
 import { isStoreFailure, type StoreDiagnostics, type StoreState } from '#store/store-health.ts'
+import type { Metrics } from './metrics/metrics.ts'
 
 interface StoreMonitorOptions {
   readonly store: StoreDiagnostics
-  readonly storeConnection: Pick<StoreConnectionState, 'isUp'>
+  readonly storeConnection: { readonly isUp: boolean }
   readonly log: Log
   readonly metrics: Pick<Metrics, 'storeWritable'>
 }
