@@ -1,8 +1,7 @@
-import type { RequestHead } from '#http/exchange/request-head.ts'
 import type { NameTable } from '#http/h1/name-table.ts'
-import { ParsedHead } from '#http/h1/parsed-head.ts'
-import { lengthsOf } from '#http/h1/raw-headers.ts'
+import { ParsedHead } from '#http/h1/request-parser.ts'
 import { bindsConnection } from '#http/outgoing/upstream-connection.ts'
+import { lengthsOf, type RequestHead } from '#http/request-head.ts'
 import {
   ambiguousCredentials,
   type Credentials,

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
-import type { RequestHead } from '#http/exchange/request-head.ts'
-import { onlyValueOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
+import { onlyValueOf, type RequestHead } from '#http/request-head.ts'
 import { type Credentials, isWithoutCredential } from '#identity/credentials.ts'
 import { accessCookieCarrier } from '#identity/keys/carriers.ts'
 import { cookieAttributes } from '#platform/cookie-attributes.ts'

@@ -1,7 +1,7 @@
 import { keptLines, type MarkedText } from '#http/h1/field-lines.ts'
 import { mark } from '#http/h1/name-table.ts'
-import { withoutFields } from '#http/h1/raw-headers.ts'
 import { type ResponseHead, responseMark } from '#http/outgoing/response-head.ts'
+import { withoutFields } from '#http/request-head.ts'
 import type { Target } from '#http/upstream/target.ts'
 import { type Allowance, allowanceFields } from '#platform/allowance.ts'
 import { withGatewayCors } from '../arrival/cors-headers.ts'

@@ -1,6 +1,6 @@
-import type { RequestBody, RequestHead } from '#http/exchange/request-head.ts'
 import type { NameTable } from '#http/h1/name-table.ts'
-import type { UpstreamHeaders } from '#http/upstream/upstream-headers.ts'
+import type { RequestBody, RequestHead } from '#http/request-head.ts'
+import type { UpstreamHeaders } from '#http/upstream/upstream-config.ts'
 import type { Principal } from '#identity/principal.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
 import type { Client } from '../arrival/client.ts'

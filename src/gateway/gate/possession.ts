@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { type ClientCertificate, describeCertificate } from '#http/exchange/client-certificate.ts'
+import { type ClientCertificate, describeCertificate } from '#http/client-exchange.ts'
 import type { AllowedDecision } from '#identity/decision.ts'
 import type { Proofs, ProofVerdict, ProvenRequest, ReadProof } from '#identity/possession/proofs.ts'
 import type { Clock } from '#platform/clock.ts'

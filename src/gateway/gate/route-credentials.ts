@@ -1,5 +1,4 @@
-import type { RequestHead } from '#http/exchange/request-head.ts'
-import { fieldsIn } from '#http/h1/raw-headers.ts'
+import { fieldsIn, type RequestHead } from '#http/request-head.ts'
 import {
   type Credentials,
   certificateCredential,

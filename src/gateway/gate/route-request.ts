@@ -1,5 +1,5 @@
-import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
-import { changedHead, type RequestHead } from '#http/exchange/request-head.ts'
+import { isExtendedConnect } from '#http/client-exchange.ts'
+import { changedHead, type RequestHead } from '#http/request-head.ts'
 import type { Tracer } from '#ops/tracing/tracer.ts'
 import type { MonotonicClock } from '#platform/clock.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'

@@ -1,5 +1,5 @@
-import type { ClientExchange } from '#http/exchange/client-exchange.ts'
-import type { ParsedHead } from '#http/h1/parsed-head.ts'
+import type { ClientExchange } from '#http/client-exchange.ts'
+import type { ParsedHead } from '#http/h1/request-parser.ts'
 import type { BodyProgress } from '#http/upstream/pool/claim.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import { type Credential, type Credentials, noCredentials } from '#identity/credentials.ts'

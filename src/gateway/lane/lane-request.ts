@@ -1,4 +1,4 @@
-import type { RequestEvents, ResponseFraming } from '#http/exchange/client-exchange.ts'
+import type { RequestEvents, ResponseFraming } from '#http/client-exchange.ts'
 import type { UpstreamFailure } from '#http/outgoing/failure.ts'
 import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import type { UpstreamConnection, UpstreamResponseEvents } from '#http/outgoing/upstream-connection.ts'

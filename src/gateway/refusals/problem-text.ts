@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
-import type { RequestHead } from '#http/exchange/request-head.ts'
-import { valuesOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
+import { type RequestHead, valuesOf } from '#http/request-head.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 import { allowanceFields, wholeSeconds } from '#platform/allowance.ts'
 import { type ErrorCode, errorDefinitions } from '#platform/errors/codes.ts'

@@ -1,4 +1,4 @@
-import { lengthsOf, withoutFields } from '#http/h1/raw-headers.ts'
+import { lengthsOf, withoutFields } from '#http/request-head.ts'
 import type { SchemeName } from '#identity/access.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
 

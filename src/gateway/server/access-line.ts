@@ -1,4 +1,4 @@
-import type { HttpVersion } from '#http/exchange/client-exchange.ts'
+import type { HttpVersion } from '#http/client-exchange.ts'
 import type { Trace } from '#ops/tracing/tracer.ts'
 import type { MonotonicMs } from '#platform/clock.ts'
 import { memoize, memoizeBounded } from '#platform/memoize.ts'

@@ -1,6 +1,6 @@
 import { framingNames, NameTable } from '#http/h1/name-table.ts'
-import { onlyValueOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
+import { onlyValueOf } from '#http/request-head.ts'
 import type { Principal } from '#identity/principal.ts'
 import { parseTraceparent, type Trace, type Tracer, traceparentOf } from '#ops/tracing/tracer.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'

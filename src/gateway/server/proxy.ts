@@ -1,4 +1,4 @@
-import type { BodyTooSlow, MalformedMessage } from '#http/exchange/request-head.ts'
+import type { BodyTooSlow, MalformedMessage } from '#http/request-head.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import { monotonicClock } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'

@@ -1,4 +1,4 @@
-import { onlyValueOf } from '#http/h1/raw-headers.ts'
+import { onlyValueOf } from '#http/request-head.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { Exporter, Span } from '#ops/tracing/exporter.ts'
 import type { Trace, Tracer } from '#ops/tracing/tracer.ts'

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '#config/config.ts'
-import type { HealthChange } from '#http/upstream/open-target.ts'
-import type { AddressChange } from '#http/upstream/target-set.ts'
+import type { AddressChange, HealthChange } from '#http/upstream/target-set.ts'
 import { openUpstream } from '#http/upstream/upstream.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { TargetState } from '#ops/metrics/traffic-instruments.ts'

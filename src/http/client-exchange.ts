@@ -1,8 +1,10 @@
+import { hash, type X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Expiring } from '#platform/deadline.ts'
-import type { ClientCertificate } from './client-certificate.ts'
-import type { BodyTooSlow, MalformedMessage, RequestHead } from './request-head.ts'
+import { TLSSocket } from 'node:tls'
+import type { EpochMs } from '#platform/clock.ts'
+import type { DeadlineSweep, Expiring } from '#platform/deadline.ts'
+import type { BodyTooSlow, MalformedMessage, RequestHead, Unreadable } from './request-head.ts'
 
 /**
  * How much of the request's body has arrived. `buffered`: a part of it is held back until `resumeBody`, which is known
@@ -100,6 +102,23 @@ export interface ClientExchange {
   acceptUpgrade(reason: string, lines: string): UpgradedStream
 }
 
+/** The settings of exchanges, read at each use, and the callbacks for what clients send. */
+export interface ExchangeOptions {
+  /** Minimum rate of a request's body while the gateway waits for it, in bytes a second over 10 s; from 1. */
+  readonly bodyRateMin: number
+  /** Watches the deadlines of all connections. */
+  readonly connections: Pick<DeadlineSweep, 'sweptAt'>
+  /** Watches the deadlines of bodies. */
+  readonly bodies: Pick<DeadlineSweep, 'add' | 'remove'>
+  /** Whether connections end with what they carry: called for each request or response. */
+  isDraining(): boolean
+  onRequest(exchange: ClientExchange, head: RequestHead): void
+  /** The client gets a response nevertheless, with which an HTTP/1.1 connection ends. */
+  onUnreadable(exchange: ClientExchange, what: Unreadable): void
+  /** The exchange of a request has ended. @param isComplete whether the complete response was sent */
+  onEnd(exchange: ClientExchange, isComplete: boolean): void
+}
+
 /** What remains of an exchange after an upgrade: its bytes belong to the caller. */
 export interface UpgradedStream {
   readonly stream: TimedDuplex
@@ -139,4 +158,38 @@ export function isExtendedConnect(
   { upgrade }: Pick<RequestHead, 'upgrade'>,
 ): boolean {
   return upgrade !== undefined && httpVersion === '2'
+}
+
+/** A certificate whose private key a client has proven to have. */
+export interface ClientCertificate {
+  /** SHA-256 of the certificate in DER, as base64url: `x5t#S256` of RFC 8705 3.1. */
+  readonly thumbprint: string
+  /** Infinity = it is not known. */
+  readonly validUntil: EpochMs
+}
+
+/** Read once for each connection: null = the client has none. */
+const known = new WeakMap<Socket, ClientCertificate | null>()
+
+/**
+ * The certificate of a connection's client; undefined = it has sent none, or not one of the authorities that are
+ * trusted.
+ */
+export function clientCertificateOf(socket: Socket): ClientCertificate | undefined {
+  let certificate = known.get(socket)
+  if (certificate === undefined) {
+    certificate = readCertificate(socket) ?? null
+    known.set(socket, certificate)
+  }
+  return certificate ?? undefined
+}
+
+function readCertificate(socket: Socket): ClientCertificate | undefined {
+  if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined
+  const certificate = socket.getPeerX509Certificate()
+  return certificate && describeCertificate(certificate)
+}
+
+export function describeCertificate({ raw, validToDate }: X509Certificate): ClientCertificate {
+  return { thumbprint: hash('sha256', raw, 'base64url'), validUntil: validToDate.getTime() }
 }
