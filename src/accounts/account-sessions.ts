@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Clock } from '#platform/clock.ts'
+import type { Clock } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'

@@ -1,6 +1,6 @@
-import type { Clock } from '#platform/clock.ts'
 import { isForeignKey } from '#platform/secrets/key-format.ts'
 import { digestOf, findKey, isApiKeyOf, type ParsedKey, parseKey } from '#platform/secrets/keys.ts'
+import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import type { ImportedKeyStore, KeyStore } from '#store/key-store.ts'

@@ -1,4 +1,4 @@
-import { type Clock, type MonotonicClock, type MonotonicMs, monotonicClock } from '#platform/clock.ts'
+import { type Clock, type MonotonicClock, type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import type { Access, SchemeName } from './access.ts'
 import { authenticate, mayBeKeyOrToken, type Schemes } from './authenticate.ts'
 import { RecentCredentials } from './cache/recent-credentials.ts'

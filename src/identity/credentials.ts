@@ -1,4 +1,3 @@
-import type { MonotonicMs } from '#platform/clock.ts'
 import { schemePrefix } from '#platform/http.ts'
 import {
   accountIdPattern,
@@ -9,6 +8,7 @@ import {
   secretPrefixes,
   sessionIdPattern,
 } from '#platform/secrets/key-format.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import type { Access, SchemeName } from './access.ts'
 import type { Decision } from './decision.ts'
 import {

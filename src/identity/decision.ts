@@ -1,5 +1,5 @@
-import type { EpochMs } from '#platform/clock.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
+import type { EpochMs } from '#platform/time.ts'
 import type { SchemeName } from './access.ts'
 import type { Confirmation } from './possession/confirmation.ts'
 import type { Principal } from './principal.ts'

@@ -1,4 +1,4 @@
-import type { EpochMs, MonotonicMs } from '#platform/clock.ts'
+import type { EpochMs, MonotonicMs } from '#platform/time.ts'
 import type { KeyValidity } from '#store/secret-keys.ts'
 import type { Principal, Profile } from './principal.ts'
 

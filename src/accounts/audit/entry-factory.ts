@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { Clock } from '#platform/time.ts'
 import type { Actor, AuditAction, AuditEntry, AuditSubject } from '#store/audit-entry.ts'
 import type { Visitor } from '#store/sessions.ts'
 

@@ -1,5 +1,5 @@
 import { createHmac, hash } from 'node:crypto'
-import type { EpochMs } from '#platform/clock.ts'
+import type { EpochMs } from '#platform/time.ts'
 import type { PositionedEntry } from '#store/audit.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import { auditData } from '../audit/log.ts'

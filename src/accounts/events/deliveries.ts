@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Clock, everySecond } from '#platform/clock.ts'
-import { dayMs } from '#platform/time.ts'
+import { type Clock, dayMs, everySecond } from '#platform/time.ts'
 import type { AuditStore, EventStore } from '#store/audit.ts'
 import { type DeliveryResult, deliverRound, type Receiver } from './deliver-round.ts'
 import { createPendingCount } from './pending-count.ts'

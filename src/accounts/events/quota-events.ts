@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { Clock } from '#platform/time.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { EventStore } from '#store/audit.ts'
 import { type Quota, type QuotaWindow, quotaKeptMs, readQuotaSubject } from '#store/quotas.ts'

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
-import { type Clock, everySecond } from '#platform/clock.ts'
-import { dayMs } from '#platform/time.ts'
+import { type Clock, dayMs, everySecond } from '#platform/time.ts'
 import { type Account, type AccountReader, type AccountStore, readAllAccounts } from '#store/accounts.ts'
 import type { EventStore } from '#store/audit.ts'
 import { digestText } from '#store/key-store.ts'

@@ -1,6 +1,6 @@
 import { hash, X509Certificate } from 'node:crypto'
-import type { EpochMs } from '#platform/clock.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
+import type { EpochMs } from '#platform/time.ts'
 import { keyLifetimeMsMax, type SecretKeyInput } from './input.ts'
 
 /** A certificate that is to be a key of an account. */

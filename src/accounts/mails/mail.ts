@@ -1,5 +1,5 @@
 import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
-import { isLanguage, type Language } from '#platform/locales.ts'
+import { isLanguage, type Language } from '#platform/text.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import { de } from './texts/de.ts'
 import { en, type MailTexts } from './texts/en.ts'

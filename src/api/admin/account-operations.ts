@@ -9,7 +9,6 @@ import { pageLimitMax } from '#accounts/list/search.ts'
 import { tryCreateSetupLink } from '#accounts/setup-links.ts'
 import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { recordReason } from '#gateway/arrival/outcome.ts'
-import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import {
   flag,
@@ -20,6 +19,7 @@ import {
   time,
   type Value,
 } from '#platform/json-schema.ts'
+import type { Clock } from '#platform/time.ts'
 import { accountOrders } from '#store/accounts.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 

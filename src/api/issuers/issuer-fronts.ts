@@ -10,7 +10,7 @@ import {
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
 import { createRedirectUriCheck } from '#identity/issuers/redirect-uris.ts'
 import { createSignInEndpointLookup } from '#identity/issuers/sign-in-endpoints.ts'
-import { monotonicClock } from '#platform/clock.ts'
+import { monotonicClock } from '#platform/time.ts'
 import { acceptJsonOnly, jsonLine } from '../bodies.ts'
 import { answerOAuthErrors } from '../oauth/oauth-error.ts'
 import { acceptFormsOnly } from '../oauth/oauth-request.ts'

@@ -1,5 +1,5 @@
-import type { Clock, MonotonicClock } from '#platform/clock.ts'
 import { findCompactKey } from '#platform/secrets/keys.ts'
+import type { Clock, MonotonicClock } from '#platform/time.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { LoggedChange } from '#store/changes.ts'
 import { keyState } from '#store/secret-keys.ts'

@@ -1,5 +1,5 @@
-import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import type { SigningKeyStore, StoredSigningKey } from '#store/key-store.ts'
 import type { CachedAccount, CachedKey } from '../directory.ts'
 

@@ -1,4 +1,4 @@
-import type { EpochMs, MonotonicClock, MonotonicMs } from '#platform/clock.ts'
+import type { EpochMs, MonotonicClock, MonotonicMs } from '#platform/time.ts'
 import { createLru } from './lru.ts'
 
 /** When subjects have changed, as far back as needed. */

@@ -1,5 +1,5 @@
-import type { MonotonicClock } from '#platform/clock.ts'
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import type { MonotonicClock } from '#platform/time.ts'
 import { createLru } from './lru.ts'
 import type { StoreConnectionState } from './store-connection.ts'
 

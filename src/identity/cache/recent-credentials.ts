@@ -1,4 +1,4 @@
-import { isSameSlice } from '#platform/secrets/constant-time.ts'
+import { isSameSlice } from '#platform/secrets/sealing.ts'
 import { copyString } from '#platform/text.ts'
 import type { Credential } from '../credentials.ts'
 

@@ -1,6 +1,6 @@
-import type { Clock } from '#platform/clock.ts'
 import { isRecord } from '#platform/json.ts'
 import { isBearerToken, isOpaqueToken } from '#platform/secrets/key-format.ts'
+import type { Clock } from '#platform/time.ts'
 import { tokenDigest, type VerifiedTokens } from '../cache/verified-tokens.ts'
 import { accessTokenType } from '../tokens/jwt.ts'
 import { isType, type ReadJwt, readJwt } from '../tokens/read-jwt.ts'

@@ -1,7 +1,7 @@
-import type { Clock, EpochMs, MonotonicClock } from '#platform/clock.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { isRecord } from '#platform/json.ts'
 import type { Log } from '#platform/log/log.ts'
+import type { Clock, EpochMs, MonotonicClock } from '#platform/time.ts'
 import { createLru } from '../cache/lru.ts'
 import { fetchJson } from './fetch-json.ts'
 import {

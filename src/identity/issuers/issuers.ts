@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { Clock } from '#platform/time.ts'
 import { createIntrospection, type Introspection, type IntrospectionOutcome } from './introspection.ts'
 import type { IssuerOptions } from './issuer.ts'
 import { type IssuerKeys, type IssuerKeysOptions, openIssuerKeys } from './issuer-keys.ts'

@@ -1,6 +1,6 @@
-import type { MonotonicClock } from '#platform/clock.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { isRecord } from '#platform/json.ts'
+import type { MonotonicClock } from '#platform/time.ts'
 import { fetchJson } from './fetch-json.ts'
 import { isSecureUrl } from './issuer.ts'
 

@@ -1,4 +1,4 @@
-import type { MonotonicClock } from '#platform/clock.ts'
+import type { MonotonicClock } from '#platform/time.ts'
 import { isSecureUrl } from './issuer.ts'
 import { discoverServer } from './key-set-fetches.ts'
 

@@ -1,5 +1,5 @@
-import type { MonotonicClock } from '#platform/clock.ts'
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import type { MonotonicClock } from '#platform/time.ts'
 import { digestText, type ImportedKeyStore } from '#store/key-store.ts'
 import { createLru } from '../cache/lru.ts'
 import type { Directory } from '../directory.ts'

@@ -1,6 +1,6 @@
-import type { Clock } from '#platform/clock.ts'
 import { isForeignKey } from '#platform/secrets/key-format.ts'
 import { digestOf, findCompactKey, type ParsedKey, parseKey } from '#platform/secrets/keys.ts'
+import type { Clock } from '#platform/time.ts'
 import { keyState, validUntil } from '#store/secret-keys.ts'
 import { type Authentication, refusedCredential, type Scheme } from '../decision.ts'
 import type { CachedAccount, Directory } from '../directory.ts'

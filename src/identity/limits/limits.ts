@@ -1,6 +1,5 @@
 import { clientNetwork } from '#platform/addresses.ts'
-import type { Allowance } from '#platform/allowance.ts'
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { type Allowance, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { allowanceOf, exceededRateOf, type Rate, type RateResult } from '#store/rates.ts'
 import type { RateLimit, RouteRate } from '../access.ts'
 import type { Principal } from '../principal.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { MonotonicClock } from '#platform/clock.ts'
+import type { MonotonicClock } from '#platform/time.ts'
 import {
   createLocalRates,
   type InstanceCounts,

@@ -1,6 +1,6 @@
 import type { AuthorizationResponseError, Configuration } from 'openid-client'
-import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Clock } from '#platform/time.ts'
 import { ProviderUnreachable } from '../issuers/fetch-json.ts'
 import { createDiscovery, unavailable } from './discovery.ts'
 import { type ClaimNames, type Claims, hasEmail, type Person, parsePerson } from './person.ts'

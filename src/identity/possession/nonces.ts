@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { Clock } from '#platform/clock.ts'
-import { isSameText } from '#platform/secrets/constant-time.ts'
-import { deriveKeys, type KeySource } from '#platform/secrets/sealing.ts'
+import { deriveKeys, isSameText, type KeySource } from '#platform/secrets/sealing.ts'
+import type { Clock } from '#platform/time.ts'
 
 /** Nonces that clients have to put into their proofs (RFC 9449 8), so that none can be made in advance. */
 export interface ProofNonces {

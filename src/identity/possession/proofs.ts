@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Clock } from '#platform/clock.ts'
+import type { Clock } from '#platform/time.ts'
 import { isType, type ReadJwt, readJwt } from '../tokens/read-jwt.ts'
 import type { ProofNonces } from './nonces.ts'
 import { createProofKeyReader } from './proof-keys.ts'

@@ -1,4 +1,4 @@
-import type { EpochMs } from '#platform/clock.ts'
+import type { EpochMs } from '#platform/time.ts'
 import type { Rate, RateResult } from '#store/rates.ts'
 
 /** Proofs that have been used: each counts once, in all workers and instances. */

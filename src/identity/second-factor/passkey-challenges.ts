@@ -1,7 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Clock } from '#platform/clock.ts'
-import { isSameText } from '#platform/secrets/constant-time.ts'
-import { type KeySource, keysOf } from '#platform/secrets/sealing.ts'
+import { isSameText, type KeySource, keysOf } from '#platform/secrets/sealing.ts'
+import type { Clock } from '#platform/time.ts'
 
 /** What a challenge is for, and whose it is: it is void for anything else. */
 export interface PasskeyFlow {

@@ -1,7 +1,7 @@
 import { createAuditEntryFactory } from '#accounts/audit/entry-factory.ts'
 import { clientNetwork } from '#platform/addresses.ts'
-import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
 import type { SecondFactorStore } from '#store/portal.ts'

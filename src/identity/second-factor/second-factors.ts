@@ -1,8 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { ownAuditEntry } from '#accounts/audit/entry-factory.ts'
-import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { isSameText } from '#platform/secrets/constant-time.ts'
 import {
   codeUri,
   createCodeSecret,
@@ -13,7 +11,8 @@ import {
   possibleRecoveryDigests,
   stepOfCode,
 } from '#platform/secrets/one-time-codes.ts'
-import { type KeySource, keysOf, type Sealer } from '#platform/secrets/sealing.ts'
+import { isSameText, type KeySource, keysOf, type Sealer } from '#platform/secrets/sealing.ts'
+import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
 import type { SecondFactorStore, SecondFactorUse } from '#store/portal.ts'

@@ -1,4 +1,4 @@
-import type { Clock, EpochMs } from '#platform/clock.ts'
+import type { Clock, EpochMs } from '#platform/time.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '#platform/clock.ts'
+import type { Clock } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import type { Session } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'

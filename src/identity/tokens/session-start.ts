@@ -1,9 +1,9 @@
 import type { KeyUses } from '#accounts/keys/uses.ts'
 import { isInRanges } from '#platform/addresses.ts'
-import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { isForeignKey } from '#platform/secrets/key-format.ts'
 import { digestOf, findKey, isApiKeyOf, parseKey } from '#platform/secrets/keys.ts'
+import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import {
   keyOfSession,

@@ -1,6 +1,6 @@
 import { createHistogram, performance, type RecordableHistogram } from 'node:perf_hooks'
 import { type Aggregator, Gauge, type Registry } from 'prom-client'
-import { everySecond } from '#platform/clock.ts'
+import { everySecond } from '#platform/time.ts'
 
 /** How often the lag is sampled; in an idle process, which each sample wakes, once a second. */
 const sampleMs = 100

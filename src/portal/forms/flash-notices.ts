@@ -1,4 +1,4 @@
-import type { NoticeKind } from '#platform/pages/parts.ts'
+import type { NoticeKind } from '#platform/pages/html.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import type { Texts } from '../texts/texts.ts'
 import type { PageNotice } from '../views/frame.ts'

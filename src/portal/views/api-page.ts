@@ -1,7 +1,6 @@
 import type { RouteOptions } from '#gateway/routes/compile.ts'
 import type { Carriers } from '#identity/keys/carriers.ts'
-import { type Html, html } from '#platform/pages/html.ts'
-import { badge, card, emptyState, icon, staticNotice } from '#platform/pages/parts.ts'
+import { badge, card, emptyState, type Html, html, icon, staticNotice } from '#platform/pages/html.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './layout.ts'
 import { cell, codeBlock, titleRow } from './parts.ts'

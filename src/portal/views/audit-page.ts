@@ -1,7 +1,6 @@
 import { emailLengthMax, noPlan } from '#accounts/account-input.ts'
 import { exactTime } from '#platform/pages/format.ts'
-import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
-import { emptyState, icon } from '#platform/pages/parts.ts'
+import { attributeIf, type Content, emptyState, type Html, html, icon } from '#platform/pages/html.ts'
 import { dayMs, dayOf, formatDay } from '#platform/time.ts'
 import { type Actor, type AuditFilter, auditActions, type LoggedAuditEntry } from '#store/audit-entry.ts'
 import type { PageFrame } from './frame.ts'

@@ -1,7 +1,6 @@
 import type { ListedReceiver } from '#accounts/events/receiver-actions.ts'
 import { formatCount, time } from '#platform/pages/format.ts'
-import { type Html, html } from '#platform/pages/html.ts'
-import { badge, card, emptyState, icon, notice } from '#platform/pages/parts.ts'
+import { badge, card, emptyState, type Html, html, icon, notice } from '#platform/pages/html.ts'
 import { form } from './form.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './layout.ts'

@@ -1,5 +1,4 @@
-import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
-import { icon, notice } from '#platform/pages/parts.ts'
+import { attributeIf, type Content, type Html, html, icon, notice } from '#platform/pages/html.ts'
 import { confirmByPasskeyPath, confirmPath } from '../page-access.ts'
 import {
   emptyForm,

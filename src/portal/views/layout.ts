@@ -1,5 +1,14 @@
-import { attributeIf, type Content, type Html, html, rawHtml } from '#platform/pages/html.ts'
-import { faviconUrl, type IconName, icon, notice } from '#platform/pages/parts.ts'
+import {
+  attributeIf,
+  type Content,
+  faviconUrl,
+  type Html,
+  html,
+  type IconName,
+  icon,
+  notice,
+  rawHtml,
+} from '#platform/pages/html.ts'
 import type { Texts } from '../texts/texts.ts'
 import { form } from './form.ts'
 import type { PageFrame, PageViewer } from './frame.ts'

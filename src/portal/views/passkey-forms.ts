@@ -1,7 +1,6 @@
 import { passkeyNameLengthMax, passkeysMax } from '#identity/second-factor/passkeys.ts'
 import { time } from '#platform/pages/format.ts'
-import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
-import { card, emptyState, icon } from '#platform/pages/parts.ts'
+import { attributeIf, type Content, card, emptyState, type Html, html, icon } from '#platform/pages/html.ts'
 import type { Passkey, SecondFactor } from '#store/portal-access.ts'
 import { confirmByPasskeyPath } from '../page-access.ts'
 import { field, fieldError, foldedForm, form, formMessage } from './form.ts'

@@ -1,7 +1,6 @@
 import { emailLengthMax, nameLengthMax } from '#accounts/account-input.ts'
 import { time } from '#platform/pages/format.ts'
-import { attributeIf, type Html, html } from '#platform/pages/html.ts'
-import { badge, card } from '#platform/pages/parts.ts'
+import { attributeIf, badge, card, type Html, html } from '#platform/pages/html.ts'
 import { languages } from '../texts/texts.ts'
 import { button, currentPasswordField, field, fieldError, form, formMessage, usernameField } from './form.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'

@@ -1,6 +1,5 @@
 import { time } from '#platform/pages/format.ts'
-import { type Html, html } from '#platform/pages/html.ts'
-import { badge, card, emptyState, icon } from '#platform/pages/parts.ts'
+import { badge, card, emptyState, type Html, html, icon } from '#platform/pages/html.ts'
 import type { PortalSession } from '#store/portal.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import type { Session } from '#store/sessions.ts'

@@ -1,7 +1,6 @@
 import { subjectLengthMax } from '#identity/issuers/subjects.ts'
 import { time } from '#platform/pages/format.ts'
-import { type Html, html } from '#platform/pages/html.ts'
-import { emptyState, icon } from '#platform/pages/parts.ts'
+import { emptyState, type Html, html, icon } from '#platform/pages/html.ts'
 import { backToAccounts } from './accounts/account-forms.ts'
 import { button, field, form, formMessage } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'

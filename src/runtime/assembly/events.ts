@@ -15,7 +15,7 @@ import { createReminderReceiver, openReminders } from '#accounts/events/reminder
 import type { Config } from '#config/config.ts'
 import { openPoster } from '#http/outgoing/post-message.ts'
 import { createWorkFaultLogger } from '#ops/store-monitor.ts'
-import type { Clock } from '#platform/clock.ts'
+import type { Clock } from '#platform/time.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import { lazyMailer, portalUrlOf } from './account-services.ts'
 import type { ConfigParts } from './store-parts.ts'

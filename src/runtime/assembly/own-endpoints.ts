@@ -10,7 +10,7 @@ import { type BlockedSubjectsOf, createBlockedSubjects } from '#identity/issuers
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { createOidcProvider } from '#identity/oidc/provider.ts'
 import { createSignInCodes } from '#identity/portal/sign-in-codes.ts'
-import type { TokenCookie } from '#platform/cookie-attributes.ts'
+import type { TokenCookie } from '#platform/http.ts'
 import { readVersion } from '#platform/package.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import { createPortalCookie, type PortalCookie } from '#portal/cookies.ts'

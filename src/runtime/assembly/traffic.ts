@@ -28,7 +28,7 @@ import { createQuotaCharge } from '#identity/limits/plans.ts'
 import type { Exporter } from '#ops/tracing/exporter.ts'
 import { createTracer } from '#ops/tracing/tracer.ts'
 import { createAddressSet } from '#platform/addresses.ts'
-import { monotonicClock } from '#platform/clock.ts'
+import { monotonicClock } from '#platform/time.ts'
 import { createNoticesFrom, portalUrlOf } from './account-services.ts'
 import {
   createAssertionHeader,

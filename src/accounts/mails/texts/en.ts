@@ -1,4 +1,4 @@
-import { english } from '#platform/locales.ts'
+import { english } from '#platform/text.ts'
 import { formatMinute, spanText } from '#platform/time.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
 

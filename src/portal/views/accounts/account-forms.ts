@@ -1,6 +1,5 @@
 import { defaultRole, emailLengthMax, noPlan, roleLengthMax } from '#accounts/account-input.ts'
-import { attributeIf, type Html, html } from '#platform/pages/html.ts'
-import { badge } from '#platform/pages/parts.ts'
+import { attributeIf, badge, type Html, html } from '#platform/pages/html.ts'
 import type { Account } from '#store/accounts.ts'
 import { field, fieldError, form, formMessage } from '../form.ts'
 import { emptyForm, type FormState, type PageFrame } from '../frame.ts'

@@ -1,7 +1,6 @@
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import { formatCount, time } from '#platform/pages/format.ts'
-import { type Html, html } from '#platform/pages/html.ts'
-import { badge, card, emptyState, icon, notice, staticNotice } from '#platform/pages/parts.ts'
+import { badge, card, emptyState, type Html, html, icon, notice, staticNotice } from '#platform/pages/html.ts'
 import { listText } from '#platform/text.ts'
 import { dayMs, spanText } from '#platform/time.ts'
 import { emptyForm, type FormState, type PageFrame } from '../frame.ts'

@@ -1,7 +1,6 @@
 import type { KeysStatus } from '#accounts/keys/default-keys.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
-import { attributeIf, type Html, html } from '#platform/pages/html.ts'
-import { badge, card } from '#platform/pages/parts.ts'
+import { attributeIf, badge, card, type Html, html } from '#platform/pages/html.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'

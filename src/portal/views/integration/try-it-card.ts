@@ -1,5 +1,12 @@
-import { attributeIf, type Html, html } from '#platform/pages/html.ts'
-import { type BadgeKind, badge, card, staticNotice } from '#platform/pages/parts.ts'
+import {
+  attributeIf,
+  type BadgeKind,
+  badge,
+  card,
+  type Html,
+  html,
+  staticNotice,
+} from '#platform/pages/html.ts'
 import { form } from '../form.ts'
 import type { PageFrame } from '../frame.ts'
 import { codeBlock } from '../parts.ts'
