@@ -1,4 +1,4 @@
-import { commonOptions, formsOf, usageOf, type Command, type Option } from '#cli/command.ts'
+import { type Command, commonOptions, formsOf, type Option, usageOf } from '#cli/command.ts'
 import { allCommands } from '#cli/main.ts'
 
 /** Every command with its options and examples, from the same table as the help and the completion. */

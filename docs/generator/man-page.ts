@@ -1,4 +1,4 @@
-import { commonOptions, optionsOf, formsOf, usageOf, type Command, type Option } from '#cli/command.ts'
+import { type Command, commonOptions, formsOf, type Option, optionsOf, usageOf } from '#cli/command.ts'
 import { allCommands } from '#cli/main.ts'
 
 /** The manual page, from the same table as the help and the completion: roff for man(7). */
