@@ -23,9 +23,8 @@ import {
   type Value,
 } from '#platform/json-schema.ts'
 import { parseTime, timeRule } from '#platform/time.ts'
-import { pageSchema } from '../list-page.ts'
 import { type AdminOperations, operation } from '../operation.ts'
-import { type AdminOperationOptions, idOf } from './account-operations.ts'
+import { type AdminOperationOptions, idOf, pageSchema } from './account-operations.ts'
 
 export const keyItem = objectSchema({
   name: text,

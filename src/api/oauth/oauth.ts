@@ -13,10 +13,15 @@ import {
   introspectionRoute,
 } from '../admin/admin-admission.ts'
 import { type OwnEndpoint, registerOwnRoute } from '../operation.ts'
-import { type ClientsOptions, createClients } from './clients.ts'
-import { answerOAuthErrors } from './oauth-answers.ts'
-import { OAuthError } from './oauth-error.ts'
-import { acceptFormsOnly, type Parameters, readParameters, required } from './parameters.ts'
+import { answerOAuthErrors, OAuthError } from './oauth-error.ts'
+import {
+  acceptFormsOnly,
+  type ClientsOptions,
+  createClients,
+  type Parameters,
+  readParameters,
+  required,
+} from './oauth-request.ts'
 import { createTokenEndpoint, type TokenEndpointOptions, tokenTypeOf } from './token-endpoint.ts'
 
 export interface OAuthOptions extends ClientsOptions, TokenEndpointOptions {
