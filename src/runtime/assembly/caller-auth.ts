@@ -1,6 +1,6 @@
 import { type Authenticator, createAuthenticator } from '#identity/authenticator.ts'
 import type { CachedDirectory } from '#identity/cache/cached-directory.ts'
-import { withCachedSigningKeys } from '#identity/cache/instance-memory.ts'
+import { withCachedSigningKeys } from '#identity/cache/cached-records.ts'
 import { type Invalidation, openInvalidation } from '#identity/cache/invalidation.ts'
 import { StoreConnectionState } from '#identity/cache/store-connection.ts'
 import type { Directory } from '#identity/directory.ts'
