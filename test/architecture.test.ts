@@ -212,8 +212,11 @@ t.test('imports make no circle', async (t) => {
 /** Where a folder, and each file beside the folders, is imported only from one side. */
 const orderedRooms = [
   'accounts',
+  'api',
+  'cli',
   'config',
   'http',
+  'identity',
   'library',
   'ops',
   'platform',

@@ -2,8 +2,8 @@ import { hash, type X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
-import type { EpochMs } from '#platform/clock.ts'
 import type { DeadlineSweep, Expiring } from '#platform/deadline.ts'
+import type { EpochMs } from '#platform/time.ts'
 import type { BodyTooSlow, MalformedMessage, RequestHead, Unreadable } from './request-head.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
-import type { Allowance } from '#platform/allowance.ts'
-import type { MonotonicClock } from '#platform/clock.ts'
-import type { ExceededRate } from '#platform/errors/gatehouse-error.ts'
+import type { Allowance, ExceededRate } from '#platform/errors/gatehouse-error.ts'
+import type { MonotonicClock } from '#platform/time.ts'
 import { type Debtor, Debts } from './debts.ts'
 
 /** Counts requests against limits, and the processes that do so. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { monotonicClock } from '#platform/clock.ts'
+import { monotonicClock } from '#platform/time.ts'
 import type { BodyState, ClientExchange, OpenConnection, ResponseFraming } from '../client-exchange.ts'
 import {
   BodyTooSlow,

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import type { MonotonicMs } from '#platform/clock.ts'
 import type { Expiring } from '#platform/deadline.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import type { ClientExchange, ExchangeOptions } from '../client-exchange.ts'
 
 /** How much of a body is read after its response to keep the connection usable; beyond that, the connection ends. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { MonotonicMs } from '#platform/clock.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import { chunksPerTurnMax } from '../h1/chunked-decoder.ts'
 import {
   DirectSocketReader,

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { MonotonicMs } from '#platform/clock.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import type { ResponseFraming } from '../client-exchange.ts'
 import type { BodyFraming } from '../request-head.ts'
 import type { UpstreamFailure } from './failure.ts'

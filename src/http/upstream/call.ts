@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { MonotonicMs } from '#platform/clock.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import type { ResponseFraming } from '../client-exchange.ts'
 import { isConnectFailure, isTargetFault, mayBeSentAgain, UpstreamFailure } from '../outgoing/failure.ts'
 import { SentBody, Unsent } from '../outgoing/request-sender.ts'

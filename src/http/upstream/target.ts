@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { Socket } from 'node:net'
-import type { MonotonicMs } from '#platform/clock.ts'
 import type { Keys } from '#platform/secrets/sealing.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import type { TargetAddress } from '../outgoing/dial.ts'
 import type {
   RequestOptions,

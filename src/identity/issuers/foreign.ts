@@ -1,7 +1,6 @@
 import { unlimited } from '#store/secret-keys.ts'
-import { type Authentication, refusedCredential } from '../decision.ts'
+import { type Authentication, type Principal, refusedCredential } from '../decision.ts'
 import type { CachedSubject, Directory } from '../directory.ts'
-import type { Principal } from '../principal.ts'
 import type { ForeignClaims, ForeignVerdict } from './foreign-claims.ts'
 import type { ForeignTokens, Knowledge } from './foreign-tokens.ts'
 

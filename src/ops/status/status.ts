@@ -1,6 +1,6 @@
 import { readTargetAddress } from '#http/outgoing/dial.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
-import type { Clock } from '#platform/clock.ts'
+import type { Clock } from '#platform/time.ts'
 import type { StoreHealth, StoreState } from '#store/store-health.ts'
 import type { PackedSnapshot } from '../metrics/metrics.ts'
 import {

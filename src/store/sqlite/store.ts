@@ -1,4 +1,4 @@
-import { monotonicClock } from '#platform/clock.ts'
+import { monotonicClock } from '#platform/time.ts'
 import { createLocalRates } from '../rates.ts'
 import type { Store } from '../store.ts'
 import { createAccountStore } from './accounts.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { authenticate } from '#identity/authenticate.ts'
-import { createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
+import { createVerifiedTokens } from '#identity/cache/bounded-caches.ts'
 import { cookieCredential, withAuthorization } from '#identity/credentials.ts'
 import { createForeignScheme } from '#identity/issuers/foreign.ts'
 import { foreignClaimsBytes } from '#identity/issuers/foreign-claims.ts'

@@ -1,5 +1,5 @@
-import type { MonotonicMs } from '#platform/clock.ts'
 import { bodilessStatuses } from '#platform/http.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import type { ResponseFraming } from '../../client-exchange.ts'
 import { addLines } from '../../h2/fields.ts'
 import type { FrameStream } from '../../h2/framing/frame-stream.ts'
