@@ -1,8 +1,12 @@
 import t, { type Test } from 'tap'
 import type { RouteRate } from '#identity/access.ts'
 import { countFailure } from '#identity/limits/failures.ts'
-import { takePortalAction, takeRate, takeSessionStart } from '#identity/limits/limits.ts'
-import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
+import {
+  openRateLimiter,
+  takePortalAction,
+  takeRate,
+  takeSessionStart,
+} from '#identity/limits/rate-limiter.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'
 
 const atOnce = 600
