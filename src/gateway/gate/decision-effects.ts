@@ -35,7 +35,7 @@ export interface DecisionEffectsOptions {
 }
 
 /** Counts decisions and takes limits. Synchronous unless the store has to be asked. */
-interface DecisionEffects {
+export interface DecisionEffects {
   /** Applies all effects of a final decision: those below, in their order. */
   apply<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,
