@@ -26,10 +26,7 @@ if (process.argv[2] === 'serve') {
 const { cacheCompiledCode } = await import('#platform/package.ts')
 cacheCompiledCode()
 
-const [{ main }, { createOutput }] = await Promise.all([
-  import('#cli/main.ts'),
-  import('#cli/terminal/output.ts'),
-])
+const [{ main }, { createOutput }] = await Promise.all([import('#cli/main.ts'), import('#cli/output.ts')])
 
 process.exitCode = await main(process.argv.slice(2), {
   out: createOutput(process.stdout),

@@ -1,6 +1,5 @@
-import { type Command, commonOptions, type Option } from '#cli/command.ts'
-import { allCommands } from '#cli/commands.ts'
-import { formsOf, usageOf } from '#cli/help.ts'
+import { type Command, commonOptions, formsOf, type Option, usageOf } from '#cli/command.ts'
+import { allCommands } from '#cli/main.ts'
 
 /** Every command with its options and examples, from the same table as the help and the completion. */
 export async function cliPage(): Promise<string> {

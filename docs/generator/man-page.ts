@@ -1,6 +1,5 @@
-import { type Command, commonOptions, type Option, optionsOf } from '#cli/command.ts'
-import { allCommands } from '#cli/commands.ts'
-import { formsOf, usageOf } from '#cli/help.ts'
+import { type Command, commonOptions, formsOf, type Option, optionsOf, usageOf } from '#cli/command.ts'
+import { allCommands } from '#cli/main.ts'
 
 /** The manual page, from the same table as the help and the completion: roff for man(7). */
 export async function manPage(): Promise<string> {

@@ -30,8 +30,9 @@ import {
   ownAccountRoute,
 } from './admin/admin-admission.ts'
 import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
+import { ownAccountOperations } from './admin/usage-operations.ts'
+import { acceptJsonOnly, applyReplyKeepAlive, jsonBytesMax, jsonLine, limitBodies } from './bodies.ts'
 import { type IssuerFrontsOptions, registerIssuerFronts } from './issuers/issuer-fronts.ts'
-import { acceptJsonOnly, jsonBytesMax, limitBodies } from './json-body.ts'
 import {
   type ProtectedResourceOptions,
   protectedResourceEndpoint,
@@ -48,9 +49,7 @@ import {
   registerOperations,
   registerOwnRoute,
 } from './operation.ts'
-import { registerPortal } from './register-portal.ts'
-import { registerSignInReturn, type SignInReturnOptions } from './register-sign-in-return.ts'
-import { applyReplyKeepAlive, jsonLine } from './reply.ts'
+import { registerPortal, registerSignInReturn, type SignInReturnOptions } from './register-portal.ts'
 import { type RevocationsOptions, revocationsOperations } from './revocations.ts'
 import {
   type HeldKeysEndpointOptions,
@@ -58,7 +57,6 @@ import {
   type TokenEndpointsOptions,
   tokenEndpoints,
 } from './token-endpoints.ts'
-import { ownAccountOperations } from './usage-operations.ts'
 import { schemaController, translateError } from './validate-with-schemas.ts'
 
 export interface ApiOptions

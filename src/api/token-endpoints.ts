@@ -4,16 +4,17 @@ import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
 import type { PublicPath } from '#gateway/routes/own-operations.ts'
 import { countFailure } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
+import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
+import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import type { Sessions } from '#identity/tokens/sessions.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { jarAttributesOf, type TokenCookie } from '#platform/http.ts'
 import { isRecord } from '#platform/json.ts'
 import type { Rate } from '#store/rates.ts'
-import { readMembers } from './json-body.ts'
+import { onResponseSent, readMembers } from './bodies.ts'
 import type { OwnEndpoint } from './operation.ts'
-import { onResponseSent } from './reply.ts'
-import { createTokenCookies, type TokenCookiesOptions } from './token-cookies.ts'
 
 export interface TokenEndpointsOptions extends TokenCookiesOptions, FailedKeyPairOptions {
   readonly sessions: Sessions
@@ -107,6 +108,70 @@ export function tokenEndpoints(
     '/api/v1/accounts/access-token': { handler: issue },
     '/api/v1/accounts/refresh-token': { handler: refresh },
     '/api/v1/accounts/revoke-token': { handler: revoke, onAccepted: clearCookieUnlessCrossSite },
+  }
+}
+
+interface TokenCookiesOptions {
+  /** Carries the refresh token. */
+  readonly cookie: TokenCookie
+  /** Carries the access token; undefined = it is not enabled. */
+  readonly accessCookie: TokenCookie | undefined
+  /** The public origin. */
+  readonly publicOrigin: string
+  /** `cors.origins`: pages that are trusted with credentials. */
+  readonly origins: readonly string[]
+}
+
+/** The cookies with the tokens of a session. */
+interface TokenCookies {
+  /**
+   * Sets them. Not the access cookie for a page of another site: it could sign a person in as somebody else, and read
+   * what this person then does (login CSRF).
+   */
+  set(request: FastifyRequest, reply: FastifyReply, issued: IssuedTokens): void
+  /** Clears them with any response: not all responses are written by Fastify. */
+  clear(reply: FastifyReply): void
+  /** The refresh token in its cookie. */
+  readRefreshToken(request: FastifyRequest): string | undefined
+  /** Whether a page of another site has sent it. */
+  isCrossSite(request: FastifyRequest): boolean
+}
+
+function createTokenCookies(app: FastifyInstance, options: TokenCookiesOptions): TokenCookies {
+  const { cookie, accessCookie, publicOrigin } = options
+  const trusted = new Set(options.origins)
+  const all = [cookie, ...(accessCookie ? [accessCookie] : [])]
+  const cleared = all.map((each) =>
+    app.serializeCookie(each.name, '', { ...jarAttributesOf(each), maxAge: 0, expires: new Date(0) }),
+  )
+
+  /** By what the browser sends about the page behind the request; a client that sends nothing is not a browser. */
+  function isCrossSite({ headers }: FastifyRequest): boolean {
+    const site = headers['sec-fetch-site']
+    if (site !== undefined) return site !== 'same-origin' && site !== 'same-site' && site !== 'none'
+    return headers.origin !== undefined && headers.origin !== publicOrigin
+  }
+
+  function isTrusted(request: FastifyRequest): boolean {
+    return !isCrossSite(request) || trusted.has(request.headers.origin ?? '')
+  }
+
+  return {
+    isCrossSite,
+    set: (request, reply, { cookieToken, refreshToken, refreshLifetimeMs }) => {
+      reply.header('Cache-Control', 'no-store')
+      const maxAge = Math.ceil(refreshLifetimeMs / 1_000)
+      reply.setCookie(cookie.name, refreshToken, { ...jarAttributesOf(cookie), maxAge })
+      if (!accessCookie || cookieToken === undefined || !isTrusted(request)) return
+      reply.setCookie(accessCookie.name, cookieToken, {
+        ...jarAttributesOf(accessCookie),
+        maxAge: tokenMaxAgeS(cookieToken),
+      })
+    },
+    clear: ({ raw }) => {
+      raw.setHeader('Set-Cookie', cleared)
+    },
+    readRefreshToken: ({ cookies }) => cookies[cookie.name],
   }
 }
 

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util'
 import type { ConfigInput } from '#config/load.ts'
 import type { Environment } from '#config/secrets.ts'
 import { suggest } from '#platform/text.ts'
-import { redactTarget } from './explain/redact.ts'
-import type { Output } from './terminal/output.ts'
+import type { Output } from './output.ts'
+import { redactTarget } from './redact.ts'
 
 /** One option of a command. */
 export interface Option {
@@ -74,6 +74,7 @@ export const commonOptions: Readonly<Record<string, Option>> = {
   },
   help: { short: 'h', help: 'Shows this help.' },
 }
+
 const jsonOption: Readonly<Record<string, Option>> = { json: { help: 'Prints JSON.' } }
 
 export function optionsOf({ options, printsData = true }: Command): Readonly<Record<string, Option>> {
@@ -175,3 +176,15 @@ function assertOperands({ operands = [] }: Command, given: readonly string[]): v
     throw new UsageError(`unexpected argument "${redactTarget(given[operands.length] ?? '')}"`)
   }
 }
+
+export function usageOf({ name, operands = [] }: Command): string {
+  return ['gatehouse', name, ...operands, '[OPTIONS]'].join(' ')
+}
+
+/** How an option is written: `-H, --header LINE`. */
+export function formsOf(name: string, { short, value }: Option): string {
+  return `${short === undefined ? '' : `-${short}, `}--${name}${value ? ` ${value}` : ''}`
+}
+
+/** How the program is run: in a checkout, whose sources run directly, or from a package. */
+export const programWords = import.meta.url.endsWith('.ts') ? 'npm run -s gatehouse --' : 'gatehouse'

@@ -3,11 +3,17 @@ import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import { readVersion } from '#platform/package.ts'
 import { didYouMean } from '#platform/text.ts'
 import { isStoreFailure } from '#store/store-health.ts'
-import { type Command, parseInvocation, type Terminal, UsageError } from './command.ts'
-import { allCommands, commandsOf } from './commands.ts'
-import { commandHelp, generalHelp, usageOf } from './help.ts'
-import { print, printToStderr } from './print.ts'
-import { isReaderGone } from './terminal/output.ts'
+import {
+  type Command,
+  formsOf,
+  optionsOf,
+  parseInvocation,
+  type Terminal,
+  UsageError,
+  usageOf,
+} from './command.ts'
+import { isReaderGone } from './output.ts'
+import { print, printToStderr, twoColumns } from './print.ts'
 
 const versionFlags: readonly string[] = ['--version', '-V']
 const exitStatus = { done: 0, refused: 1, badUsage: 2 } as const
@@ -116,4 +122,79 @@ function describe(error: GatehouseError): string {
   // For a command it concerns its options or input, not a request.
   if (code === 'request-invalid') return 'invalid values:'
   return detail ?? title
+}
+
+/** The help page of one command. */
+function commandHelp(command: Command): string {
+  const options = Object.entries(optionsOf(command)).map(
+    ([name, option]) => [formsOf(name, option), option.help] as const,
+  )
+  return [
+    `Usage: ${usageOf(command)}`,
+    '',
+    command.summary,
+    '',
+    'Options:',
+    ...twoColumns(options, helpWidthMax),
+    '',
+    'Examples:',
+    ...command.examples.map((line) => `  ${line}`),
+  ].join('\n')
+}
+
+/** The help page of all commands, or of those that begin with a word. */
+function generalHelp(commands: readonly Command[], word?: string): string {
+  const program = word === undefined ? 'gatehouse' : `gatehouse ${word}`
+  const rows = commands.map(({ name, operands = [], summary }) => {
+    const own = word === undefined ? name : name.slice(word.length + 1)
+    return [[own, ...operands].join(' '), summary] as const
+  })
+  return [
+    `Usage: ${program} COMMAND [OPTIONS]`,
+    '',
+    'An authenticating reverse proxy: it authenticates and authorizes requests, and forwards those that are allowed.',
+    '',
+    'Commands:',
+    ...twoColumns(rows, helpWidthMax),
+    '',
+    `Run ${program} COMMAND --help for details. Exit status: 0 success, 1 failure, 2 usage error or forced stop.`,
+  ].join('\n')
+}
+
+/** A longer left column would leave a terminal too little room for the texts. */
+const helpWidthMax = 32
+
+/** The commands by their first word. Only the commands of the given word are loaded, for a fast start. */
+const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
+  init: async () => [(await import('./init.ts')).initCommand],
+  serve: async () => [(await import('./serve.ts')).serveCommand],
+  check: async () => [(await import('./config-commands.ts')).checkCommand],
+  explain: async () => [(await import('./explain/explain-command.ts')).explainCommand],
+  accounts: async () => [
+    ...(await import('./accounts/account-commands.ts')).accountCommands,
+    (await import('./accounts/import-accounts.ts')).importCommand,
+  ],
+  keys: async () => (await import('./keys/key-commands.ts')).keyCommands,
+  apply: async () => [(await import('./apply-command.ts')).applyCommand],
+  sessions: async () => (await import('./access-commands.ts')).sessionCommands,
+  subjects: async () => (await import('./access-commands.ts')).subjectCommands,
+  usage: async () => (await import('./usage-commands.ts')).usageCommands,
+  events: async () => (await import('./event-commands.ts')).eventCommands,
+  audit: async () => (await import('./audit-commands.ts')).auditCommands,
+  'sealing-key': async () => (await import('./sealing-key-commands.ts')).sealingKeyCommands,
+  'signing-keys': async () => (await import('./signing-key-commands.ts')).signingKeyCommands,
+  store: async () => (await import('./store-commands.ts')).storeCommands,
+  config: async () => (await import('./config-commands.ts')).configCommands,
+  completion: async () => [(await import('./completion.ts')).createCompletionCommand(allCommands)],
+}
+
+/** All commands whose name begins with a word; none if it is unknown. */
+export async function commandsOf(word: string | undefined): Promise<readonly Command[]> {
+  const load = word !== undefined && Object.hasOwn(groups, word) ? groups[word] : undefined
+  return load ? load() : []
+}
+
+/** Every command, in the order of the help. */
+export async function allCommands(): Promise<readonly Command[]> {
+  return (await Promise.all(Object.values(groups).map((load) => load()))).flat()
 }

@@ -1,20 +1,17 @@
-import type { IncomingMessage } from 'node:http'
 import { dirname, resolve } from 'node:path'
 import type { Config } from '#config/config.ts'
 import { demoConfig } from '#config/demo-config.ts'
 import { type ConfigInput, environmentOf, type LoadedConfig, loadConfig } from '#config/load.ts'
 import { formatPath, problemText } from '#config/problem.ts'
 import { findInsecureFileModes } from '#config/warnings/secret-files.ts'
-import { addressOf, listen } from '#gateway/server/listen.ts'
-import { createServer } from '#platform/http.ts'
+import { addressOf } from '#gateway/server/listen.ts'
 import { createLog, type Log, logUncaughtErrors } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
 import { type Gateway, logCertificateWarning, openGateway } from '#runtime/gateway.ts'
 import { tuneForTraffic } from '#runtime/v8.ts'
 import { type Command, UsageError } from './command.ts'
-import { printWelcome } from './print-welcome.ts'
-import { createReadyFile, type ReadyFile } from './ready-file.ts'
-import { openServiceManager, readServiceManager } from './service-manager.ts'
+import { openEchoServer, printWelcome, withDemoUpstream } from './demo.ts'
+import { createReadyFile, openServiceManager, type ReadyFile, readServiceManager } from './readiness.ts'
 import { reloadAtSignal, stopSignal } from './signals.ts'
 
 export const serveCommand: Command = {
@@ -115,58 +112,10 @@ function portOf(url: string): string {
   return url.slice(url.lastIndexOf(':') + 1)
 }
 
-function withDemoUpstream(input: ConfigInput, url: string): ConfigInput {
-  return { ...input, settings: [...(input.settings ?? []), `upstreams.demo.targets=[{url: "${url}"}]`] }
-}
-
 /** Warns about secret files that other users can read or replace, as `check` does. */
 function warnOfInsecureFileModes({ snapshot }: LoadedConfig, log: Log): void {
   const folder = dirname(snapshot.file)
   for (const { path, ...texts } of findInsecureFileModes(snapshot.tree, (file) => resolve(folder, file))) {
     log.warn({ option: formatPath(path) }, problemText(texts))
   }
-}
-
-/** A backend for trying out the gateway. */
-interface EchoServer {
-  /** Such as `http://127.0.0.1:41234`. */
-  readonly url: string
-  close(): void
-}
-
-const shownBytesMax = 65_536
-
-/** Starts a backend on a free port of this machine that answers with the request that it received, as JSON. */
-export async function openEchoServer(): Promise<EchoServer> {
-  const server = createServer(async (request, response) => {
-    const { method, url, headers } = request
-    const body = await readText(request)
-    const answer = JSON.stringify(
-      { message: 'This is the demo backend. It received:', method, url, headers, body },
-      undefined,
-      2,
-    )
-    response.writeHead(200, {
-      'Content-Type': 'application/json',
-      'Content-Length': Buffer.byteLength(answer),
-    })
-    response.end(answer)
-  })
-  const port = await listen(server, { host: '127.0.0.1', port: 0 }, 'upstreams.demo')
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: () => {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
-}
-
-/** The part of the body that is shown; the rest is read and dropped. */
-async function readText(request: IncomingMessage): Promise<string> {
-  let text = ''
-  for await (const chunk of request) {
-    if (text.length < shownBytesMax) text += String(chunk)
-  }
-  return text.slice(0, shownBytesMax)
 }

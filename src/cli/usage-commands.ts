@@ -12,9 +12,8 @@ import { isPrincipalId } from '#store/sessions.ts'
 import type { DayRange } from '#store/usage.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { withOperator } from './operator.ts'
+import { createProgress, writeChunks } from './output.ts'
 import { csvOption, printData, table, wantsCsv } from './print.ts'
-import { writeChunks } from './terminal/output.ts'
-import { createProgress } from './terminal/progress.ts'
 
 const dayOptions = {
   from: {

@@ -1,4 +1,5 @@
 import type * as http from 'node:http'
+import type { Allowance } from './errors/gatehouse-error.ts'
 
 /**
  * What the gateway uses of node:http. An import of it would read every export, including WebSocket, whose getter loads
@@ -28,4 +29,56 @@ export const bodilessStatuses: ReadonlySet<number> = new Set([204, 304])
 /** Matches the beginning of credentials of a scheme: before a token character it would be another (RFC 9110 5.6.2). */
 export function schemePrefix(scheme: string): RegExp {
   return new RegExp(`^${scheme}(?![!#$%&'*+.^_\`|~0-9A-Za-z-])`, 'i')
+}
+
+/**
+ * Tells a client what is left, in header fields: those of draft-ietf-httpapi-ratelimit-headers (11), for each limit,
+ * and the three of its early versions, which many clients know, for the one of which least is left.
+ */
+export function allowanceFields(allowances: readonly Allowance[]): Readonly<Record<string, string>> {
+  const [first, ...others] = allowances
+  if (first === undefined) return {}
+  const tightest = others.reduce((least, each) => (each.remaining < least.remaining ? each : least), first)
+  return {
+    'RateLimit-Policy': allowances.map(policyItem).join(', '),
+    RateLimit: allowances.map(remainingItem).join(', '),
+    'RateLimit-Limit': String(tightest.limit),
+    'RateLimit-Remaining': String(tightest.remaining),
+    'RateLimit-Reset': String(wholeSeconds(tightest.resetMs)),
+  }
+}
+
+function policyItem({ policy, limit, windowMs }: Allowance): string {
+  return `"${policy}";q=${limit};w=${wholeSeconds(windowMs)}`
+}
+
+function remainingItem({ policy, remaining, resetMs }: Allowance): string {
+  return `"${policy}";r=${remaining};t=${wholeSeconds(resetMs)}`
+}
+
+/** Whole seconds, rounded up: a client that waits that long is never too early. */
+export function wholeSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1_000))
+}
+
+export interface CookieAttributes {
+  readonly path: string
+  readonly sameSite: 'Strict' | 'Lax' | 'None'
+  readonly isSecure: boolean
+}
+
+/** A cookie that carries a token. */
+export interface TokenCookie extends CookieAttributes {
+  readonly name: string
+}
+
+/** The attributes of a cookie that no script reads, to be put after its value: `; Path=/; HttpOnly; SameSite=Lax`. */
+export function cookieAttributes({ path, sameSite, isSecure }: CookieAttributes): string {
+  return `; Path=${path}; HttpOnly${isSecure ? '; Secure' : ''}; SameSite=${sameSite}`
+}
+
+/** These attributes in the form that Fastify and the portal's cookie jar take. */
+export function jarAttributesOf({ path, sameSite, isSecure }: CookieAttributes) {
+  const lower = sameSite.toLowerCase() as Lowercase<typeof sameSite>
+  return { path, httpOnly: true, secure: isSecure, sameSite: lower } as const
 }

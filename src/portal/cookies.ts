@@ -1,11 +1,11 @@
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import type { Clock } from '#platform/clock.ts'
-import { jarAttributesOf, type TokenCookie } from '#platform/cookie-attributes.ts'
+import { jarAttributesOf, type TokenCookie } from '#platform/http.ts'
 import { parseJsonObject } from '#platform/json.ts'
 import { randomText } from '#platform/secrets/key-format.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
+import type { Clock } from '#platform/time.ts'
 import type { CookieAttributes, PortalRequest } from './portal-request.ts'
 
 /** The cookies of the portal. Browsers send them only to the portal, never to a backend. */

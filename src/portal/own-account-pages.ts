@@ -1,5 +1,5 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
-import { isLanguage } from '#platform/locales.ts'
+import { isLanguage } from '#platform/text.ts'
 import type { Form } from './forms/body.ts'
 import { asFieldError, type FormRefusal, formRefusal } from './forms/refusal.ts'
 import type { SignedInContext } from './page-context.ts'

@@ -1,6 +1,6 @@
-import type { FileDownload } from '#accounts/audit/log.ts'
-import type { Language } from '#platform/locales.ts'
+import type { FileDownload } from '#accounts/audit-log.ts'
 import { type Html, html } from '#platform/pages/html.ts'
+import type { Language } from '#platform/text.ts'
 import type { NoticeName } from './forms/flash-notices.ts'
 import { translationOf } from './texts/texts.ts'
 

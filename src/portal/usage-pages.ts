@@ -1,4 +1,4 @@
-import type { FileDownload } from '#accounts/audit/log.ts'
+import type { FileDownload } from '#accounts/audit-log.ts'
 import { usageFile } from '#accounts/usage/reports.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/accounts.ts'

@@ -1,4 +1,5 @@
-import type { EpochMs } from '#platform/clock.ts'
+import type { EpochMs } from '#platform/time.ts'
+
 /** One entry of the audit log: who did what to whom, when, and from where. Never a secret. */
 export interface AuditEntry {
   readonly at: EpochMs

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
-import type { EpochMs } from '#platform/clock.ts'
-import { dayMs } from '#platform/time.ts'
+import { dayMs, type EpochMs } from '#platform/time.ts'
 import type { AuditAction, AuditEntry, AuditFilter, LoggedAuditEntry } from './audit-entry.ts'
 
 /** The audit log, in two chains (see `auditClasses`). Most entries are written by the verb that they are about. */

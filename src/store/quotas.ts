@@ -1,5 +1,4 @@
-import type { EpochMs } from '#platform/clock.ts'
-import { dayOf, firstOfMonth, formatDay, startOfDay } from '#platform/time.ts'
+import { dayOf, type EpochMs, firstOfMonth, formatDay, startOfDay } from '#platform/time.ts'
 
 /** This many requests in each UTC day or month. */
 export interface Quota {

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
-import type { Allowance } from '#platform/allowance.ts'
-import type { MonotonicClock } from '#platform/clock.ts'
-import type { ExceededRate } from '#platform/errors/gatehouse-error.ts'
+import type { Allowance, ExceededRate } from '#platform/errors/gatehouse-error.ts'
+import type { MonotonicClock } from '#platform/time.ts'
 import { type Debtor, Debts } from './debts.ts'
 
 /** Counts requests against limits, and the processes that do so. */
@@ -16,6 +15,25 @@ export interface RateStore {
   /** Records a heartbeat of a process. @returns the number of live processes */
   heartbeat(process: string): Promise<number>
 }
+
+/** What is counted, each in rates of its own. */
+export type RatePurpose =
+  | 'audit sign-in-failed'
+  | 'failure ip'
+  | 'forgotten'
+  | 'nobody'
+  | 'notice'
+  | 'oidc'
+  | 'passkey'
+  | 'password'
+  | 'plan account'
+  | 'portal act'
+  | 'proof'
+  | 'session start'
+  | 'sign-in-code'
+  | 'unanswered ip'
+  | 'verification'
+  | `route ${string} ${'account' | 'key' | 'ip'}`
 
 /** This many requests at once, and after that as many per `perMs`. */
 export interface Rate {

@@ -1,5 +1,4 @@
-import type { EpochMs } from '#platform/clock.ts'
-import { dayMs } from '#platform/time.ts'
+import { dayMs, type EpochMs } from '#platform/time.ts'
 import type { Account } from './accounts.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import { type KeyState, keyOfSession, keyState, portalEpochIn } from './secret-keys.ts'

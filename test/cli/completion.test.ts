@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { optionsOf } from '#cli/command.ts'
-import { allCommands } from '#cli/commands.ts'
+import { allCommands } from '#cli/main.ts'
 import { startOnTerminal } from '../setup/pty.ts'
 import { run, tempFolder } from './run.ts'
 

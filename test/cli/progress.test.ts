@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createProgress } from '#cli/terminal/progress.ts'
+import { createProgress } from '#cli/output.ts'
 
 /** Progress on an output of the test, at a time of the test. */
 function open(isTTY: boolean, total?: number) {

@@ -162,7 +162,7 @@ t.test('a backup needs no sealing key on SQLite', async (t) => {
 
 t.test('a signal lets the work clean up, and then ends the process', async (t) => {
   const script = `
-    const { stoppable, until } = await import('${new URL('../../src/cli/store/stoppable.ts', import.meta.url)}')
+    const { stoppable, until } = await import('${new URL('../../src/cli/signals.ts', import.meta.url)}')
     async function* forever() { for (;;) { await new Promise(setImmediate); yield 1 } }
     await stoppable(async (stop) => {
       console.log('begun')

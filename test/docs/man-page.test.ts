@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { allCommands } from '#cli/commands.ts'
+import { allCommands } from '#cli/main.ts'
 
 // needs: groff
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { type Listed, UnorderedList } from '#platform/unordered-list.ts'
+import { type Listed, UnorderedList } from '#platform/deadline.ts'
 
 interface Item extends Listed {
   readonly name: number

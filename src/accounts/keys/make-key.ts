@@ -1,8 +1,8 @@
-import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { randomText } from '#platform/secrets/key-format.ts'
 import { createKey, digestOf, type KeyKind } from '#platform/secrets/keys.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
+import type { Clock } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { ImportedKey, KeyStore, SecretKeyAdded } from '#store/key-store.ts'
@@ -14,7 +14,7 @@ import {
   unlimited,
 } from '#store/secret-keys.ts'
 import { isStoreFailure } from '#store/store-health.ts'
-import type { AuditEntryFactory } from '../audit/entry-factory.ts'
+import type { AuditEntryFactory } from '../audit-log.ts'
 import { keyDetails, type SecretKeyInput } from './input.ts'
 
 export interface KeyOptions {

@@ -1,6 +1,6 @@
-import type { Clock } from '#platform/clock.ts'
 import { digestOf } from '#platform/secrets/keys.ts'
 import { copyString } from '#platform/text.ts'
+import type { Clock } from '#platform/time.ts'
 import { digestText, type KeyStore, type KeyUse, type RecordedKeyUse } from '#store/key-store.ts'
 
 /**

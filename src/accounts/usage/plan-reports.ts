@@ -1,4 +1,4 @@
-import type { Clock, EpochMs } from '#platform/clock.ts'
+import type { Clock, EpochMs } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import {
   type KeyQuota,

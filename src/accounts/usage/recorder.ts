@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock, MonotonicMs } from '#platform/clock.ts'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
-import { dayOf, startOfDay } from '#platform/time.ts'
+import { type Clock, dayOf, type MonotonicMs, startOfDay } from '#platform/time.ts'
 import { totalOf, type UsageBatch, type UsageEntry, type UsageStore } from '#store/usage.ts'
 import { type Count, DayCounts, type UsageCaller, type UsedRoute } from './counts.ts'
 

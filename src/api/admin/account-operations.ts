@@ -1,19 +1,46 @@
 import type { FastifyRequest } from 'fastify'
 import type { AccountActions } from '#accounts/account-actions.ts'
-import { accountData, createdData } from '#accounts/account-data.ts'
+import { accountData, createdData, listedAccountData } from '#accounts/account-data.ts'
 import { accountDefaults, findInputErrors } from '#accounts/account-input.ts'
-import { desiredAccount } from '#accounts/apply/state-schema.ts'
-import { listedAccountData } from '#accounts/list/listed-accounts.ts'
-import { type AccountQueryField, accountQueryFields, parseAccountQuery } from '#accounts/list/query.ts'
-import { tryCreateSetupLink } from '#accounts/setup-links.ts'
+import { desiredAccount } from '#accounts/apply/desired-state.ts'
+import { pageLimitMax } from '#accounts/find-accounts.ts'
+import { type AccountQueryField, accountQueryFields, parseAccountQuery } from '#accounts/list-query.ts'
+import { tryCreateSetupLink } from '#accounts/profile.ts'
 import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { recordReason } from '#gateway/arrival/outcome.ts'
-import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { flag, type JsonSchema, objectSchema, text, time, type Value } from '#platform/json-schema.ts'
+import {
+  flag,
+  type JsonSchema,
+  objectSchema,
+  text,
+  textOrNull,
+  time,
+  type Value,
+} from '#platform/json-schema.ts'
+import type { Clock } from '#platform/time.ts'
 import { accountOrders } from '#store/accounts.ts'
-import { page, pageData, pageSchema } from '../list-page.ts'
 import { type AdminOperations, operation } from '../operation.ts'
+
+/** The parameters of a page of a list. */
+export const page = {
+  limit: { type: 'integer', minimum: 1, maximum: pageLimitMax, default: 50 },
+  cursor: { type: 'string', description: 'nextCursor of the previous page.' },
+} as const
+
+export const pageQuery = objectSchema({}, page)
+
+export function pageSchema(items: JsonSchema): JsonSchema {
+  return objectSchema({ items: { type: 'array', items }, nextCursor: textOrNull })
+}
+
+/** A page as the API shows it. */
+export function pageData<Item, Data>(
+  { items, nextCursor }: { readonly items: readonly Item[]; readonly nextCursor: string | undefined },
+  dataOf: (item: Item) => Data,
+): { readonly items: readonly Data[]; readonly nextCursor: string | null } {
+  return { items: items.map(dataOf), nextCursor: nextCursor ?? null }
+}
 
 /** What the admin API's operations need. */
 export interface AdminOperationOptions {

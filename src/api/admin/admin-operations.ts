@@ -1,19 +1,29 @@
 import type { FastifyRequest } from 'fastify'
 import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
+import { emailLengthMax } from '#accounts/account-input.ts'
+import { auditData, auditFiles } from '#accounts/audit-log.ts'
 import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { principalOf } from '#gateway/arrival/outcome.ts'
 import type { BlockedSubjectsOf } from '#identity/issuers/subjects.ts'
-import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { AdminOperations } from '../operation.ts'
-import { usageOperations } from '../usage-operations.ts'
-import { type AdminOperationOptions, accountOperations, idOf } from './account-operations.ts'
+import { keysOf } from '#platform/json.ts'
+import { objectSchema, text, textOrNull, time } from '#platform/json-schema.ts'
+import type { Clock } from '#platform/time.ts'
+import { auditActions } from '#store/audit-entry.ts'
+import { sendFile } from '../bodies.ts'
+import { type AdminOperations, operation } from '../operation.ts'
+import { type SubjectOperationOptions, sessionOperations, subjectOperations } from './access-operations.ts'
+import {
+  type AdminOperationOptions,
+  accountOperations,
+  idOf,
+  page,
+  pageSchema,
+} from './account-operations.ts'
 import { actorOf } from './admin-admission.ts'
 import { applyOperations } from './apply-operations.ts'
-import { auditOperations } from './audit-operations.ts'
 import { keyOperations } from './key-operations.ts'
-import { sessionOperations } from './session-operations.ts'
-import { type SubjectOperationOptions, subjectOperations } from './subject-operations.ts'
+import { usageOperations } from './usage-operations.ts'
 
 export interface AdminOptions {
   readonly actionsOf: AccountActionsOf
@@ -59,4 +69,69 @@ export function adminOperations(options: AdminOptions): AdminOperations {
     ...subjectOperations(parts),
     ...auditOperations(parts),
   }
+}
+
+export const auditEntry = objectSchema({
+  id: text,
+  at: time,
+  channel: { enum: ['portal', 'api', 'cli', 'system'] },
+  actor: text,
+  actorId: textOrNull,
+  address: textOrNull,
+  action: { enum: auditActions },
+  target: textOrNull,
+  targetId: textOrNull,
+  details: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
+})
+
+const formats = keysOf(auditFiles)
+
+const auditQuery = objectSchema(
+  {},
+  {
+    ...page,
+    // A position in either store: anything else would read as the end of the log.
+    cursor: { ...page.cursor, pattern: '^\\d{1,15}(-\\d{1,15})?$' },
+    action: { enum: auditActions, description: 'Only entries with this action.' },
+    who: {
+      ...text,
+      minLength: 1,
+      maxLength: emailLengthMax,
+      description:
+        'Only what this person did, or what was done to them: a full e-mail, an ID or the name of an operator.',
+    },
+    format: { enum: formats, description: 'All matching entries, as a file.' },
+  },
+)
+
+function auditOperations({ actionsOf }: AdminOperationOptions) {
+  return {
+    '/api/v1/admin/audit': {
+      GET: operation({
+        id: 'listAudit',
+        summary: 'Lists entries of the audit log, newest first.',
+        query: auditQuery,
+        responses: {
+          200: {
+            description:
+              'A page of the audit log, or with `format` all of it: the entries that match `action` and `who`.',
+            schema: pageSchema(auditEntry),
+            alternatives: ['text/csv', 'application/jsonl'],
+          },
+        },
+        problems: ['request-invalid'],
+        handler: async (request, reply) => {
+          const { cursor, limit, format, action, who } = request.query
+          const { audit } = actionsOf(request)
+          const filter = { action, who }
+          if (format !== undefined) {
+            return sendFile(reply, { ...auditFiles[format], chunks: audit.export(format, filter) })
+          }
+          const found = await audit.find({ filter, before: cursor, limit })
+          const items = found.entries.map((entry) => ({ id: entry.position, ...auditData(entry) }))
+          return { items, nextCursor: found.before ?? null }
+        },
+      }),
+    },
+  } satisfies Partial<AdminOperations>
 }

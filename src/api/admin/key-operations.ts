@@ -4,10 +4,13 @@ import {
   findKeyErrors,
   graceSecondsMax,
   keyLifetimeMsMax,
+  keyLimitSchemas,
+  keyName,
+  keyQuota,
+  keyQuotaOrNull,
   type SecretKeyInput,
   scopesMax,
 } from '#accounts/keys/input.ts'
-import { keyLimitSchemas, keyName, quota, quotaOrNull } from '#accounts/keys/schema.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import {
   emptyObject,
@@ -20,16 +23,15 @@ import {
   type Value,
 } from '#platform/json-schema.ts'
 import { parseTime, timeRule } from '#platform/time.ts'
-import { pageSchema } from '../list-page.ts'
 import { type AdminOperations, operation } from '../operation.ts'
-import { type AdminOperationOptions, idOf } from './account-operations.ts'
+import { type AdminOperationOptions, idOf, pageSchema } from './account-operations.ts'
 
 export const keyItem = objectSchema({
   name: text,
   lastFour: { ...textOrNull, description: 'The last four characters of the key; null = not stored.' },
   state: { enum: ['valid', 'expired'] },
   ...keyLimitSchemas,
-  quota: quotaOrNull,
+  quota: keyQuotaOrNull,
   createdAt: time,
   expiresAt: { ...timeOrNull, description: 'null = it does not expire.' },
   revokedAt: { ...timeOrNull, description: 'The end of its grace period; null = it is not revoked.' },
@@ -43,7 +45,7 @@ export const newKey = objectSchema(
   {
     scopes: { ...keyLimitSchemas.scopes, maxItems: scopesMax, default: [] },
     addresses: { ...keyLimitSchemas.addresses, maxItems: addressesMax, default: [] },
-    quota,
+    quota: keyQuota,
     expiresAt: {
       ...text,
       description: 'RFC 3339, such as 2030-01-31T00:00:00Z; absent = it does not expire.',
@@ -63,7 +65,7 @@ export const newKey = objectSchema(
 )
 
 export const createdKey = objectSchema(
-  { name: text, ...keyLimitSchemas, quota: quotaOrNull, expiresAt: timeOrNull },
+  { name: text, ...keyLimitSchemas, quota: keyQuotaOrNull, expiresAt: timeOrNull },
   {
     secretKey: { ...text, description: 'Absent = the certificate is the key.' },
     certificate: objectSchema({

@@ -7,21 +7,21 @@ import {
   issuerPath,
   methodsOfEndpoint,
 } from '#gateway/routes/own-operations.ts'
-import type { IssuerOptions } from '#identity/issuers/issuer.ts'
-import { createRedirectUriCheck } from '#identity/issuers/redirect-uris.ts'
-import { createSignInEndpointLookup } from '#identity/issuers/sign-in-endpoints.ts'
-import { monotonicClock } from '#platform/clock.ts'
-import { acceptJsonOnly } from '../json-body.ts'
-import { answerOAuthErrors } from '../oauth/oauth-answers.ts'
-import { acceptFormsOnly } from '../oauth/parameters.ts'
+import { createRedirectUriCheck, type IssuerOptions } from '#identity/issuers/issuer.ts'
+import { createSignInEndpointLookup } from '#identity/issuers/issuer-fetches.ts'
+import { monotonicClock } from '#platform/time.ts'
+import { acceptJsonOnly, jsonLine } from '../bodies.ts'
+import { answerOAuthErrors } from '../oauth/oauth-error.ts'
+import { acceptFormsOnly } from '../oauth/oauth-request.ts'
 import { documentEndpoint, type OwnEndpoint, registerOwnRoute } from '../operation.ts'
-import { jsonLine } from '../reply.ts'
 import { translateError } from '../validate-with-schemas.ts'
-import type { IssuerFront } from './issuer-front.ts'
-import { createRegistration } from './registration.ts'
-import { createIssuerSignIn } from './sign-in.ts'
-import { answerErrorPage } from './sign-in-pages.ts'
-import { createTokenRelay, type TokenRelayOptions } from './token-relay.ts'
+import {
+  createRegistration,
+  createTokenRelay,
+  type IssuerFront,
+  type TokenRelayOptions,
+} from './issuer-front.ts'
+import { answerErrorPage, createIssuerSignIn } from './sign-in.ts'
 
 export interface IssuerFrontsOptions extends TokenRelayOptions {
   readonly issuers: readonly Pick<IssuerOptions, 'name' | 'issuer' | 'registration'>[]

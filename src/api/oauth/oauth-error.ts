@@ -1,11 +1,16 @@
+import type { FastifyError, FastifyInstance } from 'fastify'
+import { arrivalOf } from '#gateway/arrival/arrival.ts'
+import { createProblem } from '#gateway/refusals/send-problem.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { applyReplyKeepAlive } from '../bodies.ts'
+import { translateError } from '../validate-with-schemas.ts'
 
 /**
  * The errors of RFC 6749 5.2, RFC 7009 2.2.1, RFC 7591 3.2.2 and RFC 9449 5; `insufficient_scope` (RFC 6750 3.1) is for
  * callers with a token.
  */
-export type OAuthErrorName =
+type OAuthErrorName =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_grant'
@@ -30,6 +35,38 @@ export class OAuthError extends GatehouseError {
     super(code, { detail })
     this.error = error
   }
+}
+
+interface OAuthAnswerOptions {
+  /** `WWW-Authenticate` of every 401; undefined = none, as clients have no secret. */
+  readonly challenge?: string
+  /** What a malformed request is called. Default: `invalid_request` */
+  readonly invalidRequest?: OAuthErrorName
+}
+
+/** Answers every error of a scope as one of OAuth, whatever its cause. */
+export function answerOAuthErrors(scope: FastifyInstance, options: OAuthAnswerOptions = {}): void {
+  const { challenge, invalidRequest = 'invalid_request' } = options
+  scope.setErrorHandler<FastifyError>((error, request, reply) => {
+    if (reply.sent) return reply
+    const arrival = arrivalOf(request.raw)
+    const refusal = translateError(error)
+    const { headers } = createProblem(arrival, refusal)
+    const { status, body } = toOAuthProblem(refusal, arrival.outcome.access !== undefined)
+    applyReplyKeepAlive(request, reply)
+    const { 'WWW-Authenticate': own = [], ...others } = headers
+    // Where `keys.accept` has basic, the caller's own challenges name it too.
+    const challenges = new Set([
+      ...(status === 401 && challenge !== undefined ? [challenge] : []),
+      ...(arrival.outcome.access ? own : []),
+    ])
+    const named = body.error === 'invalid_request' ? { ...body, error: invalidRequest } : body
+    return reply
+      .code(status)
+      .headers({ ...others, 'Content-Type': 'application/json' })
+      .headers(challenges.size > 0 ? { 'WWW-Authenticate': [...challenges] } : {})
+      .send(JSON.stringify(named))
+  })
 }
 
 /** An error in the form of OAuth. */
@@ -67,11 +104,13 @@ const names: Partial<Record<ErrorCode, OAuthErrorName>> = {
 
 /** Statuses that say something which 400 would hide; all others of a client's mistake are 400. */
 const kept: ReadonlySet<number> = new Set([405, 408, 413, 429, 431])
+
 const invalidClientStatus = 401
+
 const forbiddenStatus = 403
 
 /** @param isAdmission whether the caller was decided about as on a route: then what is forbidden stays so */
-export function toOAuthProblem(error: GatehouseError, isAdmission: boolean): OAuthProblem {
+function toOAuthProblem(error: GatehouseError, isAdmission: boolean): OAuthProblem {
   const { status } = error
   const name = error instanceof OAuthError ? error.error : nameOf(error, isAdmission)
   if (name === 'invalid_client') return { status: invalidClientStatus, body: bodyOf(name, error) }

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { OAuthPath } from '#gateway/routes/own-operations.ts'
 import { authorize } from '#identity/authorize.ts'
 import { tokenCredential } from '#identity/credentials.ts'
-import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
 import { payloadOf } from '#identity/tokens/jwt.ts'
+import type { ClientTokens } from '#identity/tokens/session-start.ts'
 import type { Sessions } from '#identity/tokens/sessions.ts'
 import { formOf } from '#platform/secrets/key-format.ts'
 import {
@@ -13,10 +13,15 @@ import {
   introspectionRoute,
 } from '../admin/admin-admission.ts'
 import { type OwnEndpoint, registerOwnRoute } from '../operation.ts'
-import { type ClientsOptions, createClients } from './clients.ts'
-import { answerOAuthErrors } from './oauth-answers.ts'
-import { OAuthError } from './oauth-error.ts'
-import { acceptFormsOnly, type Parameters, readParameters, required } from './parameters.ts'
+import { answerOAuthErrors, OAuthError } from './oauth-error.ts'
+import {
+  acceptFormsOnly,
+  type ClientsOptions,
+  createClients,
+  type Parameters,
+  readParameters,
+  required,
+} from './oauth-request.ts'
 import { createTokenEndpoint, type TokenEndpointOptions, tokenTypeOf } from './token-endpoint.ts'
 
 export interface OAuthOptions extends ClientsOptions, TokenEndpointOptions {

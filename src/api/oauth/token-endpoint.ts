@@ -1,18 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { visitorOf } from '#gateway/arrival/arrival.ts'
-import type { Proofs } from '#identity/possession/proofs.ts'
-import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
+import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
+import { proofOrRefusal, provenRequest, useProof } from '#gateway/gate/possession.ts'
+import type { Proofs } from '#identity/proofs.ts'
 import { payloadOf, tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import { narrowed } from '#identity/tokens/session-start.ts'
+import { type ClientTokens, narrowed } from '#identity/tokens/session-start.ts'
 import type { Sessions } from '#identity/tokens/sessions.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { onResponseSent } from '../bodies.ts'
 import type { OwnEndpoint } from '../operation.ts'
-import { onResponseSent } from '../reply.ts'
-import type { Clients } from './clients.ts'
 import { OAuthError } from './oauth-error.ts'
-import { type Parameters, readParameters, readScopes, required } from './parameters.ts'
-import { createTokenProofReader } from './token-proof.ts'
+import { type Clients, type Parameters, readParameters, readScopes, required } from './oauth-request.ts'
 
 export interface TokenEndpointOptions {
   readonly sessions: Pick<Sessions, 'refresh'>
@@ -109,4 +107,39 @@ function tokenResponse(accessToken: string): object {
 /** RFC 9449 5 and 6.2. */
 export function tokenTypeOf(claims: Readonly<Record<string, unknown>> | undefined): 'Bearer' | 'DPoP' {
   return claims?.cnf === undefined ? 'Bearer' : 'DPoP'
+}
+
+/** The proof of a client that asks for a token: the token will be bound to its key. */
+interface TokenProof {
+  /** The thumbprint of the key. */
+  readonly jkt: string
+  /**
+   * To be called once the client is authorised, so that strangers use up nothing.
+   * @throws GatehouseError `proof-invalid`
+   */
+  use(): Promise<void>
+}
+
+/**
+ * The proof beside a token request (RFC 9449 5); undefined = there is none.
+ * @throws GatehouseError `proof-invalid`, `proof-nonce-required`
+ */
+type ReadTokenProof = (request: FastifyRequest) => TokenProof | undefined
+
+function createTokenProofReader(proofs: Proofs, publicOrigin: string): ReadTokenProof {
+  return function readTokenProof({ raw }) {
+    const arrival = arrivalOf(raw)
+    const sent = arrival.fields.uncommon.proofs
+    if (sent === undefined) return undefined
+    const verdict = proofs.read(sent, provenRequest(arrival, publicOrigin, undefined))
+    const proof = proofOrRefusal(arrival, proofs, verdict)
+    if (proof instanceof GatehouseError) throw proof
+    return {
+      jkt: proof.jkt,
+      use: async () => {
+        const refusal = await useProof(arrival, proofs, proof)
+        if (refusal) throw refusal
+      },
+    }
+  }
 }

@@ -1,5 +1,6 @@
-import { desiredAccount, desiredKey, desiredState } from '#accounts/apply/state-schema.ts'
+import { desiredAccount, desiredKey, desiredState } from '#accounts/apply/desired-state.ts'
 import type { JsonSchema } from '#platform/json-schema.ts'
+import { blockedSubject, session, subject } from '../admin/access-operations.ts'
 import {
   account,
   accountChanges,
@@ -7,8 +8,8 @@ import {
   listedAccount,
   newAccount,
 } from '../admin/account-operations.ts'
+import { auditEntry } from '../admin/admin-operations.ts'
 import { applyResult } from '../admin/apply-operations.ts'
-import { auditEntry } from '../admin/audit-operations.ts'
 import {
   apiKey as apiKeyValue,
   createdKey,
@@ -17,9 +18,7 @@ import {
   secretKeyReset,
   secretKey as secretKeyValue,
 } from '../admin/key-operations.ts'
-import { session } from '../admin/session-operations.ts'
-import { blockedSubject, subject } from '../admin/subject-operations.ts'
-import { usageReport } from '../usage-operations.ts'
+import { usageReport } from '../admin/usage-operations.ts'
 import {
   grantedToken,
   oauthError,
@@ -28,12 +27,12 @@ import {
   tokenQuestion,
   tokenRequest,
 } from './oauth-operations.ts'
-import { problemSchema } from './problems.ts'
 import {
   heldKey,
   issuedTokens,
   jwkSet,
   keyPair,
+  problemSchema,
   refreshedTokens,
   refreshRequest,
   resourceMetadata,

@@ -5,12 +5,11 @@ import {
   type PerOperation,
   revocationsPath,
 } from '#gateway/routes/own-operations.ts'
-import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
+import { type Carriers, createCarriers } from '#identity/access.ts'
 import type { JsonSchema } from '#platform/json-schema.ts'
+import { jsonLine } from '../bodies.ts'
 import { documentMaxAgeS, type OperationDoc, type OwnEndpoint, type ResponseDoc } from '../operation.ts'
-import { jsonLine } from '../reply.ts'
-import { componentSchemas, withReferences } from './components.ts'
-import { headersOf, problemResponses } from './problems.ts'
+import { componentSchemas, headersOf, problemResponses, withReferences } from './components.ts'
 
 interface DocumentOptions {
   readonly version: string

@@ -1,7 +1,27 @@
 import type { PerOperation, PublicPath } from '#gateway/routes/own-operations.ts'
+import { errorDefinitions } from '#platform/errors/codes.ts'
 import { flag, type JsonSchema, objectSchema, text, texts } from '#platform/json-schema.ts'
 import type { OperationDoc } from '../operation.ts'
 import { oauthOperations, serverMetadata as serverMetadataSchema } from './oauth-operations.ts'
+
+/** The schema of every error response (RFC 9457). */
+export const problemSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    type: { type: 'string', pattern: '^urn:gatehouse:' },
+    title: text,
+    status: { type: 'integer' },
+    code: { enum: Object.keys(errorDefinitions) },
+    detail: text,
+    requestId: text,
+    errors: {
+      type: 'array',
+      items: objectSchema({ field: text, message: text }),
+    },
+  },
+  required: ['type', 'title', 'status', 'code', 'requestId'],
+  additionalProperties: false,
+}
 
 const tokenText = { type: 'string', minLength: 1 } as const
 

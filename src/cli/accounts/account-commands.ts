@@ -1,13 +1,20 @@
 import { accountData } from '#accounts/account-data.ts'
 import { assertGoodPassword } from '#platform/secrets/passwords.ts'
+import { confirm, yesOption } from '../ask.ts'
 import { type Command, UsageError } from '../command.ts'
 import { withOperator } from '../operator.ts'
 import { printData } from '../print.ts'
-import { confirm, yesOption } from '../terminal/ask.ts'
-import { accountLines, profileOptions, readChanges, warnOfSimilarRole } from './account-options.ts'
+import {
+  accountLines,
+  passwordOption,
+  profileOptions,
+  readChanges,
+  readPassword,
+  setPassword,
+  warnOfSimilarRole,
+} from './account-options.ts'
 import { createAccountCommand, setupLinkCommand } from './create-account.ts'
 import { createUnknownPlans, listAccountsCommand } from './list-accounts.ts'
-import { passwordOption, readPassword, setPassword } from './password.ts'
 
 const show: Command = {
   name: 'accounts show',

@@ -12,11 +12,13 @@ import {
   accountLines,
   assertCanMail,
   mailLinkOption,
+  passwordOption,
   profileOptions,
+  readPassword,
   readProfile,
+  setPassword,
   warnOfSimilarRole,
 } from './account-options.ts'
-import { passwordOption, readPassword, setPassword } from './password.ts'
 
 export const createAccountCommand: Command = {
   name: 'accounts create',

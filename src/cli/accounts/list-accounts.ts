@@ -1,10 +1,10 @@
-import { accountsCsv, listedAccountData } from '#accounts/list/listed-accounts.ts'
+import { accountsCsv, listedAccountData } from '#accounts/account-data.ts'
 import {
   type AccountQuery,
   type AccountQueryField,
   accountQueryFields,
   parseAccountQuery,
-} from '#accounts/list/query.ts'
+} from '#accounts/list-query.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { keysOf } from '#platform/json.ts'
 import { countOf } from '#platform/text.ts'
@@ -13,9 +13,15 @@ import { isOfAll } from '#store/account-search.ts'
 import type { Account, ListedAccount } from '#store/accounts.ts'
 import { type Command, type Invocation, type Option, UsageError } from '../command.ts'
 import { withOperator } from '../operator.ts'
-import { csvOption, printToStderr, wantsCsv } from '../print.ts'
-import { createJsonFormat, createTableFormat, type ListFormat } from '../terminal/list-format.ts'
-import { writeChunks } from '../terminal/output.ts'
+import { writeChunks } from '../output.ts'
+import {
+  createJsonFormat,
+  createTableFormat,
+  csvOption,
+  type ListFormat,
+  printToStderr,
+  wantsCsv,
+} from '../print.ts'
 
 /** The options in place of the names of the admin API. */
 const optionNames = {

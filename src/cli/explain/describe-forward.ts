@@ -1,22 +1,25 @@
 import type { Config } from '#config/config.ts'
 import { destinationOf, principalOf } from '#gateway/arrival/outcome.ts'
-import { type SignInTarget, signInStatus } from '#gateway/browser/sign-in-redirect.ts'
-import { continuePath } from '#gateway/browser/sign-in-return.ts'
-import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
+import type { RequestFields } from '#gateway/arrival/request-fields.ts'
+import { type SecondTargets, secondTargetLines } from '#gateway/forward/forwarded-request.ts'
+import type { AssertionHeader } from '#gateway/forward/identity-headers.ts'
 import { stickyCookieName } from '#gateway/forward/own-cookies.ts'
 import { forwardedPrefix } from '#gateway/forward/stripped-prefix.ts'
 import type { RequestHeadInput } from '#gateway/forward/upstream-head.ts'
 import { isWebSocketUpgrade } from '#gateway/gate/route-request.ts'
 import { type Route, upstreamTarget } from '#gateway/routes/route.ts'
 import { createDecisionWriter } from '#gateway/server/decide-server.ts'
-import type { RequestHead } from '#http/exchange/request-head.ts'
-import { valuesOf } from '#http/h1/raw-headers.ts'
+import { fieldsOf } from '#http/h1/field-lines.ts'
+import { readTargetAddress, type TargetAddress } from '#http/outgoing/dial.ts'
+import { fieldsIn, type RequestHead, valuesOf } from '#http/request-head.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
-import type { ErrorCode } from '#platform/errors/codes.ts'
-import type { StepResult } from './explanation.ts'
-import type { ExplainedArrival } from './read-arrival.ts'
-import { redactTarget } from './redact.ts'
-import { addressesOf, assertionPlaceholder, parseLines, showUpstreamHead } from './upstream-head.ts'
+import { createCarriers } from '#identity/access.ts'
+import type { Principal } from '#identity/decision.ts'
+import { secretPlaceholder } from '#platform/secrets/hide-secrets.ts'
+import { foldHeaderName } from '#platform/text.ts'
+import { createWriterFrom, ownHeaderNames } from '#runtime/assembly/gate-parts.ts'
+import { redactHeader, redactTarget, type ShownHeader } from '../redact.ts'
+import { type ExplainedArrival, perRequestValue, type StepResult, unmentioned } from './explanation.ts'
 
 interface ExplainedForward {
   readonly route: Route<UpstreamConfig>
@@ -70,7 +73,7 @@ export function describeSecondTargets({ lines, destination }: SecondTargets): St
 
 /** The cookie that names the target of the client: which target that is, only the gateway knows. */
 function describeSticky({ name, balancing }: UpstreamConfig, { rawHeaders }: RequestHead): StepResult {
-  if (balancing !== 'sticky') return { detail: '', facts: {} }
+  if (balancing !== 'sticky') return unmentioned
   const cookie = stickyCookieName(name)
   const isSent = valuesOf(rawHeaders, 'cookie').some((value) => value.includes(`${cookie}=`))
   const detail = isSent
@@ -81,7 +84,7 @@ function describeSticky({ name, balancing }: UpstreamConfig, { rawHeaders }: Req
 
 /** What was replaced in the path, and is put back in the answer. */
 function describePrefix({ strippedPrefix }: Pick<RequestHeadInput, 'strippedPrefix'>): StepResult {
-  if (!strippedPrefix) return { detail: '', facts: {} }
+  if (!strippedPrefix) return unmentioned
   const { own, replacement } = strippedPrefix
   const prefix = forwardedPrefix(strippedPrefix)
   const done =
@@ -108,7 +111,7 @@ function describeCost({
       ({ field, factor }) => `${field}${factor === 1 ? '' : ` times ${factor}`} in the body`,
     ),
   ]
-  if (sources.length === 0) return { detail: '', facts: {} }
+  if (sources.length === 0) return unmentioned
   const asked = includesUsage ? '; if its body asks for a stream, it gets stream_options.include_usage' : ''
   const spent = spendsUnits ? '; quotas count its units' : ''
   const quotaCounts = spendsUnits ? 'units' : 'requests'
@@ -125,7 +128,7 @@ function describeCost({
 
 /** What the client gets instead of fields of the backend. */
 function describeResponseHeaders({ responseHeaders }: Pick<Route<unknown>, 'responseHeaders'>): StepResult {
-  if (responseHeaders === undefined) return { detail: '', facts: {} }
+  if (responseHeaders === undefined) return unmentioned
   const names = responseHeaders.set.filter((_, index) => index % 2 === 0)
   const lower = new Set(names.map((name) => name.toLowerCase()))
   const removed = [...responseHeaders.replacedNames].filter((name) => !lower.has(name))
@@ -144,7 +147,7 @@ function describeIgnoredUpgrade(
   head: RequestHead,
   { isUpgrade }: Pick<RequestHeadInput, 'isUpgrade'>,
 ): StepResult {
-  if (head.upgrade === undefined || isUpgrade) return { detail: '', facts: {} }
+  if (head.upgrade === undefined || isUpgrade) return unmentioned
   const why = isWebSocketUpgrade(head)
     ? 'the route has no websocket: true'
     : 'only a GET without a body can become a WebSocket, and no other protocol is proxied'
@@ -153,25 +156,10 @@ function describeIgnoredUpgrade(
 
 /** Whether trailer fields are forwarded: only a chunked body can have them. */
 function describeTrailers({ body }: RequestHead, { passesTrailers }: Route<unknown>): StepResult {
-  if (body.kind !== 'chunked') return { detail: '', facts: {} }
+  if (body.kind !== 'chunked') return unmentioned
   return passesTrailers
     ? { detail: ', and its trailer fields', facts: { trailers: 'pass' } }
     : { detail: ', without its trailer fields', facts: { trailers: 'drop' } }
-}
-
-/** A refused page visit that is led to the sign-in. @param refusal what a client other than a browser would be told */
-export function describeSignIn(
-  { portalUrl, returnPath }: SignInTarget,
-  { code, reason }: { readonly code: ErrorCode; readonly reason: string },
-): StepResult {
-  const location = portalUrl + continuePath
-  // Without its query: that is new for each browser where the portal has a host of its own, and may hold secrets.
-  const returnTo = returnPath === '' ? null : redactTarget(decodeURIComponent(returnPath))
-  const back = returnTo === null ? '' : `, and then back to ${returnTo}`
-  return {
-    detail: `a page visit, redirected to the sign-in: ${signInStatus}, Location: ${location}${back} (${code}: ${reason})`,
-    facts: { code, location, returnTo },
-  }
 }
 
 /** What a proxy would be told about an allowed request, by the same code as in the gateway. */
@@ -190,4 +178,61 @@ export function describeDecision(
     detail: 'the proxy gets 200, and these headers for the request that it forwards',
     facts: { upstream: null, headers },
   }
+}
+
+interface ShownHead {
+  readonly upstream: UpstreamConfig
+  readonly arrival: ExplainedArrival
+  readonly input: RequestHeadInput
+  /** undefined = the request names none. */
+  readonly secondTargets: SecondTargets | undefined
+}
+
+/** The headers that the upstream would receive, built by the same code as in the gateway. */
+function showUpstreamHead(
+  config: Config,
+  { upstream, arrival: { fields, outcome }, input, secondTargets }: ShownHead,
+): readonly ShownHeader[] {
+  const assertion = config.assertion.enabled ? assertionPlaceholder(config.assertion) : undefined
+  const writer = createWriterFrom(config, createCarriers(config.keys.accept), assertion)
+  const lines = writer.writeHead(input)
+  const host = hostFor(upstream, fields)
+  const { origin = '', basePath = '' } = addressesOf(upstream)[0] ?? {}
+  const targets =
+    secondTargets === undefined ? '' : secondTargetLines(secondTargets, { origin, basePath, sentHost: host })
+  const headers = [{ name: 'Host', value: host }, ...parseLines(targets + lines)]
+  // A configured name may look like that of a secret, but the value is the gateway's own.
+  const identity = new Set(ownHeaderNames(config).map((name) => name.toLowerCase()))
+  return headers.map((header) => {
+    if (identity.has(header.name.toLowerCase())) return header
+    if (upstream.headers?.secretNames.has(foldHeaderName(header.name)))
+      return { ...header, value: secretPlaceholder }
+    const isGenerated = outcome.trace !== undefined && header.value.includes(outcome.trace.upstreamSpanId)
+    return isGenerated ? { ...header, value: perRequestValue } : redactHeader(header, config.keys.accept)
+  })
+}
+
+/** Stands for an assertion: explain signs none. */
+function assertionPlaceholder({ header, lifetimeMs }: Config['assertion']): AssertionHeader {
+  return {
+    header,
+    of: (_: Principal, audience) => `(signed by the gateway for ${audience}, ${lifetimeMs / 1_000} s)`,
+  }
+}
+
+function hostFor(upstream: UpstreamConfig, fields: RequestFields): string {
+  if (upstream.host === 'client') return fields.host ?? ''
+  return [...new Set(addressesOf(upstream).map(({ authority }) => authority))].join(' or ')
+}
+
+function addressesOf({ targets }: Pick<UpstreamConfig, 'targets'>): readonly TargetAddress[] {
+  return targets.map(({ url }) => readTargetAddress(url))
+}
+
+function parseLines(lines: string): readonly ShownHeader[] {
+  // Decoded for the operator: on the wire each byte is one character.
+  return Array.from(fieldsIn(fieldsOf(lines, 0, lines.length)), ([name, value]) => ({
+    name,
+    value: Buffer.from(value, 'latin1').toString(),
+  }))
 }

@@ -1,21 +1,17 @@
 import type { Plans } from '#accounts/usage/plan-reports.ts'
+import { credentialsOf } from '#gateway/arrival/arrival.ts'
 import { everyOrigin } from '#gateway/arrival/cors-headers.ts'
 import { destinationOf, principalOf } from '#gateway/arrival/outcome.ts'
 import type { Cors, Preflight } from '#gateway/gate/choose-scope.ts'
 import { parseHostName } from '#gateway/routes/hosts.ts'
-import type { RequestTarget } from '#gateway/routes/request-target.ts'
 import type { Route } from '#gateway/routes/route.ts'
-import { createRouteTable, type RouteTable } from '#gateway/routes/table.ts'
-import type { RequestHead } from '#http/exchange/request-head.ts'
-import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
-import type { Access } from '#identity/access.ts'
-import { countedBy, rateSubject } from '#identity/limits/limits.ts'
-import type { CountedQuota, Principal } from '#identity/principal.ts'
-import { clientNetwork } from '#platform/addresses.ts'
-import type { Rate } from '#store/rates.ts'
-import type { StepResult } from './explanation.ts'
-import type { ExplainedArrival } from './read-arrival.ts'
-import { redactTarget } from './redact.ts'
+import { valuesOf } from '#http/request-head.ts'
+import { type Access, accessCookieCarrier, createCarriers, proofCarrier } from '#identity/access.ts'
+import type { Credentials } from '#identity/credentials.ts'
+import type { CountedQuota, Principal } from '#identity/decision.ts'
+import { countedBy, rateSubject } from '#identity/limits/rate-limiter.ts'
+import { redactTarget } from '../redact.ts'
+import { type ExplainedArrival, type StepResult, unmentioned } from './explanation.ts'
 
 /** @param peer the other end of the connection */
 export function describeRequest({ outcome, client, fields }: ExplainedArrival, peer: string): StepResult {
@@ -37,7 +33,7 @@ export function describeCors(
   { head, outcome }: ExplainedArrival,
   cors: Cors | undefined,
 ): StepResult | undefined {
-  if (!cors || !hasOrigin(head)) return undefined
+  if (!cors || valuesOf(head.rawHeaders, 'origin').length === 0) return undefined
   const origin = outcome.corsHeaders?.origin
   const isReadable =
     origin !== undefined &&
@@ -59,13 +55,74 @@ export function describePreflight({ outcome }: ExplainedArrival, { methods }: Pr
   return { detail, facts: { origin, methods, isPreflight: true } }
 }
 
-function hasOrigin({ rawHeaders }: RequestHead): boolean {
-  return rawHeaders.some((name, index) => index % 2 === 0 && name.toLowerCase() === 'origin')
-}
-
 /** An OPTIONS request that goes no further. */
 export function describeMethods(methods: readonly string[]): StepResult {
   return { detail: `answered by the gateway; methods: ${methods.join(', ')}`, facts: { methods } }
+}
+
+/** @param accept where secret keys may come (`keys.accept`) */
+export function describeScheme(
+  arrival: ExplainedArrival,
+  access: Access,
+  accept: readonly string[],
+): StepResult {
+  const credentials = credentialsOf(arrival)
+  const { hasAuthorization } = arrival.fields
+  const { browser, reason } = arrival.outcome
+  const { leavesAuthorization } = access
+  const left = leavesAuthorization
+    ? { detail: "; Authorization is the backend's", facts: { leavesAuthorization } }
+    : unmentioned
+  if (access.kind === 'public') {
+    return {
+      detail: `ignored: the route is public${left.detail}`,
+      facts: { accepted: [], sent: null, ...left.facts },
+    }
+  }
+  const { isOptional } = access
+  const places = leavesAuthorization ? createCarriers(accept).headers : accept
+  const schemes = access.schemes.filter(
+    (scheme) => !leavesAuthorization || (scheme === 'secretKey' && places.length > 0),
+  )
+  const { sent, carrier } = sentBy(credentials)
+  const takes = schemes.map((scheme) =>
+    scheme === 'secretKey' ? `secretKey in ${places.join(', ')}` : scheme,
+  )
+  const cookie = browser ? ['the access cookie'] : []
+  const accepted = `accepted here: ${[...takes, ...cookie].join('; ')}${isOptional ? '; or none' : ''}`
+  const place = carrier === null ? '' : ` ${placeOf(carrier)}`
+  const isOthers =
+    hasAuthorization &&
+    !leavesAuthorization &&
+    sent !== 'bearer' &&
+    carrier !== 'bearer' &&
+    carrier !== 'basic'
+  const beside = isOthers ? "; Authorization is of another scheme, and so the backend's" : left.detail
+  const about = sent === null && reason !== undefined ? `; ${reason}` : ''
+  return {
+    detail: `${sent ?? 'none'}${place} (${accepted})${beside}${about}`,
+    facts: {
+      accepted: schemes,
+      keysAccepted: places,
+      ...left.facts,
+      ...(browser && { takesCookie: true }),
+      isOptional,
+      sent,
+      carrier,
+    },
+  }
+}
+
+function placeOf(carrier: string): string {
+  if (carrier === proofCarrier) return 'as Authorization: DPoP'
+  return `in ${carrier === accessCookieCarrier ? 'the access cookie' : carrier}`
+}
+
+/** The scheme, and for a secret key its place. */
+function sentBy(credentials: Credentials) {
+  const { kind } = credentials
+  if (kind !== 'secretKey' && kind !== 'bearer') return { sent: null, carrier: null }
+  return { sent: kind, carrier: credentials.carrier ?? null }
 }
 
 /** What a credential is limited to, besides what its principal says. */
@@ -187,46 +244,4 @@ function describePlan(name: string | undefined, plans: Plans): StepResult {
     detail: `; plan ${name}: ${limits.join(', ')}, over all routes (${uncounted}: see gatehouse usage)`,
     facts: { plan: { name, quota: quota ?? null, rate: rateLimit ?? null } },
   }
-}
-
-export function describeWrongKey(address: string, { limit, perMs }: Rate): string {
-  return `It would count as a failed attempt of ${clientNetwork(address)}; after ${limit} in ${perMs / 1_000} s the status is 429. explain counted nothing.`
-}
-
-/** The parts of a request that routes match on. */
-interface RouteQuery {
-  readonly host: string
-  readonly target: RequestTarget
-  readonly method: string
-}
-
-const namedMax = 3
-
-/** Why a route matched, and which routes it takes precedence over. */
-export function describeRouteMatch(
-  route: Route<UpstreamConfig | undefined>,
-  table: RouteTable<UpstreamConfig | undefined>,
-  query: RouteQuery,
-): string {
-  const host = route.host === undefined ? 'any host' : `host ${route.host}`
-  const methods = route.methods === undefined ? 'any method' : [...route.methods].join(' ')
-  const others = runnersUp(route, table, query).map(({ name, prefix }) => `"${name}" (${prefix || '/'})`)
-  const before = others.length === 0 ? '' : `; takes precedence over ${others.join(', ')}`
-  return `"${route.name}": ${host}, prefix ${route.prefix || '/'}, ${methods}${before}`
-}
-
-/** The routes that would match the request without those that take precedence. */
-function runnersUp(
-  winner: Route<UpstreamConfig | undefined>,
-  table: RouteTable<UpstreamConfig | undefined>,
-  query: RouteQuery,
-): readonly Route<UpstreamConfig | undefined>[] {
-  const found = [winner]
-  while (found.length <= namedMax) {
-    const rest = createRouteTable(table.routes.filter((route) => !found.includes(route)))
-    const next = rest.match(query.host, query.target, query.method)
-    if (next.kind !== 'route') break
-    found.push(next.route)
-  }
-  return found.slice(1)
 }

@@ -1,16 +1,15 @@
 import { isIP } from 'node:net'
 import { loadConfig } from '#config/load.ts'
 import { parseHost } from '#gateway/routes/hosts.ts'
-import { isToken } from '#http/h1/characters.ts'
+import { isToken } from '#http/h1/head-bytes.ts'
 import { encodeHighBytes } from '#http/h1/request-line.ts'
 import { METHODS } from '#platform/http.ts'
 import { type Command, UsageError } from '../command.ts'
-import { columns } from '../help.ts'
-import { printData } from '../print.ts'
+import { printData, twoColumns } from '../print.ts'
+import { redactTarget, type ShownHeader } from '../redact.ts'
 import { explain } from './explain.ts'
-import type { ExplainedRequest, Explanation, ShownHeader, Step } from './explanation.ts'
+import type { ExplainedRequest, Explanation, Step } from './explanation.ts'
 import { openReadOnlyAuth } from './read-only-auth.ts'
-import { redactTarget } from './redact.ts'
 
 export const explainCommand: Command = {
   name: 'explain',
@@ -63,7 +62,7 @@ function linesOf({ decision, status, code, route, steps }: Explanation): readonl
     refuse: `refuse: ${status} ${code}`,
   }
   return [
-    ...columns(rows),
+    ...twoColumns(rows),
     ...headersOf(steps).map(({ name, value }) => `      ${name}: ${value}`),
     ...checkOf(steps),
     verdicts[decision],

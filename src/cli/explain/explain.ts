@@ -20,7 +20,6 @@ import { createTracer } from '#ops/tracing/tracer.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createBrowserParts } from '#runtime/assembly/gate-parts.ts'
 import { describeDecision, describeSecondTargets, describeUpstream } from './describe-forward.ts'
-import { describeScheme } from './describe-scheme.ts'
 import {
   type CredentialBounds,
   describeCors,
@@ -30,11 +29,16 @@ import {
   describePreflight,
   describePrincipal,
   describeRequest,
-  describeRouteMatch,
+  describeScheme,
 } from './describe-steps.ts'
-import type { ExplainedRequest, Explanation, StepResult } from './explanation.ts'
+import {
+  type ExplainedArrival,
+  type ExplainedRequest,
+  type Explanation,
+  readArrival,
+  type StepResult,
+} from './explanation.ts'
 import { explainOwnPath } from './own-path.ts'
-import { type ExplainedArrival, readArrival } from './read-arrival.ts'
 import { type ReadOnlyAuth, readOnlyGateOptions } from './read-only-auth.ts'
 import { createStepRecorder } from './step-recorder.ts'
 
@@ -171,19 +175,38 @@ function accessOf({ outcome: { access } }: ExplainedArrival): Access {
   return access
 }
 
+/** Why a route matched, and which routes it takes precedence over. */
 function describeRoute(
   route: FoundRoute,
   table: RouteTable<UpstreamConfig | undefined>,
-  { head: { method }, outcome }: ExplainedArrival,
+  arrival: ExplainedArrival,
 ): StepResult {
-  const { hostName: host, target } = destinationOf(outcome)
+  const path = route.prefix || '/'
+  const host = route.host === undefined ? 'any host' : `host ${route.host}`
+  const methods = route.methods && [...route.methods]
+  const others = runnersUp(route, table, arrival).map(({ name, prefix }) => `"${name}" (${prefix || '/'})`)
+  const before = others.length === 0 ? '' : `; takes precedence over ${others.join(', ')}`
   return {
-    detail: describeRouteMatch(route, table, { host, target, method }),
-    facts: {
-      name: route.name,
-      host: route.host,
-      path: route.prefix || '/',
-      methods: route.methods && [...route.methods],
-    },
+    detail: `"${route.name}": ${host}, prefix ${path}, ${methods?.join(' ') ?? 'any method'}${before}`,
+    facts: { name: route.name, host: route.host, path, methods },
   }
+}
+
+const namedMax = 3
+
+/** The routes that would match the request without those that take precedence. */
+function runnersUp(
+  winner: FoundRoute,
+  table: RouteTable<UpstreamConfig | undefined>,
+  { head: { method }, outcome }: ExplainedArrival,
+): readonly FoundRoute[] {
+  const { hostName, target } = destinationOf(outcome)
+  const found = [winner]
+  while (found.length <= namedMax) {
+    const rest = createRouteTable(table.routes.filter((route) => !found.includes(route)))
+    const next = rest.match(hostName, target, method)
+    if (next.kind !== 'route') break
+    found.push(next.route)
+  }
+  return found.slice(1)
 }

@@ -1,4 +1,12 @@
+import type { Config } from '#config/config.ts'
+import { createArrival, type GatedArrival, trustedRequestId } from '#gateway/arrival/arrival.ts'
+import { createFieldReader } from '#gateway/arrival/request-fields.ts'
 import type { DecisionStep } from '#gateway/gate/gate.ts'
+import { malformedError } from '#gateway/refusals/send-problem.ts'
+import { readRequestFraming } from '#http/h1/request-framing.ts'
+import { MalformedMessage, type RequestHead } from '#http/request-head.ts'
+import { createCarriers } from '#identity/access.ts'
+import { createAddressSet, unmappedAddress } from '#platform/addresses.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 
 /** A request to be explained; it is never sent. */
@@ -30,6 +38,9 @@ export interface Step {
 /** The result of a step, as text and as data. */
 export type StepResult = Pick<Step, 'detail' | 'facts'>
 
+/** The part of a result about something that the request does not have. */
+export const unmentioned: StepResult = { detail: '', facts: {} }
+
 export interface Explanation {
   /** `answer`: the path is the gateway's own, so that no route applies, and the head is not rejected. */
   readonly decision: 'forward' | 'refuse' | 'answer'
@@ -42,8 +53,40 @@ export interface Explanation {
   readonly steps: readonly Step[]
 }
 
-/** A header as the upstream would receive it; possible secrets are hidden. */
-export interface ShownHeader {
-  readonly name: string
-  readonly value: string
+/** A request that is explained: it came by no connection, and with no certificate. */
+export type ExplainedArrival = GatedArrival
+
+/** Stands for what is new for each request. */
+export const perRequestValue = '(new for each request)'
+
+/** @throws GatehouseError `request-invalid` */
+export function readArrival(
+  request: ExplainedRequest,
+  { listen, trustedProxies, keys }: Config,
+): ExplainedArrival {
+  const peerAddress = unmappedAddress(request.peer)
+  const protocol = listen.tls ? 'https' : 'http'
+  const connection = { peerAddress, protocol, clientCertificate: undefined } as const
+  const arrival = createArrival(connection, readHead(request), {
+    trusted: createAddressSet(trustedProxies),
+    fieldReader: createFieldReader(createCarriers(keys.accept)),
+  })
+  const requestId = trustedRequestId(arrival.fields.uncommon, arrival.client.isTrusted) ?? perRequestValue
+  return { ...arrival, requestId }
+}
+
+/** The head as the gateway would read it: HTTP/1.1, framed by its headers. */
+function readHead({ method, target, rawHeaders }: ExplainedRequest): RequestHead {
+  try {
+    return {
+      method,
+      target,
+      minorVersion: 1,
+      rawHeaders,
+      ...readRequestFraming(rawHeaders, 1),
+    }
+  } catch (error) {
+    if (error instanceof MalformedMessage) throw malformedError(error)
+    throw error
+  }
 }

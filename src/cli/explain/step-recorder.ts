@@ -1,13 +1,13 @@
 import { unmatchedRouteName } from '#gateway/arrival/outcome.ts'
-import { type FindSignIn, signInStatus } from '#gateway/browser/sign-in-redirect.ts'
+import { type FindSignIn, type SignInTarget, signInStatus } from '#gateway/browser/sign-in-redirect.ts'
+import { continuePath } from '#gateway/browser/sign-in-return.ts'
+import { clientNetwork } from '#platform/addresses.ts'
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { Rate } from '#store/rates.ts'
-import { describeSignIn } from './describe-forward.ts'
-import { describeWrongKey } from './describe-steps.ts'
-import type { Explanation, Step, StepName, StepResult } from './explanation.ts'
-import type { ExplainedArrival } from './read-arrival.ts'
+import { redactTarget } from '../redact.ts'
+import type { ExplainedArrival, Explanation, Step, StepName, StepResult } from './explanation.ts'
 
 /** Collects the steps of a decision, in the order in which they were first taken. */
 interface StepRecorder {
@@ -124,4 +124,23 @@ function describe(error: GatehouseError, arrival: ExplainedArrival | undefined, 
   if (withReason.has(code) && reason !== undefined) return `${detail ?? title} (${reason})`
   const methods = allow && allow.length > 0 ? ` Allow: ${allow.join(', ')}` : ''
   return `${detail ?? title}${methods}`
+}
+
+/** A refused page visit that is led to the sign-in. @param refusal what a client other than a browser would be told */
+function describeSignIn(
+  { portalUrl, returnPath }: SignInTarget,
+  { code, reason }: { readonly code: ErrorCode; readonly reason: string },
+): StepResult {
+  const location = portalUrl + continuePath
+  // Without its query: that is new for each browser where the portal has a host of its own, and may hold secrets.
+  const returnTo = returnPath === '' ? null : redactTarget(decodeURIComponent(returnPath))
+  const back = returnTo === null ? '' : `, and then back to ${returnTo}`
+  return {
+    detail: `a page visit, redirected to the sign-in: ${signInStatus}, Location: ${location}${back} (${code}: ${reason})`,
+    facts: { code, location, returnTo },
+  }
+}
+
+function describeWrongKey(address: string, { limit, perMs }: Rate): string {
+  return `It would count as a failed attempt of ${clientNetwork(address)}; after ${limit} in ${perMs / 1_000} s the status is 429. explain counted nothing.`
 }

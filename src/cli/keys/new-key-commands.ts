@@ -1,31 +1,179 @@
-import { isValidGrace } from '#accounts/keys/input.ts'
+import { readFileSync } from 'node:fs'
+import { boundCertificateData, createdKeyData } from '#accounts/account-data.ts'
+import {
+  isValidGrace,
+  keyLifetimeMsMax,
+  parseQuota,
+  quotaRule,
+  quotaText,
+  type SecretKeyInput,
+} from '#accounts/keys/input.ts'
 import { parseDurationMs } from '#config/units.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
+import { dayMs } from '#platform/time.ts'
 import { type Command, type Invocation, UsageError } from '../command.ts'
-import { keepUnconfirmedKeys, type Operator, withSealingOperator } from '../operator.ts'
-import { printData } from '../print.ts'
+import { keepUnconfirmedKeys, type Operator, withOperator, withSealingOperator } from '../operator.ts'
+import { fieldLines, printData, printToStderr } from '../print.ts'
 
-// The commands that make a key and print it.
-
-/** @param usual the grace period without the option */
-export function graceOption(usual: '0s' | '1h', help: string) {
-  return {
-    grace: { value: usual, help: `Grace period in which ${help}` },
-  } as const
+export const createKeyCommand: Command = {
+  name: 'keys create',
+  operands: ['ID|EMAIL'],
+  summary: 'Creates a further secret key and prints it, once; or makes a certificate a key.',
+  examples: [
+    'gatehouse keys create ada@example.com --name ci --expires 90d --scopes orders:read --from 10.0.0.0/8',
+    'gatehouse keys create ada@example.com --name agent --quota 1000/day',
+    'gatehouse keys create ada@example.com --name laptop --certificate client.pem',
+  ],
+  options: {
+    name: { value: 'N', help: 'Name, such as ci; no two keys of an account may share one.' },
+    expires: {
+      value: '90d',
+      help: 'How long the key is valid, such as 1h, but at least 1s; default: until it is revoked.',
+    },
+    scopes: {
+      value: 'a,b',
+      help: 'Limits the key to routes that name scopes, all of which are among these.',
+    },
+    from: {
+      value: 'CIDR,…',
+      help: 'Addresses and CIDR ranges that the key is accepted from; default: anywhere.',
+    },
+    quota: {
+      value: '1000/day',
+      help: 'How many requests (or units, see quotaCounts) the key may send in a day or month (UTC), such as 20000/month; default: as many as its account.',
+    },
+    certificate: {
+      value: 'FILE',
+      help: 'PEM file of a certificate to use as the key, instead of a new one; the key expires with the certificate at the latest.',
+    },
+  },
+  run: async (invocation, who) => {
+    const input = readKeyInput(invocation)
+    const file = invocation.text('certificate')
+    return file === undefined
+      ? createKey(invocation, who, input)
+      : bindCertificate(invocation, who, { input, pem: readCertificate(file) })
+  },
 }
 
-/**
- * The grace period of `--grace`, as it is given and in seconds.
- * @throws UsageError if the text is not a duration, or not an allowed grace period
- */
-export function readGrace(
+function createKey(invocation: Invocation, who: string, input: SecretKeyInput): Promise<undefined> {
+  return printNewKey(invocation, ({ secretKeys }) => namingOptions(secretKeys.create(who, input)), {
+    kind: 'secret',
+    data: (key) => createdKeyData(key, input),
+    heading: 'Secret key created. Save it: it is not shown again.',
+    facts: fieldLines(factsOf(createdKeyData('', input))),
+  })
+}
+
+async function bindCertificate(
   invocation: Invocation,
-  { grace }: ReturnType<typeof graceOption>,
-): { readonly grace: string; readonly graceSeconds: number } {
-  const text = invocation.text('grace') ?? grace.value
-  const graceSeconds = (parseDurationMs(text) ?? Number.NaN) / 1_000
-  if (!isValidGrace(graceSeconds)) throw new UsageError('--grace must be from 0s to 30d, such as 24h')
-  return { grace: text, graceSeconds }
+  who: string,
+  { input, pem }: { readonly input: SecretKeyInput; readonly pem: string },
+): Promise<undefined> {
+  const { bound, isAccepted } = await withOperator(invocation.config, async ({ secretKeys, config }) => ({
+    bound: await namingOptions(secretKeys.bindCertificate(who, input, pem)),
+    isAccepted: config.keys.accept.includes('certificate'),
+  }))
+  const data = boundCertificateData(bound)
+  const { subject, sha256, validTo } = data.certificate
+  printData(invocation, data, [
+    'The certificate is a key of the account.',
+    ...fieldLines({
+      Subject: subject || '-',
+      'SHA-256': sha256,
+      'Valid to': validTo ?? '-',
+      ...factsOf(data),
+    }),
+  ])
+  if (!isAccepted)
+    printToStderr(
+      invocation.terminal,
+      'It is accepted nowhere yet: keys.accept of this config does not name certificate.',
+    )
+}
+
+function factsOf(data: Omit<ReturnType<typeof createdKeyData>, 'secretKey'>) {
+  const { name, scopes, addresses, quota, expiresAt } = data
+  return {
+    Name: name,
+    Scopes: scopes.join(',') || '-',
+    From: addresses.join(',') || '-',
+    Quota: quota ? quotaText(quota) : '-',
+    Expires: expiresAt ?? '-',
+  }
+}
+
+/** @throws OperatorError where the file cannot be read */
+function readCertificate(file: string): string {
+  try {
+    return readFileSync(file, 'latin1')
+  } catch (cause) {
+    throw new OperatorError(`cannot read ${file}: ${errorMessage(cause)}`, { cause })
+  }
+}
+
+/** @throws UsageError where the name is missing, or the lifetime is not a duration */
+function readKeyInput(invocation: Invocation): SecretKeyInput {
+  const name = invocation.text('name')
+  if (name === undefined) throw new UsageError('--name is missing')
+  return {
+    name,
+    scopes: readList(invocation, 'scopes'),
+    addresses: readList(invocation, 'from'),
+    quota: readQuota(invocation.text('quota')),
+    expiresAt: readExpiry(invocation.text('expires')),
+  }
+}
+
+function readQuota(text: string | undefined): SecretKeyInput['quota'] {
+  if (text === undefined) return undefined
+  const quota = parseQuota(text)
+  if (quota !== undefined) return quota
+  throw new UsageError(`--quota ${quotaRule}`)
+}
+
+/** A shorter one may be over before the key is stored. */
+const lifetimeMsMin = 1_000
+
+function readExpiry(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const lifetimeMs = parseDurationMs(text) ?? 0
+  if (lifetimeMs >= lifetimeMsMin && lifetimeMs <= keyLifetimeMsMax) return Date.now() + lifetimeMs
+  throw new UsageError(`--expires must be from 1s to ${keyLifetimeMsMax / dayMs}d, such as 90d or 1h`)
+}
+
+/** An option with an empty list is a mistake: without the option the key is not limited. */
+function readList(invocation: Invocation, option: string): readonly string[] {
+  const text = invocation.text(option)
+  if (text === undefined) return []
+  const items = text.split(',').map((item) => item.trim())
+  if (items.includes('')) throw new UsageError(`--${option} must be a list with commas, without empty items`)
+  return items
+}
+
+const rotateGrace = graceOption('1h', 'the old key still works, up to 30d; 0s revokes it at once.')
+
+export const rotateKeyCommand: Command = {
+  name: 'keys rotate',
+  operands: ['ID|EMAIL', 'NAME'],
+  summary: 'Replaces a further secret key with one of the same name and limits, and prints it.',
+  examples: [
+    'gatehouse keys rotate ada@example.com ci',
+    'gatehouse keys rotate ada@example.com ci --grace 24h',
+  ],
+  options: rotateGrace,
+  run: async (invocation, who, name) => {
+    const { grace, graceSeconds } = readGrace(invocation, rotateGrace)
+    const make = ({ secretKeys }: Operator) =>
+      namingOptions(secretKeys.rotate(who, name, graceSeconds), 'NAME')
+    return printNewKey(invocation, make, {
+      kind: 'secret',
+      data: (secretKey) => ({ name, secretKey, graceSeconds }),
+      heading: `Secret key ${name} rotated. Save the new one: it is not shown again.`,
+      note: graceSeconds === 0 ? 'The old one is revoked.' : `The old one works for another ${grace}.`,
+    })
+  },
 }
 
 /** What is printed of a new key. */
@@ -56,65 +204,25 @@ export async function printNewKey(
   if (unconfirmed) throw unconfirmed
 }
 
-const rotateGrace = graceOption('1h', 'the old key still works, up to 30d; 0s revokes it at once.')
-
-export const rotateKeyCommand: Command = {
-  name: 'keys rotate',
-  operands: ['ID|EMAIL', 'NAME'],
-  summary: 'Replaces a further secret key with one of the same name and limits, and prints it.',
-  examples: [
-    'gatehouse keys rotate ada@example.com ci',
-    'gatehouse keys rotate ada@example.com ci --grace 24h',
-  ],
-  options: rotateGrace,
-  run: async (invocation, who, name) => {
-    const { grace, graceSeconds } = readGrace(invocation, rotateGrace)
-    const make = ({ secretKeys }: Operator) =>
-      namingOptions(secretKeys.rotate(who, name, graceSeconds), 'NAME')
-    return printNewKey(invocation, make, {
-      kind: 'secret',
-      data: (secretKey) => ({ name, secretKey, graceSeconds }),
-      heading: `Secret key ${name} rotated. Save the new one: it is not shown again.`,
-      note: graceSeconds === 0 ? 'The old one is revoked.' : `The old one works for another ${grace}.`,
-    })
-  },
+/** @param usual the grace period without the option */
+export function graceOption(usual: '0s' | '1h', help: string) {
+  return {
+    grace: { value: usual, help: `Grace period in which ${help}` },
+  } as const
 }
 
-const resetGrace = graceOption(
-  '0s',
-  'the old key still works, up to 30d; its sessions continue with the new key. 0s revokes it and all its sessions at once.',
-)
-
-export const resetSecretKeyCommand: Command = {
-  name: 'keys reset-secret',
-  operands: ['ID|EMAIL'],
-  summary: 'Replaces the secret key and prints the new one.',
-  examples: ['gatehouse keys reset-secret ada@example.com --grace 24h'],
-  options: resetGrace,
-  run: async (invocation, who) => {
-    const { grace, graceSeconds } = readGrace(invocation, resetGrace)
-    return printNewKey(invocation, ({ keys }) => keys.resetSecretKey(who, graceSeconds), {
-      kind: 'secret',
-      data: (secretKey) => ({ secretKey }),
-      heading: 'New secret key:',
-      note: graceSeconds === 0 ? 'The old key is revoked.' : `The old key stays valid for ${grace}.`,
-    })
-  },
-}
-
-export const resetApiKeyCommand: Command = {
-  name: 'keys reset-api',
-  operands: ['ID|EMAIL'],
-  summary: 'Replaces the API key and prints the new one.',
-  examples: ['gatehouse keys reset-api ada@example.com'],
-  run: async (invocation, who) => {
-    return printNewKey(invocation, ({ keys }) => keys.resetApiKey(who), {
-      kind: 'API',
-      data: (apiKey) => ({ apiKey }),
-      heading: 'New API key:',
-      note: 'The old key is revoked.',
-    })
-  },
+/**
+ * The grace period of `--grace`, as it is given and in seconds.
+ * @throws UsageError if the text is not a duration, or not an allowed grace period
+ */
+export function readGrace(
+  invocation: Invocation,
+  { grace }: ReturnType<typeof graceOption>,
+): { readonly grace: string; readonly graceSeconds: number } {
+  const text = invocation.text('grace') ?? grace.value
+  const graceSeconds = (parseDurationMs(text) ?? Number.NaN) / 1_000
+  if (!isValidGrace(graceSeconds)) throw new UsageError('--grace must be from 0s to 30d, such as 24h')
+  return { grace: text, graceSeconds }
 }
 
 const optionNames: Readonly<Record<string, string>> = {

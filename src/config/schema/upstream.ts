@@ -1,4 +1,4 @@
-import { createUpstreamHeaders } from '#http/upstream/upstream-headers.ts'
+import { createUpstreamHeaders } from '#http/upstream/upstream-config.ts'
 import {
   choice,
   duration,

@@ -1,4 +1,4 @@
-import { readTargetAddress } from '#http/outgoing/target-address.ts'
+import { readTargetAddress } from '#http/outgoing/dial.ts'
 import { hasEveryIPv4, isLoopback, parseAddressRange } from '#platform/addresses.ts'
 import { isCredentialField } from '#platform/secrets/hide-secrets.ts'
 import { validityProblem } from '../certificate.ts'

@@ -1,4 +1,4 @@
-import { fieldsIn, withoutFields } from '#http/h1/raw-headers.ts'
+import { fieldsIn, withoutFields } from '#http/request-head.ts'
 
 /** The CORS headers of the responses to one request (https://fetch.spec.whatwg.org/#http-cors-protocol). */
 export interface CorsHeaders {

@@ -1,5 +1,4 @@
-import type { RequestHead } from '#http/exchange/request-head.ts'
-import { lengthsOf, valuesOf } from '#http/h1/raw-headers.ts'
+import { lengthsOf, type RequestHead, valuesOf } from '#http/request-head.ts'
 import {
   ambiguousCredentials,
   type Credentials,

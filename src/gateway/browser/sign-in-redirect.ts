@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto'
-import type { RequestHead } from '#http/exchange/request-head.ts'
-import { onlyValueOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
+import { onlyValueOf, type RequestHead } from '#http/request-head.ts'
+import { accessCookieCarrier } from '#identity/access.ts'
 import { type Credentials, isWithoutCredential } from '#identity/credentials.ts'
-import { accessCookieCarrier } from '#identity/keys/carriers.ts'
-import { cookieAttributes } from '#platform/cookie-attributes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { cookieAttributes } from '#platform/http.ts'
 import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { destinationOf, recordFailure, recordStatus } from '../arrival/outcome.ts'
 import { prefersHtml } from '../refusals/problem-text.ts'
@@ -135,16 +134,15 @@ const visitsMax = 5
 const maxAgeS = 15
 const pageLength = 12
 
-/** Counts, in a cookie, how often a browser was sent to the sign-in from the same page within some seconds. */
+/**
+ * Counts, in a cookie, how often a browser was sent to the sign-in from the same page within some seconds.
+ * @returns a function that says whether signing in does not help, so that the browser would be redirected for ever, and
+ *   gives the Set-Cookie field line of the response
+ */
 function createVisitCounter(isSecure: boolean) {
   // Lax, as a visit that comes from another site must be counted too.
   const attributes = cookieAttributes({ path: '/', sameSite: 'Lax', isSecure })
 
-  /**
-   * @param page what identifies the page
-   * @returns whether signing in does not help, so that the browser would be redirected for ever, and the Set-Cookie
-   *   field line of the response
-   */
   return function countVisit(rawHeaders: readonly string[], page: string) {
     const key = hash('sha256', page, 'base64url').slice(0, pageLength)
     const count = lastCount(rawHeaders, key) + 1

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { cookieAttributes } from '#platform/cookie-attributes.ts'
+import { cookieAttributes } from '#platform/http.ts'
 import { randomText } from '#platform/secrets/key-format.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import { parseRequestTarget, type RequestTarget } from '../routes/request-target.ts'

@@ -2,11 +2,14 @@ import { isUtf8 } from 'node:buffer'
 import {
   type BodyTooSlow,
   changedHead,
+  fieldsIn,
   type MalformedMessage,
+  onlyValueOf,
   type RequestBody,
   type RequestHead,
-} from '#http/exchange/request-head.ts'
-import { fieldsIn, onlyValueOf, valuesOf, withoutFields } from '#http/h1/raw-headers.ts'
+  valuesOf,
+  withoutFields,
+} from '#http/request-head.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Arrival } from '../arrival/arrival.ts'

@@ -1,7 +1,6 @@
-import type { ResponseFraming } from '#http/exchange/client-exchange.ts'
-import type { RequestHead } from '#http/exchange/request-head.ts'
-import { fieldsIn, lengthsOf, valuesOf } from '#http/h1/raw-headers.ts'
+import type { ResponseFraming } from '#http/client-exchange.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
+import { fieldsIn, lengthsOf, type RequestHead, valuesOf } from '#http/request-head.ts'
 import type { WorkerScopes } from '../routes/own-paths.ts'
 import {
   CachingLines,

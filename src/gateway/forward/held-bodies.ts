@@ -1,6 +1,6 @@
-import type { ClientExchange, RequestEvents } from '#http/exchange/client-exchange.ts'
-import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/exchange/request-head.ts'
-import { ownedCopy } from '#http/h1/read-buffers.ts'
+import type { ClientExchange, RequestEvents } from '#http/client-exchange.ts'
+import { ownedCopy } from '#http/h1/socket-reader.ts'
+import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/request-head.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
 const mebibyte = 1_048_576

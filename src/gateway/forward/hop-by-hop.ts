@@ -1,5 +1,4 @@
-import type { RequestBody, RequestHead } from '#http/exchange/request-head.ts'
-import { isNamed, valuesOf } from '#http/h1/raw-headers.ts'
+import { isNamed, type RequestBody, type RequestHead, valuesOf } from '#http/request-head.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
 /** What the connection of a request to an upstream depends on: see RequestHeadInput. */

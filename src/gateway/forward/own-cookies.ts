@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { valuesOf } from '#http/h1/raw-headers.ts'
-import { targetIdLength } from '#http/upstream/target-ids.ts'
-import { type CookieAttributes, cookieAttributes } from '#platform/cookie-attributes.ts'
+import { valuesOf } from '#http/request-head.ts'
+import { targetIdLength } from '#http/upstream/target.ts'
+import { type CookieAttributes, cookieAttributes } from '#platform/http.ts'
 
 /** Recognises the gateway's own cookies in requests and responses. */
 export interface OwnCookies {

@@ -1,4 +1,4 @@
-import { fieldsIn, valuesOf } from '#http/h1/raw-headers.ts'
+import { fieldsIn, valuesOf } from '#http/request-head.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import type { CostTerm } from '../routes/route.ts'

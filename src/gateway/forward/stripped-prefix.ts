@@ -1,4 +1,4 @@
-import { valuesOf } from '#http/h1/raw-headers.ts'
+import { valuesOf } from '#http/request-head.ts'
 import { parseRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 

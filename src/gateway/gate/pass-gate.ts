@@ -1,4 +1,4 @@
-import type { RequestHead } from '#http/exchange/request-head.ts'
+import type { RequestHead } from '#http/request-head.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 import type { SecondTargets } from '../forward/forwarded-request.ts'

@@ -1,9 +1,9 @@
-import { isExtendedConnect } from '#http/exchange/client-exchange.ts'
-import { changedHead, type RequestHead } from '#http/exchange/request-head.ts'
+import { isExtendedConnect } from '#http/client-exchange.ts'
+import { changedHead, type RequestHead } from '#http/request-head.ts'
 import type { Tracer } from '#ops/tracing/tracer.ts'
-import type { MonotonicClock } from '#platform/clock.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import type { Log } from '#platform/log/log.ts'
+import type { MonotonicClock } from '#platform/time.ts'
 import type { Arrival, GatedArrival } from '../arrival/arrival.ts'
 import {
   destinationOf,

@@ -1,4 +1,4 @@
-import { changedHead } from '#http/exchange/request-head.ts'
+import { changedHead } from '#http/request-head.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import type { GatedArrival } from '../arrival/arrival.ts'

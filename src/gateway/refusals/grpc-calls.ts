@@ -1,6 +1,5 @@
-import type { RequestHead } from '#http/exchange/request-head.ts'
-import { valuesOf } from '#http/h1/raw-headers.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
+import { type RequestHead, valuesOf } from '#http/request-head.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 import { recordStatus } from '../arrival/outcome.ts'

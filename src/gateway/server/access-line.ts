@@ -1,9 +1,9 @@
-import type { HttpVersion } from '#http/exchange/client-exchange.ts'
+import type { HttpVersion } from '#http/client-exchange.ts'
 import type { Trace } from '#ops/tracing/tracer.ts'
-import type { MonotonicMs } from '#platform/clock.ts'
 import { memoize, memoizeBounded } from '#platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.ts'
 import { copyString } from '#platform/text.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 import { callerTextsOf, clientClosedRequest, type Outcome, principalOf } from '../arrival/outcome.ts'
 

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import type { ClientExchange } from '#http/exchange/client-exchange.ts'
+import type { ClientExchange } from '#http/client-exchange.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import {
   bodilessStatuses,

@@ -1,7 +1,7 @@
-import { MalformedMessage } from '../exchange/request-head.ts'
+import { MalformedMessage } from '../request-head.ts'
 import { isTooLong, parseFieldLines } from './field-lines.ts'
-import { noBytes } from './read-buffers.ts'
 import { smallChunkBytesMax } from './response-writer.ts'
+import { noBytes } from './socket-reader.ts'
 
 /** With this many hexadecimal digits, any size is exact as a number. */
 const sizeDigitsMax = 13

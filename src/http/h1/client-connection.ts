@@ -1,29 +1,28 @@
 import type { Socket } from 'node:net'
-import { monotonicClock } from '#platform/clock.ts'
-import type {
-  BodyState,
-  ClientExchange,
-  OpenConnection,
-  ResponseFraming,
-} from '../exchange/client-exchange.ts'
+import { monotonicClock } from '#platform/time.ts'
+import type { BodyState, ClientExchange, OpenConnection, ResponseFraming } from '../client-exchange.ts'
 import {
   BodyTooSlow,
   type HeadTooLarge,
   MalformedMessage,
   type RequestHead,
   type Unreadable,
-} from '../exchange/request-head.ts'
-import type { ConnectionOptions } from './connection-options.ts'
-import { watchHalfClosed } from './half-closed.ts'
-import { PrefaceReader } from './preface.ts'
+} from '../request-head.ts'
+import { PrefaceReader } from './request-line.ts'
 import { RequestReader, type RequestReaderEvents } from './request-reader.ts'
-import { discardedBytesMax, discardTimeoutMs, keepAliveMarginMs, LingeringClose } from './slow-clients.ts'
+import {
+  discardedBytesMax,
+  discardTimeoutMs,
+  keepAliveMarginMs,
+  LingeringClose,
+  watchHalfClosed,
+} from './slow-clients.ts'
 import { DirectSocketReader } from './socket-reader.ts'
-import { WritableConnection } from './writable-connection.ts'
+import { type ConnectionOptions, WritableConnection } from './writable-connection.ts'
 
 /** A client's connection: one request at a time (RFC 9112 9.3.2), and none after one that ends the connection (9.6). */
 export class ClientConnection
-  extends WritableConnection<ClientExchange>
+  extends WritableConnection
   implements ClientExchange, OpenConnection, RequestReaderEvents
 {
   readonly session = undefined
@@ -37,7 +36,7 @@ export class ClientConnection
   #discardedBytes = 0
   #stopHalfClosedWatch: (() => void) | undefined
 
-  constructor(socket: Socket, options: ConnectionOptions<ClientExchange>) {
+  constructor(socket: Socket, options: ConnectionOptions) {
     super(socket, options)
     this.#socketReader = new DirectSocketReader(socket, this.#receive)
     this.#requestReader = new RequestReader(this.#socketReader, options, this)

@@ -1,5 +1,4 @@
-import { valueCharacters } from './characters.ts'
-import { headBlock } from './head-block.ts'
+import { headBlock, valueCharacters } from './head-bytes.ts'
 import { foldedCharacters, hashStep, NameTable } from './name-table.ts'
 
 const tab = 0x09

@@ -2,10 +2,10 @@ import { createServer, type Server, type ServerOpts, Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { unmappedAddress } from '#platform/addresses.ts'
 import type { DeadlineSweep } from '#platform/deadline.ts'
-import type { ClientExchange, OpenConnection } from '../exchange/client-exchange.ts'
+import type { OpenConnection } from '../client-exchange.ts'
 import { ClientConnection } from './client-connection.ts'
-import type { ConnectionLimits, ConnectionOptions } from './connection-options.ts'
 import { keepAliveOf } from './response-writer.ts'
+import type { ConnectionLimits, ConnectionOptions } from './writable-connection.ts'
 
 /** The options that may change while it listens. */
 export interface ReloadableListenerOptions extends ConnectionLimits {
@@ -14,7 +14,7 @@ export interface ReloadableListenerOptions extends ConnectionLimits {
 }
 
 interface ListenerOptions
-  extends Omit<ConnectionOptions<ClientExchange>, 'keepAlive' | 'onPreface'>,
+  extends Omit<ConnectionOptions, 'keepAlive' | 'onPreface'>,
     ReloadableListenerOptions {
   /** Where it keeps the open connections, tunnels included. */
   readonly connections: DeadlineSweep<OpenConnection>

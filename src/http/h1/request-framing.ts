@@ -1,7 +1,9 @@
-import { MalformedMessage, type RequestBody, type RequestHead } from '../exchange/request-head.ts'
-import { digitsMax, parseDigits } from './characters.ts'
+import { MalformedMessage, type RequestBody, type RequestHead } from '../request-head.ts'
+import { ChunkExtensions, ChunkedDecoder } from './chunked-decoder.ts'
 import type { MarkedLines } from './field-lines.ts'
+import { digitsMax, parseDigits } from './head-bytes.ts'
 import { mark } from './name-table.ts'
+import { noBytes } from './socket-reader.ts'
 
 export type RequestFraming = Pick<RequestHead, 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'>
 
@@ -160,4 +162,47 @@ export function parseContentLength(value: string): number {
     throw new MalformedMessage('Content-Length', `must have at most ${digitsMax} digits`)
   }
   return length
+}
+
+/** How many bytes of chunk extensions are allowed beyond the size of the body, as no other limit counts them. */
+const extensionBytesMax = 16_384
+const noTrailers: readonly string[] = []
+
+/** Finds the end of a request's body in the bytes after its head (RFC 9112 6). */
+export class BodyReader {
+  readonly #chunks: ChunkedDecoder | undefined
+  readonly #onData: (chunk: Buffer) => void
+  #remaining: number
+
+  constructor(body: RequestBody, onData: (chunk: Buffer) => void) {
+    this.#onData = onData
+    this.#chunks =
+      body.kind === 'chunked' ? new ChunkedDecoder(onData, new ChunkExtensions(extensionBytesMax)) : undefined
+    this.#remaining = body.kind === 'counted' ? body.length : 0
+  }
+
+  /** How many chunks the last read had. */
+  get chunksRead(): number {
+    return this.#chunks?.chunksRead ?? 0
+  }
+
+  /** How much is still to arrive; undefined = unknown. */
+  get remaining(): number | undefined {
+    return this.#chunks ? undefined : this.#remaining
+  }
+
+  /** Name, value, name, value of the trailer fields, once the body is complete. */
+  get trailers(): readonly string[] | undefined {
+    if (this.#chunks) return this.#chunks.trailers
+    return this.#remaining === 0 ? noTrailers : undefined
+  }
+
+  /** @returns what came after the end. @throws MalformedMessage */
+  feed(chunk: Buffer): Buffer {
+    if (this.#chunks) return this.#chunks.feed(chunk)
+    const data = chunk.length > this.#remaining ? chunk.subarray(0, this.#remaining) : chunk
+    this.#remaining -= data.length
+    this.#onData(data)
+    return data.length === chunk.length ? noBytes : chunk.subarray(data.length)
+  }
 }

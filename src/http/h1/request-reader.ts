@@ -1,9 +1,9 @@
-import type { BodyState } from '../exchange/client-exchange.ts'
-import { HeadTooLarge, MalformedMessage, type RequestHead } from '../exchange/request-head.ts'
-import { BodyReader } from './body-reader.ts'
+import type { BodyState } from '../client-exchange.ts'
+import { HeadTooLarge, MalformedMessage, type RequestHead } from '../request-head.ts'
 import { chunksPerTurnMax } from './chunked-decoder.ts'
-import { noBytes, ownedCopy } from './read-buffers.ts'
+import { BodyReader } from './request-framing.ts'
 import { type ParserOptions, RequestParser } from './request-parser.ts'
+import { noBytes, ownedCopy } from './socket-reader.ts'
 
 export interface RequestReaderEvents {
   /** The first bytes of a head have arrived, but not all: called once for each head. */

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net'
 import { copyString } from '#platform/text.ts'
-import type { ResponseFraming } from '../exchange/client-exchange.ts'
-import { type DeferredWrite, deferWrite, mustWriteNow } from './deferred-writes.ts'
-import { writeDirectly } from './direct-writes.ts'
+import type { ResponseFraming } from '../client-exchange.ts'
+import { type DeferredWrite, deferWrite, mustWriteNow, writeDirectly } from './socket-writes.ts'
 
 interface ResponseStart {
   readonly status: number

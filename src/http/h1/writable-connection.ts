@@ -1,18 +1,50 @@
 import type { Socket } from 'node:net'
 import { unmappedAddress } from '#platform/addresses.ts'
-import { type ClientCertificate, clientCertificateOf } from '../exchange/client-certificate.ts'
-import type { HttpVersion, RequestEvents, ResponseFraming } from '../exchange/client-exchange.ts'
-import { type RequestHead, withoutTexts } from '../exchange/request-head.ts'
-import type { ConnectionOptions } from './connection-options.ts'
-import { hasWrittenAll } from './read-buffers.ts'
-import { ResponseWriter } from './response-writer.ts'
+import type { DeadlineSweep } from '#platform/deadline.ts'
+import {
+  type ClientCertificate,
+  clientCertificateOf,
+  type ExchangeOptions,
+  type HttpVersion,
+  type OpenConnection,
+  type RequestEvents,
+  type ResponseFraming,
+} from '../client-exchange.ts'
+import { type RequestHead, withoutTexts } from '../request-head.ts'
+import type { NameTable } from './name-table.ts'
+import { type KeepAlive, ResponseWriter } from './response-writer.ts'
 import { BodyRate, sendTimeoutMs } from './slow-clients.ts'
+import { hasWrittenAll } from './socket-writes.ts'
+
+/** The limits of a connection. */
+export interface ConnectionLimits extends Pick<ExchangeOptions, 'bodyRateMin'> {
+  /**
+   * From the first byte of a head to its last, and from opening the connection to the first byte; in HTTP/2 to its first
+   * frames.
+   */
+  readonly requestTimeoutMs: number
+  readonly keepAliveTimeoutMs: number
+  readonly headBytesMax: number
+}
+
+/** The settings of a connection, and the callbacks for what its client sends. */
+export interface ConnectionOptions extends ExchangeOptions, Omit<ConnectionLimits, 'keepAliveTimeoutMs'> {
+  readonly keepAlive: KeepAlive
+  /** The fields whose lines are marked: called for each head. */
+  names(): NameTable
+  readonly connections: Pick<DeadlineSweep<OpenConnection>, 'sweptAt' | 'remove'>
+  /**
+   * The connection begins with the preface of HTTP/2, and no longer belongs to this object. undefined = HTTP/2 is not
+   * enabled here.
+   */
+  readonly onPreface: ((connection: OpenConnection, bytes: Buffer) => void) | undefined
+}
 
 /**
  * The part of a client's connection that does not read: who handles its request, what is sent, and how long the client
  * may take to read it. Its public members are those of ClientExchange, where they are described.
  */
-export abstract class WritableConnection<Connection> {
+export abstract class WritableConnection {
   readonly socket: Socket
   readonly peerAddress: string
   readonly protocol: 'http' | 'https'
@@ -22,11 +54,11 @@ export abstract class WritableConnection<Connection> {
   place = -1
   /** The handler of the current request. */
   protected events: RequestEvents | undefined
-  protected readonly options: ConnectionOptions<Connection>
+  protected readonly options: ConnectionOptions
   protected readonly writer: ResponseWriter
   protected readonly bodyRate: BodyRate
 
-  constructor(socket: Socket, options: ConnectionOptions<Connection>) {
+  constructor(socket: Socket, options: ConnectionOptions) {
     this.socket = socket
     this.peerAddress = unmappedAddress(socket.remoteAddress ?? '')
     this.protocol = 'encrypted' in socket ? 'https' : 'http'

@@ -1,20 +1,19 @@
 import type { Socket } from 'node:net'
 import { unmappedAddress } from '#platform/addresses.ts'
-import type { OpenConnection } from '../exchange/client-exchange.ts'
-import { HeadTooLarge, MalformedMessage } from '../exchange/request-head.ts'
+import type { ExchangeOptions, OpenConnection } from '../client-exchange.ts'
 import { keepAliveMarginMs, sendTimeoutMs } from '../h1/slow-clients.ts'
-import { ClientStream } from './client-stream.ts'
+import type { ConnectionLimits } from '../h1/writable-connection.ts'
+import { HeadTooLarge, MalformedMessage } from '../request-head.ts'
+import { ClientStream, type StreamOwner } from './client-stream.ts'
 import { FrameConnection } from './framing/frame-connection.ts'
 import type { FrameStream } from './framing/frame-stream.ts'
-import { type ConnectionError, errorCode, MalformedStream, tooMany } from './framing/protocol.ts'
+import { type ConnectionError, errorCode, MalformedStream, tooMany, windowMax } from './framing/protocol.ts'
 import { readRequestHead } from './read-request-head.ts'
-import { SessionDrain } from './session-drain.ts'
-import type { Peer, StreamOptions, StreamOwner } from './stream-options.ts'
 
-export type SessionLimits = Pick<
-  SessionOptions,
-  'keepAliveTimeoutMs' | 'requestTimeoutMs' | 'headBytesMax' | 'bodyRateMin' | 'streamsMax'
->
+export interface SessionLimits extends ConnectionLimits {
+  /** How many requests a client may have open on one connection. */
+  readonly streamsMax: number
+}
 
 /** Takes over connections that clients open with HTTP/2. */
 interface SessionOpener {
@@ -37,14 +36,7 @@ export function createSessionOpener(options: SessionOptions): SessionOpener {
   }
 }
 
-interface SessionOptions extends StreamOptions {
-  readonly keepAliveTimeoutMs: number
-  /** How long a head may take to arrive, and the first frames after the connection was opened. */
-  readonly requestTimeoutMs: number
-  readonly headBytesMax: number
-  /** How many requests a client may have open on one connection. */
-  readonly streamsMax: number
-  isDraining(): boolean
+interface SessionOptions extends ExchangeOptions, SessionLimits {
   /** Whether this proxy may have terminated TLS, or added it. */
   isTrustedProxy(address: string): boolean
   /** A client was cut off for what it did to its connection, such as a flood of frames. */
@@ -59,7 +51,7 @@ const connectionWindowBytes = 1_048_576
 class ClientSession implements OpenConnection, StreamOwner {
   readonly socket: Socket
   readonly options: SessionOptions
-  readonly peer: Peer
+  readonly peer: StreamOwner['peer']
   /** Always expired, so that each sweep looks at the connection and its streams. */
   readonly deadline = 0
   place = -1
@@ -73,7 +65,7 @@ class ClientSession implements OpenConnection, StreamOwner {
   #drains = 0
 
   /** @param first what has been read from the socket already */
-  constructor(socket: Socket, peer: Peer, options: SessionOptions, first: Buffer | undefined) {
+  constructor(socket: Socket, peer: StreamOwner['peer'], options: SessionOptions, first: Buffer | undefined) {
     this.socket = socket
     this.options = options
     this.peer = peer
@@ -191,4 +183,58 @@ function assertHeadSize(raw: readonly string[], bytesMax: number): void {
   let bytes = 0
   for (const text of raw) bytes += text.length + 2
   if (bytes > bytesMax) throw new HeadTooLarge()
+}
+
+/** How long a client may take to answer a PING before it is assumed to have read what came before. */
+const roundTripMsMax = 250
+
+/**
+ * Ends a connection without losing a request (RFC 9113 6.8): a first GOAWAY names no last stream, so that requests in
+ * transit are still served. A round trip later the last one is known, and named; the connection ends with its response.
+ *
+ * Clients built on nghttp2 fail the requests that they make on reading a response if a GOAWAY is read along with it. So
+ * no response ends in the round trip before the first GOAWAY; those that would are ended right after it.
+ */
+class SessionDrain {
+  readonly #connection: FrameConnection
+  readonly #stepMsMax: number
+  #step: 'quiet' | 'announced' | 'last named' = 'quiet'
+
+  /** @param withinMs how long the whole drain may take */
+  constructor(connection: FrameConnection, withinMs: number) {
+    this.#connection = connection
+    this.#stepMsMax = Math.min(roundTripMsMax, withinMs / 4)
+    connection.holdEnds()
+    this.#awaitRoundTrip()
+  }
+
+  /** To be called whenever a stream has ended. */
+  advance(): void {
+    const connection = this.#connection
+    if (this.#step === 'last named' && connection.streams.size === 0) connection.end()
+  }
+
+  #awaitRoundTrip(): void {
+    const step = this.#step
+    const next = () => {
+      if (this.#step === step) this.#takeStep()
+    }
+    this.#connection.ping(next)
+    setTimeout(next, this.#stepMsMax).unref()
+  }
+
+  #takeStep(): void {
+    const connection = this.#connection
+    if (connection.isClosed) return
+    if (this.#step === 'quiet') {
+      this.#step = 'announced'
+      connection.writeGoaway(windowMax, errorCode.noError)
+      connection.releaseEnds()
+      this.#awaitRoundTrip()
+      return
+    }
+    this.#step = 'last named'
+    connection.writeGoaway(connection.refuseStreams(), errorCode.noError)
+    this.advance()
+  }
 }

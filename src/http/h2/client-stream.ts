@@ -1,20 +1,29 @@
-import { clientCertificateOf } from '../exchange/client-certificate.ts'
+import type { Socket } from 'node:net'
 import {
   type BodyState,
   type ClientExchange,
+  clientCertificateOf,
+  type ExchangeOptions,
   isExtendedConnect,
   type RequestEvents,
   type ResponseFraming,
   type UpgradedStream,
-} from '../exchange/client-exchange.ts'
-import { BodyTooSlow, type RequestHead, withoutTexts } from '../exchange/request-head.ts'
+} from '../client-exchange.ts'
 import { BodyRate, type BodySender, LingeringClose, sendTimeoutMs } from '../h1/slow-clients.ts'
+import { BodyTooSlow, type RequestHead, withoutTexts } from '../request-head.ts'
 import { addLines, headWriter, isAcceptOfKey } from './fields.ts'
 import type { FrameStream } from './framing/frame-stream.ts'
 import { errorCode } from './framing/protocol.ts'
-import type { StreamEvents } from './framing/stream-connection.ts'
+import type { StreamEvents } from './framing/streams.ts'
 import { StreamDuplex } from './stream-duplex.ts'
-import type { StreamOptions, StreamOwner } from './stream-options.ts'
+
+/** The connection that a stream belongs to. */
+export interface StreamOwner {
+  readonly socket: Socket
+  readonly peer: Pick<ClientExchange, 'peerAddress' | 'protocol'>
+  readonly options: ExchangeOptions
+  onStreamClosed(): void
+}
 
 /** The client's side of an exchange in HTTP/2, which is a stream. */
 export class ClientStream implements ClientExchange, StreamEvents, BodySender {
@@ -33,7 +42,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   #bodyRate: BodyRate | undefined
   /** undefined = the response has not been sent, or nothing is expected after it. */
   #lingering: LingeringClose | undefined
-  #hasBegun = false
+  isHeadSent = false
   #isAnswering = true
   framing: ResponseFraming = 'none'
   /** The status of the response until its head is sent; 0 = there is none. */
@@ -50,16 +59,12 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     this.head = head
     const { body, expectsContinue } = head
     if (body.kind !== 'none') {
-      this.#bodyRate = new BodyRate(this.options, this)
+      this.#bodyRate = new BodyRate(this.session.options, this)
       this.#bodyRate.begin(expectsContinue)
     }
     if (body.kind !== 'chunked' && head.upgrade === undefined)
       this.#stream.body.expectedBytes = body.kind === 'counted' ? body.length : 0
-    this.options.onRequest(this, head)
-  }
-
-  get options(): StreamOptions {
-    return this.session.options
+    this.session.options.onRequest(this, head)
   }
 
   get peerAddress(): string {
@@ -76,10 +81,6 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
 
   get bodyState(): BodyState {
     return this.#bodyRate === undefined || this.#stream.body.isRead ? 'complete' : 'pending'
-  }
-
-  get isHeadSent(): boolean {
-    return this.#hasBegun
   }
 
   get hasWrittenAll(): boolean {
@@ -115,7 +116,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
 
   writeInformation(status: number, _reason: string, lines: string): boolean {
     if (status === 100) this.#bodyRate?.onContinue()
-    if (this.#hasBegun) return true
+    if (this.isHeadSent) return true
     return this.#stream.sendInformation(headWriter(status, lines)) || this.startSendTimeout()
   }
 
@@ -146,10 +147,9 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     this.startSendTimeout()
     const hasTrailers = this.framing === 'chunked' && last !== ''
     if (this.framing === 'counted' && last !== '') this.write(Buffer.from(last, 'latin1'))
-    if (hasTrailers || this.#hasBegun) {
-      this.#sendHead(false)
-      this.#stream.end(hasTrailers ? (encoder) => addLines(encoder, last) : undefined)
-    } else this.#sendHead(true)
+    const isWhole = !hasTrailers && !this.isHeadSent
+    this.#sendHead(isWhole)
+    if (!isWhole) this.#stream.end(hasTrailers ? (encoder) => addLines(encoder, last) : undefined)
   }
 
   /** Never called: other code only writes to sockets. */
@@ -158,7 +158,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   acceptUpgrade(_reason: string, lines: string): UpgradedStream {
     this.#bodyRate?.stop()
     this.#events = undefined
-    this.#hasBegun = true
+    this.isHeadSent = true
     if (this.head) this.head = withoutTexts(this.head)
     this.#stream.sendHead(headWriter(200, lines, { isLeftOut: isAcceptOfKey }), false)
     return { stream: new StreamDuplex(this.#stream, () => this.onClose()), firstBytes: undefined }
@@ -169,7 +169,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   }
 
   startSendTimeout(): false {
-    this.deadline = this.options.connections.sweptAt + sendTimeoutMs
+    this.deadline = this.session.options.connections.sweptAt + sendTimeoutMs
     return false
   }
 
@@ -223,7 +223,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     const status = this.#status
     if (status === 0) return
     this.#status = 0
-    this.#hasBegun = true
+    this.isHeadSent = true
     this.#stream.sendHead(headWriter(status, this.#lines), isLast)
   }
 
@@ -233,7 +233,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     this.#isAnswering = false
     this.#bodyRate?.stop()
     this.#events = undefined
-    this.options.onEnd(this, isComplete)
+    this.session.options.onEnd(this, isComplete)
     this.head = undefined
     if (!isComplete || !this.#stream.discardRest()) return
     // Reading continues: RFC 9113 8.1 allows a reset after the response, but curl and other clients that are still
@@ -243,7 +243,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   }
 
   #discard(lingering: LingeringClose, bytes: number): void {
-    const deadline = lingering.discard(bytes, this.options.connections.sweptAt)
+    const deadline = lingering.discard(bytes, this.session.options.connections.sweptAt)
     if (deadline === undefined) this.#stream.reset(errorCode.noError)
     else this.deadline = deadline
   }

@@ -1,8 +1,7 @@
-import { MalformedMessage } from '../exchange/request-head.ts'
-import { tokenCharacters, valueCharacters } from '../h1/characters.ts'
-import { fieldsIn } from '../h1/raw-headers.ts'
+import { tokenCharacters, valueCharacters } from '../h1/head-bytes.ts'
+import { fieldsIn, MalformedMessage } from '../request-head.ts'
 import { MalformedStream } from './framing/protocol.ts'
-import type { FieldWriter } from './framing/stream-connection.ts'
+import type { FieldWriter } from './framing/streams.ts'
 import type { HpackEncoder } from './hpack/encoder.ts'
 
 /** Fields of HTTP/1.1 connections, which make an HTTP/2 message malformed (RFC 9113 8.2.2). */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { MalformedMessage, type RequestBody, type RequestHead } from '../exchange/request-head.ts'
-import { isToken } from '../h1/characters.ts'
+import { isToken } from '../h1/head-bytes.ts'
 import { bodyOf, parseContentLength } from '../h1/request-framing.ts'
 import { encodeHighBytes } from '../h1/request-line.ts'
+import { MalformedMessage, type RequestBody, type RequestHead } from '../request-head.ts'
 import { checkField, checkValue } from './fields.ts'
 import { MalformedStream } from './framing/protocol.ts'
 

@@ -7,9 +7,6 @@ const defaultKeepAliveMs = 4_000
 /** A connection is closed this long before the upstream will close it, as announced. */
 const keepAliveMarginMs = 1_000
 
-/** How long to wait for stray bytes after a chunked request; they close the connection. */
-export const strayBytesGraceMs = 150
-
 /** How long a connection may be reused after a response. */
 export function reusableMs({ keepAliveMs }: ConnectionPersistence): number {
   return Math.max(0, (keepAliveMs ?? defaultKeepAliveMs + keepAliveMarginMs) - keepAliveMarginMs)
@@ -25,9 +22,6 @@ export function closeConnection(socket: Socket, { isExpected }: { readonly isExp
   if (isExpected || !canBeReset || socket.destroyed) socket.destroy()
   else socket.resetAndDestroy()
 }
-
-/** How long to continue reading a response that the target sent before it stopped reading. */
-export const drainGraceMs = 1_000
 
 type Done = (error?: Error | null) => void
 

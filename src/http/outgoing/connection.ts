@@ -1,16 +1,14 @@
 import type { Socket } from 'node:net'
-import type { MonotonicMs } from '#platform/clock.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import { chunksPerTurnMax } from '../h1/chunked-decoder.ts'
-import { hasWrittenAll, ownedCopy } from '../h1/read-buffers.ts'
-import { DirectSocketReader, type PooledSocketReader, type SocketReader } from '../h1/socket-reader.ts'
 import {
-  catchWriteErrors,
-  closeConnection,
-  drainGraceMs,
-  handOverSocket,
-  reusableMs,
-  strayBytesGraceMs,
-} from './connection-socket.ts'
+  DirectSocketReader,
+  ownedCopy,
+  type PooledSocketReader,
+  type SocketReader,
+} from '../h1/socket-reader.ts'
+import { hasWrittenAll } from '../h1/socket-writes.ts'
+import { catchWriteErrors, closeConnection, handOverSocket, reusableMs } from './connection-socket.ts'
 import { endFailure, readFailure, UpstreamFailure } from './failure.ts'
 import { RequestSender } from './request-sender.ts'
 import type { ConnectionPersistence, ResponseEvents, ResponseHead } from './response-head.ts'
@@ -23,12 +21,19 @@ import {
   type UpstreamResponseEvents,
 } from './upstream-connection.ts'
 
+/** How long to wait for stray bytes after a chunked request; they close the connection. */
+const strayBytesGraceMs = 150
+/** How long to continue reading a response that the target sent before it stopped reading. */
+const drainGraceMs = 1_000
+
 /** One HTTP/1.1 connection to a target: one request at a time, reused as long as both sides agree. */
 export class Connection implements UpstreamConnection {
   readonly socket: Socket
   readonly #reader: SocketReader
   readonly #sender: RequestSender
-  readonly #deadline = new StallDeadline(() => this.#onTimeout())
+  readonly #deadline = new StallDeadline(() =>
+    this.fail(this.#deadline.failure(!this.socket.writableNeedDrain)),
+  )
   holder = noHolder
   isBound = false
   #events: UpstreamResponseEvents | undefined
@@ -220,9 +225,7 @@ export class Connection implements UpstreamConnection {
     events?.onUpgrade(head, this.socket, ownedCopy(rest))
   }
 
-  /**
-   * A target that closes during the request's body may have sent the reason, such as 413, which is still to be read.
-   */
+  /** A target that closes within the request's body may have sent why, such as 413: it is still to be read. */
   readonly #mayStillAnswer = (): boolean => this.#body !== 'none'
 
   readonly #onWriteError = (error: Error): boolean => {
@@ -237,10 +240,6 @@ export class Connection implements UpstreamConnection {
     const unsent = this.isReused ? this.#sender.unsent(failure, this.#deadline.isRequestSent) : undefined
     this.destroy()
     events?.onFailure(unsent ?? failure)
-  }
-
-  #onTimeout(): void {
-    this.fail(this.#deadline.failure(!this.socket.writableNeedDrain))
   }
 
   #clearDeadline(): void {

@@ -1,7 +1,6 @@
-import type { ResponseFraming } from '../exchange/client-exchange.ts'
-import { valueCharacters } from '../h1/characters.ts'
+import type { ResponseFraming } from '../client-exchange.ts'
 import { fieldsOf, type MarkedLines, type MarkedText } from '../h1/field-lines.ts'
-import { headBlock, skip } from '../h1/head-block.ts'
+import { headBlock, skip, valueCharacters } from '../h1/head-bytes.ts'
 import { type MarkedName, mark, NameTable } from '../h1/name-table.ts'
 import { InvalidResponse } from './failure.ts'
 

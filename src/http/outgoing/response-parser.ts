@@ -1,9 +1,9 @@
-import type { ResponseFraming } from '../exchange/client-exchange.ts'
-import { MalformedMessage } from '../exchange/request-head.ts'
+import type { ResponseFraming } from '../client-exchange.ts'
 import { ChunkedDecoder } from '../h1/chunked-decoder.ts'
 import { MarkedLines, readFieldLines } from '../h1/field-lines.ts'
-import { headBlock } from '../h1/head-block.ts'
-import { noBytes } from '../h1/read-buffers.ts'
+import { headBlock } from '../h1/head-bytes.ts'
+import { noBytes } from '../h1/socket-reader.ts'
+import { MalformedMessage } from '../request-head.ts'
 import { InvalidResponse } from './failure.ts'
 import { type Framing, isWebSocket, readResponseFraming } from './response-framing.ts'
 import {

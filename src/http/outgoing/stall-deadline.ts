@@ -1,5 +1,5 @@
-import { type MonotonicMs, monotonicClock } from '#platform/clock.ts'
 import { DeadlineSweep, type Expiring } from '#platform/deadline.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { RequestOptions } from './upstream-connection.ts'
 

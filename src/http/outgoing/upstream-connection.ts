@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
-import type { MonotonicMs } from '#platform/clock.ts'
-import type { ResponseFraming } from '../exchange/client-exchange.ts'
-import type { BodyFraming } from '../exchange/request-head.ts'
+import type { MonotonicMs } from '#platform/time.ts'
+import type { ResponseFraming } from '../client-exchange.ts'
+import type { BodyFraming } from '../request-head.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { ResponseHead } from './response-head.ts'
 

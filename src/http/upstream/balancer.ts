@@ -1,5 +1,4 @@
-import { type Candidate, isEligible, type Target, type UpstreamRequest } from './target.ts'
-import type { TargetIds } from './target-ids.ts'
+import { type Candidate, isEligible, type Target, type TargetIds, type UpstreamRequest } from './target.ts'
 
 export type Balancing = 'roundRobin' | 'leastRequests' | 'ipHash' | 'sticky'
 

@@ -1,13 +1,12 @@
 import type { Socket } from 'node:net'
-import type { MonotonicMs } from '#platform/clock.ts'
-import type { ResponseFraming } from '../exchange/client-exchange.ts'
-import { UpstreamFailure } from '../outgoing/failure.ts'
+import type { MonotonicMs } from '#platform/time.ts'
+import type { ResponseFraming } from '../client-exchange.ts'
+import { isConnectFailure, isTargetFault, mayBeSentAgain, UpstreamFailure } from '../outgoing/failure.ts'
+import { SentBody, Unsent } from '../outgoing/request-sender.ts'
 import type { ResponseHead } from '../outgoing/response-head.ts'
-import { SentBody, Unsent } from '../outgoing/sent-body.ts'
 import type { UpstreamConnection, UpstreamResponseEvents } from '../outgoing/upstream-connection.ts'
 import type { ChooseTarget } from './balancer.ts'
 import type { Acquisition, Waiter } from './pool/claim.ts'
-import { isConnectFailure, isTargetFault, mayBeSentAgain } from './retry.ts'
 import {
   type CallEvents,
   noTargets,

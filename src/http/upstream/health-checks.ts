@@ -1,5 +1,5 @@
 import { type Deadline, startDeadline } from '#platform/deadline.ts'
-import { ownedCopy } from '../h1/read-buffers.ts'
+import { ownedCopy } from '../h1/socket-reader.ts'
 import type { UpstreamFailure } from '../outgoing/failure.ts'
 import type { ResponseHead } from '../outgoing/response-head.ts'
 import type { UpstreamConnection, UpstreamResponseEvents } from '../outgoing/upstream-connection.ts'
@@ -7,7 +7,7 @@ import type { ActiveCheckOptions } from './health.ts'
 import { type CheckResult, createHealthProbe, type HealthProbe } from './health-probe.ts'
 import type { Acquisition, ConnectionReceiver } from './pool/claim.ts'
 import type { Target } from './target.ts'
-import type { UpstreamHeaders } from './upstream-headers.ts'
+import type { UpstreamHeaders } from './upstream-config.ts'
 
 interface HealthChecks {
   /** From now on these are checked, and no others. */

@@ -1,7 +1,7 @@
 import { foldHeaderName } from '#platform/text.ts'
 import type { ResponseHead } from '../outgoing/response-head.ts'
 import type { ActiveCheckOptions } from './health.ts'
-import type { UpstreamHeaders } from './upstream-headers.ts'
+import type { UpstreamHeaders } from './upstream-config.ts'
 
 /** The state of the target, with the reason for the log if it is unhealthy; `unknown` = it could not be asked. */
 export type CheckResult = 'healthy' | 'unknown' | { readonly failure: string }

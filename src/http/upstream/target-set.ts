@@ -1,10 +1,25 @@
+import { createSecureContext, type SecureContext } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
+import { trustSystemAuthorities } from '#platform/certificate-authorities.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
-import { readTargetAddress, type TargetAddress } from '../outgoing/target-address.ts'
-import { followHost } from './followed-host.ts'
-import { createTargetOpener, type OpenTarget, type TargetOpenerOptions } from './open-target.ts'
+import { type MonotonicClock, monotonicClock } from '#platform/time.ts'
+import { createHttp1Opener, readTargetAddress, type TargetAddress } from '../outgoing/dial.ts'
+import { createHttp2Opener } from '../outgoing/h2/opener.ts'
+import { TargetHealth } from './health.ts'
+import { Pool } from './pool/pool.ts'
+import { followHost } from './resolve-host.ts'
 import type { Target } from './target.ts'
 import type { UpstreamConfig } from './upstream-config.ts'
+
+/** The health of a target changed. */
+export interface HealthChange {
+  readonly upstream: string
+  /** Its name. */
+  readonly target: string
+  readonly isHealthy: boolean
+  /** For the log. */
+  readonly reason: string
+}
 
 /** The host name of a target has other addresses, or none any more. */
 export interface AddressChange {
@@ -48,12 +63,7 @@ export function openTargetSet(config: UpstreamConfig, options: TargetSetOptions)
   )
   // A target that is listed twice is still one server.
   const healths = new Map(hasSameHealth ? before.map(({ name, health }) => [name, health]) : [])
-  const create = createTargetOpener(config, { monotonic, onHealthChange })
-  const open: OpenTarget = (address, weight, configured) => {
-    const target = create(address, weight, configured, healths.get(address.name))
-    healths.set(target.name, target.health)
-    return target
-  }
+  const open = createTargetOpener(config, { monotonic, onHealthChange }, healths)
   const groups = config.targets.map(({ url, weight }) => {
     const address = readTargetAddress(url)
     const isFollowed = config.resolve === 'all' && address.serverName !== undefined
@@ -126,4 +136,68 @@ function staticGroup(target: Target): TargetGroup {
 function atAddress(address: TargetAddress, ip: string): TargetAddress {
   if (!('host' in address.endpoint)) return address
   return { ...address, endpoint: { ...address.endpoint, host: ip }, name: `${address.name} (${ip})` }
+}
+
+export interface TargetOpenerOptions {
+  onHealthChange(change: HealthChange): void
+  /** Default: performance.now(). */
+  readonly monotonic?: MonotonicClock | undefined
+}
+
+/**
+ * Opens targets of an upstream.
+ * @param healths those that go on, by name of target: another begins as healthy, if it is watched, and is added
+ * @returns opens one; `configured`: see Target
+ */
+function createTargetOpener(
+  config: UpstreamConfig,
+  options: TargetOpenerOptions,
+  healths: Map<string, TargetHealth | undefined>,
+) {
+  const { connectTimeoutMs, connectionsMax, protocol } = config
+  const { verify, serverName } = config.tls
+  const { monotonic } = options
+  let context: SecureContext | undefined
+  return function openTarget(address: TargetAddress, weight: number, configured: string): Target {
+    // Created once: loading certificates for every connection would cost more than the handshake.
+    if (address.isTls) context ??= createContext(config.tls)
+    const tls = { verify, context, session: undefined }
+    const named = serverName === undefined ? address : { ...address, serverName }
+    const dialOptions = { address: named, connectTimeoutMs, tls, protocol }
+    const opener = protocol === 'http2' ? createHttp2Opener(dialOptions) : createHttp1Opener(dialOptions)
+    const { authority, origin, basePath, name } = address
+    const health = healths.get(name) ?? createHealth(name, config, options)
+    healths.set(name, health)
+    return {
+      authority,
+      origin,
+      basePath,
+      name,
+      configured,
+      address: name !== configured && 'host' in address.endpoint ? address.endpoint.host : undefined,
+      weight,
+      pool: new Pool({ opener, connectTimeoutMs, connectionsMax, ...(monotonic && { monotonic }) }),
+      health,
+      inFlight: 0,
+    }
+  }
+}
+
+function createContext({ ca, cert, key }: UpstreamConfig['tls']): SecureContext {
+  if (ca === undefined) trustSystemAuthorities()
+  return createSecureContext({ ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert, key }) })
+}
+
+function createHealth(
+  target: string,
+  { name, health }: UpstreamConfig,
+  { onHealthChange, monotonic = monotonicClock }: TargetOpenerOptions,
+): TargetHealth | undefined {
+  if (!health.active && !health.passive) return undefined
+  return new TargetHealth({
+    ...health,
+    monotonic,
+    onChange: (isEjected, reason) =>
+      onHealthChange({ upstream: name, target, isHealthy: !isEjected, reason }),
+  })
 }

@@ -1,26 +1,26 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { MonotonicClock } from '#platform/clock.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { Keys } from '#platform/secrets/sealing.ts'
 import { type ChooseTarget, createBalancer, preferBound } from './balancer.ts'
 import { Call, type CallOptions } from './call.ts'
 import { openHealthChecks } from './health-checks.ts'
-import type { HealthChange } from './open-target.ts'
-import type { CallEvents, Target, UpstreamRequest } from './target.ts'
-import { createTargetIds, type TargetIds } from './target-ids.ts'
-import { type AddressChange, openTargetSet } from './target-set.ts'
+import {
+  type CallEvents,
+  createTargetIds,
+  type Target,
+  type TargetIds,
+  type UpstreamRequest,
+} from './target.ts'
+import { type AddressChange, openTargetSet, type TargetOpenerOptions } from './target-set.ts'
 import type { UpstreamConfig } from './upstream-config.ts'
 
-export interface UpstreamOptions {
-  onHealthChange(change: HealthChange): void
+export interface UpstreamOptions extends TargetOpenerOptions {
   /** With `resolve: all`. */
   onAddressChange?(change: AddressChange): void
   /** The upstream that this one replaces: a target in both, with equal health options, keeps its health. */
   readonly previous?: Upstream | undefined
   /** Needed where balancing is `sticky`: keys that all processes have. */
   readonly targetKeys?: () => Keys
-  /** Default: performance.now(). */
-  readonly monotonic?: MonotonicClock
 }
 
 /** A named backend: it chooses a target for each request. */

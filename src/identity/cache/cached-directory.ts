@@ -1,23 +1,26 @@
-import type { Clock, MonotonicClock } from '#platform/clock.ts'
 import { findCompactKey } from '#platform/secrets/keys.ts'
+import type { Clock, MonotonicClock } from '#platform/time.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { LoggedChange } from '#store/changes.ts'
 import { keyState } from '#store/secret-keys.ts'
 import type { SessionStore, SubjectStore } from '#store/sessions.ts'
 import type { CachedAccount, CachedSession, CachedSubject, Directory } from '../directory.ts'
-import { endedSession, toCachedAccount, toCachedSession, toCachedSubject } from './cached-records.ts'
+import { createLru } from './bounded-caches.ts'
 import {
   accountKey,
   deserializeAccount,
+  endedSession,
   type InstanceMemory,
   serializeAccount,
   sessionKey,
   signingKeysKey,
   subjectKey,
-} from './instance-memory.ts'
+  toCachedAccount,
+  toCachedSession,
+  toCachedSubject,
+} from './cached-records.ts'
 import { createRecentChanges, createRevokedKeys } from './known-changes.ts'
 import { createLoadingCache, type LookUpResult } from './loading-cache.ts'
-import { createLru } from './lru.ts'
 import { isCurrent, type StoreConnectionState } from './store-connection.ts'
 
 /** How much is cached, and how long it is fresh. */

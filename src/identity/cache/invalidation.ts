@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Clock, type MonotonicClock, monotonicClock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { type Clock, type MonotonicClock, monotonicClock } from '#platform/time.ts'
 import type { ChangeLogReading, ChangeStore, LoggedChange } from '#store/changes.ts'
 import { createCatchUp, createCurrency, type Moment, type StoreConnectionState } from './store-connection.ts'
 

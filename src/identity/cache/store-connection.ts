@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Clock, EpochMs, MonotonicClock, MonotonicMs } from '#platform/clock.ts'
+import type { Clock, EpochMs, MonotonicClock, MonotonicMs } from '#platform/time.ts'
 import type { StoreHealth } from '#store/store-health.ts'
 
 /** The current state of the connection to the store; only invalidation.ts writes it. At first nothing is cached. */

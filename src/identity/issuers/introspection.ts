@@ -1,8 +1,8 @@
-import type { Clock, EpochMs, MonotonicClock } from '#platform/clock.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { isRecord } from '#platform/json.ts'
 import type { Log } from '#platform/log/log.ts'
-import { createLru } from '../cache/lru.ts'
+import type { Clock, EpochMs, MonotonicClock } from '#platform/time.ts'
+import { createLru } from '../cache/bounded-caches.ts'
 import { fetchJson } from './fetch-json.ts'
 import {
   type ForeignClaims,

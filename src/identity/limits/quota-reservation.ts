@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock, MonotonicClock, MonotonicMs } from '#platform/clock.ts'
+import type { Clock, MonotonicClock, MonotonicMs } from '#platform/time.ts'
 import { type Quota, type QuotaStore, type QuotaTake, type QuotaWindow, quotaSlack } from '#store/quotas.ts'
 
 /** What this process knows about a subject's quota in one window. */

@@ -1,4 +1,4 @@
-import type { Clock, MonotonicClock, MonotonicMs } from '#platform/clock.ts'
+import type { Clock, MonotonicClock, MonotonicMs } from '#platform/time.ts'
 import { type Quota, type QuotaStore, quotaUsed, quotaWindow } from '#store/quotas.ts'
 import {
   addPassed,

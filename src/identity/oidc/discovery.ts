@@ -1,6 +1,6 @@
 import type { Configuration } from 'openid-client'
-import type { Clock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { Clock } from '#platform/time.ts'
 import { fetchTimeoutMs, providerFetch } from '../issuers/fetch-json.ts'
 
 /** The metadata of the provider: its endpoints and what it supports. */

@@ -1,5 +1,5 @@
-import type { Clock, EpochMs } from '#platform/clock.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
+import type { Clock, EpochMs } from '#platform/time.ts'
 import { createJwtSigner } from './jwt.ts'
 import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'

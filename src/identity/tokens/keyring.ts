@@ -1,7 +1,7 @@
-import type { Clock } from '#platform/clock.ts'
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
+import type { Clock } from '#platform/time.ts'
 import type { Algorithm, KeyMaterial } from './key-material.ts'
 import { assertSigner, currentSigner, type SigningKey, type SigningKeys } from './signing-keys.ts'
 

@@ -1,13 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
-import { isSameText } from '#platform/secrets/constant-time.ts'
 import {
   randomText,
   secretPrefixes,
   sessionIdLength,
   sessionIdPattern,
 } from '#platform/secrets/key-format.ts'
-import { deriveKeys, type KeySource } from '#platform/secrets/sealing.ts'
+import { deriveKeys, isSameText, type KeySource } from '#platform/secrets/sealing.ts'
 import type { RotationAcknowledgement, SessionStore } from '#store/sessions.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { type Clock, type MonotonicClock, monotonicClock } from '#platform/clock.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
+import { type Clock, type MonotonicClock, monotonicClock } from '#platform/time.ts'
 import type { LoggedChange } from '#store/changes.ts'
 import { createRecentChanges, type RecentChanges } from '../cache/known-changes.ts'
 import type { StoreConnectionState } from '../cache/store-connection.ts'

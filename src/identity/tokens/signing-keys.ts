@@ -1,7 +1,7 @@
-import type { Clock } from '#platform/clock.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { randomText } from '#platform/secrets/key-format.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
+import type { Clock } from '#platform/time.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { SigningKeyStore, StoredSigningKey } from '#store/key-store.ts'
 import {

@@ -11,10 +11,10 @@ import {
   type EndpointConnection,
 } from '#gateway/arrival/arrival.ts'
 import { createProblem, malformedError, toGatehouseError } from '#gateway/refusals/send-problem.ts'
-import { type ClientCertificate, clientCertificateOf } from '#http/exchange/client-certificate.ts'
-import { MalformedMessage, type RequestHead } from '#http/exchange/request-head.ts'
+import { type ClientCertificate, clientCertificateOf } from '#http/client-exchange.ts'
 import { readRequestFraming } from '#http/h1/request-framing.ts'
 import { discardedBytesMax } from '#http/h1/slow-clients.ts'
+import { MalformedMessage, type RequestHead } from '#http/request-head.ts'
 import { unmappedAddress } from '#platform/addresses.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 

@@ -1,7 +1,6 @@
 import { formatCount, formatMilliseconds, formatRate } from '#platform/pages/format.ts'
-import { type Html, html, rawHtml } from '#platform/pages/html.ts'
-import { card } from '#platform/pages/parts.ts'
-import { historyMs, type Point } from './history.ts'
+import { card, type Html, html, rawHtml } from '#platform/pages/html.ts'
+import { historyMs, type Point } from './figures.ts'
 import { type Cell, table } from './status-tables.ts'
 
 /** How many reasons get their own line; the others share one. */

@@ -6,8 +6,18 @@ import {
   formatPercent,
   formatRate,
 } from '#platform/pages/format.ts'
-import { type Content, type Html, html, rawHtml } from '#platform/pages/html.ts'
-import { type BadgeKind, badge, card, faviconUrl, icon, staticNotice } from '#platform/pages/parts.ts'
+import {
+  type BadgeKind,
+  badge,
+  type Content,
+  card,
+  faviconUrl,
+  type Html,
+  html,
+  icon,
+  rawHtml,
+  staticNotice,
+} from '#platform/pages/html.ts'
 import type { Figures } from './figures.ts'
 import { plotsCard } from './plots.ts'
 import type { Status, TargetState } from './status.ts'

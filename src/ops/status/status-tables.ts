@@ -1,6 +1,5 @@
 import { formatCount, formatMilliseconds, formatRate } from '#platform/pages/format.ts'
-import { type Content, type Html, html } from '#platform/pages/html.ts'
-import { card } from '#platform/pages/parts.ts'
+import { type Content, card, type Html, html } from '#platform/pages/html.ts'
 import type { Figures } from './figures.ts'
 
 export interface Cell {

@@ -1,7 +1,7 @@
 import { trustSystemAuthorities } from '#platform/certificate-authorities.ts'
-import type { MonotonicMs } from '#platform/clock.ts'
 import { signalAtDeadline } from '#platform/deadline.ts'
 import type { Log } from '#platform/log/log.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import type { Count } from '../metrics/instrument.ts'
 
 /** Sends spans to a collector in the background: adding one never waits. */

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-import { isNamed, onlyValueOf } from '#http/h1/raw-headers.ts'
+import { isNamed, onlyValueOf } from '#http/request-head.ts'
 
 /** The place of a request in a trace (W3C Trace Context). */
 interface TraceContext {

@@ -1,4 +1,3 @@
-import type { Allowance } from '../allowance.ts'
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from './codes.ts'
 
 /** The invalid field: a member of the body or a header by name, or `body` or `request` as a whole. */
@@ -22,6 +21,18 @@ interface GatehouseErrorOptions {
   readonly nonce?: string | undefined
   /** Whether it is the same for all requests (see sharedError). */
   readonly isShared?: boolean
+}
+
+/** What a caller has left of a limit that a request was counted against. */
+export interface Allowance {
+  /** Its name in `RateLimit-Policy`. */
+  readonly policy: string
+  readonly limit: number
+  /** The time in which the whole limit is allowed again, or the length of the quota's window. */
+  readonly windowMs: number
+  readonly remaining: number
+  /** Until the whole limit is allowed again. */
+  readonly resetMs: number
 }
 
 /** A limit that was exceeded, and when the next request is allowed. */

@@ -1,6 +1,5 @@
-import type { EpochMs } from '../clock.ts'
-import { english, type Locale } from '../locales.ts'
-import { dayMs } from '../time.ts'
+import { english, type Locale } from '../text.ts'
+import { dayMs, type EpochMs } from '../time.ts'
 import { type Html, html } from './html.ts'
 
 /** Such as `12,345`. */

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { isSameBytes, isSameCompact } from './constant-time.ts'
 import {
   accountIdLength,
   defaultKeyPrefix,
@@ -11,6 +10,7 @@ import {
   secretLength,
   toBase62,
 } from './key-format.ts'
+import { isSameBytes, isSameCompact } from './sealing.ts'
 
 /**
  * The two kinds of persistent credential of an account:

@@ -1,6 +1,6 @@
 import { createHmac, randomInt } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
-import type { EpochMs } from '../clock.ts'
+import type { EpochMs } from '../time.ts'
 import { type Keys, keyIdOf } from './sealing.ts'
 
 // The codes of authenticator apps (RFC 6238): six digits, SHA-1, a new one every 30 s.

@@ -2,8 +2,7 @@ import { argon2, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { GatehouseError } from '../errors/gatehouse-error.ts'
 import { isCommonPassword, isMostlyPersonalData, type PasswordOwner } from './common-password.ts'
-import { isSameBytes } from './constant-time.ts'
-import { type KeySource, type Keys, keyIdOf, keysOf } from './sealing.ts'
+import { isSameBytes, type KeySource, type Keys, keyIdOf, keysOf } from './sealing.ts'
 import { createWorkQueue, type WorkOwner } from './work-queue.ts'
 
 /** The minimum number of characters of a password, and the maximum number of bytes in UTF-8. */

@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 
 const nonceBytes = 12
 const tagBytes = 16
@@ -80,4 +87,36 @@ export function deriveKey(sealingKey: Uint8Array, use: string): Uint8Array {
 /** Names a key without revealing it: 48 bits of the SHA-256 of 256 secret bits, as eight base64 characters. */
 export function keyIdOf(key: Uint8Array): string {
   return createHash('sha256').update(key).digest('base64').slice(0, 8)
+}
+
+/** Compares two digests or MACs in constant time; false if nothing is stored or the lengths differ. */
+export function isSameBytes(stored: Uint8Array | undefined, given: Uint8Array): boolean {
+  const isComparable = stored?.length === given.length
+  // Compares even if nothing is stored, so that it takes the same time.
+  const isSame = timingSafeEqual(isComparable ? stored : given, given)
+  return isSame && isComparable
+}
+
+/** Compares two texts in constant time, as they are; false if one is missing. */
+export function isSameText(stored: string | undefined, given: string | undefined): boolean {
+  if (stored === undefined || given === undefined || stored.length !== given.length) return false
+  return isSameBytes(Buffer.from(stored), Buffer.from(given))
+}
+
+/** Compares a digest as a text with one character for each byte, in constant time and without a buffer (hot). */
+export function isSameCompact(stored: string, given: Uint8Array): boolean {
+  let difference = stored.length ^ given.length
+  for (let index = 0; index < given.length; index++) {
+    // Beyond the end of a text there is NaN, which counts as 0: then the lengths differ.
+    difference |= stored.charCodeAt(index) ^ (given[index] ?? 0)
+  }
+  return difference === 0
+}
+
+/** Compares a text with an equally long part of another, in constant time and without a buffer (hot). */
+export function isSameSlice(stored: string, text: string, from: number): boolean {
+  let difference = 0
+  for (let index = 0; index < stored.length; index++)
+    difference |= stored.charCodeAt(index) ^ text.charCodeAt(from + index)
+  return difference === 0
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { isSameText } from '#platform/secrets/constant-time.ts'
 import { hideSecrets } from '#platform/secrets/hide-secrets.ts'
+import { isSameText } from '#platform/secrets/sealing.ts'
 import type { PortalRequest } from '../portal-request.ts'
 
 /** How much of a foreign origin is logged, in characters. */

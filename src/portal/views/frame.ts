@@ -1,7 +1,7 @@
 import type { QuotaUnit } from '#gateway/routes/route.ts'
-import type { Language } from '#platform/locales.ts'
 import type { PageMoment } from '#platform/pages/format.ts'
-import type { NoticeKind } from '#platform/pages/parts.ts'
+import type { NoticeKind } from '#platform/pages/html.ts'
+import type { Language } from '#platform/text.ts'
 import type { Texts } from '../texts/texts.ts'
 
 /** What every page's layout needs. */
@@ -114,6 +114,17 @@ export interface FormState {
   readonly errors: Readonly<Record<string, string>>
   /** The error of the whole form. */
   readonly message: string | undefined
+}
+
+/** A form that was refused, of a page with several. */
+export interface RefusedForm<Name extends string> {
+  readonly form: Name
+  readonly state: FormState
+}
+
+/** The state of a form, of which another may have been refused. */
+export function stateOf<Name extends string>(refused: RefusedForm<Name> | undefined, form: Name): FormState {
+  return refused?.form === form ? refused.state : emptyForm
 }
 
 export const emptyForm: FormState = { values: {}, errors: {}, message: undefined }

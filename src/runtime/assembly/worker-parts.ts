@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '#config/config.ts'
 import { closeUpstreams, openUpstreams, type Upstreams } from '#http/upstream/upstream.ts'
-import type { TargetState } from '#ops/metrics/traffic-instruments.ts'
+import type { TargetState } from '#ops/metrics/instruments.ts'
 import { type Exporter, openExporter } from '#ops/tracing/exporter.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { readVersion } from '#platform/package.ts'

@@ -5,8 +5,8 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { listen } from '#gateway/server/listen.ts'
 import type { PackedSnapshot } from '#ops/metrics/metrics.ts'
-import type { MonotonicMs } from '#platform/clock.ts'
 import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import type { WorkerUrls } from '../assembly/worker-listeners.ts'
 import {
   type Channel,

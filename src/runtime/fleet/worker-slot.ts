@@ -127,11 +127,11 @@ const longestDelayMs = 10_000
 /**
  * How long to wait before a worker is replaced: not at all if it had run for a while; if it keeps dying, longer each
  * time.
+ * @returns a function of how long the dead worker had served requests; 0 = it never did
  */
 export function createBackoff() {
   let earlyExits = 0
 
-  /** @param uptimeMs how long the dead worker had served requests; 0 = it never did */
   return function nextDelayMs(uptimeMs: number): number {
     if (uptimeMs >= stableUptimeMs) earlyExits = 0
     const delayMs = earlyExits === 0 ? 0 : firstDelayMs * 2 ** (earlyExits - 1)

@@ -1,4 +1,4 @@
-import { isSameBytes } from '#platform/secrets/constant-time.ts'
+import { isSameBytes } from '#platform/secrets/sealing.ts'
 import { base64url } from '#platform/text.ts'
 import { type Account, type AccountChanges, emailKey } from '../accounts.ts'
 import {

@@ -1,4 +1,4 @@
-import { isSameText } from '#platform/secrets/constant-time.ts'
+import { isSameText } from '#platform/secrets/sealing.ts'
 import { type Account, emailKey, mayBeAnothers } from '../accounts.ts'
 import type {
   AttemptOutcome,

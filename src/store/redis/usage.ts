@@ -1,5 +1,4 @@
-import type { EpochMs } from '#platform/clock.ts'
-import { dayOf, dayOfMonth, firstOfMonth, formatDay, startOfDay } from '#platform/time.ts'
+import { dayOf, dayOfMonth, type EpochMs, firstOfMonth, formatDay, startOfDay } from '#platform/time.ts'
 import { isPrincipalId } from '../sessions.ts'
 import {
   compareUsage,

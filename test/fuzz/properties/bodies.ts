@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { MalformedMessage } from '#http/exchange/request-head.ts'
 import { ChunkedDecoder } from '#http/h1/chunked-decoder.ts'
+import { MalformedMessage } from '#http/request-head.ts'
 import { readResponse } from '../../http/outgoing/read-response.ts'
 import { assertSame, cut, cuts } from '../pieces.ts'
 import { type Property, property } from '../property.ts'

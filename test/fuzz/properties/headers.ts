@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { createHeaderRules } from '#gateway/forward/header-rules.ts'
 import { encodeHeaderValue } from '#gateway/forward/identity-headers.ts'
-import { createUpstreamHeaders } from '#http/upstream/upstream-headers.ts'
+import { createUpstreamHeaders } from '#http/upstream/upstream-config.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import { inputOf, linesOf, routeOf, writerOf } from '../../gateway/forward/heads.ts'
 import { usualCarriers } from '../../setup/carriers.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { isFixed, mayAskForStream, withUsageAsked } from '#gateway/forward/asked-usage.ts'
 import { jsonDepthMax } from '#gateway/forward/json-text.ts'
-import type { RequestHead } from '#http/exchange/request-head.ts'
+import type { RequestHead } from '#http/request-head.ts'
 
 /** What the body becomes; undefined = it stays as it is. */
 function asked(body: string | Buffer): string | undefined {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { isLastOnConnection } from '#gateway/forward/upstream-head.ts'
-import type { RequestBody } from '#http/exchange/request-head.ts'
-import { createUpstreamHeaders } from '#http/upstream/upstream-headers.ts'
+import type { RequestBody } from '#http/request-head.ts'
+import { createUpstreamHeaders } from '#http/upstream/upstream-config.ts'
 import { client, linesOf, ownLines, routeOf } from './heads.ts'
 
 t.test(

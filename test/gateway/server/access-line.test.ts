@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Arrival } from '#gateway/arrival/arrival.ts'
 import { createOutcome, type Destination, recordDestination, recordStatus } from '#gateway/arrival/outcome.ts'
 import { createAccessLineWriter } from '#gateway/server/access-line.ts'
-import type { ClientExchange } from '#http/exchange/client-exchange.ts'
+import type { ClientExchange } from '#http/client-exchange.ts'
 
 /** What a line is made of: all of it differs from one request to the next, or nothing. */
 interface Seen {

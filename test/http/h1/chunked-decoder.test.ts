@@ -1,6 +1,6 @@
 import t from 'tap'
-import { MalformedMessage } from '#http/exchange/request-head.ts'
 import { ChunkExtensions, ChunkedDecoder } from '#http/h1/chunked-decoder.ts'
+import { MalformedMessage } from '#http/request-head.ts'
 import { createRandom, cutAtRandom } from '../outgoing/random.ts'
 
 function decode(pieces: readonly Buffer[]) {

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import type { Test } from 'tap'
-import type { OpenConnection } from '#http/exchange/client-exchange.ts'
+import type { OpenConnection } from '#http/client-exchange.ts'
 import type { ClientConnection } from '#http/h1/client-connection.ts'
-import type { ConnectionOptions } from '#http/h1/connection-options.ts'
 import { createListener, type ReloadableListenerOptions } from '#http/h1/listener.ts'
 import { framingNames, NameTable } from '#http/h1/name-table.ts'
+import type { RequestHead } from '#http/request-head.ts'
 import { DeadlineSweep } from '#platform/deadline.ts'
 import { portOf } from '../../setup/net.ts'
 
@@ -13,7 +13,7 @@ const names = new NameTable(framingNames)
 /** Listens until the test ends; what cannot be read breaks the connection off. */
 export async function listen(
   t: Test,
-  onRequest: ConnectionOptions<ClientConnection>['onRequest'],
+  onRequest: (connection: ClientConnection, head: RequestHead) => void,
   terms: Pick<ReloadableListenerOptions, 'requestTimeoutMs' | 'tls'> & Partial<ReloadableListenerOptions>,
 ) {
   const limits = { keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, bodyRateMin: 1, ...terms }

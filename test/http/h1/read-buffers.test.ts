@@ -3,9 +3,14 @@ import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { PendingBody } from '#gateway/forward/held-bodies.ts'
 import type { ClientConnection } from '#http/h1/client-connection.ts'
-import { ownedCopy, readIntoSharedBuffer, receivedChunk, sharedBuffer } from '#http/h1/read-buffers.ts'
 import { smallChunkBytesMax } from '#http/h1/response-writer.ts'
-import { DirectSocketReader } from '#http/h1/socket-reader.ts'
+import {
+  DirectSocketReader,
+  ownedCopy,
+  readIntoSharedBuffer,
+  receivedChunk,
+  sharedBuffer,
+} from '#http/h1/socket-reader.ts'
 import { portOf, until } from '../../setup/net.ts'
 import { connectRaw } from '../../setup/raw-client.ts'
 import { answerWith, listen } from './listen.ts'

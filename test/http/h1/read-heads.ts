@@ -1,6 +1,6 @@
-import { changedHead, HeadTooLarge, MalformedMessage, type RequestHead } from '#http/exchange/request-head.ts'
 import { framingNames, NameTable } from '#http/h1/name-table.ts'
 import { RequestParser } from '#http/h1/request-parser.ts'
+import { changedHead, HeadTooLarge, MalformedMessage, type RequestHead } from '#http/request-head.ts'
 
 export const headBytesMax = 16_384
 

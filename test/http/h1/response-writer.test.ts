@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import type { ResponseFraming } from '#http/exchange/client-exchange.ts'
+import type { ResponseFraming } from '#http/client-exchange.ts'
 import type { ClientConnection } from '#http/h1/client-connection.ts'
 import { keepAliveOf, ResponseWriter } from '#http/h1/response-writer.ts'
 import { until } from '../../setup/net.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import type { OpenConnection } from '#http/exchange/client-exchange.ts'
+import type { OpenConnection } from '#http/client-exchange.ts'
 import { createSessionOpener } from '#http/h2/client-session.ts'
 import { DeadlineSweep } from '#platform/deadline.ts'
 import { portOf, until } from '../../setup/net.ts'

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import type { PassiveCheckOptions } from '#http/upstream/health.ts'
-import type { HealthChange } from '#http/upstream/open-target.ts'
+import type { HealthChange } from '#http/upstream/target-set.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import { startBackend } from '../../setup/backend.ts'
 import { freePort, until } from '../../setup/net.ts'

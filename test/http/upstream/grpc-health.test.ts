@@ -1,6 +1,6 @@
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import type { HealthChange } from '#http/upstream/open-target.ts'
+import type { HealthChange } from '#http/upstream/target-set.ts'
 import { until } from '../../setup/net.ts'
 import { startStreamBackend } from '../h2/ask.ts'
 import { openTestUpstream, request } from '../outgoing/exchange.ts'

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import type { ActiveCheckOptions } from '#http/upstream/health.ts'
-import type { HealthChange } from '#http/upstream/open-target.ts'
+import type { HealthChange } from '#http/upstream/target-set.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import { startBackend, startServer } from '../../setup/backend.ts'
 import { makeCertificate } from '../../setup/certificates.ts'

@@ -11,14 +11,13 @@ import {
   frameSizeError,
   frameType,
   protocolError,
+  readSettings,
   uint31At,
   uint32At,
   windowDefault,
   windowMax,
 } from './protocol.ts'
-import { readSettings } from './settings.ts'
-import type { StreamConnection } from './stream-connection.ts'
-import type { ClosedStreams, StreamTable } from './stream-table.ts'
+import type { ClosedStreams, StreamConnection, StreamTable } from './streams.ts'
 
 /** The connection whose control frames are read. */
 export interface ControlTarget extends StreamConnection<FrameStream> {

@@ -1,14 +1,12 @@
 import { areTrailers } from '../fields.ts'
-import { HpackDecoder } from '../hpack/decoder.ts'
-import { CompressionError } from '../hpack/huffman.ts'
+import { CompressionError, HpackDecoder } from '../hpack/decoder.ts'
 import { Control, type ControlTarget } from './control.ts'
 import { BlockReader, type FieldBlock } from './field-block.ts'
 import { FloodGuard } from './flood-guard.ts'
 import { type FrameEvents, FrameReader, Preface } from './frame-reader.ts'
 import { FrameStream } from './frame-stream.ts'
 import { ConnectionError, errorCode, frameHeadBytes, frameType, protocolError } from './protocol.ts'
-import type { StreamConnection } from './stream-connection.ts'
-import { ClosedStreams } from './stream-table.ts'
+import { ClosedStreams, type StreamConnection } from './streams.ts'
 
 /** The connection whose frames are dispatched. */
 export interface FrameTarget extends StreamConnection<FrameStream>, ControlTarget {

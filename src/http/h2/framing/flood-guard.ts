@@ -1,4 +1,4 @@
-import { type MonotonicClock, type MonotonicMs, monotonicClock } from '#platform/clock.ts'
+import { type MonotonicClock, type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { tooMany } from './protocol.ts'
 
 /** How many bytes of control frames are allowed for each byte of messages in either direction: as in nginx. */

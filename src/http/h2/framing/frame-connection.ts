@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { preface } from '../../h1/preface.ts'
+import { preface } from '../../h1/request-line.ts'
 import { DirectSocketReader } from '../../h1/socket-reader.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
 import { Pings } from './control.ts'
@@ -7,11 +7,16 @@ import { FrameDispatcher, type FrameTarget } from './dispatcher.ts'
 import { writeFieldBlock } from './field-block.ts'
 import { FrameOutput } from './frame-output.ts'
 import { FrameStream } from './frame-stream.ts'
-import { ConnectionError, errorCode, frameFlag, frameType, windowDefault } from './protocol.ts'
-import { Sender } from './sender.ts'
-import { type Settings, writeSettings } from './settings.ts'
-import type { FieldWriter, HeldEnd, StreamConnection } from './stream-connection.ts'
-import { StreamTable } from './stream-table.ts'
+import {
+  ConnectionError,
+  errorCode,
+  frameFlag,
+  frameType,
+  type Settings,
+  windowDefault,
+  writeSettings,
+} from './protocol.ts'
+import { type FieldWriter, type HeldEnd, Sender, type StreamConnection, StreamTable } from './streams.ts'
 
 /** How much may be unsent before reading stops: frames without flow control answer what was read. */
 const unsentBytesMax = 262_144

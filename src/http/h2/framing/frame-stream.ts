@@ -1,9 +1,6 @@
-import { ByteQueue } from './byte-queue.ts'
 import { errorCode, windowMax } from './protocol.ts'
-import { ReceivedBody } from './received-body.ts'
-import type { SendingStream } from './sender.ts'
-import type { FieldWriter, StreamConnection, StreamEvents } from './stream-connection.ts'
-import type { TableEntry } from './stream-table.ts'
+import { ByteQueue, ReceivedBody } from './received-body.ts'
+import type { FieldWriter, SendingStream, StreamConnection, StreamEvents, TableEntry } from './streams.ts'
 
 /** How much data of one stream may wait before its source has to pause. */
 const waitingBytesMax = 65_536
@@ -66,7 +63,7 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
   write(chunk: Buffer): boolean {
     if (this.isClosed || this.#isEnding) return true
     const { sender } = this.#connection
-    const sent = this.hasSentAll && sender.isFree ? sender.send(this, chunk, 0) : 0
+    const sent = this.hasSentAll && sender.isFree ? sender.send(this, chunk) : 0
     if (sent === chunk.length) return true
     this.#waiting ??= new ByteQueue()
     this.#waiting.add(sent === 0 ? chunk : chunk.subarray(sent))
@@ -88,7 +85,7 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
     const waiting = this.#waiting
     if (this.isClosed || waiting === undefined) return false
     const piece = waiting.peek(this.sendWindow)
-    waiting.drop(sender.send(this, piece, 0))
+    waiting.drop(sender.send(this, piece))
     if (waiting.length > 0) return this.sendWindow > 0
     if (this.#isEnding) this.sendEnd()
     else if (this.#awaitsDrain) {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import type { MonotonicMs } from '#platform/clock.ts'
-import type { Listed } from '#platform/unordered-list.ts'
+import type { Listed } from '#platform/deadline.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import type { UpstreamFailure } from '../../outgoing/failure.ts'
 import type { UpstreamConnection } from '../../outgoing/upstream-connection.ts'
 

@@ -1,5 +1,4 @@
-import type { Expiring } from '#platform/deadline.ts'
-import { UnorderedList } from '#platform/unordered-list.ts'
+import { type Expiring, UnorderedList } from '#platform/deadline.ts'
 import type { Acquisition, Claim, ClientNetwork, PoolUser, Waiter, Waiting } from './claim.ts'
 import type { Share } from './share.ts'
 

@@ -1,10 +1,9 @@
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import { formatCount, time } from '#platform/pages/format.ts'
-import { type Html, html } from '#platform/pages/html.ts'
-import { badge, card, emptyState, icon, notice, staticNotice } from '#platform/pages/parts.ts'
+import { badge, card, emptyState, type Html, html, icon, notice, staticNotice } from '#platform/pages/html.ts'
 import { listText } from '#platform/text.ts'
 import { dayMs, spanText } from '#platform/time.ts'
-import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
+import { type FormState, type PageFrame, type RefusedForm, stateOf } from '../frame.ts'
 import { cell, copyButton, titleRow } from '../parts.ts'
 import { certificateForm, createForm, renameForm, revokeForm, rotateForm } from './further-key-forms.ts'
 
@@ -27,10 +26,8 @@ export interface CreatedKey {
   readonly graceSeconds?: number
 }
 
-export interface RefusedKeyForm {
-  readonly form: 'rotate' | 'rename'
+export interface RefusedKeyForm extends RefusedForm<'rotate' | 'rename'> {
   readonly name: string
-  readonly state: FormState
 }
 
 /** The secret keys other than the default one: each for one program, limited to what it needs. */
@@ -108,11 +105,10 @@ function keyTable(
 
 /** A key that is about to end because another has replaced it can only be ended sooner. */
 function ownActs(frame: PageFrame, key: SecretKeyStatus, refused: RefusedKeyForm | undefined): Html {
-  const stateOf = (form: RefusedKeyForm['form']) =>
-    refused?.form === form && refused.name === key.name ? refused.state : emptyForm
+  const refusedHere = refused?.name === key.name ? refused : undefined
   return html`${
     key.revokedAt === undefined &&
-    html`${rotateForm(frame, key, stateOf('rotate'))}${renameForm(frame, key, stateOf('rename'))}`
+    html`${rotateForm(frame, key, stateOf(refusedHere, 'rotate'))}${renameForm(frame, key, stateOf(refusedHere, 'rename'))}`
   }${revokeForm(frame, key, '/integration/keys')}`
 }
 

@@ -1,17 +1,14 @@
 import type { KeysStatus } from '#accounts/keys/default-keys.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
-import { attributeIf, type Html, html } from '#platform/pages/html.ts'
-import { badge, card } from '#platform/pages/parts.ts'
+import { attributeIf, badge, card, type Html, html } from '#platform/pages/html.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
-import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
+import { emptyForm, type FormState, type PageFrame, type RefusedForm, stateOf } from '../frame.ts'
 import { page } from '../layout.ts'
 import { codeBlock, maskKey } from '../parts.ts'
 import { type CreatedKey, furtherKeysCard, type RefusedKeyForm } from './further-keys.ts'
 import { keyCard, overlapPart, type ShownKey } from './key-card.ts'
 import { createSnippets, type SnippetOptions } from './snippets.ts'
 import { type TryItView, tryItCard } from './try-it-card.ts'
-
-export type KeyForm = 'reveal' | 'reset'
 
 export interface IntegrationView {
   readonly accountId: string
@@ -31,7 +28,7 @@ export interface IntegrationView {
   /** The form for a certificate, if it was refused. */
   readonly refusedCertificate?: FormState | undefined
   /** The form that was refused. */
-  readonly refused?: { readonly kind: KeyKind; readonly form: KeyForm; readonly state: FormState } | undefined
+  readonly refused?: (RefusedForm<'reveal' | 'reset'> & { readonly kind: KeyKind }) | undefined
 }
 
 /** The main page: the two keys and how to use them. */
@@ -62,16 +59,15 @@ function keyCardOf(
   kind: KeyKind,
 ): Html {
   const { previousSecretKey: previous, secretKey } = keys
-  const stateOf = (name: KeyForm) =>
-    refused?.kind === kind && refused.form === name ? refused.state : emptyForm
+  const refusedHere = refused?.kind === kind ? refused : undefined
   return keyCard(frame, {
     kind,
     accountId,
     carriers: snippets.carriers,
     status: keys[kind],
     shown: shown?.kind === kind ? shown : undefined,
-    reveal: stateOf('reveal'),
-    reset: stateOf('reset'),
+    reveal: stateOf(refusedHere, 'reveal'),
+    reset: stateOf(refusedHere, 'reset'),
     overlap:
       kind === 'secretKey' && previous
         ? overlapPart(

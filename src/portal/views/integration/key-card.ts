@@ -1,23 +1,15 @@
 import type { KeyStatus } from '#accounts/keys/default-keys.ts'
-import { type Carriers, describeCarriers } from '#identity/keys/carriers.ts'
+import { type Carriers, describeCarriers } from '#identity/access.ts'
 import { type PageMoment, relativeTime, time } from '#platform/pages/format.ts'
-import { attributeIf, type Html, html } from '#platform/pages/html.ts'
-import { card, notice, staticNotice } from '#platform/pages/parts.ts'
+import { attributeIf, card, type Html, html, notice, staticNotice } from '#platform/pages/html.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import { listText } from '#platform/text.ts'
 import { spanText } from '#platform/time.ts'
 import type { KeyUse } from '#store/key-store.ts'
-import {
-  button,
-  currentPasswordField,
-  fieldError,
-  foldedForm,
-  form,
-  formMessage,
-  hasErrors,
-} from '../form.ts'
+import { button, fieldError, foldedForm, form, formMessage, hasErrors, hidden } from '../form.ts'
 import type { FormState, PageFrame } from '../frame.ts'
 import { copyButton, maskKey } from '../parts.ts'
+import { currentPasswordField } from '../proof-fields.ts'
 
 /** A key that this page reveals. */
 export interface ShownKey {
@@ -114,7 +106,7 @@ function resetSection(frame: PageFrame, { kind, reset, status }: KeyCardView): H
     state: reset,
     action: `${keyPaths[kind]}/reset`,
     body: html`<p class="muted">${texts.resetLead}</p>${formMessage(reset, true)}
-<input type="hidden" name="replaces" value="${status.createdAt}">
+${hidden({ replaces: status.createdAt })}
 ${kind === 'secretKey' && overlapField(frame, reset)}
 ${currentPasswordField(frame, reset, `${kind}-reset-`)}<div>${button(texts.reset, 'danger primary')}</div>`,
   })

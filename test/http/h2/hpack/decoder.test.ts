@@ -1,6 +1,5 @@
 import t from 'tap'
-import { HpackDecoder } from '#http/h2/hpack/decoder.ts'
-import { CompressionError } from '#http/h2/hpack/huffman.ts'
+import { CompressionError, HpackDecoder } from '#http/h2/hpack/decoder.ts'
 import { hex } from './hex.ts'
 import { rfcExamples } from './rfc-examples.ts'
 

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { HpackDecoder } from '#http/h2/hpack/decoder.ts'
-import { HpackEncoder } from '#http/h2/hpack/encoder.ts'
-import { fieldNameOf } from '#http/h2/hpack/field-names.ts'
+import { fieldNameOf, HpackEncoder } from '#http/h2/hpack/encoder.ts'
 
 function encode(encoder: HpackEncoder, ...fields: readonly (readonly [string, string])[]): Buffer {
   encoder.begin()

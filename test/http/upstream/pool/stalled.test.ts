@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { stalledMs } from '#http/upstream/pool/pool-slot.ts'
+import { stalledMs } from '#http/upstream/pool/pool-slots.ts'
 import { until } from '../../../setup/net.ts'
 import { answerOf, startHeadBackend } from '../../outgoing/backends.ts'
 import { type Exchange, exchange, openTestUpstream, request } from '../../outgoing/exchange.ts'

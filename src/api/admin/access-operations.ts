@@ -1,0 +1,116 @@
+import type { FastifyRequest } from 'fastify'
+import { sessionData } from '#accounts/account-data.ts'
+import { type BlockedSubjects, blockedSubjectData } from '#identity/issuers/subjects.ts'
+import { count, objectSchema, text, time } from '#platform/json-schema.ts'
+import { type AdminOperations, operation } from '../operation.ts'
+import { type AdminOperationOptions, idOf, pageData, pageQuery, pageSchema } from './account-operations.ts'
+
+export const session = objectSchema({
+  id: text,
+  createdAt: time,
+  refreshedAt: time,
+  expiresAt: time,
+  refreshes: count,
+  address: text,
+  client: text,
+})
+
+const sessionsQuery = objectSchema({}, { session: { ...text, description: 'Only this session.' } })
+
+export function sessionOperations({ actionsOf }: AdminOperationOptions) {
+  return {
+    '/api/v1/admin/accounts/:id/sessions': {
+      GET: operation({
+        id: 'listSessions',
+        summary: 'Lists the active sessions of an account, newest first.',
+        query: pageQuery,
+        responses: { 200: { description: 'A page of sessions.', schema: pageSchema(session) } },
+        problems: ['request-invalid', 'account-not-found'],
+        handler: async (request) => {
+          const { cursor, limit } = request.query
+          return pageData(
+            await actionsOf(request).sessions.page(idOf(request), { cursor, limit }),
+            sessionData,
+          )
+        },
+      }),
+      DELETE: operation({
+        id: 'endSessions',
+        summary:
+          'Revokes all sessions of an account with their access tokens, and signs its browsers out of the portal; or revokes one of them.',
+        query: sessionsQuery,
+        responses: { 204: { description: 'Revoked.' } },
+        problems: ['request-invalid', 'account-not-found'],
+        handler: async (request, reply) => {
+          const { session: sessionId } = request.query
+          const { sessions } = actionsOf(request)
+          if (sessionId === undefined) await sessions.endAll(idOf(request))
+          else await sessions.end(idOf(request), sessionId)
+          reply.code(204)
+        },
+      }),
+    },
+  } satisfies Partial<AdminOperations>
+}
+
+export const subject = objectSchema({
+  issuer: { ...text, description: 'Name of the issuer in the config.' },
+  subject: { ...text, description: 'The subject, as in its tokens.' },
+})
+
+export const blockedSubject = objectSchema({
+  ...subject.properties,
+  id: { ...text, description: 'The ID that backends and the log get.' },
+  blockedAt: time,
+})
+
+/** What the operations on users of foreign issuers need. */
+export interface SubjectOperationOptions {
+  /** Actions on behalf of the calling Admin, who is named in the audit log. */
+  subjectsOf(request: FastifyRequest): BlockedSubjects
+}
+
+export function subjectOperations({ subjectsOf }: SubjectOperationOptions) {
+  return {
+    '/api/v1/admin/subjects': {
+      GET: operation({
+        id: 'listBlockedSubjects',
+        summary: 'Lists the blocked users of foreign issuers, newest first.',
+        query: pageQuery,
+        responses: { 200: { description: 'A page of blocked users.', schema: pageSchema(blockedSubject) } },
+        problems: ['request-invalid'],
+        handler: async (request) => {
+          const { cursor, limit } = request.query
+          return pageData(await subjectsOf(request).page({ cursor, limit }), blockedSubjectData)
+        },
+      }),
+      POST: operation({
+        id: 'blockSubject',
+        summary: 'Blocks a user of a foreign issuer.',
+        description: 'Its tokens are refused on every route, and its WebSockets are closed.',
+        body: subject,
+        responses: {
+          200: { description: 'It was blocked already.', schema: subject },
+          201: { description: 'It is blocked now.', schema: subject },
+        },
+        problems: ['request-invalid'],
+        handler: async (request, reply) => {
+          const blocked = request.body
+          reply.code((await subjectsOf(request).block(blocked)) ? 201 : 200)
+          return blocked
+        },
+      }),
+      DELETE: operation({
+        id: 'unblockSubject',
+        summary: 'Unblocks a user of a foreign issuer.',
+        query: subject,
+        responses: { 204: { description: 'It is not blocked now.' } },
+        problems: ['request-invalid'],
+        handler: async (request, reply) => {
+          await subjectsOf(request).unblock(request.query)
+          reply.code(204)
+        },
+      }),
+    },
+  } satisfies Partial<AdminOperations>
+}

@@ -1,0 +1,202 @@
+import { isUtf8 } from 'node:buffer'
+import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FileDownload } from '#accounts/audit-log.ts'
+import { arrivalOf } from '#gateway/arrival/arrival.ts'
+import { applyKeepAlive, sendProblem } from '#gateway/refusals/send-problem.ts'
+import { valuesOf } from '#http/request-head.ts'
+import { startDeadline } from '#platform/deadline.ts'
+import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { duplicateMember, isRecord } from '#platform/json.ts'
+import { hideSecrets } from '#platform/secrets/hide-secrets.ts'
+
+/** Largest body of the gateway's own endpoints. */
+export const jsonBytesMax = 65_536
+
+/** Methods whose body is never read. */
+const bodilessMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+
+/**
+ * Accepts bodies in JSON, in UTF-8 and without a content coding; no body counts as an empty object. All others are
+ * refused, and objects with two members of one name: who checked the request before may have read the other one.
+ * @param timeoutMs how long a body may take to arrive
+ */
+export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
+  // Ignored as other unknown members are, and out of reach of code that copies members one by one.
+  const parseJson = app.getDefaultJsonParser('remove', 'remove')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: jsonBytesMax }, (request, bytes, done) => {
+    if (bytes.length === 0) return done(null, {})
+    const refusal = checkMediaType(request)
+    if (refusal) return done(refusal)
+    // Otherwise it would be misread.
+    if (typeof bytes !== 'string' && !isUtf8(bytes)) return done(invalidJsonError())
+    const text = bytes.toString()
+    parseJson(request, text, (cause, value: unknown) => {
+      if (cause) return done(invalidJsonError())
+      const duplicate = duplicateMember(text)
+      if (duplicate === undefined) done(null, value)
+      // Its name may be a secret key.
+      else done(invalidField(hideSecrets(duplicate), 'appears more than once'))
+    })
+  })
+  limitBodies(app, timeoutMs, checkAnnouncedBody)
+}
+
+/** Why a body is refused before a byte of it is read. */
+type HeadCheck = (request: FastifyRequest) => GatehouseError | undefined
+
+/**
+ * Refuses bodies that are larger than their route accepts, or do not arrive in time.
+ * @param timeoutMs how long a body may take
+ * @param checkHead a further check of the head
+ */
+export function limitBodies(app: FastifyInstance, timeoutMs: number, checkHead?: HeadCheck): void {
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    if (bodilessMethods.has(request.method)) return done()
+    const bytesMax = request.routeOptions.bodyLimit ?? jsonBytesMax
+    if (Number(request.headers['content-length'] ?? 0) > bytesMax) {
+      return done(new GatehouseError('body-too-large'))
+    }
+    const refusal = checkHead?.(request)
+    if (refusal) return done(refusal)
+    // The checks of the head are done; who is calling depends on the body here.
+    sendContinue(request, reply, () => {
+      limitBodyTime(request, reply, timeoutMs)
+      done()
+    })
+  })
+}
+
+/** Sends 100 to a client that waits for it: not to HTTP/1.0, nor where the body is already coming (RFC 9110 10.1.1). */
+function sendContinue(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const { head, connection } = arrivalOf(request.raw)
+  if (!head.expectsContinue || connection.bodyState === 'complete') {
+    done()
+    return
+  }
+  // A body that came in one piece with the head is there only after the handler of the head, which may be running now.
+  process.nextTick(() => {
+    if (connection.bodyState === 'pending') reply.raw.writeContinue()
+    done()
+  })
+}
+
+/** Refuses a body because of its type. */
+function checkAnnouncedBody(request: FastifyRequest): GatehouseError | undefined {
+  const { 'content-length': length = 0, 'transfer-encoding': coding, expect } = request.headers
+  // A chunked body may turn out to be empty, which needs no type; but no client sends Expect for an empty body.
+  const isAnnounced = Number(length) > 0 || (coding !== undefined && expect !== undefined)
+  return isAnnounced ? checkMediaType(request) : undefined
+}
+
+const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \t]*)?;?$/i
+
+/**
+ * Why a body is refused because of its head alone; undefined where it is not.
+ * @returns `request-invalid` for types that contradict each other, `media-type-unsupported` for anything but JSON
+ */
+function checkMediaType({ headers, raw }: FastifyRequest): GatehouseError | undefined {
+  // Of the raw fields, as Node shows only the first.
+  const types = new Set(valuesOf(raw.rawHeaders, 'content-type').map((value) => value.trim()))
+  if (types.size > 1) {
+    const errors = [{ field: 'Content-Type', message: 'was sent more than once, with different values' }]
+    return new GatehouseError('request-invalid', { detail: 'There must be one Content-Type.', errors })
+  }
+  const [type] = types
+  const isJson = type !== undefined && jsonType.test(type)
+  return isJson && headers['content-encoding'] === undefined
+    ? undefined
+    : new GatehouseError('media-type-unsupported')
+}
+
+function limitBodyTime({ raw: request }: FastifyRequest, reply: FastifyReply, timeoutMs: number): void {
+  if (request.complete) return
+  const { clear: stop } = startDeadline(timeoutMs, () => {
+    if (reply.sent) return
+    reply.hijack()
+    reply.raw.shouldKeepAlive = false
+    sendProblem(request, reply.raw, new GatehouseError('request-timeout'))
+  })
+  for (const end of ['close', 'end', 'error']) request.once(end, stop)
+  // The response may have ended first, such as at a shutdown.
+  reply.raw.once('close', stop)
+}
+
+function invalidJsonError(): GatehouseError {
+  return invalidBodyError('The body is not valid UTF-8 JSON.', 'is not valid UTF-8 JSON')
+}
+
+function invalidBodyError(detail: string, message: string): GatehouseError {
+  return new GatehouseError('request-invalid', { detail, errors: [{ field: 'body', message }] })
+}
+
+/** Members of a JSON body: strings, or undefined where missing. */
+type Members<Names extends string> = Readonly<Partial<Record<Names, string>>>
+
+/**
+ * Reads the string members of the JSON object that a body must be.
+ * @throws GatehouseError `request-invalid` with every member that is missing or not a string
+ */
+export function readMembers<Required extends string, Optional extends string = never>(
+  { body }: FastifyRequest,
+  {
+    required,
+    optional = [],
+  }: { readonly required: readonly Required[]; readonly optional?: readonly Optional[] },
+): Readonly<Record<Required, string>> & Members<Optional> {
+  const object = body === undefined ? {} : body
+  if (!isRecord(object)) {
+    throw invalidBodyError('The body must be a JSON object.', 'must be a JSON object')
+  }
+  // Only these are read: a body may have thousands of others.
+  const names = [...required, ...optional].filter((name) => Object.hasOwn(object, name))
+  const errors: FieldError[] = [
+    ...required
+      .filter((name) => !Object.hasOwn(object, name))
+      .map((field) => ({ field, message: 'is missing' })),
+    ...names.flatMap((field) => {
+      const value = object[field]
+      return typeof value === 'string' && value !== ''
+        ? []
+        : [{ field, message: 'must be a non-empty string' }]
+    }),
+  ]
+  if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
+  // The cast is sound: each required member was found to be a string, each optional one to be a string or absent.
+  return Object.fromEntries(names.map((name) => [name, object[name]])) as Readonly<Record<Required, string>> &
+    Members<Optional>
+}
+
+/** `applyKeepAlive` for a Fastify reply: Fastify sets `Connection: close` after every body that it has refused. */
+export function applyReplyKeepAlive(request: FastifyRequest, reply: FastifyReply): void {
+  applyKeepAlive(request.raw, reply.raw)
+  // The connection decides itself whether it has to end; responses of HTTP/2 have no such field (RFC 9113 8.2.2).
+  if (request.raw.httpVersionMajor === 2) reply.removeHeader('connection')
+  else if (reply.raw.shouldKeepAlive) reply.header('connection', 'keep-alive')
+}
+
+/** JSON with a newline at its end, as a terminal needs it. */
+export function jsonLine(data: unknown): string {
+  return `${JSON.stringify(data)}\n`
+}
+
+/** Sends a file as a download. */
+export function sendFile(reply: FastifyReply, { name, type, chunks }: FileDownload): FastifyReply {
+  return reply
+    .headers({ 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` })
+    .send(Readable.from(chunks))
+}
+
+/**
+ * Calls back once the whole response has been written to an open connection; never if the connection fails first.
+ * To be called before the response has detached its socket.
+ */
+export function onResponseSent(response: ServerResponse, onSent: () => void): void {
+  const { socket } = response
+  response.once('finish', () => {
+    // Also emitted when the last write fails, as on a connection whose reset has not been read yet.
+    if (!response.destroyed && socket && !socket.destroyed && !socket.errored) onSent()
+  })
+}

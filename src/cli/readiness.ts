@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import type { Environment } from '#config/secrets.ts'
+import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
+import { parseJsonObject } from '#platform/json.ts'
+import type { Log } from '#platform/log/log.ts'
+import type { Gateway } from '#runtime/gateway.ts'
+
+/** Tells the service manager the state of this process, with the messages of sd_notify(3). */
+interface ServiceManager {
+  /** The process serves requests; also called after each reload, whether it succeeded or failed. */
+  ready(): void
+  reloading(): void
+  /** After this only the messages of the watchdog are sent. */
+  stopping(): void
+  /** To be called at the end. */
+  close(): void
+}
+
+/**
+ * Node has no Unix datagram sockets, so a shell reads lines and calls systemd-notify, which waits until its message has
+ * been read, as the service manager has to see who sent it. There is one shell for all messages, because starting a
+ * process takes the longer the more memory this one has. Signals to the whole process group must not end the shell.
+ */
+const script = `trap '' HUP INT TERM
+command -v systemd-notify >/dev/null || exit 127
+while read -r line; do systemd-notify $line; done`
+const notFound = 127
+
+/** @param options undefined = no messages are sent */
+export function openServiceManager(
+  options: ServiceManagerOptions | undefined,
+  log: Pick<Log, 'warn'>,
+): ServiceManager {
+  let shell: ChildProcess | undefined
+  let isStopping = false
+  let isUseless = options === undefined
+  // Sent by the event loop, so that nothing is sent while it is blocked; twice in the time, as sd_watchdog_enabled(3)
+  // recommends.
+  const watchdog =
+    options?.watchdogMs === undefined
+      ? undefined
+      : setInterval(() => tell('WATCHDOG=1'), options.watchdogMs / 2).unref()
+
+  function tell(line: string): void {
+    if (isUseless) return
+    shell ??= start()
+    shell.stdin?.write(`${line}\n`)
+  }
+
+  function start(): ChildProcess {
+    const child = spawn('/bin/sh', ['-c', script], {
+      env: { ...options?.env },
+      stdio: ['pipe', 'ignore', 'inherit'],
+    })
+    child.unref()
+    child.stdin?.on('error', () => {})
+    child.on('error', () => onEnd(notFound)).on('exit', onEnd)
+    return child
+  }
+
+  /** Without systemd-notify no further messages are sent; otherwise the next message starts another shell. */
+  function onEnd(status: number | null): void {
+    shell = undefined
+    if (status !== notFound || isUseless) return
+    isUseless = true
+    log.warn('cannot notify the service manager: there is no systemd-notify')
+  }
+
+  return {
+    ready: () => {
+      if (!isStopping) tell('READY=1')
+    },
+    reloading: () => {
+      if (!isStopping) tell(`RELOADING=1 MONOTONIC_USEC=${process.hrtime.bigint() / 1_000n}`)
+    },
+    stopping: () => {
+      tell('STOPPING=1')
+      isStopping = true
+    },
+    close: () => {
+      isUseless = true
+      clearInterval(watchdog)
+      shell?.stdin?.end()
+    },
+  }
+}
+
+/** How the service manager that started this process is reached (sd_notify(3)). */
+interface ServiceManagerOptions {
+  /** The environment of systemd-notify. */
+  readonly env: Readonly<Record<string, string>>
+  /** The service manager ends this process after this long without a message; undefined = it never does. */
+  readonly watchdogMs: number | undefined
+}
+
+/** @returns undefined if no service manager wants messages */
+export function readServiceManager(env: Environment): ServiceManagerOptions | undefined {
+  const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID, PATH } = env
+  if (NOTIFY_SOCKET === undefined || NOTIFY_SOCKET === '') return undefined
+  // The watchdog may be meant for another process (sd_watchdog_enabled(3)); bin/gatehouse.cjs starts this one.
+  const isForUs = WATCHDOG_PID === undefined || [process.pid, process.ppid].includes(Number(WATCHDOG_PID))
+  const watchdogMs = Number(WATCHDOG_USEC) / 1_000
+  return {
+    env: { NOTIFY_SOCKET, ...(PATH !== undefined && { PATH }) },
+    watchdogMs: isForUs && watchdogMs >= watchdogMsMin ? watchdogMs : undefined,
+  }
+}
+
+/** A shorter watchdog is ignored, as a full garbage collection may take longer. */
+const watchdogMsMin = 10
+
+/** The file that tells other programs the gateway's URLs, while it accepts requests. */
+export interface ReadyFile {
+  write(gateway: Pick<Gateway, 'url' | 'opsUrl' | 'decideUrl' | 'redirectUrl'>): void
+}
+
+/**
+ * Checks, before anything is started, that the file can be written. The file of another running gateway stays until
+ * this one accepts requests: if it fails to start, for example because the port is in use, the file is still correct.
+ * Each process removes its own file when it exits.
+ * @throws OperatorError if it cannot be written: a program that waits for it would wait forever
+ */
+export function createReadyFile(path: string): ReadyFile {
+  // Named by process: two gateways that start at once do not overwrite each other's temporary file.
+  const temporaryPath = `${path}.${process.pid}.tmp`
+
+  function remove(): void {
+    rmSync(temporaryPath, { force: true })
+    if (pidIn(path) === process.pid) rmSync(path, { force: true })
+  }
+
+  function attempt(work: () => void): void {
+    try {
+      work()
+    } catch (cause) {
+      throw new OperatorError(`cannot write the ready file ${path}: ${errorMessage(cause)}`, { cause })
+    }
+  }
+
+  attempt(() => {
+    if (!isOtherProcess(pidIn(path))) rmSync(path, { force: true })
+    writeFileSync(temporaryPath, '')
+  })
+  process.once('exit', remove)
+  return {
+    write: ({ url, opsUrl, decideUrl, redirectUrl }) =>
+      attempt(() => {
+        // Renamed only when it is complete: no reader ever sees half of it.
+        const urls = { url, opsUrl, decideUrl, redirectUrl }
+        writeFileSync(temporaryPath, `${JSON.stringify({ ...urls, pid: process.pid })}\n`)
+        renameSync(temporaryPath, path)
+      }),
+  }
+}
+
+/** The process ID in a ready file; undefined if there is no file, or no ID in it. */
+function pidIn(path: string): number | undefined {
+  try {
+    const pid = parseJsonObject(readFileSync(path, 'utf8'))?.pid
+    return typeof pid === 'number' ? pid : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether another process has this ID, even one of another user. In a container each run has the same ID. */
+function isOtherProcess(pid: number | undefined): boolean {
+  if (pid === undefined || pid === process.pid) return false
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return hasErrorCode(error, 'EPERM')
+  }
+}
