@@ -1,6 +1,6 @@
 import type { EpochMs, MonotonicMs } from '#platform/time.ts'
 import type { KeyValidity } from '#store/secret-keys.ts'
-import type { Principal, Profile } from './principal.ts'
+import type { Principal, Profile } from './decision.ts'
 
 /** The part of an account that decisions need; cached in the process. */
 export interface CachedAccount {

@@ -7,15 +7,17 @@ import type { Account } from '#store/accounts.ts'
 import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#store/key-store.ts'
 import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
+import { type AccountFinder, accountNotFound } from '../account-input.ts'
 import { endSessionsOfKey } from '../account-sessions.ts'
-import { type AccountFinder, accountNotFound } from '../find-account.ts'
-import { type CertificateInput, endingWith, parseCertificateInput } from './certificate-input.ts'
 import {
   assertValidGrace,
   assertValidKey,
+  type CertificateInput,
   defaultNameError,
+  endingWith,
   findKeyErrors,
   graceEnd,
+  parseCertificateInput,
   type SecretKeyInput,
 } from './input.ts'
 import {

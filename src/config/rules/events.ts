@@ -1,5 +1,4 @@
-import { secretBytes, signingKeyOf } from '#accounts/events/cloud-event.ts'
-import { allEventTypes, isTypePattern } from '#accounts/events/event-types.ts'
+import { allEventTypes, isTypePattern, secretBytes, signingKeyOf } from '#accounts/events/event.ts'
 import { didYouMean } from '#platform/text.ts'
 import type { Review } from '../review.ts'
 

@@ -1,6 +1,6 @@
 import { secondTargetNames } from '#gateway/arrival/second-target-fields.ts'
 import { identityNames } from '#gateway/forward/header-rules.ts'
-import { carrierWords } from '#identity/keys/carriers.ts'
+import { carrierWords } from '#identity/access.ts'
 import { oldKeyPrefixes, secretPrefixes } from '#platform/secrets/key-format.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import type { Review } from '../review.ts'

@@ -1,6 +1,6 @@
 import { noPlan } from '#accounts/account-input.ts'
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
-import { createCarriers } from '#identity/keys/carriers.ts'
+import { createCarriers } from '#identity/access.ts'
 import { didYouMean, foldHeaderName } from '#platform/text.ts'
 import { listedMax } from '../problem.ts'
 import type { Review } from '../review.ts'

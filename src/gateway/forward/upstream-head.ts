@@ -1,7 +1,7 @@
 import type { NameTable } from '#http/h1/name-table.ts'
 import type { RequestBody, RequestHead } from '#http/request-head.ts'
 import type { UpstreamHeaders } from '#http/upstream/upstream-config.ts'
-import type { Principal } from '#identity/principal.ts'
+import type { Principal } from '#identity/decision.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
 import type { Client } from '../arrival/client.ts'
 import type { Route } from '../routes/route.ts'

@@ -1,11 +1,8 @@
 import type { KeyUses } from '#accounts/keys/uses.ts'
-import type { RouteRate } from '#identity/access.ts'
-import type { AllowedDecision, Decision, DecisionScheme, Refusal } from '#identity/decision.ts'
-import { certificateCarrier } from '#identity/keys/carriers.ts'
-import { takeRate } from '#identity/limits/limits.ts'
+import { certificateCarrier, type RouteRate } from '#identity/access.ts'
+import type { AllowedDecision, Decision, DecisionScheme, Principal, Refusal } from '#identity/decision.ts'
 import type { CountAgainstQuotas } from '#identity/limits/plans.ts'
-import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
-import type { Principal } from '#identity/principal.ts'
+import { type RateLimiter, takeRate } from '#identity/limits/rate-limiter.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { Allowance, GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -38,7 +35,7 @@ export interface DecisionEffectsOptions {
 }
 
 /** Counts decisions and takes limits. Synchronous unless the store has to be asked. */
-interface DecisionEffects {
+export interface DecisionEffects {
   /** Applies all effects of a final decision: those below, in their order. */
   apply<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,

@@ -104,7 +104,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       limit: rate?.limit ?? 0,
       perMs: rate?.perMs ?? 0,
       by: rate?.by ?? 'ip',
-      purpose: rate?.purpose ?? '',
+      purpose: rate?.purpose ?? noPurposes.ip,
       recentPlace: -1,
       purposes: rate?.purposes ?? noPurposes,
       upstream,
@@ -154,13 +154,13 @@ interface CompiledRoute<Upstream> extends Route<Upstream | undefined>, RouteRate
   rateLimit: RouteRate | undefined
 }
 
-const noPurposes = { account: '', key: '', ip: '' }
+const noPurposes = { account: 'route  account', key: 'route  key', ip: 'route  ip' } as const
 
 const bys = { account: 'account', key: 'key', ip: 'ip' } as const
 
 export function compileRate(routeName: string, rateLimit: RateLimit | undefined): RouteRate | undefined {
   if (!rateLimit) return undefined
-  const purposeOf = (by: RateLimit['by']) => `route ${routeName} ${by}`
+  const purposeOf = (by: RateLimit['by']) => `route ${routeName} ${by}` as const
   const purposes = { account: purposeOf('account'), key: purposeOf('key'), ip: purposeOf('ip') }
   const { limit, perMs } = rateLimit
   // One shared string for all routes, whose configs each have a copy.

@@ -1,7 +1,7 @@
 import { framingNames, NameTable } from '#http/h1/name-table.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { onlyValueOf } from '#http/request-head.ts'
-import type { Principal } from '#identity/principal.ts'
+import type { Principal } from '#identity/decision.ts'
 import { parseTraceparent, type Trace, type Tracer, traceparentOf } from '#ops/tracing/tracer.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { memoizeByObject } from '#platform/memoize.ts'

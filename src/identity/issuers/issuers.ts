@@ -1,8 +1,8 @@
 import type { Clock } from '#platform/time.ts'
 import { createIntrospection, type Introspection, type IntrospectionOutcome } from './introspection.ts'
 import type { IssuerOptions } from './issuer.ts'
+import { type KeySetFetches, openKeySetFetches } from './issuer-fetches.ts'
 import { type IssuerKeys, type IssuerKeysOptions, openIssuerKeys } from './issuer-keys.ts'
-import { type KeySetFetches, openKeySetFetches } from './key-set-fetches.ts'
 
 /** What operators see of an issuer. */
 interface IssuerState {

@@ -1,5 +1,5 @@
-import { createAuditEntryFactory } from '#accounts/audit/entry-factory.ts'
-import { createListCursor, type Page, parseListCursor } from '#accounts/cursor.ts'
+import { createAuditEntryFactory } from '#accounts/audit-log.ts'
+import { type Page, pageOf, parseListCursor } from '#accounts/list-query.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { suggest } from '#platform/text.ts'
 import type { Clock } from '#platform/time.ts'
@@ -51,13 +51,7 @@ export function createBlockedSubjects({ store, issuers, clock }: BlockedSubjects
     const position = cursor === undefined ? undefined : parseListCursor(cursor)
     const after = position && { principalId: position.id, blockedAt: position.createdAt }
     const found = await store.listBlockedSubjects({ after, limit: limit + 1 })
-    const items = found.slice(0, limit)
-    const last = items.at(-1)
-    const hasMore = found.length > limit && last !== undefined
-    return {
-      items,
-      nextCursor: hasMore ? createListCursor({ createdAt: last.blockedAt, id: last.principalId }) : undefined,
-    }
+    return pageOf(found, limit, ({ blockedAt, principalId: id }) => ({ createdAt: blockedAt, id }))
   }
 
   return (by) => {

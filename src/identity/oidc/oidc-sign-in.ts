@@ -1,5 +1,5 @@
 import type { AccountActionsOf } from '#accounts/account-actions.ts'
-import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit/entry-factory.ts'
+import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit-log.ts'
 import { type KeyOptions, makeDefaultKey, makeKey } from '#accounts/keys/make-key.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -10,10 +10,9 @@ import type { IdentityLink, PortalStore } from '#store/portal.ts'
 import type { Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { takeAuditEntry } from '../limits/failures.ts'
-import { takeOrThrow } from '../limits/limits.ts'
-import type { RateLimiter } from '../limits/rate-limiter.ts'
+import { type RateLimiter, takeOrThrow } from '../limits/rate-limiter.ts'
 import type { KnownClients, PortalSessionIds, PortalSessions, SignedIn } from '../portal/portal-sessions.ts'
-import type { KnownPerson, Person } from './person.ts'
+import type { KnownPerson, Person } from './provider.ts'
 
 /** Decides which account a person signs in to who was authenticated by an OpenID provider. */
 export interface OidcSignIn {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { createAuditEntryFactory } from '#accounts/audit/entry-factory.ts'
+import { createAuditEntryFactory } from '#accounts/audit-log.ts'
 import { clientNetwork, widerNetwork } from '#platform/addresses.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Passwords } from '#platform/secrets/passwords.ts'

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { endPairedSession } from '#accounts/account-sessions.ts'
-import { ownAuditEntry } from '#accounts/audit/entry-factory.ts'
+import { ownAuditEntry } from '#accounts/audit-log.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createPortalToken, parsePortalToken, randomText } from '#platform/secrets/key-format.ts'
 import { isSameText, type KeySource, keysOf } from '#platform/secrets/sealing.ts'
@@ -11,8 +11,7 @@ import type { AuditEntry } from '#store/audit-entry.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { type Passkey, passkeysOf } from '#store/portal-access.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
-import type { IssuedTokens } from '../tokens/issued-tokens.ts'
-import type { PortalTokens } from './portal-tokens.ts'
+import type { IssuedTokens, PortalTokens } from '../tokens/issued-tokens.ts'
 
 /** An account that is signed in to the portal, as read from the store for this request. */
 export interface Viewer {

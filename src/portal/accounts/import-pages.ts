@@ -6,7 +6,7 @@ import {
   type ImportFile,
   importMax,
   readImportFile,
-} from '#accounts/import/account-file.ts'
+} from '#accounts/import-file.ts'
 import { recordReason } from '#gateway/arrival/outcome.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'

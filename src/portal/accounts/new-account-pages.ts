@@ -1,6 +1,6 @@
 import { noPlan, similarRole } from '#accounts/account-input.ts'
 import { noKey } from '#accounts/keys/default-keys.ts'
-import { type SetupLink, tryCreateSetupLink } from '#accounts/setup-links.ts'
+import { type SetupLink, tryCreateSetupLink } from '#accounts/profile.ts'
 import { recordReason } from '#gateway/arrival/outcome.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'

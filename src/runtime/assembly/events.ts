@@ -1,17 +1,18 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { createAuditEntryFactory } from '#accounts/audit/entry-factory.ts'
+import { createAuditEntryFactory } from '#accounts/audit-log.ts'
+import { createReminderReceiver, openReminders } from '#accounts/events/announcements.ts'
+import { openDeliveries } from '#accounts/events/deliveries.ts'
 import {
   cloudEventMediaType,
   cloudEventText,
+  createTypeFilter,
+  isEventWanted,
   signatureHeaders,
   signingKeyOf,
-} from '#accounts/events/cloud-event.ts'
-import type { Receiver } from '#accounts/events/deliver-round.ts'
-import { openDeliveries } from '#accounts/events/deliveries.ts'
-import { createTypeFilter, isEventWanted } from '#accounts/events/event-types.ts'
+} from '#accounts/events/event.ts'
+import type { Receiver } from '#accounts/events/receiver.ts'
 import { createReceiverActions, type ReceiverActions } from '#accounts/events/receiver-actions.ts'
-import { createReminderReceiver, openReminders } from '#accounts/events/reminders.ts'
 import type { Config } from '#config/config.ts'
 import { openPoster } from '#http/outgoing/post-message.ts'
 import { createWorkFaultLogger } from '#ops/store-monitor.ts'

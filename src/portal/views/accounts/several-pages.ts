@@ -1,7 +1,7 @@
 import { keysCsvHeading, keysCsvLines } from '#accounts/account-data.ts'
 import { fullName } from '#accounts/account-input.ts'
 import type { CreatedAccount } from '#accounts/accounts.ts'
-import { type BadLine, importMax } from '#accounts/import/account-file.ts'
+import { type BadLine, importMax } from '#accounts/import-file.ts'
 import { card, type Html, html, icon, staticNotice } from '#platform/pages/html.ts'
 import type { Account } from '#store/accounts.ts'
 import { form, formMessage, hidden } from '../form.ts'
