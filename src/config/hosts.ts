@@ -1,5 +1,4 @@
 import { isIP } from 'node:net'
-import type { NodeAddress } from '#store/redis/client.ts'
 
 // RFC 6454 4: a scheme and an authority, followed at most by the slash of an empty path.
 const originPattern = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\\@\s,]+\/?$/i
@@ -15,17 +14,9 @@ export function parseOrigin(text: string): string | undefined {
   return url.origin === 'null' ? `${url.protocol}//${url.host.toLowerCase()}` : url.origin
 }
 
-/** `host:port` or `[address]:port`; undefined if the text is neither. */
-export function parseRedisNode(text: string): NodeAddress | undefined {
-  const [, address, name, digits] =
-    /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/@[\]{}()$|<>^]+)):(\d{1,5})$/.exec(text) ?? []
-  const host = address ?? name
-  const port = Number(digits)
-  return host !== undefined && port >= 1 && port <= 65_535 ? { host, port } : undefined
-}
-
 // RFC 1123 2.1, with the underscore that service names have, and letters of any script, which look-ups convert.
 const hostLabel = /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_-]{0,61}[\p{L}\p{M}\p{N}_])?$/u
+
 const hostLengthMax = 253
 
 /** What is wrong with a host to listen on or connect to, whose port is a separate option; undefined = nothing. */
@@ -45,4 +36,19 @@ function isHostName(text: string): boolean {
   const labels = text.replace(/\.$/, '').split('.')
   const isNumber = /^\d+$/.test(labels.at(-1) ?? '')
   return text.length <= hostLengthMax && !isNumber && labels.every((label) => hostLabel.test(label))
+}
+
+/** What keeps a text from being an http(s) origin, such as the example; undefined if it is one. */
+export function originProblem(text: string, example: string): string | undefined {
+  const url = URL.parse(text)
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
+    return `must be a URL such as ${example}`
+  }
+  // URL takes braces and the like for a name.
+  if (!/^(?:\[[\da-f:.]+\]|[\w.-]+)$/i.test(url.hostname)) {
+    return `must have a host name: letters, digits, -, _ and dots, as in ${example}`
+  }
+  if (url.username || url.password) return 'must not contain credentials'
+  if (url.pathname !== '/' || url.search || url.hash) return 'must be an origin: no path, query or fragment'
+  return undefined
 }

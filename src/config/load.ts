@@ -1,36 +1,27 @@
 import { dirname, resolve } from 'node:path'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { countOf } from '#platform/text.ts'
-import { applyOverrides } from './apply-overrides.ts'
-import { type Config, type ConfigSnapshot, resolveConfig } from './config.ts'
+import { applyOverrides, environmentOverrides, flagOverrides, createSources, type Override } from './overrides.ts'
+import { resolveConfig, type Config, type ConfigSnapshot } from './config.ts'
 import { otelOverrides } from './otel-environment.ts'
-import { environmentOverrides, flagOverrides, type Override } from './overrides.ts'
-import { formatPath, listProblems, type Path, type Problem, type Source } from './problem.ts'
-import { type ConfigFile, readConfigFile } from './read-config-file.ts'
-import { createReview } from './review.ts'
+import { formatPath, listProblems, type Path, type Problem, type Source, type Finding } from './problem.ts'
+import { readConfigFile, type ConfigFile } from './read-config-file.ts'
+import { createReview } from './schema/review.ts'
 import { reviewAccessCookie, reviewCookie, reviewCors } from './rules/browsers.ts'
-import { reviewEvents } from './rules/events.ts'
+import { reviewEvents } from './schema/events.ts'
 import { reviewIdentity, reviewKeyCarriers } from './rules/identity.ts'
 import { reviewIssuers } from './rules/issuers.ts'
-import {
-  reviewHosts,
-  reviewListen,
-  reviewNetwork,
-  reviewPorts,
-  reviewRedirect,
-  reviewTracing,
-} from './rules/listen.ts'
+import { reviewHosts, reviewListen, reviewNetwork, reviewPorts, reviewRedirect, reviewTracing } from './rules/listen.ts'
 import { reviewPortal } from './rules/portal.ts'
 import { reviewPlans, reviewRoutes } from './rules/routes.ts'
-import { reviewSecurityTxt } from './rules/security-txt.ts'
-import { reviewStore } from './rules/store.ts'
+import { reviewSecurityTxt } from './schema/security-txt.ts'
+import { reviewStore } from './schema/store.ts'
 import { reviewKeys, reviewTokens } from './rules/tokens.ts'
 import { reviewUpstreamHeaders, reviewUpstreams } from './rules/upstreams.ts'
 import type { SecretReference } from './schema/node.ts'
 import type { ConfigTree } from './schema/schema.ts'
-import { createSecretReader, type Environment, nameOfSecret } from './secrets.ts'
-import { createSources } from './sources.ts'
-import { type Finding, validate } from './validate.ts'
+import { createSecretReader, nameOfSecret, type Environment } from './secrets.ts'
+import { validate } from './validate.ts'
 import { findUnreplaced, unreplacedHintAt } from './value-hints.ts'
 
 const rules = [

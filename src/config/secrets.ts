@@ -1,14 +1,9 @@
 import { join } from 'node:path'
 import { errorMessage, hasErrorCode } from '#platform/errors/operator-error.ts'
 import { readAtMost } from '#platform/files.ts'
-import type { SecretReference } from './schema/node.ts'
+import type { SecretReference, SecretResult } from './schema/node.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
-
-/** The text that a reference points to, without the line break at its end, or why it cannot be read. */
-export type SecretResult =
-  | { readonly value: string }
-  | { readonly problem: string; readonly isMissing: boolean }
 
 /**
  * Reads each secret once, so that the text that is used is the one that was checked, even if its file has changed

@@ -2,13 +2,13 @@ import { everyOrigin } from '#gateway/arrival/cors-headers.ts'
 import { isWildcard } from '#gateway/routes/hosts.ts'
 import { parseOrigin } from '../hosts.ts'
 import type { Path } from '../problem.ts'
-import type { Review } from '../review.ts'
+import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
 
 /** The start of the names of the portal's own cookies, with or without a prefix. */
 const portalNames = /^(?:__secure-|__host-)?gatehouse-/i
 
 /** Reports a cookie that browsers would drop because it breaks the rules of its name (RFC 6265bis 4.1.3). */
-export function reviewCookie(review: Review): void {
+export function reviewCookie(review: ConfigReview): void {
   if (!review.hasValidShape(['cookie'])) return
   const { cookie } = review.tree
   reviewCookieName(review, ['cookie'], cookie)
@@ -26,7 +26,7 @@ export function isAtOrBelow(path: string, cookiePath: string): boolean {
 
 /** Reports a name that the portal may use, or whose prefix requires attributes that the section's cookie lacks. */
 function reviewCookieName(
-  review: Review,
+  review: ConfigReview,
   section: Path,
   { name, path }: { readonly name: string; readonly path: string },
 ): void {
@@ -44,7 +44,7 @@ function reviewCookieName(
 }
 
 /** Whether the cookie is Secure, or may be, because the option that decides it is itself invalid. */
-function isSecureOrUnknown({ tree, isValid }: Review): boolean {
+function isSecureOrUnknown({ tree, isValid }: ConfigReview): boolean {
   if (!isValid(['cookie', 'secure'])) return true
   const { secure } = tree.cookie
   if (secure !== 'auto') return secure
@@ -52,7 +52,7 @@ function isSecureOrUnknown({ tree, isValid }: Review): boolean {
 }
 
 /** Origins are exact, or `*` alone. */
-export function reviewCors(review: Review): void {
+export function reviewCors(review: ConfigReview): void {
   if (!review.hasValidShape(['cors', 'origins'])) return
   const seen = new Set<string>()
   for (const [index, text] of review.tree.cors.origins.entries()) {
@@ -79,12 +79,12 @@ function corsOriginProblem(text: string): string {
   return `must be ${form}: a scheme, a host, a port where it has one, and no path`
 }
 
-type RouteTree = Review['tree']['routes'][number]
+type RouteTree = ConfigTree['routes'][number]
 
 const path = ['accessCookie']
 
 /** Reports an access cookie that browsers would drop, and routes that take it but can never get it. */
-export function reviewAccessCookie(review: Review): void {
+export function reviewAccessCookie(review: ConfigReview): void {
   if (!review.hasValidShape(path) || !review.isValid([...path, 'enabled'])) return
   const { enabled } = review.tree.accessCookie
   if (enabled) reviewName(review)
@@ -94,7 +94,7 @@ export function reviewAccessCookie(review: Review): void {
   }
 }
 
-function reviewName(review: Review): void {
+function reviewName(review: ConfigReview): void {
   reviewCookieName(review, path, review.tree.accessCookie)
   if (!review.isValid([...path, 'name'])) return
   const { accessCookie, cookie } = review.tree
@@ -103,7 +103,7 @@ function reviewName(review: Review): void {
     review.report(at, `"${accessCookie.name}" is the name of the refresh cookie too`)
 }
 
-function reviewRoute(review: Review, index: number, route: RouteTree): void {
+function reviewRoute(review: ConfigReview, index: number, route: RouteTree): void {
   const at = (option: 'cookie' | 'signIn') => ['routes', index, 'browser', option]
   const { cookie, signIn } = route.browser
   if (cookie) review.check(at('cookie'), () => cookieProblem(review, index, route))
@@ -111,7 +111,7 @@ function reviewRoute(review: Review, index: number, route: RouteTree): void {
 }
 
 function cookieProblem(
-  review: Review,
+  review: ConfigReview,
   index: number,
   { auth, path: routePath }: RouteTree,
 ): string | undefined {
@@ -129,7 +129,7 @@ function cookieProblem(
 }
 
 function signInProblem(
-  review: Review,
+  review: ConfigReview,
   index: number,
   { auth, browser, host }: RouteTree,
 ): string | undefined {

@@ -1,16 +1,15 @@
 import { normalizeHost, parseAddressRange } from '#platform/addresses.ts'
-import { hostProblem } from '../hosts.ts'
+import { hostProblem, originProblem } from '../hosts.ts'
 import type { Path } from '../problem.ts'
-import type { Review } from '../review.ts'
+import type { ConfigReview } from '../schema/schema.ts'
 import { defaultOpsPort } from '../schema/listeners.ts'
 import { parsePairs } from '../units.ts'
-import { reviewCertificates, reviewTlsPair } from './certificates.ts'
-import { originProblem } from './targets.ts'
+import { reviewCertificates, reviewTlsPair } from '../schema/certificates.ts'
 
 const path = ['listen', 'tls']
 
 /** Checks that each listener has a host that it can listen on. */
-export function reviewHosts(review: Review): void {
+export function reviewHosts(review: ConfigReview): void {
   for (const section of ['listen', 'ops', 'decide'] as const) {
     const at = [section, 'host']
     review.check(at, () => {
@@ -21,7 +20,7 @@ export function reviewHosts(review: Review): void {
 }
 
 /** Checks that plain HTTP is redirected to https. */
-export function reviewRedirect(review: Review): void {
+export function reviewRedirect(review: ConfigReview): void {
   const at = ['listen', 'redirect']
   if (!review.hasValidShape(['listen']) || !review.isValid(at)) return
   const { tls, redirect } = review.tree.listen
@@ -30,7 +29,7 @@ export function reviewRedirect(review: Review): void {
 }
 
 /** Checks that each listener has an address of its own, as two listeners cannot share a port. */
-export function reviewPorts(review: Review): void {
+export function reviewPorts(review: ConfigReview): void {
   const listeners = listenersOf(review)
   for (const [index, own] of listeners.entries()) {
     for (const other of listeners.slice(0, index)) {
@@ -53,7 +52,7 @@ interface Listener {
 }
 
 /** Those whose options are valid. */
-function listenersOf({ tree, isValid }: Review): readonly Listener[] {
+function listenersOf({ tree, isValid }: ConfigReview): readonly Listener[] {
   const { ops, decide } = tree
   const hasAddress = (section: string) => isValid([section, 'host']) && isValid([section, 'port'])
   const listen = hasAddress('listen') ? tree.listen : undefined
@@ -74,7 +73,7 @@ function overlap(one: string, other: string): boolean {
 }
 
 /** Checks that the certificate of the listener can be used. */
-export function reviewListen(review: Review): void {
+export function reviewListen(review: ConfigReview): void {
   if (!review.hasValidShape(path)) return
   const { tls } = review.tree.listen
   if (!tls) return
@@ -83,7 +82,7 @@ export function reviewListen(review: Review): void {
 }
 
 /** Checks that publicUrl is an origin, and that trusted proxies are addresses or ranges. */
-export function reviewNetwork(review: Review): void {
+export function reviewNetwork(review: ConfigReview): void {
   review.check(['publicUrl'], () => originProblem(review.tree.publicUrl, 'https://api.example.com'))
   if (!review.hasValidShape(['trustedProxies'])) return
   for (const [index, range] of review.tree.trustedProxies.entries()) {
@@ -96,7 +95,7 @@ export function reviewNetwork(review: Review): void {
 }
 
 /** Checks that the collector's endpoint is a URL to which a path can be added. */
-export function reviewTracing(review: Review): void {
+export function reviewTracing(review: ConfigReview): void {
   const { tracing } = review.tree
   reviewTraceHeaders(review)
   if (tracing) review.check(['tracing', 'otlp', 'endpoint'], () => endpointProblem(tracing.otlp.endpoint))
@@ -110,7 +109,7 @@ function endpointProblem(text: string): string | undefined {
   return url.search || url.hash ? 'must have no query or fragment: /v1/traces is added to it' : undefined
 }
 
-function reviewTraceHeaders(review: Review): void {
+function reviewTraceHeaders(review: ConfigReview): void {
   const path = ['tracing', 'otlp', 'headers']
   const reference = review.isValid(path) ? review.tree.tracing?.otlp.headers : undefined
   if (!reference) return

@@ -1,19 +1,16 @@
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
-import {
-  contrastMin,
-  contrastOn,
-  imageKindOf,
-  logoBytesMax,
-  readableOn,
-  type Theme,
-} from '#portal/branding.ts'
+import { contrastMin, contrastOn, imageKindOf, logoBytesMax, readableOn, type Theme } from '#portal/branding.ts'
 import { hostProblem } from '../hosts.ts'
-import type { Review } from '../review.ts'
-import { reviewCertificates } from './certificates.ts'
-import { reviewOidc } from './oidc.ts'
+import type { ConfigReview } from '../schema/schema.ts'
+import { reviewCertificates } from '../schema/certificates.ts'
+import { findFieldErrors } from '#accounts/account-input.ts'
+import { formatPath, type Path } from '../problem.ts'
+import { noProvision } from '../schema/portal.ts'
+import type { ConfigTree } from '../schema/schema.ts'
+import { issuerUrlProblem } from './issuers.ts'
 
 /** Checks that the portal path does not overlap with other own paths, and that the mail options are consistent. */
-export function reviewPortal(review: Review): void {
+export function reviewPortal(review: ConfigReview): void {
   if (review.isValid(['portal', 'path'])) {
     const { path } = review.tree.portal
     const isPlain = parseRequestTarget(path)?.path === path
@@ -30,7 +27,7 @@ export function reviewPortal(review: Review): void {
 }
 
 /** A host of the portal's own has nothing else: neither routes nor the origin that clients of the API use. */
-function reviewHost(review: Review): void {
+function reviewHost(review: ConfigReview): void {
   if (!review.isValid(['portal', 'host'])) return
   const host = review.tree.portal.host?.toLowerCase()
   if (host === undefined) return
@@ -44,7 +41,7 @@ function reviewHost(review: Review): void {
   }
 }
 
-function reviewLogo(review: Review): void {
+function reviewLogo(review: ConfigReview): void {
   const path = ['portal', 'branding', 'logo']
   if (!review.isValid(path)) return
   const { logo } = review.tree.portal.branding
@@ -56,7 +53,7 @@ function reviewLogo(review: Review): void {
   else if (!imageKindOf(bytes)) review.report([...path, 'file'], 'is not an SVG, PNG, JPEG or WebP image')
 }
 
-function reviewColors(review: Review): void {
+function reviewColors(review: ConfigReview): void {
   const reviewColor = (name: 'color' | 'darkColor', theme: Theme) => {
     const path = ['portal', 'branding', name]
     if (!review.isValid(path)) return
@@ -75,7 +72,7 @@ function reviewColors(review: Review): void {
   reviewColor('darkColor', 'dark')
 }
 
-function reviewMail(review: Review): void {
+function reviewMail(review: ConfigReview): void {
   const { mail } = review.tree
   if (!mail || !review.hasValidShape(['mail'])) return
   const isValid = (...fields: readonly string[]) => review.isValid(['mail', ...fields])
@@ -94,4 +91,60 @@ function reviewMail(review: Review): void {
 function isReserved(path: string): boolean {
   const isAtOrBelow = (one: string, other: string) => `${one}/`.startsWith(`${other}/`)
   return ['/api/v1', '/.well-known'].some((own) => isAtOrBelow(path, own) || isAtOrBelow(own, path))
+}
+
+type ProviderTree = Extract<ConfigTree['portal']['oidc'], readonly unknown[]>[number]
+
+/** The OpenID providers of the portal, each with its path: of the map, or in the list. */
+export function oidcProviders({
+  portal: { oidc },
+}: Pick<ConfigTree, 'portal'>): readonly (readonly [Path, ProviderTree])[] {
+  const path = ['portal', 'oidc']
+  const isList = Array.isArray(oidc)
+  return [oidc].flat().map((provider, index) => [isList ? [...path, index] : path, provider])
+}
+
+/** Checks how people sign in to the portal at OpenID providers. */
+function reviewOidc(review: ConfigReview): void {
+  if (!review.hasValidShape(['portal', 'oidc'])) return
+  const providers = oidcProviders(review.tree).filter(([path]) => review.hasValidShape(path))
+  for (const [path, provider] of providers) reviewProvider(review, path, provider)
+  for (const option of ['name', 'issuer', 'label'] as const) reviewDuplicates(review, providers, option)
+}
+
+/** What tells providers apart: for the gateway, for accounts, and for people. */
+function reviewDuplicates(
+  review: ConfigReview,
+  providers: readonly (readonly [Path, ProviderTree])[],
+  option: 'name' | 'issuer' | 'label',
+): void {
+  const seen = new Map<string | undefined, Path>()
+  for (const [path, { [option]: value }] of providers) {
+    const before = seen.get(value)
+    seen.set(value, path)
+    if (!before || !review.isValid([...path, option])) continue
+    const other = formatPath(before)
+    if (value === undefined)
+      review.report([...path, option], `is missing here and in ${other}: only one provider may have no name`)
+    else review.report([...path, option], `is the same as in ${other}: it must differ for each provider`)
+  }
+}
+
+function reviewProvider(
+  review: ConfigReview,
+  path: Path,
+  { issuer, clientSecret, provision, scopes }: ProviderTree,
+): void {
+  const isValid = (field: string) => review.isValid([...path, field])
+  review.check([...path, 'issuer'], () => issuerUrlProblem(issuer))
+  if (clientSecret && isValid('clientSecret')) review.secret([...path, 'clientSecret'], clientSecret)
+  if (isValid('provision') && provision !== noProvision) {
+    for (const { message } of findFieldErrors({ role: provision }))
+      review.report([...path, 'provision'], `${message}, or none`)
+  }
+  if (isValid('scopes') && !scopes.includes('openid'))
+    review.report(
+      [...path, 'scopes'],
+      'must include openid: without it, the provider does not say who signs in',
+    )
 }

@@ -1,13 +1,13 @@
 import { foldHeaderName } from '#platform/text.ts'
-import type { Review } from '../review.ts'
+import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
 import { identityHeaders } from './identity.ts'
 import { reservedInResponses } from './reserved-fields.ts'
 import { reviewValues } from './upstreams.ts'
 
-type RouteTree = Review['tree']['routes'][number]
+type RouteTree = ConfigTree['routes'][number]
 
 /** Checks that response headers are the operator's to set or remove, and that their values can be sent. */
-export function reviewResponseHeaders(review: Review, index: number, { responseHeaders }: RouteTree): void {
+export function reviewResponseHeaders(review: ConfigReview, index: number, { responseHeaders }: RouteTree): void {
   const path = ['routes', index, 'responseHeaders']
   if (!['set', 'remove'].every((part) => review.hasValidShape([...path, part]))) return
   const { set, remove } = responseHeaders
@@ -24,7 +24,7 @@ export function reviewResponseHeaders(review: Review, index: number, { responseH
   reviewValues(review, [...path, 'set'], set)
 }
 
-function nameProblem(review: Review, name: string, isSet: boolean): string | undefined {
+function nameProblem(review: ConfigReview, name: string, isSet: boolean): string | undefined {
   const folded = foldHeaderName(name)
   if (folded.startsWith('accesscontrol') && review.isValid(['cors']) && review.tree.cors.origins.length > 0)
     return 'is decided by cors.origins'

@@ -1,15 +1,15 @@
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import { METHODS } from '#platform/http.ts'
 import { didYouMean } from '#platform/text.ts'
-import type { Review } from '../review.ts'
+import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
 
-type RouteTree = Review['tree']['routes'][number]
+type RouteTree = ConfigTree['routes'][number]
 
 const neverProxied = new Set(['CONNECT', 'TRACE'])
 const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.(?!\.))?[A-Za-z0-9._-]*[A-Za-z0-9_-])$/
 
 /** Checks what requests a route matches. */
-export function reviewMatch(review: Review, index: number, route: RouteTree): void {
+export function reviewMatch(review: ConfigReview, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
   review.check(at('path'), () => pathProblem(route.path))
   review.check(at('host'), () => (route.host === undefined ? undefined : hostProblem(route.host)))
@@ -27,7 +27,7 @@ function hostProblem(host: string): string | undefined {
 }
 
 /** What the backend gets must be a path that no server reads as another. */
-export function reviewRewrite(review: Review, index: number, { rewrite, stripPrefix }: RouteTree): void {
+export function reviewRewrite(review: ConfigReview, index: number, { rewrite, stripPrefix }: RouteTree): void {
   const path = ['routes', index, 'rewrite']
   if (rewrite === undefined || !review.isValid(path)) return
   const problem = /\*|\$[0-9{]|\/:|[{}]/.test(rewrite)

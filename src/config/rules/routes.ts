@@ -3,15 +3,15 @@ import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
 import { didYouMean, foldHeaderName } from '#platform/text.ts'
 import { listedMax } from '../problem.ts'
-import type { Review } from '../review.ts'
+import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
 import { reservedHeaders } from './identity.ts'
 import { reviewResponseHeaders } from './response-headers.ts'
 import { pathProblem, reviewMatch, reviewRewrite } from './route-paths.ts'
 
-type RouteTree = Review['tree']['routes'][number]
+type RouteTree = ConfigTree['routes'][number]
 
 /** Checks that each route is valid by itself, and that no two match the same request. */
-export function reviewRoutes(review: Review): void {
+export function reviewRoutes(review: ConfigReview): void {
   if (!review.hasValidShape(['routes'])) return
   const routes = [...review.tree.routes.entries()].filter(([index]) =>
     review.hasValidShape(['routes', index]),
@@ -37,7 +37,7 @@ export function reviewRoutes(review: Review): void {
   reviewOverlaps(review, routes)
 }
 
-function reviewUpstreamNames(review: Review, routes: readonly [number, RouteTree][]): void {
+function reviewUpstreamNames(review: ConfigReview, routes: readonly [number, RouteTree][]): void {
   if (!review.hasValidShape(['upstreams'])) return
   const names = Object.keys(review.tree.upstreams)
   let unknown = 0
@@ -52,7 +52,7 @@ function reviewUpstreamNames(review: Review, routes: readonly [number, RouteTree
 }
 
 /** A WebSocket is handed over as a socket, and an HTTP/2 stream is not one. */
-function reviewWebSocket(review: Review, index: number, { upstream = '', websocket }: RouteTree): void {
+function reviewWebSocket(review: ConfigReview, index: number, { upstream = '', websocket }: RouteTree): void {
   const path = ['routes', index, 'websocket']
   if (!websocket || !review.isValid(path) || !review.isValid(['upstreams', upstream])) return
   if (review.tree.upstreams[upstream]?.protocol !== 'http2') return
@@ -60,7 +60,7 @@ function reviewWebSocket(review: Review, index: number, { upstream = '', websock
 }
 
 /** Without one only another proxy can forward its requests, by rules of its own. */
-function reviewMissingUpstream(review: Review, index: number, route: RouteTree): void {
+function reviewMissingUpstream(review: ConfigReview, index: number, route: RouteTree): void {
   const { upstream, auth, stripPrefix, rewrite, responseHeaders } = route
   if (upstream !== undefined || auth === 'deny') return
   const { set, remove } = responseHeaders
@@ -81,7 +81,7 @@ function reviewMissingUpstream(review: Review, index: number, route: RouteTree):
         )
 }
 
-function reviewAccess(review: Review, index: number, route: RouteTree): void {
+function reviewAccess(review: ConfigReview, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
   const { auth } = route
   if (!review.isValid(at('auth')) || (auth !== 'none' && auth !== 'optional' && auth !== 'deny')) return
@@ -93,7 +93,7 @@ function reviewAccess(review: Review, index: number, route: RouteTree): void {
 }
 
 /** If Authorization belongs to the backend, callers need another place for their credential. */
-function reviewAuthorization(review: Review, index: number, route: RouteTree): void {
+function reviewAuthorization(review: ConfigReview, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
   const { auth, authorization, issuers, browser } = route
   const isKnown = ['auth', 'authorization'].every((field) => review.isValid(at(field)))
@@ -116,7 +116,7 @@ function reviewAuthorization(review: Review, index: number, route: RouteTree): v
 }
 
 /** The field is removed from every response, so it must not be one that clients need. */
-function reviewCostHeader(review: Review, index: number, { costHeader }: RouteTree): void {
+function reviewCostHeader(review: ConfigReview, index: number, { costHeader }: RouteTree): void {
   const path = ['routes', index, 'costHeader']
   if (costHeader === undefined || !review.isValid(path)) return
   const normalized = foldHeaderName(costHeader)
@@ -126,7 +126,7 @@ function reviewCostHeader(review: Review, index: number, { costHeader }: RouteTr
 }
 
 /** A number would otherwise be multiplied by one of two factors. */
-function reviewCostField(review: Review, index: number, { costField }: RouteTree): void {
+function reviewCostField(review: ConfigReview, index: number, { costField }: RouteTree): void {
   const path = ['routes', index, 'costField']
   if (costField === undefined || !review.isValid(path)) return
   const names = typeof costField === 'string' ? [costField] : Object.keys(costField)
@@ -136,13 +136,13 @@ function reviewCostField(review: Review, index: number, { costField }: RouteTree
 }
 
 /** Usage that nobody reads would only hold bodies up. */
-function reviewIncludeUsage(review: Review, index: number, { includeUsage, costField }: RouteTree): void {
+function reviewIncludeUsage(review: ConfigReview, index: number, { includeUsage, costField }: RouteTree): void {
   const path = ['routes', index, 'includeUsage']
   if (!includeUsage || costField !== undefined || !review.isValid(path)) return
   review.report(path, 'needs a costField, which says where in the response the usage is', 'key')
 }
 
-function reviewQuotaCounts(review: Review, index: number, route: RouteTree): void {
+function reviewQuotaCounts(review: ConfigReview, index: number, route: RouteTree): void {
   const path = ['routes', index, 'quotaCounts']
   const { quotaCounts, costField, costHeader } = route
   if (quotaCounts === 'requests' || !review.isValid(path)) return
@@ -167,7 +167,7 @@ const reservedResponseHeaders = new Set([
   'wwwauthenticate',
 ])
 
-function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]): void {
+function reviewOverlaps(review: ConfigReview, routes: readonly [number, RouteTree][]): void {
   const valid = routes.filter(
     ([index, route]) =>
       review.isValid(['routes', index, 'path']) &&
@@ -199,7 +199,7 @@ function matchKeysOf({ host, path, methods }: RouteTree): readonly string[] {
 }
 
 /** Checks that each plan limits something, and can be assigned to an account. */
-export function reviewPlans(review: Review): void {
+export function reviewPlans(review: ConfigReview): void {
   if (!review.hasValidShape(['plans'])) return
   for (const [name, plan] of Object.entries(review.tree.plans)) {
     const path = ['plans', name]

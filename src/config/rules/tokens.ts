@@ -1,12 +1,12 @@
 import { type KeyMaterial, parseKeyMaterial } from '#identity/tokens/key-material.ts'
 import { parseSealingKeys } from '#platform/secrets/sealing-key.ts'
 import type { Path } from '../problem.ts'
-import type { Review } from '../review.ts'
+import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
 
-type KeyTree = Review['tree']['tokens']['keys'][number]
+type KeyTree = ConfigTree['tokens']['keys'][number]
 
 /** Checks keys from files: exactly one signs, each is valid, and none is too weak. */
-export function reviewTokens(review: Review): void {
+export function reviewTokens(review: ConfigReview): void {
   reviewFeed(review)
   const path = ['tokens', 'keys']
   if (!review.hasValidShape(path)) return
@@ -25,7 +25,7 @@ export function reviewTokens(review: Review): void {
 }
 
 /** With HS256 there is no public key by which a reader could tell its events from forged ones. */
-function reviewFeed({ tree, isValid, report }: Review): void {
+function reviewFeed({ tree, isValid, report }: ConfigReview): void {
   const path = ['tokens', 'revocationFeed', 'enabled']
   if (!isValid(['tokens', 'algorithm']) || !isValid(path)) return
   if (tree.tokens.revocationFeed.enabled && tree.tokens.algorithm === 'HS256')
@@ -33,7 +33,7 @@ function reviewFeed({ tree, isValid, report }: Review): void {
 }
 
 /** Checks that a key has the half that its use needs, and that its halves can be read and belong together. */
-function reviewMaterial(review: Review, at: Path, key: KeyTree): void {
+function reviewMaterial(review: ConfigReview, at: Path, key: KeyTree): void {
   if (key.use === 'sign' && !key.private) {
     review.report([...at, 'private'], 'is missing: this key signs')
     return
@@ -53,7 +53,7 @@ function isSameKey(one: KeyMaterial, other: KeyMaterial): boolean {
 
 /** undefined if the key lacks this half, or it has been reported. */
 function readHalf(
-  review: Review,
+  review: ConfigReview,
   at: Path,
   key: KeyTree,
   half: 'private' | 'public',
@@ -78,7 +78,7 @@ function readHalf(
 const creationHint = 'create one with: openssl rand -base64 32'
 
 /** Checks that an existing sealing key is valid. It is only created with SQLite, which has a single instance. */
-export function reviewKeys(review: Review): void {
+export function reviewKeys(review: ConfigReview): void {
   const path = ['keys', 'sealingKey']
   if (!review.isValid(path) || !review.isValid(['store', 'driver'])) return
   const { sealingKey } = review.tree.keys

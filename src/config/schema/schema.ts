@@ -3,6 +3,7 @@ import { certificateFields } from '#gateway/gate/possession.ts'
 import { parseAddressRange } from '#platform/addresses.ts'
 import { parseOrigin } from '../hosts.ts'
 import type { Path } from '../problem.ts'
+import type { Review } from './review.ts'
 import { durationPattern, parsePairs, sizePattern } from '../units.ts'
 import { identity, keys, plans } from './accounts.ts'
 import { events } from './events.ts'
@@ -164,6 +165,9 @@ export const configSchema: typeof config = { title: 'Gatehouse config', ...confi
 
 /** The config as written, with every default filled in. */
 export type ConfigTree = ValueOf<typeof configSchema>
+
+/** The review of a whole config, for rules that span sections. */
+export type ConfigReview = Review<ConfigTree>
 
 /** The schema of the option at a path; undefined if there is none. */
 export function schemaAt(path: Path): SchemaNode | undefined {

@@ -2,7 +2,7 @@ import { defaultRole, knownRoles, similarRole } from '#accounts/account-input.ts
 import { anyText, isSecureUrl, plainSpelling } from '#identity/issuers/issuer.ts'
 import { adminRole } from '#store/accounts.ts'
 import type { Warning } from '../problem.ts'
-import { oidcProviders } from '../rules/oidc.ts'
+import { oidcProviders } from '../rules/portal.ts'
 import { noProvision } from '../schema/portal.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 
