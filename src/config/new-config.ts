@@ -1,6 +1,6 @@
-import { basename, dirname, resolve, join } from 'node:path'
-import { stringify } from 'yaml'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { stringify } from 'yaml'
 import { isBinary, readProgramFile } from '#platform/package.ts'
 import type { ConfigInput } from './load.ts'
 import { shippedConfig } from './read-config-file.ts'

@@ -1,11 +1,21 @@
 import { parseDocument } from 'yaml'
 import { isRecord } from '#platform/json.ts'
-import { valueAt, formatPath, formatSource, isPathPrefix, type Path, type Source, type Warning, type Problem, type Finding } from './problem.ts'
+import {
+  type Finding,
+  formatPath,
+  formatSource,
+  isPathPrefix,
+  type Path,
+  type Problem,
+  type Source,
+  valueAt,
+  type Warning,
+} from './problem.ts'
+import type { ConfigFile } from './read-config-file.ts'
 import type { SchemaNode } from './schema/node.ts'
-import { childSchema, configSchema, isList, schemaAt, type ConfigTree } from './schema/schema.ts'
+import { type ConfigTree, childSchema, configSchema, isList, schemaAt } from './schema/schema.ts'
 import type { Environment } from './secrets.ts'
 import { readTree } from './tree.ts'
-import type { ConfigFile } from './read-config-file.ts'
 
 /** One option set outside the file. */
 export interface Override {

@@ -2,6 +2,7 @@ import { secondTargetNames } from '#gateway/arrival/second-target-fields.ts'
 import { identityNames } from '#gateway/forward/header-rules.ts'
 import { carrierWords } from '#identity/keys/carriers.ts'
 import { oldKeyPrefixes, secretPrefixes } from '#platform/secrets/key-format.ts'
+import { parseSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import type { ConfigReview } from '../schema/schema.ts'
 
@@ -107,6 +108,7 @@ const ordinaryHeaders = new Set([
   'xrequestedwith',
   'xrewriteurl',
 ])
+
 /** Prefixes of further common headers. */
 const ordinaryPrefixes = ['accept-', 'access-control-', 'content-', 'if-', 'sec-', 'x-forwarded-']
 
@@ -171,4 +173,20 @@ function reviewPrefix(review: ConfigReview): void {
   const { prefix } = review.tree.keys
   if (takenPrefixes.has(prefix))
     review.report(path, `"${prefix}" is the prefix of another kind of credential: choose another`)
+}
+
+const creationHint = 'create one with: openssl rand -base64 32'
+
+/** Checks that an existing sealing key is valid. It is only created with SQLite, which has a single instance. */
+export function reviewKeys(review: ConfigReview): void {
+  const path = ['keys', 'sealingKey']
+  if (!review.isValid(path) || !review.isValid(['store', 'driver'])) return
+  const { sealingKey } = review.tree.keys
+  const isMadeAtStart = review.tree.store.driver === 'sqlite' && sealingKey.file !== undefined
+  const text = isMadeAtStart
+    ? review.secretIfPresent(path, sealingKey)
+    : review.secret(path, sealingKey, sealingKey.file === undefined ? undefined : creationHint)
+  if (text !== undefined && !parseSealingKeys(text)) {
+    review.report(path, `is not a sealing key: it must be 32 bytes in base64 or hexadecimal; ${creationHint}`)
+  }
 }

@@ -90,7 +90,11 @@ function reviewKeySource(review: ConfigReview, path: Path, { jwks, algorithms }:
 }
 
 /** Its URL may be http:// in a network of one's own, of which `check` warns. */
-function reviewIntrospection(review: ConfigReview, at: Path, { introspection, jwks, ...issuer }: IssuerTree): void {
+function reviewIntrospection(
+  review: ConfigReview,
+  at: Path,
+  { introspection, jwks, ...issuer }: IssuerTree,
+): void {
   if (introspection === undefined) return
   const path = [...at, 'introspection']
   const url = URL.parse(introspection.url)

@@ -1,12 +1,18 @@
-import { parseRequestTarget } from '#gateway/routes/request-target.ts'
-import { contrastMin, contrastOn, imageKindOf, logoBytesMax, readableOn, type Theme } from '#portal/branding.ts'
-import { hostProblem } from '../hosts.ts'
-import type { ConfigReview } from '../schema/schema.ts'
-import { reviewCertificates } from '../schema/certificates.ts'
 import { findFieldErrors } from '#accounts/account-input.ts'
+import { parseRequestTarget } from '#gateway/routes/request-target.ts'
+import {
+  contrastMin,
+  contrastOn,
+  imageKindOf,
+  logoBytesMax,
+  readableOn,
+  type Theme,
+} from '#portal/branding.ts'
+import { hostProblem } from '../hosts.ts'
 import { formatPath, type Path } from '../problem.ts'
+import { reviewCertificates } from '../schema/certificates.ts'
 import { noProvision } from '../schema/portal.ts'
-import type { ConfigTree } from '../schema/schema.ts'
+import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
 import { issuerUrlProblem } from './issuers.ts'
 
 /** Checks that the portal path does not overlap with other own paths, and that the mail options are consistent. */

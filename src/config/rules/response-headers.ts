@@ -7,7 +7,11 @@ import { reviewValues } from './upstreams.ts'
 type RouteTree = ConfigTree['routes'][number]
 
 /** Checks that response headers are the operator's to set or remove, and that their values can be sent. */
-export function reviewResponseHeaders(review: ConfigReview, index: number, { responseHeaders }: RouteTree): void {
+export function reviewResponseHeaders(
+  review: ConfigReview,
+  index: number,
+  { responseHeaders }: RouteTree,
+): void {
   const path = ['routes', index, 'responseHeaders']
   if (!['set', 'remove'].every((part) => review.hasValidShape([...path, part]))) return
   const { set, remove } = responseHeaders

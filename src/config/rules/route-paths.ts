@@ -27,7 +27,11 @@ function hostProblem(host: string): string | undefined {
 }
 
 /** What the backend gets must be a path that no server reads as another. */
-export function reviewRewrite(review: ConfigReview, index: number, { rewrite, stripPrefix }: RouteTree): void {
+export function reviewRewrite(
+  review: ConfigReview,
+  index: number,
+  { rewrite, stripPrefix }: RouteTree,
+): void {
   const path = ['routes', index, 'rewrite']
   if (rewrite === undefined || !review.isValid(path)) return
   const problem = /\*|\$[0-9{]|\/:|[{}]/.test(rewrite)

@@ -136,7 +136,11 @@ function reviewCostField(review: ConfigReview, index: number, { costField }: Rou
 }
 
 /** Usage that nobody reads would only hold bodies up. */
-function reviewIncludeUsage(review: ConfigReview, index: number, { includeUsage, costField }: RouteTree): void {
+function reviewIncludeUsage(
+  review: ConfigReview,
+  index: number,
+  { includeUsage, costField }: RouteTree,
+): void {
   const path = ['routes', index, 'includeUsage']
   if (!includeUsage || costField !== undefined || !review.isValid(path)) return
   review.report(path, 'needs a costField, which says where in the response the usage is', 'key')

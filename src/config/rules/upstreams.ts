@@ -1,14 +1,14 @@
-import { foldHeaderName } from '#platform/text.ts'
-import type { Path } from '../problem.ts'
-import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
-import type { SecretReference } from '../schema/node.ts'
-import { reviewCertificates, reviewTlsPair } from '../schema/certificates.ts'
-import { identityHeaders } from './identity.ts'
-import { reservedInRequests } from './reserved-fields.ts'
 import { isIP } from 'node:net'
 import { isPlainPath } from '#gateway/forward/stripped-prefix.ts'
+import { foldHeaderName } from '#platform/text.ts'
 import { hostProblem, originProblem } from '../hosts.ts'
+import type { Path } from '../problem.ts'
+import { reviewCertificates, reviewTlsPair } from '../schema/certificates.ts'
+import type { SecretReference } from '../schema/node.ts'
+import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
 import { unixPrefix } from '../schema/upstream.ts'
+import { identityHeaders } from './identity.ts'
+import { reservedInRequests } from './reserved-fields.ts'
 
 /** Checks where targets are, that certificates can be read, and what health checks ask. */
 export function reviewUpstreams(review: ConfigReview): void {

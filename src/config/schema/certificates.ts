@@ -1,8 +1,8 @@
-import type { Path } from '../problem.ts'
-import type { Review } from './review.ts'
-import type { SecretReference } from './node.ts'
-import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
+import type { Path } from '../problem.ts'
+import type { SecretReference } from './node.ts'
+import type { Review } from './review.ts'
 
 /**
  * Checks that `cert` is a certificate, and `key` the key that belongs to it.
@@ -31,7 +31,11 @@ export function reviewTlsPair(
 }
 
 /** Reports certificates that cannot be read as PEM. */
-export function reviewCertificates(review: Review<unknown>, path: Path, reference: SecretReference | undefined): void {
+export function reviewCertificates(
+  review: Review<unknown>,
+  path: Path,
+  reference: SecretReference | undefined,
+): void {
   if (reference === undefined) return
   review.check(path, () => {
     const pem = review.secret(path, reference)

@@ -1,8 +1,8 @@
-import type { ValueOf } from './node.ts'
-import { flag, item, list, secret, text } from './fields.ts'
 import { secretBytes, signingKeyOf } from '#accounts/events/cloud-event.ts'
 import { allEventTypes, isTypePattern } from '#accounts/events/event-types.ts'
 import { didYouMean } from '#platform/text.ts'
+import { flag, item, list, secret, text } from './fields.ts'
+import type { ValueOf } from './node.ts'
 import type { Review } from './review.ts'
 
 export const events = list(

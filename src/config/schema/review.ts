@@ -1,5 +1,5 @@
 import { isRecord } from '#platform/json.ts'
-import { valueAt, type Path, type Finding } from '../problem.ts'
+import { type Finding, type Path, valueAt } from '../problem.ts'
 import type { SecretReference, SecretResult } from './node.ts'
 
 /**

@@ -1,11 +1,23 @@
 import { scopePattern } from '#accounts/keys/input.ts'
 import { createResponseHeaders } from '#gateway/routes/response-fields.ts'
-import { choice, duration, flag, headerNamePattern, item, list, named, namePattern, rate, section, size, text, either } from './fields.ts'
-import { convertResolved, optional, renamed, convert, type Field } from './node.ts'
 import type { CostTerm } from '#gateway/routes/route.ts'
-
-/** Header fields that are set, or removed. */
-const responseHeadersMax = 64
+import {
+  choice,
+  duration,
+  either,
+  flag,
+  headerChanges,
+  headerName,
+  item,
+  list,
+  named,
+  namePattern,
+  rate,
+  section,
+  size,
+  text,
+} from './fields.ts'
+import { convert, convertResolved, type Field, optional, renamed } from './node.ts'
 
 const costPath = '[A-Za-z0-9_-]{1,64}(?:\\.[A-Za-z0-9_-]{1,64}){0,7}'
 
@@ -110,26 +122,17 @@ export const route = convertResolved(
       }),
     ),
     responseHeaders: convertResolved(
-      section('Changes to the header fields of responses of the backend.', {
-        set: named(
-          text({
-            description:
-              'The value of a field by its name: visible ASCII, at most 8,192 characters. It replaces all fields of the backend with that name.',
-          }),
-          {
-            default: {},
-            maxProperties: responseHeadersMax,
-            description:
-              'Fields set in every final response of the backend: at most 64, and 16,384 characters together. Responses of the gateway itself, such as refusals, do not have them.',
-          },
-          headerNamePattern,
-        ),
-        remove: list(text({ pattern: headerNamePattern, description: 'The name of a header.' }), {
-          default: [],
-          maxItems: responseHeadersMax,
-          description: 'Fields and trailer fields of the backend that clients do not get.',
+      headerChanges(
+        text({
+          description:
+            'The value of a field by its name: visible ASCII, at most 8,192 characters. It replaces all fields of the backend with that name.',
         }),
-      }),
+        {
+          description: 'Changes to the header fields of responses of the backend.',
+          set: 'Fields set in every final response of the backend: at most 64, and 16,384 characters together. Responses of the gateway itself, such as refusals, do not have them.',
+          remove: 'Fields and trailer fields of the backend that clients do not get.',
+        },
+      ),
       ({ set, remove }) => createResponseHeaders(set, remove),
     ),
     destination: choice(['forwarded', 'public', 'target'], {
@@ -177,8 +180,7 @@ export const route = convertResolved(
       }),
     ),
     costHeader: optional(
-      text({
-        pattern: headerNamePattern,
+      headerName({
         description:
           'Response field that says how many units a request used, a whole number up to 1000000000: it is counted as usage, and removed. Absent, or without such a field, a request is one unit.',
       }),

@@ -1,7 +1,7 @@
-import { item, list, text } from './fields.ts'
-import { type ValueOf, convertResolved, optional } from './node.ts'
 import { isDay } from '#platform/time.ts'
 import type { Path } from '../problem.ts'
+import { item, list, text } from './fields.ts'
+import { convertResolved, optional, type ValueOf } from './node.ts'
 import type { Review } from './review.ts'
 
 const uri = (description: string) => text({ pattern: '^[!-~]+$', description })

@@ -1,10 +1,30 @@
 import type { StoreOptions } from '#store/open.ts'
-import type { RedisTopology, NodeAddress } from '#store/redis/client.ts'
-import { choice, duration, either, exactly, integer, item, list, secret, section, text, tlsTrust } from './fields.ts'
-import { type ValueOf, convert, convertResolved, optional, renamed, type ResolvedOf, type SecretReference } from './node.ts'
+import type { NodeAddress, RedisTopology } from '#store/redis/client.ts'
 import type { Path } from '../problem.ts'
-import type { Review } from './review.ts'
 import { reviewCertificates } from './certificates.ts'
+import {
+  choice,
+  duration,
+  either,
+  exactly,
+  integer,
+  item,
+  list,
+  secret,
+  section,
+  text,
+  tlsTrust,
+} from './fields.ts'
+import {
+  convert,
+  convertResolved,
+  optional,
+  type ResolvedOf,
+  renamed,
+  type SecretReference,
+  type ValueOf,
+} from './node.ts'
+import type { Review } from './review.ts'
 
 const nodes = (description: string) =>
   convert(list(text({ description: 'host:port' }), { minItems: 1, description }), (texts) =>

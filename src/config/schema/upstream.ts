@@ -1,5 +1,19 @@
 import { createUpstreamHeaders } from '#http/upstream/upstream-config.ts'
-import { choice, duration, either, headerNamePattern, integer, item, list, named, publicPem, secret, section, text, tlsTrust } from './fields.ts'
+import {
+  choice,
+  duration,
+  either,
+  headerChanges,
+  integer,
+  item,
+  list,
+  named,
+  publicPem,
+  secret,
+  section,
+  text,
+  tlsTrust,
+} from './fields.ts'
 import { convert, convertResolved, optional, renamed } from './node.ts'
 
 const active = convertResolved(
@@ -82,9 +96,6 @@ const health = section('Which targets get requests.', {
   active: optional(active),
   passive: optional(passive),
 })
-
-/** The maximum number of header fields to set or to remove. */
-const headersMax = 64
 
 /** Before the path of a Unix socket. */
 export const unixPrefix = 'unix:'
@@ -182,36 +193,28 @@ export const upstream = convertResolved(
       }),
     ),
     headers: convertResolved(
-      section('Changes to the header fields of requests for the backend.', {
-        set: named(
-          convert(
-            either(
-              text({ description: 'The value.' }),
-              secret({ description: 'The whole value, such as `Bearer …`; a reload reads it again.' }),
-              {
-                description:
-                  'The value of a field by its name: visible ASCII, at most 8,192 characters; as text, or as a secret, which is never shown. It replaces all fields of the client with that name; only letters and digits of names are compared. Health checks get it too.',
-              },
-            ),
-            (value, lookup) =>
-              typeof value === 'string'
-                ? { value, isSecret: false }
-                : { value: lookup.secret(value), isSecret: true },
+      headerChanges(
+        convert(
+          either(
+            text({ description: 'The value.' }),
+            secret({ description: 'The whole value, such as `Bearer …`; a reload reads it again.' }),
+            {
+              description:
+                'The value of a field by its name: visible ASCII, at most 8,192 characters; as text, or as a secret, which is never shown. It replaces all fields of the client with that name; only letters and digits of names are compared. Health checks get it too.',
+            },
           ),
-          {
-            default: {},
-            maxProperties: headersMax,
-            description: 'Fields set in every request: at most 64, and 16,384 characters together.',
-          },
-          headerNamePattern,
+          (value, lookup) =>
+            typeof value === 'string'
+              ? { value, isSecret: false }
+              : { value: lookup.secret(value), isSecret: true },
         ),
-        remove: list(text({ pattern: headerNamePattern, description: 'The name of a header.' }), {
-          default: [],
-          maxItems: headersMax,
-          description:
+        {
+          description: 'Changes to the header fields of requests for the backend.',
+          set: 'Fields set in every request: at most 64, and 16,384 characters together.',
+          remove:
             "Fields of the client's request that the backend does not get; only letters and digits of names are compared.",
-        }),
-      }),
+        },
+      ),
       ({ set, remove }) =>
         createUpstreamHeaders(
           Object.entries(set).map(([name, field]) => ({ name, ...field })),

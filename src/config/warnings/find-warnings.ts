@@ -1,15 +1,30 @@
 import { readTargetAddress } from '#http/outgoing/dial.ts'
 import { hasEveryIPv4, isLoopback, parseAddressRange } from '#platform/addresses.ts'
 import { isCredentialField } from '#platform/secrets/hide-secrets.ts'
-import { validityProblem } from '../schema/certificates.ts'
 import type { ConfigReadResult } from '../load.ts'
 import { findMisspelledVariables } from '../overrides.ts'
 import type { Problem, Warning } from '../problem.ts'
+import { findTossableCookie, findUnsentCookie } from '../schema/browsers.ts'
+import { validityProblem } from '../schema/certificates.ts'
 import type { Environment } from '../secrets.ts'
 import { findAddressConflicts, findNarrowUpstreams } from './address-conflicts.ts'
-import { findTossableCookie, findUnsentCookie } from './cookies.ts'
-import { findCleartextIntrospection, findOidcProblems, findOpenIssuers, findRolesByDefault } from './issuers.ts'
-import { findAmbiguousPaths, findPatterns, findPrefixProblems, findSimilarRoles, findSimilarScopes, findTakenAuthorization, findUnaskedBodies, findUncountedCosts, findUnheardHsts } from './routes.ts'
+import {
+  findCleartextIntrospection,
+  findOidcProblems,
+  findOpenIssuers,
+  findRolesByDefault,
+} from './issuers.ts'
+import {
+  findAmbiguousPaths,
+  findPatterns,
+  findPrefixProblems,
+  findSimilarRoles,
+  findSimilarScopes,
+  findTakenAuthorization,
+  findUnaskedBodies,
+  findUncountedCosts,
+  findUnheardHsts,
+} from './routes.ts'
 import { findInsecureFileModes, findLeftSealingKeys } from './secret-files.ts'
 import { findUnprotectedRoutes } from './unprotected-routes.ts'
 
