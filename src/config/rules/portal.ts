@@ -1,4 +1,4 @@
-import { findFieldErrors } from '#accounts/account-input.ts'
+import { findFieldErrors, knownRoles, similarRole } from '#accounts/account-input.ts'
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import {
   contrastMin,
@@ -8,8 +8,9 @@ import {
   readableOn,
   type Theme,
 } from '#portal/branding.ts'
+import { adminRole } from '#store/accounts.ts'
 import { hostProblem } from '../hosts.ts'
-import { formatPath, type Path } from '../problem.ts'
+import { formatPath, type Path, type Warning } from '../problem.ts'
 import { reviewCertificates } from '../schema/certificates.ts'
 import { noProvision } from '../schema/portal.ts'
 import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
@@ -102,7 +103,7 @@ function isReserved(path: string): boolean {
 type ProviderTree = Extract<ConfigTree['portal']['oidc'], readonly unknown[]>[number]
 
 /** The OpenID providers of the portal, each with its path: of the map, or in the list. */
-export function oidcProviders({
+function oidcProviders({
   portal: { oidc },
 }: Pick<ConfigTree, 'portal'>): readonly (readonly [Path, ProviderTree])[] {
   const path = ['portal', 'oidc']
@@ -153,4 +154,21 @@ function reviewProvider(
       [...path, 'scopes'],
       'must include openid: without it, the provider does not say who signs in',
     )
+}
+
+/** A sign-in without a portal, and roles of accounts created at a sign-in that are probably not intended. */
+export function findOidcProblems(tree: Pick<ConfigTree, 'portal' | 'routes'>): Warning[] {
+  const providers = oidcProviders(tree)
+  if (providers.length > 0 && !tree.portal.enabled)
+    return [{ path: ['portal', 'oidc'], message: 'has no effect: portal.enabled is false' }]
+  return providers.flatMap(([path, { provision }]): Warning[] => {
+    const option = [...path, 'provision']
+    if (provision === adminRole) {
+      const message = 'makes everybody who can sign in at the provider an Admin, who manages all accounts'
+      return [{ path: option, message }]
+    }
+    const similar = similarRole(provision, [...knownRoles(tree.routes), noProvision])
+    const message = `"${provision}" is not "${similar}": it is case-sensitive`
+    return similar === undefined ? [] : [{ path: option, message }]
+  })
 }

@@ -1,12 +1,10 @@
-import { noPlan } from '#accounts/account-input.ts'
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import { createCarriers } from '#identity/keys/carriers.ts'
-import { didYouMean, foldHeaderName } from '#platform/text.ts'
+import { METHODS } from '#platform/http.ts'
+import { didYouMean } from '#platform/text.ts'
 import { listedMax } from '../problem.ts'
 import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
-import { reservedHeaders } from './identity.ts'
-import { reviewResponseHeaders } from './response-headers.ts'
-import { pathProblem, reviewMatch, reviewRewrite } from './route-paths.ts'
+import { reviewCostHeader, reviewResponseHeaders } from './headers.ts'
 
 type RouteTree = ConfigTree['routes'][number]
 
@@ -115,16 +113,6 @@ function reviewAuthorization(review: ConfigReview, index: number, route: RouteTr
     )
 }
 
-/** The field is removed from every response, so it must not be one that clients need. */
-function reviewCostHeader(review: ConfigReview, index: number, { costHeader }: RouteTree): void {
-  const path = ['routes', index, 'costHeader']
-  if (costHeader === undefined || !review.isValid(path)) return
-  const normalized = foldHeaderName(costHeader)
-  if (normalized === '') review.report(path, 'must contain a letter or digit')
-  else if (reservedHeaders.has(normalized) || reservedResponseHeaders.has(normalized))
-    review.report(path, `"${costHeader}" is a reserved header: choose another name`)
-}
-
 /** A number would otherwise be multiplied by one of two factors. */
 function reviewCostField(review: ConfigReview, index: number, { costField }: RouteTree): void {
   const path = ['routes', index, 'costField']
@@ -153,23 +141,6 @@ function reviewQuotaCounts(review: ConfigReview, index: number, route: RouteTree
   if (costField === undefined && costHeader === undefined)
     review.report(path, 'needs a costField or costHeader, which says how many units a request is', 'key')
 }
-
-/** Further headers that responses need, reduced to letters and digits. */
-const reservedResponseHeaders = new Set([
-  'acceptranges',
-  'age',
-  'allow',
-  'cachecontrol',
-  'contentlocation',
-  'contentrange',
-  'etag',
-  'expires',
-  'lastmodified',
-  'location',
-  'retryafter',
-  'vary',
-  'wwwauthenticate',
-])
 
 function reviewOverlaps(review: ConfigReview, routes: readonly [number, RouteTree][]): void {
   const valid = routes.filter(
@@ -202,14 +173,62 @@ function matchKeysOf({ host, path, methods }: RouteTree): readonly string[] {
   return (methods ?? ['*']).map((method) => `${place} ${method}`)
 }
 
-/** Checks that each plan limits something, and can be assigned to an account. */
-export function reviewPlans(review: ConfigReview): void {
-  if (!review.hasValidShape(['plans'])) return
-  for (const [name, plan] of Object.entries(review.tree.plans)) {
-    const path = ['plans', name]
-    if (!review.isValid(path)) continue
-    if (name === noPlan)
-      review.report(path, `"${noPlan}" is how commands say that an account has no plan`, 'key')
-    if (!plan.quota && !plan.rateLimit) review.report(path, 'limits nothing: give quota, rateLimit or both')
+const neverProxied = new Set(['CONNECT', 'TRACE'])
+const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.(?!\.))?[A-Za-z0-9._-]*[A-Za-z0-9_-])$/
+
+/** Checks what requests a route matches. */
+function reviewMatch(review: ConfigReview, index: number, route: RouteTree): void {
+  const at = (field: string) => ['routes', index, field]
+  review.check(at('path'), () => pathProblem(route.path))
+  review.check(at('host'), () => (route.host === undefined ? undefined : routeHostProblem(route.host)))
+  if (!review.hasValidShape(at('methods'))) return
+  for (const [position, method] of (route.methods ?? []).entries())
+    review.check([...at('methods'), position], () => methodProblem(method))
+}
+
+function routeHostProblem(host: string): string | undefined {
+  if (hostPattern.test(host)) return undefined
+  if (host === '*') return 'matches every host: leave it out'
+  if (host.includes('*'))
+    return 'may begin with *. for one or more labels, as in *.example.com: there are no other wildcards'
+  return 'must be a host name without scheme, port and path, and without a dot at its end'
+}
+
+/** What the backend gets must be a path that no server reads as another. */
+function reviewRewrite(review: ConfigReview, index: number, { rewrite, stripPrefix }: RouteTree): void {
+  const path = ['routes', index, 'rewrite']
+  if (rewrite === undefined || !review.isValid(path)) return
+  const problem = /\*|\$[0-9{]|\/:|[{}]/.test(rewrite)
+    ? 'replaces the path prefix, and the rest of the path is kept: there are no wildcards (*), groups ($1) or parameters (:id, {id})'
+    : pathProblem(rewrite)
+  if (problem !== undefined) review.report(path, problem)
+  else if (review.isValid(['routes', index, 'stripPrefix']) && stripPrefix)
+    review.report(path, 'cannot be combined with stripPrefix: true, which is rewrite: /', 'key')
+}
+
+// What other gateways and routers use as wildcards: matched literally it would protect nothing.
+const wildcard = /\*|\/:|[{}]/
+
+/** Why servers could interpret a path differently; undefined if they cannot. */
+function pathProblem(path: string): string | undefined {
+  if (wildcard.test(path)) {
+    return 'is a prefix and matches everything below it: there are no wildcards (*), parameters (:id, {id}) or patterns'
   }
+  const [character] = /[[\]|<>^"` ]/.exec(path) ?? []
+  if (character !== undefined) {
+    const encoded = encodeURIComponent(character)
+    return `has "${character}", which no path contains: it is a literal prefix, and clients send ${encoded}`
+  }
+  const target = parseRequestTarget(path)
+  if (target?.query !== '' || target.hasParameters || target.hasEncodedSlash) {
+    return 'must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash'
+  }
+  // Requests carry other characters percent-encoded: such a path would never match.
+  return /^[!-~]+$/.test(path) ? undefined : `must be in ASCII: ${encodeURI(path.toWellFormed())}`
+}
+
+function methodProblem(method: string): string | undefined {
+  if (neverProxied.has(method)) return `${method} is never proxied`
+  if (METHODS.includes(method)) return undefined
+  return `"${method}" is not an HTTP method that can be proxied${didYouMean(method, METHODS)}`
 }

@@ -1,14 +1,12 @@
 import { isIP } from 'node:net'
 import { isPlainPath } from '#gateway/forward/stripped-prefix.ts'
-import { foldHeaderName } from '#platform/text.ts'
+import { readTargetAddress } from '#http/outgoing/dial.ts'
+import { isCredentialField } from '#platform/secrets/hide-secrets.ts'
 import { hostProblem, originProblem } from '../hosts.ts'
-import type { Path } from '../problem.ts'
+import type { Warning } from '../problem.ts'
 import { reviewCertificates, reviewTlsPair } from '../schema/certificates.ts'
-import type { SecretReference } from '../schema/node.ts'
 import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
 import { unixPrefix } from '../schema/upstream.ts'
-import { identityHeaders } from './identity.ts'
-import { reservedInRequests } from './reserved-fields.ts'
 
 /** Checks where targets are, that certificates can be read, and what health checks ask. */
 export function reviewUpstreams(review: ConfigReview): void {
@@ -40,86 +38,6 @@ function isShapedUpstream(review: ConfigReview, name: string): boolean {
   return (
     review.hasValidShape(['upstreams', name, 'targets']) && review.hasValidShape(['upstreams', name, 'tls'])
   )
-}
-
-type HeadersTree = ConfigTree['upstreams'][string]['headers']
-
-const valueLengthMax = 8_192
-/** For all fields together, as few servers and clients accept a larger head. */
-const linesLengthMax = 16_384
-
-/** Checks that operators may set or remove the headers of upstreams, and that their values can be sent. */
-export function reviewUpstreamHeaders(review: ConfigReview): void {
-  const upstreams = review.hasValidShape(['upstreams']) ? review.tree.upstreams : {}
-  const reasonOf = createReservedLookup(review)
-  for (const [name, upstream] of Object.entries(upstreams)) {
-    const path = ['upstreams', name, 'headers']
-    if (!['set', 'remove'].every((part) => review.hasValidShape([...path, part]))) continue
-    const { headers } = upstream
-    reviewNames(review, headers, { path, reasonOf })
-    reviewValues(review, [...path, 'set'], headers.set)
-  }
-}
-
-interface Place {
-  readonly path: Path
-  /** Why a field cannot be set or removed; undefined = it can. */
-  reasonOf(folded: string): string | undefined
-}
-
-function createReservedLookup(review: ConfigReview): Place['reasonOf'] {
-  const identity = identityHeaders(review)
-  return (folded) => {
-    if (folded === '') return 'must contain a letter or digit'
-    if (identity.has(folded)) return 'tells the backend who is calling: only the gateway says that'
-    return reservedInRequests.get(folded)
-  }
-}
-
-/** A field is set only once, and a field that is set need not be removed. */
-function reviewNames(review: ConfigReview, { set, remove }: HeadersTree, { path, reasonOf }: Place): void {
-  const seen = new Map<string, string>()
-  const entries = [
-    ...Object.keys(set).map((name) => ({ name, at: [...path, 'set', name], kind: 'key' as const })),
-    ...remove.map((name, index) => ({ name, at: [...path, 'remove', index], kind: 'value' as const })),
-  ]
-  for (const { name, at, kind } of entries) {
-    if (kind === 'value' && !review.isValid(at)) continue
-    const folded = foldHeaderName(name)
-    const reason = reasonOf(folded)
-    const other = seen.get(folded)
-    if (reason !== undefined) review.report(at, `"${name}" ${reason}`, kind)
-    else if (other !== undefined)
-      review.report(at, `"${name}" is already named by ${other} (only letters and digits are compared)`, kind)
-    seen.set(folded, kind === 'key' ? `set.${name}` : `remove: ${name}`)
-  }
-}
-
-/** Checks that values can be sent. @param path of the map that sets them */
-export function reviewValues(review: ConfigReview, path: Path, set: HeadersTree['set']): void {
-  let length = 0
-  for (const [field, value] of Object.entries(set)) {
-    const at = [...path, field]
-    const text = review.isValid(at) ? readValue(review, at, value) : undefined
-    const problem = text === undefined ? undefined : valueProblem(text)
-    if (problem !== undefined) review.report(at, problem)
-    else length += field.length + (text?.length ?? 0)
-  }
-  if (length > linesLengthMax)
-    review.report(path, `names and values together must have at most ${linesLengthMax} characters`)
-}
-
-function readValue(review: ConfigReview, at: Path, value: string | SecretReference): string | undefined {
-  return typeof value === 'string' ? value : review.secret(at, value)
-}
-
-/** The value itself may be a secret: it is never repeated. */
-function valueProblem(value: string): string | undefined {
-  if (value.length > valueLengthMax) return `must have at most ${valueLengthMax} characters`
-  if (/[\r\n]/.test(value)) return 'must not contain a line break'
-  if (/^[ \t]|[ \t]$/.test(value)) return 'must not begin or end with a space or tab'
-  if (!/^[\t -~]+$/.test(value)) return 'must be visible ASCII, with spaces and tabs only inside'
-  return undefined
 }
 
 const example = 'http://10.0.0.11:3000'
@@ -167,4 +85,77 @@ function reviewTargetTls(review: ConfigReview, name: string): void {
 function serverNameProblem(name: string): string | undefined {
   if (isIP(name) === 0 && !name.startsWith('[')) return hostProblem(name)
   return 'must be a host name: a certificate for an address is found by the address in url'
+}
+
+export function findUnverifiedUpstreams({ upstreams }: ConfigTree): Warning[] {
+  return Object.entries(upstreams)
+    .filter(
+      ([, { tls, targets }]) =>
+        !tls.verify && targets.some(({ url }) => URL.parse(url)?.protocol === 'https:'),
+    )
+    .map(([name]) => ({
+      path: ['upstreams', name, 'tls', 'verify'],
+      message: "the backend's certificate is not verified",
+      hint: 'set its CA as tls.ca instead',
+    }))
+}
+
+/** Nothing is spoken with TLS where no target is https. */
+export function findUnusedTls({ upstreams }: ConfigTree): Warning[] {
+  return Object.entries(upstreams)
+    .filter(([, { targets }]) => !targets.some(({ url }) => URL.parse(url)?.protocol === 'https:'))
+    .flatMap(([name, { tls }]) =>
+      (['serverName', 'cert'] as const)
+        .filter((option) => tls[option] !== undefined)
+        .map((option) => ({
+          path: ['upstreams', name, 'tls', option],
+          message: 'has no effect: no target of this upstream is https',
+          hint: 'use https:// in the url of its targets',
+        })),
+    )
+}
+
+/** Only host names have addresses that change. */
+export function findUnresolvedTargets({ upstreams }: ConfigTree): Warning[] {
+  return Object.entries(upstreams)
+    .filter(([, { resolve, targets }]) => resolve === 'all' && !targets.some(({ url }) => hasHostName(url)))
+    .map(([name]) => ({
+      path: ['upstreams', name, 'resolve'],
+      message: 'has no effect: no target of this upstream has a host name',
+      hint: 'use host names in the url of its targets',
+    }))
+}
+
+function hasHostName(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && readTargetAddress(url).serverName !== undefined
+}
+
+/** A text can be read by anybody who can read the file. */
+export function findInlineCredentials({ upstreams }: ConfigTree): Warning[] {
+  return Object.entries(upstreams).flatMap(([name, { headers }]) =>
+    Object.entries(headers.set)
+      .filter(([field, value]) => typeof value === 'string' && isCredentialField(field, value))
+      .map(([field]) => ({
+        path: ['upstreams', name, 'headers', 'set', field],
+        message: 'looks like a credential, and everyone who reads the config can see it',
+        hint: 'use { file: … }, { env: … } or { credential: … }',
+      })),
+  )
+}
+
+/** Upstreams with fewer `connections` than the requests that a client may have open on one HTTP/2 connection. */
+export function findNarrowUpstreams({
+  limits,
+  listen,
+  upstreams,
+}: Pick<ConfigTree, 'limits' | 'listen' | 'upstreams'>): Warning[] {
+  if (!listen.http2) return []
+  return Object.entries(upstreams)
+    .filter(([, { connections }]) => limits.streams >= connections)
+    .map(([name, { connections }]) => ({
+      path: ['upstreams', name, 'connections'],
+      message: `one client connection of HTTP/2 may have ${limits.streams} requests open (limits.streams), and this upstream takes ${connections} at a time: the others wait, and may get 503`,
+      hint: 'set limits.streams below connections',
+    }))
 }

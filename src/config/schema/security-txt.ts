@@ -1,5 +1,5 @@
 import { isDay } from '#platform/time.ts'
-import type { Path } from '../problem.ts'
+import type { Path, Warning } from '../problem.ts'
 import { item, list, text } from './fields.ts'
 import { convertResolved, optional, type ValueOf } from './node.ts'
 import type { Review } from './review.ts'
@@ -73,4 +73,10 @@ function uriProblem(text: string): string | undefined {
   return text.includes('@')
     ? `must be a URI: mailto:${text}`
     : 'must be a URI, and begin with https:// if it is a page'
+}
+
+export function findExpiredSecurityTxt({ securityTxt }: SecurityTxtTree, now: number): Warning[] {
+  if (!securityTxt || now < Date.parse(`${securityTxt.expires}T23:59:59Z`)) return []
+  const message = `security.txt has expired: its readers need not trust it`
+  return [{ path: ['securityTxt', 'expires'], message, hint: 'check the contacts and set a later day' }]
 }

@@ -7,7 +7,6 @@ import {
   integer,
   item,
   list,
-  named,
   publicPem,
   secret,
   section,
