@@ -1,7 +1,7 @@
 import { type KeyOptions, makeDefaultKey, makeKey, makeSecretKey } from '#accounts/keys/make-key.ts'
 import { createDirectory } from '#identity/cache/cached-directory.ts'
 import { StoreConnectionState } from '#identity/cache/store-connection.ts'
-import { createSecretKeyScheme } from '#identity/keys/secret-key.ts'
+import { createSecretKeyScheme } from '#identity/secret-key.ts'
 import { createAccountId, createKey, parseKey } from '#platform/secrets/keys.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import { monotonicClock } from '#platform/time.ts'

@@ -1,8 +1,10 @@
-import type { Account } from '#store/accounts.ts'
+import { formatDay } from '#platform/time.ts'
+import type { Account, ListedAccount } from '#store/accounts.ts'
 import type { Quota } from '#store/quotas.ts'
 import type { Session } from '#store/sessions.ts'
 import type { CreatedAccount } from './accounts.ts'
-import { csvLine } from './csv.ts'
+import type { FileDownload } from './audit-log.ts'
+import { csvLine, exportLine } from './csv.ts'
 import type { SecretKeyInput } from './keys/input.ts'
 import type { BoundCertificate, SecretKeyStatus } from './keys/secret-keys.ts'
 
@@ -92,4 +94,38 @@ export function keysCsvLines(created: readonly CreatedAccount[]): string {
   return created
     .map(({ account: { id, email }, secretKey, apiKey }) => csvLine([id, email, secretKey, apiKey]))
     .join('')
+}
+
+/** An account of a list, as commands, exports and the admin API show it. */
+export function listedAccountData(account: ListedAccount) {
+  const { lastActiveDay } = account
+  return {
+    ...accountData(account),
+    lastActiveOn: lastActiveDay === undefined ? null : formatDay(lastActiveDay),
+  }
+}
+
+const columns = [
+  'id',
+  'email',
+  'firstName',
+  'lastName',
+  'role',
+  'isVerified',
+  'disabled',
+  'plan',
+  'createdAt',
+  'lastActiveOn',
+] as const
+
+/** Pages of accounts as CSV (RFC 4180) with a header. */
+export async function* accountsCsv(pages: AsyncIterable<readonly ListedAccount[]>): AsyncGenerator<string> {
+  yield csvLine(columns)
+  const lineOf = exportLine('csv', columns)
+  for await (const page of pages) yield page.map((account) => lineOf(listedAccountData(account))).join('')
+}
+
+/** Pages of accounts as a CSV file to download. */
+export function accountsFile(pages: AsyncIterable<readonly ListedAccount[]>): FileDownload {
+  return { name: 'accounts.csv', type: 'text/csv; charset=utf-8', chunks: accountsCsv(pages) }
 }

@@ -1,14 +1,11 @@
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { keysOf } from '#platform/json.ts'
-import { adminRole } from '#store/accounts.ts'
+import { type Account, type AccountReader, adminRole } from '#store/accounts.ts'
+import type { Actor } from '#store/audit-entry.ts'
 
 /** What an account is created from. */
-export interface AccountInput {
-  readonly email: string
-  readonly firstName: string
-  readonly lastName: string
-  readonly role: string
-  readonly isVerified: boolean
+export interface AccountInput
+  extends Pick<Account, 'email' | 'firstName' | 'lastName' | 'role' | 'isVerified'> {
   /** Absent = none. */
   readonly plan?: string | undefined
   /** Absent = false. */
@@ -115,4 +112,24 @@ export function knownRoles(
 export function similarRole(role: string, known: readonly string[]): string | undefined {
   if (known.includes(role)) return undefined
   return known.find((other) => other.toLowerCase() === role.toLowerCase())
+}
+
+/** All that keys and sessions need of the accounts. */
+export interface AccountFinder {
+  /** @throws GatehouseError `account-not-found` */
+  find(idOrEmail: string): Promise<Account>
+}
+
+/** The account was deleted after it was looked up, or never existed. */
+export function accountNotFound(): never {
+  throw new GatehouseError('account-not-found')
+}
+
+/** Keeps people from locking themselves out; the store makes sure that an Admin is left. */
+export function assertNotOwn(by: Actor, id: string): void {
+  if (by.kind === 'account' && by.id === id) throw new GatehouseError('own-account')
+}
+
+export function findByIdOrEmail(store: AccountReader, idOrEmail: string): Promise<Account | undefined> {
+  return idOrEmail.includes('@') ? store.findAccountByEmail(idOrEmail) : store.findAccount(idOrEmail)
 }

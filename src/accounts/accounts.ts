@@ -11,9 +11,16 @@ import type {
 } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import { noPortalAccess } from '#store/portal-access.ts'
-import { type AccountInput, assertValid, noPlan } from './account-input.ts'
-import { createAuditEntryFactory } from './audit/entry-factory.ts'
-import { type AccountFinder, accountNotFound, assertNotOwn, findByIdOrEmail } from './find-account.ts'
+import {
+  type AccountFinder,
+  type AccountInput,
+  accountNotFound,
+  assertNotOwn,
+  assertValid,
+  findByIdOrEmail,
+  noPlan,
+} from './account-input.ts'
+import { createAuditEntryFactory } from './audit-log.ts'
 import { type KeyOptions, makeDefaultKey, makeKey, withUnconfirmedKeys } from './keys/make-key.ts'
 
 export interface CreatedAccount {
@@ -102,10 +109,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
     return created
   }
 
-  async function createAll(
-    inputs: readonly AccountInput[],
-    onMade?: OnMade,
-  ): Promise<readonly CreatedAccount[]> {
+  const createAll: Accounts['createAll'] = async (inputs, onMade) => {
     const created = await prepareAll(inputs)
     await onMade?.(created)
     await withUnconfirmedKeys(created, save(created))

@@ -1,4 +1,5 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { errorMessage } from '#platform/errors/operator-error.ts'
 import { createLinkToken, parseLinkToken } from '#platform/secrets/key-format.ts'
 import { isSameText } from '#platform/secrets/sealing.ts'
 import type { Language } from '#platform/text.ts'
@@ -6,13 +7,12 @@ import type { Clock } from '#platform/time.ts'
 import { type Account, type AccountReader, emailKey } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import type { PortalStore } from '#store/portal.ts'
-import { exceededRateOf, type Rate, type RateResult } from '#store/rates.ts'
+import { exceededRateOf, type Rate, type RatePurpose, type RateResult } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
-import { assertValid } from './account-input.ts'
+import { accountNotFound, assertValid } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
-import { type AuditEntryFactory, createAuditEntryFactory } from './audit/entry-factory.ts'
-import { accountNotFound } from './find-account.ts'
-import { mailTextsFor, mailTo, type SendMail } from './mails/mail.ts'
+import { type AuditEntryFactory, createAuditEntryFactory } from './audit-log.ts'
+import { type DeliverMail, mailTextsFor, mailTo, type SendMail } from './mails/mail.ts'
 
 /** What users may change in their own account, and the verification of their e-mail. */
 export interface OwnProfile {
@@ -67,7 +67,9 @@ export interface ProfileOptions {
   readonly portalUrl: string
   /** undefined = no mail can be sent. */
   readonly sendMail: SendMail | undefined
-  readonly limiter: { take(purpose: string, subject: string, rate: Rate): RateResult | Promise<RateResult> }
+  readonly limiter: {
+    take(purpose: RatePurpose, subject: string, rate: Rate): RateResult | Promise<RateResult>
+  }
   readonly clock: Clock
 }
 
@@ -132,5 +134,86 @@ export function createEmailVerification({
       if (!changed) throw new GatehouseError('link-invalid')
       return changed
     },
+  }
+}
+
+/** A one-time link to set a password. */
+export interface SetupLink {
+  /** `<publicUrl><portal.path>/setup#<token>`: servers and logs never see a fragment. */
+  readonly url: string
+  readonly token: string
+  readonly expiresAt: number
+}
+
+export interface SetupLinks {
+  /** Creates a link, which replaces the previous one. @throws GatehouseError `account-not-found` */
+  create(idOrEmail: string): Promise<SetupLink>
+  /** Whether links can be mailed (config `mail`). */
+  readonly canMail: boolean
+  /**
+   * Creates a link, and mails it to the account's e-mail: it works only while the account has that e-mail.
+   * @throws GatehouseError `account-not-found`, `mail-unavailable`
+   */
+  mail(idOrEmail: string): Promise<void>
+}
+
+export interface SetupLinksOptions
+  extends Pick<ProfileOptions, 'accounts' | 'entry' | 'portalUrl' | 'clock'> {
+  readonly store: Pick<PortalStore, 'setSetupLink'>
+  /** `portal.setupLinkLifetime`. */
+  readonly setupLinkLifetimeMs: number
+  /** undefined = no link can be mailed. */
+  readonly deliverSetupMail: DeliverMail | undefined
+}
+
+export function createSetupLinks(options: SetupLinksOptions): SetupLinks {
+  const { store, accounts, entry, portalUrl, setupLinkLifetimeMs, deliverSetupMail, clock } = options
+
+  async function makeLink(account: Account, sentTo?: string): Promise<SetupLink> {
+    const { token, digest } = createLinkToken('setup', account.id)
+    const expiresAt = clock() + setupLinkLifetimeMs
+    const link = { digest, expiresAt, ...(sentTo !== undefined && { sentTo }) }
+    const created = entry('setup-link-created', account, { isMailed: sentTo !== undefined })
+    // It was deleted meanwhile.
+    if (!(await store.setSetupLink(account.id, link, created))) accountNotFound()
+    return { url: `${portalUrl}/setup#${token}`, token, expiresAt }
+  }
+
+  async function mail(idOrEmail: string): Promise<void> {
+    if (!deliverSetupMail) throw new GatehouseError('mail-unavailable')
+    const account = await accounts.find(idOrEmail)
+    const { email: to } = account
+    const { url, expiresAt } = await makeLink(account, to)
+    const link = { to, url, expiresAt, lifetimeMs: setupLinkLifetimeMs }
+    const text = mailTextsFor(account).setUp(link, portalUrl)
+    await deliverSetupMail(mailTo(to, text), { mail: 'set-up link', account: account.id })
+  }
+
+  return {
+    create: async (idOrEmail) => makeLink(await accounts.find(idOrEmail)),
+    canMail: deliverSetupMail !== undefined,
+    mail,
+  }
+}
+
+/**
+ * The set-up link of an account that was just created; undefined if it was mailed, or could not be created, with the
+ * reason for the log. The response must not fail because of it: the keys are shown only there, and creating the
+ * account again would be a 409.
+ */
+export async function tryCreateSetupLink(
+  setupLinks: SetupLinks,
+  accountId: string,
+  onFailure: (reason: string) => void,
+  { isMailed = false }: { readonly isMailed?: boolean } = {},
+): Promise<SetupLink | undefined> {
+  try {
+    if (!isMailed) return await setupLinks.create(accountId)
+    await setupLinks.mail(accountId)
+    return undefined
+  } catch (error) {
+    const cause = error instanceof GatehouseError ? (error.cause ?? error) : error
+    onFailure(`set-up link not created: ${errorMessage(cause)}`)
+    return undefined
   }
 }

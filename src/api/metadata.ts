@@ -5,7 +5,7 @@ import { createHostLookup, type HostLookup, isWildcard } from '#gateway/routes/h
 import { frontUrl } from '#gateway/routes/own-operations.ts'
 import { metadataPath, resourceUrl, takesTokens } from '#gateway/routes/own-paths.ts'
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
-import { proofAlgorithms } from '#identity/possession/proof-keys.ts'
+import { proofAlgorithms } from '#identity/issuers/public-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { documentEndpoint, type OwnEndpoint } from './operation.ts'
 

@@ -1,5 +1,4 @@
-import { auditData } from '#accounts/audit/log.ts'
-import { verifyAudit } from '#accounts/audit/verification.ts'
+import { auditData, verifyAudit } from '#accounts/audit-log.ts'
 import { countOf } from '#platform/text.ts'
 import { type AuditAction, auditActions } from '#store/audit-entry.ts'
 import { type Command, UsageError } from './command.ts'

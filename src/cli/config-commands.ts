@@ -1,5 +1,5 @@
-import { readConfig, showConfig, type ConfigReadResult } from '#config/load.ts'
-import { formatProblem, listProblems, problemData, type Problem } from '#config/problem.ts'
+import { type ConfigReadResult, readConfig, showConfig } from '#config/load.ts'
+import { formatProblem, listProblems, type Problem, problemData } from '#config/problem.ts'
 import { publishedSchema } from '#config/schema/schema.ts'
 import { findWarnings } from '#config/warnings/find-warnings.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'

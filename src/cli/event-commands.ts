@@ -1,5 +1,5 @@
-import type { Receiver } from '#accounts/events/deliver-round.ts'
-import { reportReceivers } from '#accounts/events/receiver-report.ts'
+import type { Receiver } from '#accounts/events/receiver.ts'
+import { reportReceivers } from '#accounts/events/receiver-actions.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { configuredReceivers } from '#runtime/assembly/events.ts'
 import type { Command, Invocation } from './command.ts'

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import type { AccountActions } from '#accounts/account-actions.ts'
-import { type AuditEntryFactory, createAuditEntryFactory } from '#accounts/audit/entry-factory.ts'
+import { type AuditEntryFactory, createAuditEntryFactory } from '#accounts/audit-log.ts'
 import type { ReceiverActions } from '#accounts/events/receiver-actions.ts'
 import { UnconfirmedKeys } from '#accounts/keys/make-key.ts'
 import { createQuotaReader } from '#accounts/usage/plan-reports.ts'

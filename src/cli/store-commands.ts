@@ -1,6 +1,6 @@
 import { unlink } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { createAuditEntryFactory } from '#accounts/audit/entry-factory.ts'
+import { createAuditEntryFactory } from '#accounts/audit-log.ts'
 import type { Config } from '#config/config.ts'
 import { loadConfig } from '#config/load.ts'
 import { createSigningKeys } from '#identity/tokens/signing-keys.ts'

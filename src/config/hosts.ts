@@ -16,7 +16,6 @@ export function parseOrigin(text: string): string | undefined {
 
 // RFC 1123 2.1, with the underscore that service names have, and letters of any script, which look-ups convert.
 const hostLabel = /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_-]{0,61}[\p{L}\p{M}\p{N}_])?$/u
-
 const hostLengthMax = 253
 
 /** What is wrong with a host to listen on or connect to, whose port is a separate option; undefined = nothing. */

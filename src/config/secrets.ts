@@ -69,7 +69,6 @@ function readSecretFile(file: string, encoding?: SecretReference['encoding']): S
 
 /** Mode bits: all other users may read the file, and they or the group may write it. */
 const readableByAll = 0o004
-
 const writableByOthers = 0o022
 
 /** Files with secrets that other users of the machine can read or replace. Windows has no such modes. */

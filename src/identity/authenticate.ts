@@ -1,5 +1,12 @@
 import type { ErrorCode } from '#platform/errors/codes.ts'
-import type { Access, ProtectedAccess, SchemeName } from './access.ts'
+import {
+  type Access,
+  accessCookieCarrier,
+  certificateCarrier,
+  type ProtectedAccess,
+  proofCarrier,
+  type SchemeName,
+} from './access.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import {
   type Authentication,
@@ -10,7 +17,6 @@ import {
   type Scheme,
 } from './decision.ts'
 import type { ForeignScheme } from './issuers/foreign.ts'
-import { accessCookieCarrier, certificateCarrier, proofCarrier } from './keys/carriers.ts'
 
 export interface Schemes extends Readonly<Record<SchemeName, Scheme>> {
   /** Bearer tokens of foreign issuers; undefined = none is configured. */

@@ -1,11 +1,15 @@
 import { type Clock, type MonotonicClock, type MonotonicMs, monotonicClock } from '#platform/time.ts'
-import type { Access, SchemeName } from './access.ts'
+import {
+  type Access,
+  accessCookieCarrier,
+  type Carrier,
+  certificateCarrier,
+  type SchemeName,
+} from './access.ts'
 import { authenticate, mayBeKeyOrToken, type Schemes } from './authenticate.ts'
-import { RecentCredentials } from './cache/recent-credentials.ts'
-import type { Credential, Credentials } from './credentials.ts'
+import { type Credential, type Credentials, RecentCredentials } from './credentials.ts'
 import type { Decision } from './decision.ts'
 import type { Directory } from './directory.ts'
-import { accessCookieCarrier, type Carrier, certificateCarrier } from './keys/carriers.ts'
 
 /** Identifies the caller of each request. */
 export interface Authenticator {

@@ -4,8 +4,8 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { findCompactKey } from '#platform/secrets/keys.ts'
 import { keyOfSession, keyState, portalEpochIn, validUntil } from '#store/secret-keys.ts'
 import type { Access } from './access.ts'
+import type { Principal } from './decision.ts'
 import type { CachedKey, Directory } from './directory.ts'
-import type { Principal } from './principal.ts'
 import type { Keyring } from './tokens/keyring.ts'
 
 /**

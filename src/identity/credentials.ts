@@ -1,25 +1,19 @@
 import { schemePrefix } from '#platform/http.ts'
-import {
-  accountIdPattern,
-  isForeignBearerKey,
-  keyMarks,
-  looksLikeKey,
-  oldKeyPrefixes,
-  secretPrefixes,
-  sessionIdPattern,
-} from '#platform/secrets/key-format.ts'
+import { isForeignBearerKey, looksLikeKey } from '#platform/secrets/key-format.ts'
+import { isSameSlice } from '#platform/secrets/sealing.ts'
+import { copyString } from '#platform/text.ts'
 import type { MonotonicMs } from '#platform/time.ts'
-import type { Access, SchemeName } from './access.ts'
-import type { Decision } from './decision.ts'
 import {
+  type Access,
   accessCookieCarrier,
   type Carrier,
   type Carriers,
   certificateCarrier,
   passwordOf,
   proofCarrier,
-} from './keys/carriers.ts'
-import { parseConfirmation } from './possession/confirmation.ts'
+  type SchemeName,
+} from './access.ts'
+import { type Decision, parseConfirmation } from './decision.ts'
 import { payloadOf } from './tokens/jwt.ts'
 
 /**
@@ -151,45 +145,82 @@ function tokenOf(authorization: string): string | undefined {
   return bearerPrefix.test(authorization) ? (bearerToken.exec(authorization)?.[1] ?? '') : undefined
 }
 
-const { refreshToken, ...withAccountId } = secretPrefixes
+/** An unused credential is dropped after one to two of these, so that secrets stay in memory no longer than needed. */
+const generationMs = 1_000
 /**
- * The start of any credential of ours but a JWT, with its handle; the rest need not be complete, as most of a key is
- * still secret. The handle is needed as another well-known service begins its keys with `gsk_`, too.
+ * A credential is hashed by its last characters, which belong to a signature or a checksum, and then compared in full.
  */
-const ownStart = new RegExp(
-  [
-    `(?:^|[^0-9A-Za-z])(?:${oneOf(oldKeyPrefixes)}|${oneOf(withAccountId)})_${accountIdPattern}_`,
-    `[0-9a-z]_(?:${oneOf(keyMarks)})_${accountIdPattern}_`,
-    `(?:^|[^0-9A-Za-z])${refreshToken}_${sessionIdPattern}_`,
-  ].join('|'),
-)
-const basicScheme = /^Basic[ \t]+/i
-const notInJwt = /[^0-9A-Za-z_.-]+/
+const sampledCharacters = 24
 
-function oneOf(names: Readonly<Record<string, string>>): string {
-  return Object.values(names).join('|')
+/** How many are kept at most, and how many characters they have together: some issuers' tokens have several KiB. */
+interface KnownBounds {
+  readonly credentialsMax: number
+  readonly charactersMax: number
 }
 
 /**
- * Whether the value of an Authorization field reveals a credential of the gateway, in any scheme, valid or not: a key,
- * a refresh token, the token of a link or a portal session, or a JWT of this issuer. Basic is decoded as leniently as
- * servers do.
+ * The credentials of recent decisions. They are found by a hash of a part of their text: a map keyed by text would make
+ * V8 intern each new one.
  */
-export function showsOwnCredential(authorization: string, issuer: string): boolean {
-  return shows(authorization, issuer) || shows(decodeBasic(authorization), issuer)
+export class RecentCredentials {
+  readonly #bounds: KnownBounds
+  #current = new Map<number, Credential>()
+  #previous = new Map<number, Credential>()
+  #characters = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(bounds: KnownBounds) {
+    this.#bounds = bounds
+  }
+
+  /** The credential with a part of a text as its text, if it is known. */
+  find(text: string, from: number, to: number): Credential | undefined {
+    const hash = hashOf(text, from, to)
+    const credential = this.#current.get(hash) ?? this.#fromPrevious(hash)
+    if (credential?.text.length !== to - from) return undefined
+    const isKnown =
+      credential.kind === 'secretKey'
+        ? isSameSlice(credential.text, text, from)
+        : credential.text === text.slice(from, to)
+    return isKnown ? credential : undefined
+  }
+
+  /** @returns the credential that is kept in its place, with a copy of the text; the given one if there is no room */
+  keep(credential: Credential): Credential {
+    const { length } = credential.text
+    const { credentialsMax, charactersMax } = this.#bounds
+    if (this.#current.size >= credentialsMax || this.#characters + length > charactersMax) return credential
+    // A slice of a head would keep all of it.
+    const kept = { ...credential, text: copyString(credential.text) }
+    this.#put(hashOf(kept.text, 0, length), kept)
+    return kept
+  }
+
+  #fromPrevious(hash: number): Credential | undefined {
+    const credential = this.#previous.get(hash)
+    if (credential) this.#put(hash, credential)
+    return credential
+  }
+
+  #put(hash: number, credential: Credential): void {
+    this.#current.set(hash, credential)
+    this.#characters += credential.text.length
+    this.#timer ??= setTimeout(this.#startGeneration, generationMs).unref()
+  }
+
+  readonly #startGeneration = (): void => {
+    this.#timer = undefined
+    this.#previous = this.#current
+    this.#current = new Map()
+    this.#characters = 0
+    if (this.#previous.size > 0) this.#timer = setTimeout(this.#startGeneration, generationMs).unref()
+  }
 }
 
-function shows(text: string, issuer: string): boolean {
-  return ownStart.test(text) || text.split(notInJwt).some((part) => isIssuedBy(part, issuer))
-}
-
-function isIssuedBy(text: string, issuer: string): boolean {
-  return text.startsWith('eyJ') && payloadOf(text)?.iss === issuer
-}
-
-function decodeBasic(authorization: string): string {
-  const [scheme] = basicScheme.exec(authorization) ?? []
-  return scheme === undefined
-    ? ''
-    : Buffer.from(authorization.slice(scheme.length), 'base64').toString('latin1')
+/** A hash of 30 bits. */
+function hashOf(text: string, from: number, to: number): number {
+  let hash = to - from
+  for (let at = Math.max(from, to - sampledCharacters); at < to; at++)
+    hash = (Math.imul(hash, 33) + text.charCodeAt(at)) | 0
+  return hash & 0x3fffffff
 }

@@ -1,8 +1,8 @@
 import type { ErrorCode } from '#platform/errors/codes.ts'
+import { isRecord } from '#platform/json.ts'
 import type { EpochMs } from '#platform/time.ts'
+import type { Quota } from '#store/quotas.ts'
 import type { SchemeName } from './access.ts'
-import type { Confirmation } from './possession/confirmation.ts'
-import type { Principal } from './principal.ts'
 
 /** What authenticated, or was refused, for logs and metrics: `cookie` = the access cookie, by the rules of a token. */
 export type DecisionScheme = SchemeName | 'cookie'
@@ -70,4 +70,73 @@ export function refusedCredential(
   { isMalformed = false, isCounted, holdsUntil = 0, reason }: RefusedOptions = {},
 ): RefusedCredential {
   return { kind: 'refused', code, isMalformed, isCounted, holdsUntil, reason }
+}
+
+/** An authenticated caller. */
+export interface Principal {
+  readonly accountId: string
+  readonly role: string
+  readonly scheme: SchemeName
+  /** Only with a bearer token. */
+  readonly sessionId: string | undefined
+  /** The name of the secret key that was sent, or that started the session; undefined if the store is unreachable. */
+  readonly key: string | undefined
+  /** What the key or token is limited to; empty = it is not limited. */
+  readonly scopes: readonly string[]
+  /** The addresses and ranges from which a secret key is accepted; empty = anywhere. */
+  readonly addresses: readonly string[]
+  /** The plan of the account, or of the users of the issuer; undefined = none, or the store is unreachable. */
+  readonly plan: string | undefined
+  /** The quota of the key, which its tokens count against too; undefined = none, or the store is unreachable. */
+  readonly quota: CountedQuota | undefined
+  /** undefined if the store is unreachable: then only the token's claims are known. */
+  readonly profile: Profile | undefined
+  /**
+   * The name of the foreign issuer of the token; undefined = the principal is an account. Otherwise its ID comes from
+   * `principalId`, and its profile from the token.
+   */
+  readonly issuer: string | undefined
+}
+
+/** The quota of a secret key, with what it is counted by. */
+export interface CountedQuota extends Quota {
+  readonly subject: string
+}
+
+/** What our access tokens do not contain. */
+export interface Profile {
+  /** undefined = the foreign issuer does not provide it. */
+  readonly email: string | undefined
+  readonly firstName: string
+  readonly lastName: string
+  readonly isVerified: boolean
+}
+
+/** What whoever sends a token has to prove: the claim `cnf` (RFC 7800). Both, where both are there. */
+export interface Confirmation {
+  /**
+   * Thumbprint of the private key that the client must have (RFC 9449 6.1), as base64url; undefined = none is needed.
+   */
+  readonly jkt: string | undefined
+  /** SHA-256 of the certificate that the client must have (RFC 8705 3.1), as base64url; undefined = none is needed. */
+  readonly certificate: string | undefined
+}
+
+const thumbprint = /^[0-9A-Za-z_-]{43}$/
+
+/**
+ * Reads the claim `cnf`.
+ * @returns undefined where there is none: whoever has the token may use it; `unsupported` where it asks for a proof
+ *   that is not known here, as it would go unchecked
+ */
+export function parseConfirmation(cnf: unknown): Confirmation | undefined | 'unsupported' {
+  if (cnf === undefined) return undefined
+  if (!isRecord(cnf)) return 'unsupported'
+  const { jkt, 'x5t#S256': certificate, ...others } = cnf
+  const isKnown = isThumbprint(jkt) && isThumbprint(certificate) && Object.keys(others).length === 0
+  return isKnown && (jkt ?? certificate) !== undefined ? { jkt, certificate } : 'unsupported'
+}
+
+function isThumbprint(value: unknown): value is string | undefined {
+  return value === undefined || (typeof value === 'string' && thumbprint.test(value))
 }

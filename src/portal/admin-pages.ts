@@ -1,6 +1,5 @@
 import { emailLengthMax } from '#accounts/account-input.ts'
-import { actorOf } from '#accounts/audit/entry-factory.ts'
-import { auditFiles } from '#accounts/audit/log.ts'
+import { actorOf, auditFiles } from '#accounts/audit-log.ts'
 import { blockedSubjectData } from '#identity/issuers/subjects.ts'
 import { dayMs, parseDay, startOfDay } from '#platform/time.ts'
 import { type AuditFilter, auditActions } from '#store/audit-entry.ts'

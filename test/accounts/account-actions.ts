@@ -1,5 +1,5 @@
 import { createAccounts } from '#accounts/accounts.ts'
-import { createAuditEntryFactory } from '#accounts/audit/entry-factory.ts'
+import { createAuditEntryFactory } from '#accounts/audit-log.ts'
 import { createDefaultKeys } from '#accounts/keys/default-keys.ts'
 import type { KeyOptions } from '#accounts/keys/make-key.ts'
 import type { Store } from '#store/store.ts'

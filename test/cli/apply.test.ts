@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { applyMax } from '#accounts/apply/state-schema.ts'
+import { applyMax } from '#accounts/apply/desired-state.ts'
 import { createWorkspace, createWorkspaceOn } from './workspace.ts'
 
 const plans = { pro: { quota: { limit: 1_000, per: 'day' } } }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { applyMax } from '#accounts/apply/state-schema.ts'
+import { applyMax } from '#accounts/apply/desired-state.ts'
 import { storeDrivers } from '../setup/gateway.ts'
 import type { RawResponse } from '../setup/raw-client.ts'
 import { operations, startAdminApi } from './support/admin.ts'

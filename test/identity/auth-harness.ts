@@ -14,7 +14,7 @@ import {
   withSecretKey,
 } from '#identity/credentials.ts'
 import type { Decision } from '#identity/decision.ts'
-import { createSecretKeyScheme } from '#identity/keys/secret-key.ts'
+import { createSecretKeyScheme } from '#identity/secret-key.ts'
 import { createBearerScheme } from '#identity/tokens/bearer.ts'
 import {
   createRefreshTokens,

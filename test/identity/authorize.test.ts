@@ -1,6 +1,6 @@
 import t from 'tap'
 import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
-import type { Principal } from '#identity/principal.ts'
+import type { Principal } from '#identity/decision.ts'
 import { accessOf } from './auth-harness.ts'
 
 const user: Principal = {

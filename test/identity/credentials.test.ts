@@ -1,6 +1,6 @@
 import t from 'tap'
-import { showsOwnCredential } from '#identity/credentials.ts'
-import { passwordOf } from '#identity/keys/carriers.ts'
+import { showsOwnCredential } from '#gateway/gate/route-credentials.ts'
+import { passwordOf } from '#identity/access.ts'
 import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-tokens.ts'
 import { createLinkToken } from '#platform/secrets/key-format.ts'
 import { createAccountId, createKey } from '#platform/secrets/keys.ts'

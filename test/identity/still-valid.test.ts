@@ -1,6 +1,6 @@
 import t from 'tap'
 import { admittedUntil } from '#identity/authorize.ts'
-import type { Principal } from '#identity/principal.ts'
+import type { Principal } from '#identity/decision.ts'
 import { roleEpochIn } from '#identity/tokens/access-token-claims.ts'
 import { signingKeyIdOf } from '#identity/tokens/jwt.ts'
 import { parseKey } from '#platform/secrets/keys.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findBadLines, readImportFile } from '#accounts/import/account-file.ts'
+import { findBadLines, readImportFile } from '#accounts/import-file.ts'
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { formRefusal, lineMessage } from '#portal/forms/refusal.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createAuditLog } from '#accounts/audit/log.ts'
+import { createAuditLog } from '#accounts/audit-log.ts'
 import { openStore } from '#store/open.ts'
 import { startRedis } from '../setup/redis.ts'
 import { newAuditEntry } from './portal-samples.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { parseAccountQuery } from '#accounts/list/query.ts'
-import { createAccountSearch } from '#accounts/list/search.ts'
+import { createAccountSearch } from '#accounts/find-accounts.ts'
+import { parseAccountQuery } from '#accounts/list-query.ts'
 import { everyAccount } from '#store/account-search.ts'
 import { openStore } from '#store/open.ts'
 import { startRedis } from '../setup/redis.ts'
@@ -17,8 +17,8 @@ t.setTimeout(170_000)
 const count = 100_000
 const atOnce = 5_000
 const lookUps = 40
-/** Generous: alone on a machine these take some milliseconds at most; a scan of all takes seconds. */
-const medianMsMax = 100
+/** Generous, for busy machines: alone on one these take some milliseconds at most; a scan of all takes seconds. */
+const medianMsMax = 500
 
 const names = ['Ada', 'Bob', 'Carol', 'Dan', 'Eve', 'Frank', 'Grace', 'Heidi', 'Ivan', 'Judy']
 

@@ -6,10 +6,8 @@ import type { Accounts } from '../accounts.ts'
 import { UnconfirmedKeys } from '../keys/make-key.ts'
 import type { SecretKeys } from '../keys/secret-keys.ts'
 import type { Change, Step } from './change.ts'
-import { assertNoErrors, findStateErrors } from './desired.ts'
-import { type PlanStore, planChanges } from './plan.ts'
-import type { Prune } from './prune.ts'
-import type { DesiredState } from './state-schema.ts'
+import { assertNoErrors, type DesiredState, findStateErrors } from './desired-state.ts'
+import { type PlanStore, type Prune, planChanges } from './plan.ts'
 import { createKeyWriter, type KeyWriterOptions } from './write-keys.ts'
 
 export interface ApplyRequest {

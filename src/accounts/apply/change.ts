@@ -1,7 +1,9 @@
-import type { AccountChanges } from '#store/accounts.ts'
+import { setImmediate } from 'node:timers/promises'
+import type { Account, AccountChanges } from '#store/accounts.ts'
 import type { SecretKey } from '#store/secret-keys.ts'
 import type { AccountInput } from '../account-input.ts'
 import type { SecretKeyInput } from '../keys/input.ts'
+import type { DesiredAccount } from './desired-state.ts'
 
 /** In the order in which they are made: changes that give access come before those that take it away. */
 export const changeActions = [
@@ -80,4 +82,26 @@ export function fieldChanges(
     const change = { field, from: from[field] ?? null, to: to[field] ?? null }
     return isSameValue(change.from, change.to) ? [] : [change]
   })
+}
+
+/** An entry of the file, and its account. */
+export interface Entry {
+  readonly desired: DesiredAccount
+  /** undefined = it does not exist yet. */
+  readonly account: Account | undefined
+}
+
+/** Number of look-ups at a time; other work runs in between, as SQLite is synchronous. */
+export const batchSize = 200
+
+export async function inBatches<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = []
+  for (let start = 0; start < items.length; start += batchSize) {
+    results.push(...(await Promise.all(items.slice(start, start + batchSize).map(work))))
+    await setImmediate()
+  }
+  return results
 }

@@ -1,15 +1,24 @@
-import type { FieldError } from '#platform/errors/gatehouse-error.ts'
-import { type Account, type AccountChanges, type AccountStore, adminRole } from '#store/accounts.ts'
+import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import {
+  type Account,
+  type AccountChanges,
+  type AccountStore,
+  adminRole,
+  isActiveAdmin,
+  readAllAccounts,
+} from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import type { ImportedKeyStore } from '#store/key-store.ts'
-import { type AccountInput, accountDefaults } from '../account-input.ts'
-import { changeActions, fieldChanges, type Step } from './change.ts'
-import { assertNoErrors, within } from './desired.ts'
-import { inBatches } from './entries.ts'
-import { digestIn, planKeys } from './plan-keys.ts'
-import { type Prune, planPrune } from './prune.ts'
-import { assertAdminLeft, assertOwnKept } from './refusals.ts'
-import { type DesiredAccount, type DesiredState, defaultStateName } from './state-schema.ts'
+import { defaultKeyName } from '#store/secret-keys.ts'
+import { batchSize, changeActions, type Entry, inBatches, type Step } from './change.ts'
+import {
+  assertNoErrors,
+  type DesiredAccount,
+  type DesiredState,
+  defaultStateName,
+  within,
+} from './desired-state.ts'
+import { digestIn, planCreation, planKeys, planUpdate } from './plan-account.ts'
 
 export interface PlanStore
   extends Pick<AccountStore, 'findAccountByEmail' | 'listAccounts'>,
@@ -73,45 +82,6 @@ function phaseOf({ change, work }: Step): number {
   return changeActions.indexOf(isDemotion ? 'disable-account' : change.action)
 }
 
-function planCreation({ email, disabled, plan, keys: _, ...profile }: DesiredAccount, name: string): Step {
-  const input: AccountInput = {
-    ...accountDefaults,
-    ...profile,
-    email,
-    ...(plan != null && { plan }),
-    ...(disabled && { isDisabled: true }),
-    managedBy: name,
-  }
-  const { isDisabled, ...given } = input
-  const shown = { ...given, ...(isDisabled && { disabled: true }) }
-  return {
-    change: {
-      action: 'create-account',
-      account: email,
-      fields: fieldChanges({ email }, shown).filter(({ to }) => to !== '' && to !== false),
-    },
-    work: { kind: 'create-account', input },
-  }
-}
-
-function planUpdate(desired: DesiredAccount, account: Account, name: string): readonly Step[] {
-  const { email, keys: _, disabled, ...others } = desired
-  const before = { ...account, disabled: account.isDisabled }
-  const wanted = { ...others, ...(disabled !== undefined && { disabled }), managedBy: name }
-  const fields = fieldChanges(before, wanted)
-  if (fields.length === 0) return []
-  const changes: AccountChanges = Object.fromEntries(
-    fields.map(({ field, to }) => [field === 'disabled' ? 'isDisabled' : field, to ?? undefined]),
-  )
-  const action = changes.isDisabled ? 'disable-account' : 'update-account'
-  return [
-    {
-      change: { action, account: email, fields },
-      work: { kind: 'update-account', id: account.id, changes },
-    },
-  ]
-}
-
 /** Looks up which accounts have the digests in the file. */
 async function findHolders(
   accounts: readonly DesiredAccount[],
@@ -125,4 +95,131 @@ async function findHolders(
   return new Map(
     found.flatMap(({ digest, holder }) => (holder === undefined ? [] : [[digest, holder] as const])),
   )
+}
+
+// Finds what the actions that make the changes would refuse, before anything is changed.
+
+/**
+ * @param mayChangeOwn whether the actor may change their own account at all; nobody may disable or demote it
+ * @throws GatehouseError `own-account`
+ */
+function assertOwnKept(steps: readonly Step[], by: Actor, mayChangeOwn: boolean): void {
+  if (by.kind !== 'account') return
+  const own = steps.filter(({ work }) => 'id' in work && work.id === by.id)
+  if (own.some((step) => takesAccess(step))) throw new GatehouseError('own-account')
+  if (!mayChangeOwn && !own.every(isMark)) throw new GatehouseError('own-account')
+}
+
+/** Whether a step only records which file lists the account. */
+function isMark({ change, work }: Step): boolean {
+  return work.kind === 'update-account' && change.fields.every(({ field }) => field === 'managedBy')
+}
+
+function takesAccess({ work }: Step): boolean {
+  return (
+    work.kind === 'update-account' && (work.changes.isDisabled === true || work.changes.role !== undefined)
+  )
+}
+
+/** @throws GatehouseError `last-admin` if nobody who can manage accounts would be left */
+async function assertAdminLeft(steps: readonly Step[], store: PlanStore): Promise<void> {
+  const changes = new Map<string, AccountChanges>()
+  for (const { work } of steps) {
+    if (
+      work.kind === 'create-account' &&
+      isActiveAdmin({ role: work.input.role, isDisabled: work.input.isDisabled === true })
+    )
+      return
+    if (work.kind === 'update-account') changes.set(work.id, work.changes)
+  }
+  const mayTake = [...changes.values()].some(
+    ({ isDisabled, role = adminRole }) => isDisabled === true || role !== adminRole,
+  )
+  if (!mayTake) return
+  let isThereAdmin = false
+  for await (const page of readAllAccounts(store, batchSize)) {
+    if (page.some((account) => isActiveAdmin({ ...account, ...changes.get(account.id) }))) return
+    isThereAdmin ||= page.some(isActiveAdmin)
+  }
+  if (isThereAdmin) throw new GatehouseError('last-admin')
+}
+
+/** How much may be removed because the file does not list it. */
+export interface Prune {
+  /** Maximum number of accounts and keys together; undefined = half of the accounts, and half of the keys. */
+  readonly max: number | undefined
+}
+
+interface Pruned {
+  readonly steps: readonly Step[]
+  /** How many could be removed. */
+  readonly total: number
+}
+
+/**
+ * Revokes further keys that the entry of their account does not list, if it has `keys`, and disables accounts that a
+ * file of this name listed before but no longer does. The default key and the API key stay.
+ * @throws GatehouseError `request-invalid` (field `pruneMax`) if too much would be removed
+ */
+async function planPrune(
+  entries: readonly Entry[],
+  name: string,
+  { prune, store }: { readonly prune: Prune; readonly store: PlanStore },
+): Promise<readonly Step[]> {
+  const keys = pruneKeys(entries)
+  const accounts = await pruneAccounts(entries, name, store)
+  const count = keys.steps.length + accounts.steps.length
+  const isTooMuch = prune.max === undefined ? [keys, accounts].some(isMoreThanHalf) : count > prune.max
+  if (isTooMuch) {
+    const what = `${accounts.steps.length} of ${accounts.total} accounts would be disabled and ${keys.steps.length} of ${keys.total} keys revoked`
+    const limit = prune.max === undefined ? 'more than half' : `more than ${prune.max}`
+    throw invalidField('pruneMax', `${what}, ${limit}: to do it, allow ${count}`)
+  }
+  return [...accounts.steps, ...keys.steps]
+}
+
+function isMoreThanHalf({ steps, total }: Pruned): boolean {
+  return steps.length * 2 > total
+}
+
+function pruneKeys(entries: readonly Entry[]): Pruned {
+  let total = 0
+  const steps = entries.flatMap(({ desired, account }): readonly Step[] => {
+    if (!account || !desired.keys) return []
+    const listed = new Set(desired.keys.map((key) => key.name))
+    const further = account.secretKeys.filter(
+      (key) => key.name !== defaultKeyName && key.revokedAt === undefined,
+    )
+    total += further.length
+    return further
+      .filter((key) => !listed.has(key.name))
+      .map((key) => ({
+        change: { action: 'revoke-key', account: account.email, key: key.name, fields: [] },
+        work: { kind: 'revoke-key', id: account.id, name: key.name },
+      }))
+  })
+  return { steps, total }
+}
+
+async function pruneAccounts(entries: readonly Entry[], name: string, store: PlanStore): Promise<Pruned> {
+  const listed = new Set(entries.map(({ account }) => account?.id))
+  const steps: Step[] = []
+  let total = 0
+  for await (const page of readAllAccounts(store, batchSize)) {
+    const managed = page.filter(({ managedBy, isDisabled }) => managedBy === name && !isDisabled)
+    total += managed.length
+    steps.push(...managed.filter(({ id }) => !listed.has(id)).map(disabling))
+  }
+  return { steps, total }
+}
+
+function disabling({ id, email }: Account): Step {
+  return {
+    change: {
+      action: 'disable-account',
+      account: email,
+      fields: [{ field: 'disabled', from: false, to: true }],
+    },
+    work: { kind: 'update-account', id, changes: { isDisabled: true } },
+  }
 }

@@ -1,26 +1,16 @@
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { EventStore, PositionedEntry } from '#store/audit.ts'
 import { type AuditEntry, parseAuditEntry } from '#store/audit-entry.ts'
-import { type EventMessage, eventMessage } from './cloud-event.ts'
-import { type EventType, eventTypesOf } from './event-types.ts'
+import { type EventMessage, eventMessage, eventTypesOf } from './event.ts'
 import {
   entryPauseMs,
   keptMs,
+  type Receiver,
   type ReceiverState,
   receiverPauseMs,
   type WaitingEntry,
   waitingMax,
-} from './receiver-state.ts'
-
-/** A receiver of events. */
-export interface Receiver {
-  readonly id: string
-  /** For logs and lists, without secrets. */
-  readonly name: string
-  wants(type: EventType): boolean
-  /** @throws Error that says why the message was not accepted */
-  deliver(message: EventMessage): Promise<void>
-}
+} from './receiver.ts'
 
 export type DeliveryResult = 'delivered' | 'failed' | 'dropped'
 

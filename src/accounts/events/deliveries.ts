@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, dayMs, everySecond } from '#platform/time.ts'
 import type { AuditStore, EventStore } from '#store/audit.ts'
-import { type DeliveryResult, deliverRound, type Receiver } from './deliver-round.ts'
-import { createPendingCount } from './pending-count.ts'
-import { newReceiverState, parseReceiverState, type ReceiverState } from './receiver-state.ts'
+import { type DeliveryResult, deliverRound } from './deliver-round.ts'
+import {
+  createPendingCount,
+  newReceiverState,
+  parseReceiverState,
+  type Receiver,
+  type ReceiverState,
+} from './receiver.ts'
 
 type EventReceiverStore = Pick<AuditStore, 'findAudit' | 'onAudit'> & EventStore
 

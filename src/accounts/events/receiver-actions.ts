@@ -1,7 +1,14 @@
+import { randomUUID } from 'node:crypto'
+import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { AuditStore, EventStore } from '#store/audit.ts'
-import type { AuditEntryFactory } from '../audit/entry-factory.ts'
-import type { Receiver } from './deliver-round.ts'
-import { type ReceiverReport, reportReceivers, retryReceiver, sendTestEvent } from './receiver-report.ts'
+import type { AuditEntryFactory } from '../audit-log.ts'
+import {
+  countWanted,
+  newReceiverState,
+  parseReceiverState,
+  type Receiver,
+  withoutPauses,
+} from './receiver.ts'
 
 /** What an Admin sees of the receivers of events, and can do with them. */
 export interface ReceiverActions {
@@ -52,5 +59,94 @@ export function createReceiverActions({
       await store.appendAudit(entry('event-tested', undefined, { receiver: receiver.name }))
       return { receiver: receiver.name, error: await sendTestEvent(receiver) }
     },
+  }
+}
+
+/** How it is with a receiver, for people. Times are ISO 8601; null = never. */
+interface ReceiverReport {
+  readonly receiver: string
+  /** `new` = no gateway has delivered to it yet. */
+  readonly state: 'new' | 'ok' | 'failing'
+  /** Entries of the audit log that it has not accepted yet. */
+  readonly pending: number
+  /** Whether more may be pending, as not all of the log was read. */
+  readonly hasMorePending: boolean
+  /** Events that were given up. */
+  readonly dropped: number
+  readonly deliveredAt: string | null
+  readonly failedAt: string | null
+  /** Why the last try failed. */
+  readonly reason: string | null
+  /** When the next try is, while it is failing. */
+  readonly nextAt: string | null
+}
+
+type ReportedStore = Pick<EventStore, 'readReceivers' | 'readAuditAfter'>
+
+/** @param pages how many pages of 1,000 entries of the audit log are read for each receiver at most */
+export async function reportReceivers(
+  store: ReportedStore,
+  receivers: readonly Pick<Receiver, 'id' | 'name' | 'wants'>[],
+  pages = Number.POSITIVE_INFINITY,
+): Promise<readonly ReceiverReport[]> {
+  const states = await store.readReceivers()
+  return Promise.all(receivers.map((one) => report(store, one, { text: states.get(one.id), pages })))
+}
+
+async function report(
+  store: ReportedStore,
+  receiver: Pick<Receiver, 'name' | 'wants'>,
+  { text, pages }: { readonly text: string | undefined; readonly pages: number },
+): Promise<ReceiverReport> {
+  const state = text === undefined ? newReceiverState('') : parseReceiverState(text)
+  const behind =
+    text === undefined
+      ? { count: 0, isAtEnd: true }
+      : await countWanted(store, receiver, { after: state.position, pages })
+  const isFailing = state.failures > 0 || state.waiting.length > 0
+  return {
+    receiver: receiver.name,
+    state: text === undefined ? 'new' : isFailing ? 'failing' : 'ok',
+    pending: state.waiting.length + behind.count,
+    hasMorePending: !behind.isAtEnd,
+    dropped: state.dropped,
+    deliveredAt: timeText(state.deliveredAt),
+    failedAt: timeText(state.failedAt),
+    reason: state.reason === '' ? null : state.reason,
+    nextAt: isFailing
+      ? timeText(Math.max(state.nextAt, Math.min(...state.waiting.map(({ nextAt }) => nextAt))))
+      : null,
+  }
+}
+
+function timeText(at: number): string | null {
+  return at === 0 || !Number.isFinite(at) ? null : new Date(at).toISOString()
+}
+
+/**
+ * Has everything that waits for a receiver tried at once, by the gateway that delivers to it.
+ * @returns false where no gateway has delivered to it yet
+ */
+async function retryReceiver(
+  store: Pick<EventStore, 'readReceivers' | 'replaceReceiver'>,
+  { id }: Pick<Receiver, 'id'>,
+): Promise<boolean> {
+  for (;;) {
+    const before = (await store.readReceivers()).get(id)
+    if (before === undefined) return false
+    const after = JSON.stringify(withoutPauses(parseReceiverState(before)))
+    if (before === after || (await store.replaceReceiver({ id, before, after }))) return true
+  }
+}
+
+/** Sends an event of the type `gatehouse.test`. @returns why it was not accepted; null = it was */
+async function sendTestEvent({ deliver }: Pick<Receiver, 'deliver'>): Promise<string | null> {
+  const actor = { kind: 'system', channel: 'system' } as const
+  const entry = { at: Date.now(), actor, action: 'test', target: undefined, details: {} } as const
+  try {
+    await deliver({ id: `evt_${randomUUID()}`, type: 'gatehouse.test', entry })
+    return null
+  } catch (error) {
+    return errorMessage(error)
   }
 }

@@ -1,6 +1,8 @@
+import { hash, X509Certificate } from 'node:crypto'
 import { parseAddressRange } from '#platform/addresses.ts'
 import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { dayMs } from '#platform/time.ts'
+import { objectSchema, orNull, text, texts } from '#platform/json-schema.ts'
+import { dayMs, type EpochMs } from '#platform/time.ts'
 import type { Quota } from '#store/quotas.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 
@@ -28,7 +30,7 @@ export const addressesMax = 32
 export const keyLifetimeMsMax = 3_653 * dayMs
 
 /** The same maximum as for the quota of a plan. */
-export const keyQuotaMax = 1_000_000_000_000
+const keyQuotaMax = 1_000_000_000_000
 export const quotaRule = `must be 1 to ${keyQuotaMax} per day or month, such as 1000/day`
 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
@@ -116,4 +118,106 @@ export function assertValidGrace(graceSeconds: number): void {
 /** When a grace period ends; undefined = there is none. */
 export function graceEnd(graceSeconds: number, now: number): number | undefined {
   return graceSeconds > 0 ? now + graceSeconds * 1_000 : undefined
+}
+
+// What a name, a scope or an address may be is checked by findKeyErrors.
+
+export const keyLimitSchemas = {
+  scopes: { ...texts, description: 'What the key is limited to; empty = it is not limited.' },
+  addresses: {
+    ...texts,
+    description: 'Addresses and CIDR ranges that the key is accepted from; empty = from anywhere.',
+  },
+} as const
+
+export const keyQuota = {
+  ...objectSchema({
+    limit: { type: 'integer', minimum: 1, maximum: keyQuotaMax },
+    per: { type: 'string', enum: ['day', 'month'], description: 'UTC day or month.' },
+  }),
+  description:
+    'How many requests the key may send, or units on routes with `quotaCounts: units`, besides what the plan of the account allows.',
+} as const
+export const keyQuotaOrNull = {
+  ...orNull(keyQuota),
+  description: `${keyQuota.description} null = unlimited.`,
+} as const
+
+export const keyName = {
+  ...text,
+  description: `1 to ${keyNameLengthMax} letters, digits, ., _ and -; unique among the keys of the account.`,
+} as const
+
+/** A certificate that is to be a key of an account. */
+export interface CertificateInput {
+  /** One line, such as `CN=laptop, O=Example`; empty where it names none, or only the digest is known. */
+  readonly subject: string
+  /** Its end; undefined = only the digest is known. */
+  readonly validUntil: EpochMs | undefined
+  /** SHA-256 of the DER. */
+  readonly digest: Uint8Array
+}
+
+/** Longer than any fingerprint with its label and spaces around it. */
+const fingerprintLengthMax = 200
+
+/** Maximum length of a PEM text: a certificate has a few KiB, its chain some more. */
+export const certificatePemLengthMax = 65_536
+
+/** SHA-256 in hexadecimal, with or without colons, as `openssl x509 -fingerprint -sha256` and browsers show it. */
+const fingerprint = /^(?:sha256 fingerprint=)?([0-9a-f]{2}(?::?[0-9a-f]{2}){31})$/i
+
+/**
+ * Reads the first certificate of a PEM text, which is the client's in a chain; or a SHA-256.
+ * @throws GatehouseError `request-invalid` (field `certificate`)
+ */
+export function parseCertificateInput(pem: string, now: number): CertificateInput {
+  const [, digits] = fingerprint.exec(pem.slice(0, fingerprintLengthMax).trim()) ?? []
+  if (digits !== undefined && pem.length <= fingerprintLengthMax)
+    return { subject: '', validUntil: undefined, digest: Buffer.from(digits.replaceAll(':', ''), 'hex') }
+  const certificate = readCertificate(pem)
+  if (typeof certificate === 'string') throw invalidField('certificate', certificate)
+  const { subject, validToDate, raw } = certificate
+  const validUntil = validToDate.getTime()
+  if (validUntil <= now) throw invalidField('certificate', `expired on ${validToDate.toISOString()}`)
+  return {
+    subject: (subject ?? '').replaceAll('\n', ', ').replaceAll(/\p{Cc}/gu, '?'),
+    validUntil,
+    digest: hash('sha256', raw, 'buffer'),
+  }
+}
+
+/** Whether a text contains a private key, which must not be shown again. */
+export function hasPrivateKey(pem: string): boolean {
+  return pem.includes('PRIVATE KEY-----')
+}
+
+function readCertificate(pem: string): X509Certificate | string {
+  if (pem.length > certificatePemLengthMax) return `must have at most ${certificatePemLengthMax} characters`
+  // The message tells people that the key they sent is no longer private.
+  if (hasPrivateKey(pem)) return 'must not contain the private key, which stays with the client'
+  if (!pem.includes('-----BEGIN CERTIFICATE-----'))
+    return 'must be a certificate as PEM, which begins with -----BEGIN CERTIFICATE-----, or its SHA-256 in hexadecimal'
+  try {
+    return new X509Certificate(pem)
+  } catch {
+    return 'cannot be read as an X.509 certificate'
+  }
+}
+
+/**
+ * The input for a key that expires with its certificate at the latest, and after ten years at most. If only the digest
+ * is known, the key expires when it was asked to; the certificate is refused anyway once it has expired.
+ * @throws GatehouseError `request-invalid` (field `expiresAt`) if the key would end later than its certificate
+ */
+export function endingWith(
+  { validUntil }: CertificateInput,
+  input: SecretKeyInput,
+  now: number,
+): SecretKeyInput {
+  if (validUntil === undefined) return input
+  const { expiresAt = Math.min(validUntil, now + keyLifetimeMsMax) } = input
+  if (expiresAt <= validUntil) return { ...input, expiresAt }
+  const message = `must not be after ${new Date(validUntil).toISOString()}, when the certificate expires`
+  throw invalidField('expiresAt', message)
 }

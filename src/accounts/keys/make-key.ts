@@ -14,7 +14,7 @@ import {
   unlimited,
 } from '#store/secret-keys.ts'
 import { isStoreFailure } from '#store/store-health.ts'
-import type { AuditEntryFactory } from '../audit/entry-factory.ts'
+import type { AuditEntryFactory } from '../audit-log.ts'
 import { keyDetails, type SecretKeyInput } from './input.ts'
 
 export interface KeyOptions {

@@ -7,15 +7,17 @@ import type { Account } from '#store/accounts.ts'
 import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#store/key-store.ts'
 import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
+import { type AccountFinder, accountNotFound } from '../account-input.ts'
 import { endSessionsOfKey } from '../account-sessions.ts'
-import { type AccountFinder, accountNotFound } from '../find-account.ts'
-import { type CertificateInput, endingWith, parseCertificateInput } from './certificate-input.ts'
 import {
   assertValidGrace,
   assertValidKey,
+  type CertificateInput,
   defaultNameError,
+  endingWith,
   findKeyErrors,
   graceEnd,
+  parseCertificateInput,
   type SecretKeyInput,
 } from './input.ts'
 import {
@@ -29,19 +31,7 @@ import {
 } from './make-key.ts'
 
 /** A secret key, without the key. Times are milliseconds since 1970. */
-export interface SecretKeyStatus
-  extends Pick<
-    SecretKey,
-    | 'name'
-    | 'scopes'
-    | 'addresses'
-    | 'quota'
-    | 'createdAt'
-    | 'lastFour'
-    | 'expiresAt'
-    | 'revokedAt'
-    | 'isImported'
-  > {
+export interface SecretKeyStatus extends Omit<SecretKey, 'id' | 'digest' | 'sealed'> {
   /** Keys that are revoked are not listed; until `revokedAt`, one within an overlap is valid. */
   readonly state: Exclude<KeyState, 'revoked'>
   /** Accurate to a few seconds; undefined = never used. */

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
 import { emailLengthMax } from '#accounts/account-input.ts'
-import { auditData, auditFiles } from '#accounts/audit/log.ts'
+import { auditData, auditFiles } from '#accounts/audit-log.ts'
 import { arrivalOf } from '#gateway/arrival/arrival.ts'
 import { principalOf } from '#gateway/arrival/outcome.ts'
 import type { BlockedSubjectsOf } from '#identity/issuers/subjects.ts'

@@ -4,10 +4,13 @@ import {
   findKeyErrors,
   graceSecondsMax,
   keyLifetimeMsMax,
+  keyLimitSchemas,
+  keyName,
+  keyQuota,
+  keyQuotaOrNull,
   type SecretKeyInput,
   scopesMax,
 } from '#accounts/keys/input.ts'
-import { keyLimitSchemas, keyName, quota, quotaOrNull } from '#accounts/keys/schema.ts'
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import {
   emptyObject,
@@ -28,7 +31,7 @@ export const keyItem = objectSchema({
   lastFour: { ...textOrNull, description: 'The last four characters of the key; null = not stored.' },
   state: { enum: ['valid', 'expired'] },
   ...keyLimitSchemas,
-  quota: quotaOrNull,
+  quota: keyQuotaOrNull,
   createdAt: time,
   expiresAt: { ...timeOrNull, description: 'null = it does not expire.' },
   revokedAt: { ...timeOrNull, description: 'The end of its grace period; null = it is not revoked.' },
@@ -42,7 +45,7 @@ export const newKey = objectSchema(
   {
     scopes: { ...keyLimitSchemas.scopes, maxItems: scopesMax, default: [] },
     addresses: { ...keyLimitSchemas.addresses, maxItems: addressesMax, default: [] },
-    quota,
+    quota: keyQuota,
     expiresAt: {
       ...text,
       description: 'RFC 3339, such as 2030-01-31T00:00:00Z; absent = it does not expire.',
@@ -62,7 +65,7 @@ export const newKey = objectSchema(
 )
 
 export const createdKey = objectSchema(
-  { name: text, ...keyLimitSchemas, quota: quotaOrNull, expiresAt: timeOrNull },
+  { name: text, ...keyLimitSchemas, quota: keyQuotaOrNull, expiresAt: timeOrNull },
   {
     secretKey: { ...text, description: 'Absent = the certificate is the key.' },
     certificate: objectSchema({

@@ -1,4 +1,4 @@
-import { desiredAccount, desiredKey, desiredState } from '#accounts/apply/state-schema.ts'
+import { desiredAccount, desiredKey, desiredState } from '#accounts/apply/desired-state.ts'
 import type { JsonSchema } from '#platform/json-schema.ts'
 import { blockedSubject, session, subject } from '../admin/access-operations.ts'
 import {

@@ -5,7 +5,7 @@ import {
   type PerOperation,
   revocationsPath,
 } from '#gateway/routes/own-operations.ts'
-import { type Carriers, createCarriers } from '#identity/keys/carriers.ts'
+import { type Carriers, createCarriers } from '#identity/access.ts'
 import type { JsonSchema } from '#platform/json-schema.ts'
 import { jsonLine } from '../bodies.ts'
 import { documentMaxAgeS, type OperationDoc, type OwnEndpoint, type ResponseDoc } from '../operation.ts'

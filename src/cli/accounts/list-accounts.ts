@@ -1,10 +1,10 @@
-import { accountsCsv, listedAccountData } from '#accounts/list/listed-accounts.ts'
+import { accountsCsv, listedAccountData } from '#accounts/account-data.ts'
 import {
   type AccountQuery,
   type AccountQueryField,
   accountQueryFields,
   parseAccountQuery,
-} from '#accounts/list/query.ts'
+} from '#accounts/list-query.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { keysOf } from '#platform/json.ts'
 import { countOf } from '#platform/text.ts'

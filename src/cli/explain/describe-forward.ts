@@ -13,8 +13,8 @@ import { fieldsOf } from '#http/h1/field-lines.ts'
 import { readTargetAddress, type TargetAddress } from '#http/outgoing/dial.ts'
 import { fieldsIn, type RequestHead, valuesOf } from '#http/request-head.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
-import { createCarriers } from '#identity/keys/carriers.ts'
-import type { Principal } from '#identity/principal.ts'
+import { createCarriers } from '#identity/access.ts'
+import type { Principal } from '#identity/decision.ts'
 import { secretPlaceholder } from '#platform/secrets/hide-secrets.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import { createWriterFrom, ownHeaderNames } from '#runtime/assembly/gate-parts.ts'
@@ -168,12 +168,12 @@ export function describeDecision(
   route: Route<UpstreamConfig | undefined>,
   { outcome, requestId, head: { rawHeaders } }: ExplainedArrival,
 ): StepResult {
-  const writer = createDecisionWriter({
-    identityHeaders: config.identityHeaders,
-    assertion: config.assertion.enabled ? assertionPlaceholder(config.assertion) : undefined,
-  })
+  const writeDecision = createDecisionWriter(
+    config.identityHeaders,
+    config.assertion.enabled ? assertionPlaceholder(config.assertion) : undefined,
+  )
   const principal = principalOf(outcome)
-  const headers = parseLines(writer.write({ principal, route, requestId, rawHeaders, trace: undefined }))
+  const headers = parseLines(writeDecision({ principal, route, requestId, rawHeaders, trace: undefined }))
   return {
     detail: 'the proxy gets 200, and these headers for the request that it forwards',
     facts: { upstream: null, headers },

@@ -6,11 +6,10 @@ import type { Cors, Preflight } from '#gateway/gate/choose-scope.ts'
 import { parseHostName } from '#gateway/routes/hosts.ts'
 import type { Route } from '#gateway/routes/route.ts'
 import { valuesOf } from '#http/request-head.ts'
-import type { Access, SchemeName } from '#identity/access.ts'
+import { type Access, accessCookieCarrier, createCarriers, proofCarrier } from '#identity/access.ts'
 import type { Credentials } from '#identity/credentials.ts'
-import { accessCookieCarrier, type Carrier, createCarriers, proofCarrier } from '#identity/keys/carriers.ts'
-import { countedBy, rateSubject } from '#identity/limits/limits.ts'
-import type { CountedQuota, Principal } from '#identity/principal.ts'
+import type { CountedQuota, Principal } from '#identity/decision.ts'
+import { countedBy, rateSubject } from '#identity/limits/rate-limiter.ts'
 import { redactTarget } from '../redact.ts'
 import { type ExplainedArrival, type StepResult, unmentioned } from './explanation.ts'
 
@@ -114,13 +113,13 @@ export function describeScheme(
   }
 }
 
-function placeOf(carrier: Carrier): string {
+function placeOf(carrier: string): string {
   if (carrier === proofCarrier) return 'as Authorization: DPoP'
   return `in ${carrier === accessCookieCarrier ? 'the access cookie' : carrier}`
 }
 
 /** The scheme, and for a secret key its place. */
-function sentBy(credentials: Credentials): { sent: SchemeName | null; carrier: Carrier | null } {
+function sentBy(credentials: Credentials) {
   const { kind } = credentials
   if (kind !== 'secretKey' && kind !== 'bearer') return { sent: null, carrier: null }
   return { sent: kind, carrier: credentials.carrier ?? null }

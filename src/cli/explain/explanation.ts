@@ -5,7 +5,7 @@ import type { DecisionStep } from '#gateway/gate/gate.ts'
 import { malformedError } from '#gateway/refusals/send-problem.ts'
 import { readRequestFraming } from '#http/h1/request-framing.ts'
 import { MalformedMessage, type RequestHead } from '#http/request-head.ts'
-import { createCarriers } from '#identity/keys/carriers.ts'
+import { createCarriers } from '#identity/access.ts'
 import { createAddressSet, unmappedAddress } from '#platform/addresses.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 

@@ -8,13 +8,9 @@ import { identityHeaders, reservedHeaders } from './identity.ts'
 // in a message.
 
 const aboutConnection = 'is about one connection, and written by the gateway'
-
 const handshake = 'belongs to the handshake between client and backend'
-
 const aboutClient = 'tells the backend who the client is, and is written by the gateway'
-
 const destination = 'names a second target, which the gateway checks and rewrites'
-
 const trace = 'carries the trace, which the gateway continues'
 
 const inBoth = {
@@ -73,7 +69,6 @@ const reservedInResponses: ReadonlyMap<string, string> = new Map(
 type HeadersTree = ConfigTree['upstreams'][string]['headers']
 
 const valueLengthMax = 8_192
-
 /** For all fields together, as few servers and clients accept a larger head. */
 const linesLengthMax = 16_384
 

@@ -1,6 +1,6 @@
 import { secondTargetNames } from '#gateway/arrival/second-target-fields.ts'
 import { identityNames } from '#gateway/forward/header-rules.ts'
-import { carrierWords } from '#identity/keys/carriers.ts'
+import { carrierWords } from '#identity/access.ts'
 import { oldKeyPrefixes, secretPrefixes } from '#platform/secrets/key-format.ts'
 import { parseSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { foldHeaderName } from '#platform/text.ts'
@@ -108,7 +108,6 @@ const ordinaryHeaders = new Set([
   'xrequestedwith',
   'xrewriteurl',
 ])
-
 /** Prefixes of further common headers. */
 const ordinaryPrefixes = ['accept-', 'access-control-', 'content-', 'if-', 'sec-', 'x-forwarded-']
 

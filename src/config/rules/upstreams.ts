@@ -41,7 +41,6 @@ function isShapedUpstream(review: ConfigReview, name: string): boolean {
 }
 
 const example = 'http://10.0.0.11:3000'
-
 /** The maximum on Linux, including the zero byte at its end. */
 const socketPathBytesMax = 107
 

@@ -1,5 +1,4 @@
-import { secretBytes, signingKeyOf } from '#accounts/events/cloud-event.ts'
-import { allEventTypes, isTypePattern } from '#accounts/events/event-types.ts'
+import { allEventTypes, isTypePattern, secretBytes, signingKeyOf } from '#accounts/events/event.ts'
 import { didYouMean } from '#platform/text.ts'
 import { flag, item, list, secret, text } from './fields.ts'
 import type { ValueOf } from './node.ts'

@@ -1,4 +1,4 @@
-import { secondFactorPolicies } from '#identity/second-factor/policy.ts'
+import { secondFactorPolicies } from '#identity/second-factor/second-factors.ts'
 import {
   choice,
   duration,

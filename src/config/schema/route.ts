@@ -20,7 +20,6 @@ import {
 import { convert, convertResolved, type Field, optional, renamed } from './node.ts'
 
 const costPath = '[A-Za-z0-9_-]{1,64}(?:\\.[A-Za-z0-9_-]{1,64}){0,7}'
-
 const costPathsPattern = `^${costPath}(?: \\| ${costPath}){0,3}$`
 
 const factor: Field<number> = {

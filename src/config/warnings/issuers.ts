@@ -5,7 +5,6 @@ import type { Warning } from '../problem.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 
 type Issuers = Pick<ConfigTree, 'issuers'>
-
 type IssuerTree = ConfigTree['issuers'][number]
 
 /** Issuers whose users have more than the lowest role although nothing in their tokens says so. */

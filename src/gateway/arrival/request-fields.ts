@@ -2,6 +2,7 @@ import type { NameTable } from '#http/h1/name-table.ts'
 import { ParsedHead } from '#http/h1/request-parser.ts'
 import { bindsConnection } from '#http/outgoing/upstream-connection.ts'
 import { lengthsOf, type RequestHead } from '#http/request-head.ts'
+import type { Carriers } from '#identity/access.ts'
 import {
   ambiguousCredentials,
   type Credentials,
@@ -9,7 +10,6 @@ import {
   withAuthorization,
   withSecretKey,
 } from '#identity/credentials.ts'
-import type { Carriers } from '#identity/keys/carriers.ts'
 import { secondTargetFields } from './second-target-fields.ts'
 
 /** The header fields that decisions depend on, read in one pass over the raw headers. */

@@ -1,6 +1,6 @@
 import { firstOwnMark, framingNames, type MarkedName, NameTable } from '#http/h1/name-table.ts'
+import type { Carriers } from '#identity/access.ts'
 import { isKeyAuthorization } from '#identity/credentials.ts'
-import type { Carriers } from '#identity/keys/carriers.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import { secondTargetNames } from '../arrival/second-target-fields.ts'

@@ -1,5 +1,5 @@
 import { fullName } from '#accounts/account-input.ts'
-import type { Principal, Profile } from '#identity/principal.ts'
+import type { Principal, Profile } from '#identity/decision.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
 export interface IdentityHeaders {

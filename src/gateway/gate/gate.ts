@@ -1,9 +1,14 @@
 import type { SchemeName } from '#identity/access.ts'
 import type { Authenticator } from '#identity/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
-import { type AllowedDecision, type Decision, type Refusal, refusedCredential } from '#identity/decision.ts'
+import {
+  type AllowedDecision,
+  type Decision,
+  type Principal,
+  type Refusal,
+  refusedCredential,
+} from '#identity/decision.ts'
 import { createLookUpGuard } from '#identity/limits/failures.ts'
-import type { Principal } from '#identity/principal.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError, sharedError, throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'

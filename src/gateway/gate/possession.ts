@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { type ClientCertificate, describeCertificate } from '#http/client-exchange.ts'
 import type { AllowedDecision } from '#identity/decision.ts'
-import type { Proofs, ProofVerdict, ProvenRequest, ReadProof } from '#identity/possession/proofs.ts'
+import type { Proofs, ProofVerdict, ProvenRequest, ReadProof } from '#identity/proofs.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import type { Clock } from '#platform/time.ts'
 import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'

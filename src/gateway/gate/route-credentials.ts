@@ -1,14 +1,21 @@
 import { fieldsIn, type RequestHead } from '#http/request-head.ts'
+import type { Carriers } from '#identity/access.ts'
 import {
   type Credentials,
   certificateCredential,
   isWithoutCredential,
   noCredentials,
-  showsOwnCredential,
   withSecretKey,
 } from '#identity/credentials.ts'
-import type { Carriers } from '#identity/keys/carriers.ts'
+import { payloadOf } from '#identity/tokens/jwt.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import {
+  accountIdPattern,
+  keyMarks,
+  oldKeyPrefixes,
+  secretPrefixes,
+  sessionIdPattern,
+} from '#platform/secrets/key-format.ts'
 import type { GatedArrival } from '../arrival/arrival.ts'
 import { recordCredentials } from '../arrival/outcome.ts'
 import type { ReadAccessCookie } from '../browser/ambient-credentials.ts'
@@ -83,4 +90,47 @@ export function createCredentialTaker({
     recordCredentials(arrival.outcome, certificate.kind === 'none' ? taken : certificate)
     return undefined
   }
+}
+
+const { refreshToken, ...withAccountId } = secretPrefixes
+/**
+ * The start of any credential of ours but a JWT, with its handle; the rest need not be complete, as most of a key is
+ * still secret. The handle is needed as another well-known service begins its keys with `gsk_`, too.
+ */
+const ownStart = new RegExp(
+  [
+    `(?:^|[^0-9A-Za-z])(?:${oneOf(oldKeyPrefixes)}|${oneOf(withAccountId)})_${accountIdPattern}_`,
+    `[0-9a-z]_(?:${oneOf(keyMarks)})_${accountIdPattern}_`,
+    `(?:^|[^0-9A-Za-z])${refreshToken}_${sessionIdPattern}_`,
+  ].join('|'),
+)
+const basicScheme = /^Basic[ \t]+/i
+const notInJwt = /[^0-9A-Za-z_.-]+/
+
+function oneOf(names: Readonly<Record<string, string>>): string {
+  return Object.values(names).join('|')
+}
+
+/**
+ * Whether the value of an Authorization field reveals a credential of the gateway, in any scheme, valid or not: a key,
+ * a refresh token, the token of a link or a portal session, or a JWT of this issuer. Basic is decoded as leniently as
+ * servers do.
+ */
+export function showsOwnCredential(authorization: string, issuer: string): boolean {
+  return shows(authorization, issuer) || shows(decodeBasic(authorization), issuer)
+}
+
+function shows(text: string, issuer: string): boolean {
+  return ownStart.test(text) || text.split(notInJwt).some((part) => isIssuedBy(part, issuer))
+}
+
+function isIssuedBy(text: string, issuer: string): boolean {
+  return text.startsWith('eyJ') && payloadOf(text)?.iss === issuer
+}
+
+function decodeBasic(authorization: string): string {
+  const [scheme] = basicScheme.exec(authorization) ?? []
+  return scheme === undefined
+    ? ''
+    : Buffer.from(authorization.slice(scheme.length), 'base64').toString('latin1')
 }

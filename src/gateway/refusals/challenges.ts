@@ -1,6 +1,5 @@
-import type { Access, ProtectedAccess, SchemeName } from '#identity/access.ts'
-import type { Carriers } from '#identity/keys/carriers.ts'
-import { proofAlgorithms } from '#identity/possession/proof-keys.ts'
+import type { Access, Carriers, ProtectedAccess, SchemeName } from '#identity/access.ts'
+import { proofAlgorithms } from '#identity/issuers/public-keys.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 
 const realm = 'realm="gatehouse"'

@@ -1,7 +1,12 @@
-import type { Access, ProtectedAccess, SchemeName } from '#identity/access.ts'
+import {
+  type Access,
+  type Carriers,
+  describeCarriers,
+  type ProtectedAccess,
+  type SchemeName,
+} from '#identity/access.ts'
 import type { Credential, Credentials } from '#identity/credentials.ts'
 import type { Refusal } from '#identity/decision.ts'
-import { type Carriers, describeCarriers } from '#identity/keys/carriers.ts'
 import { countFailure } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'

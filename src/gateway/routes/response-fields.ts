@@ -1,6 +1,5 @@
 import { lengthsOf, withoutFields } from '#http/request-head.ts'
-import type { SchemeName } from '#identity/access.ts'
-import type { Carriers } from '#identity/keys/carriers.ts'
+import type { Carriers, SchemeName } from '#identity/access.ts'
 
 /** Where a secret key may come. */
 export type KeyCarriers = Pick<Carriers, 'headers' | 'bearer' | 'basic'>

@@ -1,6 +1,6 @@
+import { certificateCarrier } from '#identity/access.ts'
 import { type AdmittedCaller, type AuthState, admittedUntil } from '#identity/authorize.ts'
 import type { Credential } from '#identity/credentials.ts'
-import { certificateCarrier } from '#identity/keys/carriers.ts'
 import { roleEpochIn } from '#identity/tokens/access-token-claims.ts'
 import { signingKeyIdOf } from '#identity/tokens/jwt.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'

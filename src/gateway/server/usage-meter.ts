@@ -1,7 +1,7 @@
 import type { UsedRoute } from '#accounts/usage/counts.ts'
 import type { UsageRecorder } from '#accounts/usage/recorder.ts'
+import type { Principal } from '#identity/decision.ts'
 import type { ChargeQuotas } from '#identity/limits/plans.ts'
-import type { Principal } from '#identity/principal.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 
 /** Counts what accounts, and principals of foreign issuers, use of routes. */

@@ -5,19 +5,22 @@ import type { LoggedChange } from '#store/changes.ts'
 import { keyState } from '#store/secret-keys.ts'
 import type { SessionStore, SubjectStore } from '#store/sessions.ts'
 import type { CachedAccount, CachedSession, CachedSubject, Directory } from '../directory.ts'
-import { endedSession, toCachedAccount, toCachedSession, toCachedSubject } from './cached-records.ts'
+import { createLru } from './bounded-caches.ts'
 import {
   accountKey,
   deserializeAccount,
+  endedSession,
   type InstanceMemory,
   serializeAccount,
   sessionKey,
   signingKeysKey,
   subjectKey,
-} from './instance-memory.ts'
+  toCachedAccount,
+  toCachedSession,
+  toCachedSubject,
+} from './cached-records.ts'
 import { createRecentChanges, createRevokedKeys } from './known-changes.ts'
 import { createLoadingCache, type LookUpResult } from './loading-cache.ts'
-import { createLru } from './lru.ts'
 import { isCurrent, type StoreConnectionState } from './store-connection.ts'
 
 /** How much is cached, and how long it is fresh. */

@@ -1,5 +1,5 @@
 import type { EpochMs, MonotonicClock, MonotonicMs } from '#platform/time.ts'
-import { createLru } from './lru.ts'
+import { createLru } from './bounded-caches.ts'
 
 /** When subjects have changed, as far back as needed. */
 export interface RecentChanges {

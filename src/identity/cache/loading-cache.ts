@@ -1,6 +1,6 @@
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import type { MonotonicClock } from '#platform/time.ts'
-import { createLru } from './lru.ts'
+import { createLru } from './bounded-caches.ts'
 import type { StoreConnectionState } from './store-connection.ts'
 
 /** `stale`: served while the store is unreachable (stale-if-error, RFC 5861). */

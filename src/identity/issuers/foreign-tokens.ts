@@ -1,9 +1,8 @@
 import { isRecord } from '#platform/json.ts'
 import { isBearerToken, isOpaqueToken } from '#platform/secrets/key-format.ts'
 import type { Clock } from '#platform/time.ts'
-import { tokenDigest, type VerifiedTokens } from '../cache/verified-tokens.ts'
-import { accessTokenType } from '../tokens/jwt.ts'
-import { isType, type ReadJwt, readJwt } from '../tokens/read-jwt.ts'
+import { tokenDigest, type VerifiedTokens } from '../cache/bounded-caches.ts'
+import { accessTokenType, isType, type ReadJwt, readJwt } from '../tokens/jwt.ts'
 import { type ForeignClaims, type ForeignVerdict, parseForeignClaims } from './foreign-claims.ts'
 import {
   type IssuerAlgorithm,

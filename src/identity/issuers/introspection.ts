@@ -2,7 +2,7 @@ import { errorMessage } from '#platform/errors/operator-error.ts'
 import { isRecord } from '#platform/json.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { Clock, EpochMs, MonotonicClock } from '#platform/time.ts'
-import { createLru } from '../cache/lru.ts'
+import { createLru } from '../cache/bounded-caches.ts'
 import { fetchJson } from './fetch-json.ts'
 import {
   type ForeignClaims,
@@ -29,7 +29,7 @@ export interface Introspection {
 
 export type IntrospectionOutcome = 'active' | 'inactive' | 'failed'
 
-interface IntrospectionOptions {
+export interface IntrospectionOptions {
   readonly issuer: IssuerOptions
   readonly endpoint: IntrospectionEndpoint
   readonly log: Pick<Log, 'info' | 'error'>

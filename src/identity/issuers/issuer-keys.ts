@@ -5,7 +5,7 @@ import type { Log } from '#platform/log/log.ts'
 import type { MonotonicClock } from '#platform/time.ts'
 import { fetchTimeoutMs } from './fetch-json.ts'
 import type { IssuerAlgorithm, IssuerOptions } from './issuer.ts'
-import type { FetchedKeySet, FetchReason, KeySetFetches, KeySetOutcome } from './key-set-fetches.ts'
+import type { FetchedKeySet, FetchReason, KeySetFetches, KeySetOutcome } from './issuer-fetches.ts'
 import { type PublicKey, parsePublicKeys } from './public-keys.ts'
 
 /** The public keys of one issuer, fetched in the background. */
@@ -13,7 +13,7 @@ export interface IssuerKeys {
   /** `never-had`: no keys could be fetched yet. `several`: the ID is missing or not unique. */
   find(kid: string | undefined, algorithm: IssuerAlgorithm): PublicKey | 'never-had' | 'unknown' | 'several'
   /**
-   * Fetches the keys again for an unknown ID, at most once in `refetchGapMs` (key-set-fetches.ts), whoever asks.
+   * Fetches the keys again for an unknown ID, at most once in `refetchGapMs` (issuer-fetches.ts), whoever asks.
    * Resolves once they are as new as possible, or after `waitMs`.
    * @returns whether they are the issuer's current ones
    */

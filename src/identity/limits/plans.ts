@@ -3,11 +3,10 @@ import { type Allowance, GatehouseError } from '#platform/errors/gatehouse-error
 import type { MonotonicMs } from '#platform/time.ts'
 import type { Quota } from '#store/quotas.ts'
 import type { Rate } from '#store/rates.ts'
-import type { CountedQuota, Principal } from '../principal.ts'
-import { type Allowances, noteTaken } from './limits.ts'
+import type { CountedQuota, Principal } from '../decision.ts'
 import type { QuotaResult } from './quota-reservation.ts'
 import type { Quotas } from './quotas.ts'
-import type { RateLimiter } from './rate-limiter.ts'
+import { type Allowances, noteTaken, type RateLimiter } from './rate-limiter.ts'
 
 /**
  * Counts a request against the quota of its key, and the plan of its account. Synchronous unless the store has to be

@@ -1,5 +1,5 @@
 import type { AccountActionsOf } from '#accounts/account-actions.ts'
-import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit/entry-factory.ts'
+import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit-log.ts'
 import { type KeyOptions, makeDefaultKey, makeKey } from '#accounts/keys/make-key.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -10,10 +10,9 @@ import type { IdentityLink, PortalStore } from '#store/portal.ts'
 import type { Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { takeAuditEntry } from '../limits/failures.ts'
-import { takeOrThrow } from '../limits/limits.ts'
-import type { RateLimiter } from '../limits/rate-limiter.ts'
+import { type RateLimiter, takeOrThrow } from '../limits/rate-limiter.ts'
 import type { KnownClients, PortalSessionIds, PortalSessions, SignedIn } from '../portal/portal-sessions.ts'
-import type { KnownPerson, Person } from './person.ts'
+import type { KnownPerson, Person } from './provider.ts'
 
 /** Decides which account a person signs in to who was authenticated by an OpenID provider. */
 export interface OidcSignIn {
@@ -80,19 +79,11 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
   const system = { kind: 'system', channel: 'system' } as const
   const entry = createAuditEntryFactory(system, clock)
 
-  async function signIn(
-    person: Person,
-    clientTokens: readonly string[],
-    visitor: Visitor,
-  ): Promise<SignedIn> {
+  const signIn: OidcSignIn['signIn'] = async (person, clientTokens, visitor) => {
     return start(person, await findOrLink(person, visitor), clientTokens, visitor)
   }
 
-  async function takeOver(
-    { identity, email }: KnownPerson,
-    clientTokens: readonly string[],
-    visitor: Visitor,
-  ): Promise<SignedIn> {
+  const takeOver: OidcSignIn['takeOver'] = async ({ identity, email }, clientTokens, visitor) => {
     const person = { identity, email, isEmailVerified: true, firstName: '', lastName: '' }
     const linked = await store.findAccountByIdentity(identity)
     if (linked) return start(person, linked, clientTokens, visitor)
@@ -157,11 +148,7 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
     throw await refuse(person, visitor, 'linked-otherwise', account)
   }
 
-  async function assertOwner(
-    person: Person,
-    { accountId, sessionId }: PortalSessionIds,
-    visitor: Visitor,
-  ): Promise<void> {
+  const assertOwner: OidcSignIn['assertOwner'] = async (person, { accountId, sessionId }, visitor) => {
     const [linked, account, session] = await Promise.all([
       store.findAccountByIdentity(person.identity),
       store.findAccount(accountId),

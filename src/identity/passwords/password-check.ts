@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { createAuditEntryFactory } from '#accounts/audit/entry-factory.ts'
+import { createAuditEntryFactory } from '#accounts/audit-log.ts'
 import { clientNetwork, widerNetwork } from '#platform/addresses.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Passwords } from '#platform/secrets/passwords.ts'
@@ -50,7 +50,7 @@ export interface PasswordCheck {
   ): Promise<void>
 }
 
-interface PasswordCheckOptions {
+export interface PasswordCheckOptions {
   readonly store: Pick<PortalStore, 'countPasswordAttempt' | 'settlePasswordAttempt'> &
     Pick<AuditStore, 'appendAudit'>
   readonly passwords: Passwords

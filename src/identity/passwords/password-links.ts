@@ -1,7 +1,6 @@
 import { assertValid } from '#accounts/account-input.ts'
-import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit/entry-factory.ts'
-import { mailTextsFor, mailTo, type SendMail } from '#accounts/mails/mail.ts'
-import type { Outbox } from '#accounts/mails/outbox.ts'
+import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit-log.ts'
+import { mailTextsFor, mailTo, type Outbox, type SendMail } from '#accounts/mails/mail.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createLinkToken, type LinkToken, parseLinkToken } from '#platform/secrets/key-format.ts'
@@ -14,8 +13,7 @@ import type { Account, AccountReader } from '#store/accounts.ts'
 import type { PasswordProof, PortalStore } from '#store/portal.ts'
 import type { Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
-import { takeOrThrow } from '../limits/limits.ts'
-import type { RateLimiter } from '../limits/rate-limiter.ts'
+import { type RateLimiter, takeOrThrow } from '../limits/rate-limiter.ts'
 import { emailDigest, workOwnerOf } from './password-check.ts'
 
 /** Links for choosing a password: set-up links, and those for a forgotten password. */
@@ -102,6 +100,31 @@ export function createPasswordSetter({ store, passwords, clock }: PasswordSetter
     if (outcome !== 'set') return undefined
     const changed = await store.findAccount(account.id)
     return changed?.portal.password === hashed ? changed : undefined
+  }
+}
+
+/**
+ * Rehashes the password if its stored hash is outdated, as the password is only known at a sign-in.
+ * @throws GatehouseError `credentials-invalid` if it was replaced meanwhile
+ */
+export function createRehashing({ store, passwords }: Omit<PasswordSetterOptions, 'clock'>) {
+  return async function rehashIfNeeded(
+    account: Account,
+    password: string,
+    visitor: Visitor,
+  ): Promise<Account> {
+    const { password: stored } = account.portal
+    if (stored === undefined || !passwords.needsRehash(stored)) return account
+    const hashed = await passwords.hash(password, workOwnerOf(visitor, true))
+    const proof = { kind: 'password', password: stored } as const
+    await store.setPassword(account.id, { password: hashed, proof, endsSessions: false })
+    const renewed = await store.findAccount(account.id)
+    // Another sign-in may have rehashed the password at the same time.
+    const isRight =
+      renewed?.portal.password === hashed ||
+      (await passwords.verify(password, renewed?.portal.password, workOwnerOf(visitor, true)))
+    if (!renewed || !isRight) throw new GatehouseError('credentials-invalid')
+    return renewed
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { endPairedSession } from '#accounts/account-sessions.ts'
-import { ownAuditEntry } from '#accounts/audit/entry-factory.ts'
+import { ownAuditEntry } from '#accounts/audit-log.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createPortalToken, parsePortalToken, randomText } from '#platform/secrets/key-format.ts'
 import { isSameText, type KeySource, keysOf } from '#platform/secrets/sealing.ts'
@@ -11,8 +11,7 @@ import type { AuditEntry } from '#store/audit-entry.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { type Passkey, passkeysOf } from '#store/portal-access.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
-import type { IssuedTokens } from '../tokens/issued-tokens.ts'
-import type { PortalTokens } from './portal-tokens.ts'
+import type { IssuedTokens, PortalTokens } from '../tokens/issued-tokens.ts'
 
 /** An account that is signed in to the portal, as read from the store for this request. */
 export interface Viewer {
@@ -39,7 +38,10 @@ export interface PortalSessions {
    * @throws GatehouseError `account-disabled`; `credentials-invalid` if one of these was changed concurrently
    */
   start(first: Account, visitor: Visitor, options?: SignInDetails): Promise<SignedIn>
-  /** Who is signed in with the token of a cookie; undefined = nobody, or not any more. */
+  /**
+   * Who is signed in with the token of a cookie; undefined = nobody, or not any more. Records when the session was last
+   * used, at most once a minute.
+   */
   find(token: string, visitor: Visitor): Promise<Viewer | undefined>
   /** New tokens for the cookies of a viewer's browser; undefined if the session has ended, or there are no cookies. */
   renewTokens(viewer: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined>
@@ -88,11 +90,11 @@ const lastUsedPrecisionMs = 60_000
 export function createPortalSessions(options: PortalSessionsOptions): PortalSessions {
   const { store, knownClients, sessionLifetimeMs, portalTokens, hasTokenCookies, clock } = options
 
-  async function start(
-    first: Account,
-    visitor: Visitor,
-    { client, passkey, details = passkey ? { passkey: passkey.name } : {} }: SignInDetails = {},
-  ): Promise<SignedIn> {
+  const start: PortalSessions['start'] = async (
+    first,
+    visitor,
+    { client, passkey, details = passkey ? { passkey: passkey.name } : {} } = {},
+  ) => {
     let account = first
     for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
       if (account.isDisabled) throw new GatehouseError('account-disabled')

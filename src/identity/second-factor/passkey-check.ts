@@ -1,6 +1,8 @@
-import { createAuditEntryFactory } from '#accounts/audit/entry-factory.ts'
+import { createHmac, randomBytes } from 'node:crypto'
+import { createAuditEntryFactory } from '#accounts/audit-log.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { isSameText, type KeySource, keysOf } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
@@ -9,10 +11,8 @@ import { type Passkey, passkeysOf } from '#store/portal-access.ts'
 import type { Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { countFailure, takeAuditEntry } from '../limits/failures.ts'
-import { takeOrThrow } from '../limits/limits.ts'
-import type { RateLimiter } from '../limits/rate-limiter.ts'
-import type { PasswordCheck } from '../passwords/password-check.ts'
-import { type PasskeyChallenges, type PasskeyFlow, voidChallenge } from './passkey-challenges.ts'
+import { takeOrThrow } from '../limits/rate-limiter.ts'
+import type { PasswordCheck, PasswordCheckOptions } from '../passwords/password-check.ts'
 import {
   type PasskeyAnswer,
   PasskeyRefused,
@@ -45,14 +45,10 @@ export interface PasskeyCheck {
   check(account: Account, given: PasskeyGiven & { readonly client: string | undefined }): Promise<Account>
 }
 
-export interface PasskeyCheckOptions {
+export interface PasskeyCheckOptions extends Pick<PasswordCheckOptions, 'limiter' | 'failures' | 'clock'> {
   readonly store: AccountReader & Pick<SecondFactorStore, 'usePasskey'> & Pick<AuditStore, 'appendAudit'>
   readonly check: Pick<PasswordCheck, 'admit' | 'countCode'>
-  readonly limiter: RateLimiter
-  /** How many wrong credentials one client address may send. */
-  readonly failures: Rate
   readonly relyingParty: RelyingParty
-  readonly clock: Clock
 }
 
 /** How often browsers of one network may try to sign in with a passkey, as each signature is checked. */
@@ -128,10 +124,7 @@ export function createPasskeyCheck(
     )
   }
 
-  async function check(
-    account: Account,
-    given: PasskeyGiven & { readonly client: string | undefined },
-  ): Promise<Account> {
+  const check: PasskeyCheck['check'] = async (account, given) => {
     const { visitor, client } = given
     await passwordCheck.admit(account.email, visitor)
     const attempt = { account, visitor, client, wrong: invalidField('credential', passkeyNotAccepted) }
@@ -150,4 +143,58 @@ export function createPasskeyCheck(
   }
 
   return { signIn, check }
+}
+
+/** What a challenge is for, and whose it is: it is void for anything else. */
+export interface PasskeyFlow {
+  readonly purpose: 'add' | 'sign-in' | 'second-factor' | 'confirm'
+  /** A secret that only this browser knows, such as the CSRF token of its form. */
+  readonly browser: string
+  /** undefined = the passkey tells whose it is. */
+  readonly accountId?: string | undefined
+}
+
+/**
+ * Challenges for passkeys: signed with the time and the flow, so that nothing is kept until one is answered. The store
+ * accepts the answer to each once.
+ */
+interface PasskeyChallenges {
+  /** base64url, good for `challengeLifetimeMs`. */
+  create(flow: PasskeyFlow): string
+  /** When it was made; undefined = not here, for another flow, or too long ago. */
+  timeOf(challenge: string, flow: PasskeyFlow): number | undefined
+}
+
+/** Why an answer is refused, for the log. */
+export const voidChallenge = 'the challenge is not of this flow, or too old'
+
+export const challengeLifetimeMs = 5 * 60_000
+/** The clocks of two instances may differ by this much. */
+const clocksApartMs = 60_000
+const pattern = /^(\d{1,16})\.([\w-]{22})\.([\w-]{43})$/
+
+/** @param keys sign the challenges; derived from the sealing keys */
+export function createPasskeyChallenges(keys: KeySource, clock: Clock): PasskeyChallenges {
+  function signatureOf(key: Uint8Array, signed: string, { purpose, browser, accountId = '' }: PasskeyFlow) {
+    return createHmac('sha256', key)
+      .update(`passkey ${signed} ${purpose} ${accountId} ${browser}`)
+      .digest('base64url')
+  }
+
+  return {
+    create: (flow) => {
+      const signed = `${clock()}.${randomBytes(16).toString('base64url')}`
+      return Buffer.from(`${signed}.${signatureOf(keysOf(keys)[0], signed, flow)}`).toString('base64url')
+    },
+    timeOf: (challenge, flow) => {
+      const [, at = '', nonce, signature = ''] =
+        pattern.exec(Buffer.from(challenge, 'base64url').toString('latin1')) ?? []
+      const age = clock() - Number(at)
+      if (at === '' || age < -clocksApartMs || age >= challengeLifetimeMs) return undefined
+      const isOurs = keysOf(keys).some((key) =>
+        isSameText(signatureOf(key, `${at}.${nonce}`, flow), signature),
+      )
+      return isOurs ? Number(at) : undefined
+    },
+  }
 }

@@ -1,4 +1,4 @@
-import { ownAuditEntry } from '#accounts/audit/entry-factory.ts'
+import { ownAuditEntry } from '#accounts/audit-log.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { createRecoveryCodes, newRecoveryDigests } from '#platform/secrets/one-time-codes.ts'
 import { type KeySource, keysOf } from '#platform/secrets/sealing.ts'
@@ -9,15 +9,13 @@ import type { Visitor } from '#store/sessions.ts'
 import {
   challengeLifetimeMs,
   createPasskeyChallenges,
-  type PasskeyFlow,
-  voidChallenge,
-} from './passkey-challenges.ts'
-import {
   createPasskeyCheck,
   type PasskeyCheck,
   type PasskeyCheckOptions,
+  type PasskeyFlow,
   type PasskeyGiven,
   passkeyNotAccepted,
+  voidChallenge,
 } from './passkey-check.ts'
 import { PasskeyRefused, parsePasskeyAnswer, passkeyAlgorithms, verifyNewPasskey } from './webauthn.ts'
 
@@ -64,10 +62,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
   const { store, keys, relyingParty, clock } = options
   const challenges = createPasskeyChallenges(keys, clock)
 
-  async function add(
-    account: Account,
-    { credential, name, flow, visitor }: PasskeyGiven & { readonly name: string },
-  ): Promise<readonly string[] | undefined> {
+  const add: Passkeys['add'] = async (account, { credential, name, flow, visitor }) => {
     assertName('name', name)
     const codes = createRecoveryCodes()
     const recoveryDigests = newRecoveryDigests(keysOf(keys), account.id, codes)

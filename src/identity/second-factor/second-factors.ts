@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { ownAuditEntry } from '#accounts/audit/entry-factory.ts'
+import { ownAuditEntry } from '#accounts/audit-log.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import {
   codeUri,
@@ -13,7 +13,7 @@ import {
 } from '#platform/secrets/one-time-codes.ts'
 import { isSameText, type KeySource, keysOf, type Sealer } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'
-import type { Account, AccountReader } from '#store/accounts.ts'
+import { type Account, type AccountReader, adminRole } from '#store/accounts.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
 import type { SecondFactorStore, SecondFactorUse } from '#store/portal.ts'
 import type { Visitor } from '#store/sessions.ts'
@@ -118,10 +118,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     return ownAuditEntry({ account, action }, visitor, clock)
   }
 
-  async function enable(
-    account: Account,
-    given: CodeGiven & { readonly code: string; readonly secret: string },
-  ): Promise<readonly string[]> {
+  const enable: SecondFactors['enable'] = async (account, given) => {
     const { secret, code } = given
     const now = clock()
     const step = isCodeSecret(secret) ? stepOfCode(secret, withoutSpaces(code), now) : undefined
@@ -213,4 +210,18 @@ export function secondFactorPurpose({ id }: Pick<Account, 'id'>): string {
 /** Apps show codes in groups. */
 function withoutSpaces(code: string): string {
   return code.replaceAll(/\s/g, '')
+}
+
+/** Who needs a second factor to use the portal. */
+export const secondFactorPolicies = ['nobody', 'admins', 'everybody'] as const
+
+export type SecondFactorPolicy = (typeof secondFactorPolicies)[number]
+
+/**
+ * Whether an account has to set up a second factor before it may do anything else in the portal. People without a
+ * password sign in at a provider, which may ask for one itself.
+ */
+export function needsSecondFactor({ role, portal }: Account, policy: SecondFactorPolicy): boolean {
+  if (policy === 'nobody' || portal.password === undefined || portal.secondFactor !== undefined) return false
+  return policy === 'everybody' || role === adminRole
 }

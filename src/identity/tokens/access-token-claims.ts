@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { unlimited } from '#store/secret-keys.ts'
-import { claimsBytes } from '../cache/verified-tokens.ts'
-import { type Confirmation, parseConfirmation } from '../possession/confirmation.ts'
+import { claimsBytes } from '../cache/bounded-caches.ts'
+import { type Confirmation, parseConfirmation } from '../decision.ts'
 import { payloadOf } from './jwt.ts'
 
 /** The claims of an access token (RFC 9068, without the optional ones). Times are in milliseconds. */
@@ -88,7 +88,8 @@ export function includesAudience(aud: unknown, audience: string): boolean {
   return Array.isArray(aud) ? aud.includes(audience) : aud === audience
 }
 
-function isTime(value: unknown): value is number {
+/** Whether it may be the time in a claim: seconds since 1970. */
+export function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0
 }
 

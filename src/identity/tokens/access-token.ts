@@ -2,7 +2,7 @@ import { isRecord } from '#platform/json.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
 import type { Clock, EpochMs } from '#platform/time.ts'
 import { unlimited } from '#store/secret-keys.ts'
-import { tokenDigest, type VerifiedTokens } from '../cache/verified-tokens.ts'
+import { tokenDigest, type VerifiedTokens } from '../cache/bounded-caches.ts'
 import {
   type AccessTokenClaims,
   createTokenId,

@@ -1,9 +1,8 @@
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import type { Clock } from '#platform/time.ts'
 import { keyOfSession, keyState, portalEpochIn, unlimited, validUntil } from '#store/secret-keys.ts'
-import { type Authentication, refusedCredential, type Scheme } from '../decision.ts'
+import { type Authentication, type Principal, refusedCredential, type Scheme } from '../decision.ts'
 import type { CachedAccount, CachedKey, CachedSession, Directory } from '../directory.ts'
-import type { Principal } from '../principal.ts'
 import type { AccessTokens, AccessTokenVerdict } from './access-token.ts'
 import type { AccessTokenClaims } from './access-token-claims.ts'
 

@@ -1,6 +1,8 @@
 import type { Clock } from '#platform/time.ts'
-import type { Account } from '#store/accounts.ts'
-import type { Session } from '#store/sessions.ts'
+import type { Account, AccountReader } from '#store/accounts.ts'
+import type { PortalSession, PortalStore } from '#store/portal.ts'
+import { portalKeyId } from '#store/secret-keys.ts'
+import type { Session, SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
 import type { RefreshTokens } from './refresh-tokens.ts'
 import { limitsOf, narrowed } from './session-start.ts'
@@ -54,4 +56,93 @@ export function createTokenIssuer(options: TokenIssuerOptions): IssueTokens {
       refreshLifetimeMs: Math.max(0, endsAt - clock()),
     }
   }
+}
+
+/** The tokens that browsers signed in to the portal get as cookies. */
+export interface PortalTokens {
+  /**
+   * The token session of a portal session: it has the same ID, is started if necessary, and ends no later.
+   * @returns undefined if it was ended, by itself or with all others, so that nobody is signed in with it any more; or
+   * if the account has to set up a second factor first
+   */
+  open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined>
+  /** Tokens of that session. @returns undefined where `open` returns it */
+  issue(signedIn: SignedInAccount, visitor: Visitor): Promise<IssuedTokens | undefined>
+  /** Whether the token session of a portal session was ended. */
+  isEnded(sessionId: string): Promise<boolean>
+}
+
+interface SignedInAccount {
+  readonly account: Account
+  readonly session: PortalSession
+}
+
+export interface PortalTokensOptions extends TokenIssuerOptions {
+  readonly store: Pick<AccountReader, 'findAccount'> &
+    Pick<SessionStore, 'startSession' | 'findSession' | 'endSession'> &
+    Pick<PortalStore, 'findPortalSession'>
+  /** How many sessions an account may have: beyond that the oldest ends. */
+  readonly openMax: number
+  /** Whether an account has to set up a second factor before it gets any token. */
+  readonly needsEnrolment: (account: Account) => boolean
+  /** Called for each access token. */
+  onIssued(): void
+}
+
+/** How often a start is retried when the account changes concurrently. */
+const startAttemptsMax = 5
+
+export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
+  const { store, accessTokens, openMax, needsEnrolment, onIssued, clock } = options
+  const issueTokens = createTokenIssuer(options)
+
+  async function open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined> {
+    if (needsEnrolment(signedIn.account)) return undefined
+    const paired = (await store.findSession(signedIn.session.id)) ?? (await start(signedIn, visitor))
+    return paired && isOpen(paired, signedIn.account) ? paired : undefined
+  }
+
+  async function issue(signedIn: SignedInAccount, visitor: Visitor): Promise<IssuedTokens | undefined> {
+    accessTokens.assertCanIssue()
+    const paired = await open(signedIn, visitor)
+    if (!paired) return undefined
+    onIssued()
+    return issueTokens(signedIn.account, paired)
+  }
+
+  /** @returns undefined where the account is disabled, or the portal session has ended */
+  async function start(
+    { account: first, session: { id, expiresAt, epoch } }: SignedInAccount,
+    visitor: Visitor,
+  ): Promise<Session | undefined> {
+    const now = clock()
+    const times = { createdAt: now, expiresAt, idleMs: expiresAt - now }
+    const session = { id, accountId: first.id, ...times, keyId: portalKeyId(epoch), openMax, visitor }
+    let account: Account | undefined = first
+    for (let attempt = 0; attempt < startAttemptsMax && account && !account.isDisabled; attempt++) {
+      if ((await store.startSession(session, account)) === 'started') {
+        // The person may have signed out in the meantime, before there was anything to end here.
+        if (await store.findPortalSession(account.id, id)) return store.findSession(id)
+        await store.endSession(id, 'revoked')
+        return undefined
+      }
+      account = await store.findAccount(first.id)
+    }
+    return undefined
+  }
+
+  return {
+    open,
+    issue,
+    isEnded: async (sessionId) => (await store.findSession(sessionId))?.end !== undefined,
+  }
+}
+
+function isOpen({ accountId, end, sessionEpoch, keyId }: Session, account: Account): boolean {
+  return (
+    accountId === account.id &&
+    end === undefined &&
+    sessionEpoch === account.sessionEpoch &&
+    keyId === portalKeyId(account.portal.epoch)
+  )
 }

@@ -1,5 +1,4 @@
-import { hasPrivateKey } from '#accounts/keys/certificate-input.ts'
-import { parseQuota, quotaRule, type SecretKeyInput } from '#accounts/keys/input.ts'
+import { hasPrivateKey, parseQuota, quotaRule, type SecretKeyInput } from '#accounts/keys/input.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { type Clock, dayMs } from '#platform/time.ts'

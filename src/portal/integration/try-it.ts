@@ -3,7 +3,7 @@ import { isWildcard } from '#gateway/routes/hosts.ts'
 import { accessTokenPath, type PublicPath } from '#gateway/routes/own-operations.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
-import { keyField } from '#identity/keys/carriers.ts'
+import { keyField } from '#identity/access.ts'
 import { isRecord, parseJson } from '#platform/json.ts'
 import { hideKnownSecrets, type KnownSecret, longestSpelling } from '#platform/secrets/hide-secrets.ts'
 import type { Account } from '#store/accounts.ts'
@@ -59,7 +59,6 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: porta
     return callGateway(gatewayUrl(), {
       method: 'POST',
       path,
-      host: undefined,
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     })

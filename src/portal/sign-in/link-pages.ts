@@ -1,6 +1,6 @@
 import { OwnerNeeded } from '#accounts/profile.ts'
 import { recordFailure } from '#gateway/arrival/outcome.ts'
-import { needsSecondFactor } from '#identity/second-factor/policy.ts'
+import { needsSecondFactor } from '#identity/second-factor/second-factors.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { formRefusal } from '../forms/refusal.ts'
 import { startPath } from '../page-access.ts'

@@ -1,6 +1,5 @@
-import type { PasskeyFlow } from '#identity/second-factor/passkey-challenges.ts'
-import type { PasskeyGiven } from '#identity/second-factor/passkey-check.ts'
-import { needsSecondFactor } from '#identity/second-factor/policy.ts'
+import type { PasskeyFlow, PasskeyGiven } from '#identity/second-factor/passkey-check.ts'
+import { needsSecondFactor } from '#identity/second-factor/second-factors.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/accounts.ts'
 import { passkeysOf } from '#store/portal-access.ts'

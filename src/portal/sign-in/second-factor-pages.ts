@@ -1,5 +1,4 @@
-import { needsSecondFactor } from '#identity/second-factor/policy.ts'
-import { byPasskey } from '#identity/second-factor/second-factors.ts'
+import { byPasskey, needsSecondFactor } from '#identity/second-factor/second-factors.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { passkeysOf } from '#store/portal-access.ts'
 import { type FormRefusal, formRefusal } from '../forms/refusal.ts'

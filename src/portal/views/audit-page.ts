@@ -1,8 +1,9 @@
 import { emailLengthMax, noPlan } from '#accounts/account-input.ts'
 import { exactTime } from '#platform/pages/format.ts'
-import { attributeIf, type Content, emptyState, type Html, html, icon } from '#platform/pages/html.ts'
+import { type Content, emptyState, type Html, html, icon } from '#platform/pages/html.ts'
 import { dayMs, dayOf, formatDay } from '#platform/time.ts'
 import { type Actor, type AuditFilter, auditActions, type LoggedAuditEntry } from '#store/audit-entry.ts'
+import { options } from './form.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './layout.ts'
 import { cell, pager, titleRow } from './parts.ts'
@@ -60,9 +61,9 @@ function filterForm({ base, texts: { audit } }: PageFrame, filter: AuditFilter):
   const { action, part, from } = filter
   return html`<form class="search" method="get" action="${base}/audit" role="search">
 <div class="whole"><label class="visually-hidden" for="who">${audit.who}</label><input id="who" name="who" type="search" value="${part ?? ''}" placeholder="${audit.whoHint}" maxlength="${emailLengthMax}" autocomplete="off"></div>
-<div><label class="visually-hidden" for="action">${audit.columns.action}</label><select id="action" name="action"><option value="">${audit.allActions}</option>${auditActions.map(
-    (name) =>
-      html`<option value="${name}"${attributeIf(name === action, 'selected')}>${audit.describeAction(name)}</option>`,
+<div><label class="visually-hidden" for="action">${audit.columns.action}</label><select id="action" name="action"><option value="">${audit.allActions}</option>${options(
+    auditActions.map((value) => ({ value, text: audit.describeAction(value) })),
+    action,
   )}</select></div>
 <div><label for="from">${audit.from}</label><input id="from" name="from" type="date" value="${dayText(from)}"></div>
 <div><label for="to">${audit.to}</label><input id="to" name="to" type="date" value="${lastDayText(filter)}"></div><button>${audit.filter}</button></form>`

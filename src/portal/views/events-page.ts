@@ -1,7 +1,7 @@
 import type { ListedReceiver } from '#accounts/events/receiver-actions.ts'
 import { formatCount, time } from '#platform/pages/format.ts'
 import { badge, card, emptyState, type Html, html, icon, notice } from '#platform/pages/html.ts'
-import { form } from './form.ts'
+import { form, hidden } from './form.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './layout.ts'
 import { cell, titleRow } from './parts.ts'
@@ -79,6 +79,6 @@ function actForm(
   return form(frame, {
     action,
     class: 'inline',
-    body: html`<input type="hidden" name="receiver" value="${id}"><button class="small">${text}<span class="visually-hidden">: ${receiver}</span></button>`,
+    body: html`${hidden({ receiver: id })}<button class="small">${text}<span class="visually-hidden">: ${receiver}</span></button>`,
   })
 }

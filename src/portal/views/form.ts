@@ -1,13 +1,5 @@
 import { attributeIf, type Content, type Html, html, icon, notice } from '#platform/pages/html.ts'
-import { confirmByPasskeyPath, confirmPath } from '../page-access.ts'
-import {
-  emptyForm,
-  type FormState,
-  type FrameOidc,
-  type FramePasskeys,
-  type PageFrame,
-  providerQuery,
-} from './frame.ts'
+import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 
 interface FormOptions {
   /** Path below the portal, such as `/sign-out`. */
@@ -29,7 +21,12 @@ export function form(
   }${isUpload && html` enctype="multipart/form-data"`}${data !== undefined && html` data-${data[0]}="${data[1]}"`}><input type="hidden" name="csrf" value="${frame.csrfToken}">${body}</form>`
 }
 
-interface FieldOptions {
+/** Fields that people do not see. */
+export function hidden(fields: Readonly<Record<string, string | number>>): Html {
+  return html`${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`
+}
+
+export interface FieldOptions {
   readonly name: string
   readonly label: string
   readonly type?: 'text' | 'email' | 'password' | 'search'
@@ -96,6 +93,19 @@ ${state.values[name] ?? ''}</textarea>
 ${error !== undefined && fieldError(`${id}-error`, error)}</div>`
 }
 
+export interface Choice {
+  readonly value: string
+  readonly text: string
+}
+
+/** What a `select` offers. */
+export function options(choices: readonly Choice[], chosen: string | undefined): Html {
+  return html`${choices.map(
+    ({ value, text }) =>
+      html`<option value="${value}"${attributeIf(value === chosen, 'selected')}>${text}</option>`,
+  )}`
+}
+
 /** A form that is folded until it is opened, or was refused. */
 export function foldedForm(
   frame: PageFrame,
@@ -121,50 +131,6 @@ export function formMessage({ message }: FormState, hasFocus = false): Html | un
 
 export function hasErrors({ errors, message }: FormState): boolean {
   return message !== undefined || Object.keys(errors).length > 0
-}
-
-/** Asks for the password again before a sensitive action. */
-export function currentPasswordField(frame: PageFrame, state: FormState, idPrefix: string): Html {
-  const { viewer, oidc, passkeys } = frame
-  const texts = frame.texts.form
-  if (passkeys?.isConfirmed) return html`<p class="hint">${texts.confirmedByPasskey}</p>`
-  if (oidc?.isConfirmed) return confirmationPart(frame, oidc)
-  const error = state.errors.password
-  const canConfirm = oidc !== undefined && oidc.linked.length > 0
-  if (canConfirm && !oidc.hasPassword)
-    return html`${error !== undefined && fieldError(`${idPrefix}password-error`, error)}${confirmationPart(frame, oidc)}`
-  return html`${usernameField(viewer?.email)}${field(state, {
-    name: 'password',
-    label: texts.yourPassword,
-    type: 'password',
-    autocomplete: 'current-password',
-    idPrefix,
-  })}${canConfirm && confirmationPart(frame, oidc)}${passkeys?.canConfirm && passkeyConfirmation(frame, passkeys)}`
-}
-
-/** Leads to the page that asks for a passkey, and back. */
-export function passkeyConfirmation(
-  { base, texts: { form } }: PageFrame,
-  { path }: FramePasskeys,
-  text = form.orByPasskey,
-): Html {
-  return html`<p class="hint">${text(`${base}${confirmByPasskeyPath}?next=${encodeURIComponent(path)}`)}</p>`
-}
-
-/** Asks the viewer to authenticate again at a provider, and afterwards says that it was done. */
-function confirmationPart({ base, texts: { form } }: PageFrame, oidc: FrameOidc): Html {
-  const { linked, isConfirmed, hasPassword, path } = oidc
-  if (isConfirmed) return html`<p class="hint">${form.confirmed}</p>`
-  const links = linked.map(
-    (provider, index) =>
-      html`${index > 0 && form.or}<a href="${base}${confirmPath}${providerQuery(provider, path)}">${form.confirmWith(provider.label)}</a>`,
-  )
-  return html`<p class="hint">${hasPassword ? form.orAtProvider(links) : form.firstAtProvider(links)}</p>`
-}
-
-/** Lets password managers store and fill in the password of the right account. */
-export function usernameField(email: string | undefined): Html {
-  return html`<input type="text" name="username" autocomplete="username"${email !== undefined && html` value="${email}"`} hidden>`
 }
 
 export function button(text: string, look: string = ''): Html {

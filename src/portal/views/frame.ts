@@ -116,4 +116,15 @@ export interface FormState {
   readonly message: string | undefined
 }
 
+/** A form that was refused, of a page with several. */
+export interface RefusedForm<Name extends string> {
+  readonly form: Name
+  readonly state: FormState
+}
+
+/** The state of a form, of which another may have been refused. */
+export function stateOf<Name extends string>(refused: RefusedForm<Name> | undefined, form: Name): FormState {
+  return refused?.form === form ? refused.state : emptyForm
+}
+
 export const emptyForm: FormState = { values: {}, errors: {}, message: undefined }

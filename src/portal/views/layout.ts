@@ -64,10 +64,10 @@ ${frame.notice && notice(frame.notice.kind, frame.notice.text)}
   )
 }
 
-/** The layout for a visitor who is not signed in. */
+/** The layout for a visitor who is not signed in: one card. @param content `after` stands below it */
 export function signedOutPage(
   frame: PageFrame,
-  { title, lead, body }: { readonly title: string; readonly lead?: Content; readonly body: Content },
+  { title, lead, body, after }: Pick<PageLayout, 'title' | 'lead' | 'body'> & { readonly after?: Content },
 ): Html {
   return htmlDocument(
     frame,
@@ -76,7 +76,11 @@ export function signedOutPage(
 <main id="main" tabindex="-1">
 ${frame.notice && notice(frame.notice.kind, frame.notice.text)}
 <h1>${title}</h1>${lead !== undefined && html`<p class="muted">${lead}</p>`}
-${body}
+<div class="card"><div class="body">${body}</div></div>${
+      after !== undefined &&
+      html`
+<p class="after">${after}</p>`
+    }
 </main></div>`,
   )
 }

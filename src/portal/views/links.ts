@@ -3,9 +3,10 @@ import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { passwordLength } from '#platform/secrets/passwords.ts'
 import { spanText } from '#platform/time.ts'
-import { actionRow, field, form, formMessage, usernameField } from './form.ts'
+import { actionRow, field, form, formMessage, hidden } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 import { signedOutPage } from './layout.ts'
+import { usernameField } from './proof-fields.ts'
 
 /** The page for somebody who forgot the password. */
 export function forgottenPage(
@@ -16,24 +17,28 @@ export function forgottenPage(
   const { base } = frame
   const texts = frame.texts.links
   const { forgotten } = texts
-  const body = canSend
-    ? html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
-        action: '/forgot',
-        body: html`${field(state, {
-          name: 'email',
-          label: frame.texts.signIn.email,
-          type: 'email',
-          autocomplete: 'username',
-          hasFocus: true,
-          lengthMax: emailLengthMax,
-          hint: forgotten.emailHint(spanText(linkLifetimeMs, frame.locale)),
-        })}
+  const { title } = forgotten
+  if (!canSend) {
+    const after = forgotten.hasLink(`${base}/setup`, `${base}/sign-in`)
+    return signedOutPage(frame, { title, body: html`<p>${forgotten.noMail}</p>`, after })
+  }
+  return signedOutPage(frame, {
+    title,
+    body: html`${formMessage(state)}${form(frame, {
+      action: '/forgot',
+      body: html`${field(state, {
+        name: 'email',
+        label: frame.texts.signIn.email,
+        type: 'email',
+        autocomplete: 'username',
+        hasFocus: true,
+        lengthMax: emailLengthMax,
+        hint: forgotten.emailHint(spanText(linkLifetimeMs, frame.locale)),
+      })}
 <button class="primary wide">${forgotten.submit}</button>`,
-      })}</div></div>
-<p class="after">${forgotten.after} <a href="${base}/sign-in">${texts.signIn}</a></p>`
-    : html`<div class="card"><div class="body"><p>${forgotten.noMail}</p></div></div>
-<p class="after">${forgotten.hasLink(`${base}/setup`, `${base}/sign-in`)}</p>`
-  return signedOutPage(frame, { title: forgotten.title, body })
+    })}`,
+    after: html`${forgotten.after} <a href="${base}/sign-in">${texts.signIn}</a>`,
+  })
 }
 
 /** The same for every e-mail. */
@@ -43,10 +48,12 @@ export function linkRequestedPage(
 ): Html {
   const { links } = frame.texts
   const { title, sent, noEmail, anotherAddress } = links.requested
-  const body = html`<div class="card"><div class="body"><p>${sent(html`<strong>${email}</strong>`, spanText(linkLifetimeMs, frame.locale))}</p>
-<p class="hint">${noEmail}</p></div></div>
-<p class="after"><a href="${frame.base}/forgot">${anotherAddress}</a> · <a href="${frame.base}/sign-in">${links.signIn}</a></p>`
-  return signedOutPage(frame, { title, body })
+  return signedOutPage(frame, {
+    title,
+    body: html`<p>${sent(html`<strong>${email}</strong>`, spanText(linkLifetimeMs, frame.locale))}</p>
+<p class="hint">${noEmail}</p>`,
+    after: html`<a href="${frame.base}/forgot">${anotherAddress}</a> · <a href="${frame.base}/sign-in">${links.signIn}</a>`,
+  })
 }
 
 /**
@@ -56,28 +63,33 @@ export function linkRequestedPage(
 export function passwordLinkPage(frame: PageFrame, state: FormState): Html {
   const { base } = frame
   const { title, continue: next, after } = frame.texts.links.password
-  const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
-    action: '/setup/check',
-    data: ['fill-from-fragment', 'submit'],
-    body: html`${tokenField(frame, state)}
+  return signedOutPage(frame, {
+    title,
+    body: html`${formMessage(state)}${form(frame, {
+      action: '/setup/check',
+      data: ['fill-from-fragment', 'submit'],
+      body: html`${tokenField(frame, state)}
 <button class="primary wide">${next}</button>`,
-  })}</div></div>
-<p class="after">${after(`${base}/forgot`, `${base}/sign-in`)}</p>`
-  return signedOutPage(frame, { title, body })
+    })}`,
+    after: after(`${base}/forgot`, `${base}/sign-in`),
+  })
 }
 
 /** The page to choose a password with a valid link. @param expiresAt undefined = unknown */
 export function setupPage(frame: PageFrame, state: FormState, expiresAt: number | undefined): Html {
   const { setup, password, signIn } = frame.texts.links
-  const body = html`<div class="card"><div class="body">${formMessage(state)}${form(frame, {
-    action: '/setup',
-    body: html`${tokenField(frame, state)}
+  return signedOutPage(frame, {
+    title: password.title,
+    lead: setup.lead,
+    body: html`${formMessage(state)}${form(frame, {
+      action: '/setup',
+      body: html`${tokenField(frame, state)}
 ${usernameField(undefined)}
 ${newPasswordFields(frame, state, setup.password)}
 <button class="primary wide">${setup.submit}</button>`,
-  })}</div></div>
-<p class="after">${expiresAt !== undefined && html`${setup.expires(time(expiresAt, frame))} `}${setup.after} <a href="${frame.base}/sign-in">${signIn}</a></p>`
-  return signedOutPage(frame, { title: password.title, lead: setup.lead, body })
+    })}`,
+    after: html`${expiresAt !== undefined && html`${setup.expires(time(expiresAt, frame))} `}${setup.after} <a href="${frame.base}/sign-in">${signIn}</a>`,
+  })
 }
 
 /** Who may use a link that verifies an e-mail. */
@@ -96,17 +108,17 @@ interface LinkOwner {
  */
 export function verifyEmailPage(frame: PageFrame, state: FormState, owner?: LinkOwner): Html {
   const { verify } = frame.texts.links
-  const body = html`<div class="card"><div class="body">${owner && ownerNote(frame, owner)}${formMessage(state)}${form(
-    frame,
-    {
+  const { title, after } = verify
+  return signedOutPage(frame, {
+    title,
+    body: html`${owner && ownerNote(frame, owner)}${formMessage(state)}${form(frame, {
       action: '/verify',
       data: ['fill-from-fragment', ''],
       body: html`${tokenField(frame, state, verify.token)}
 <button class="primary wide">${verify.submit}</button>`,
-    },
-  )}</div></div>
-<p class="after">${verify.after}</p>`
-  return signedOutPage(frame, { title: verify.title, body })
+    })}`,
+    after,
+  })
 }
 
 function ownerNote({ base, texts }: PageFrame, { account, email, viewer }: LinkOwner): Html {
@@ -122,7 +134,7 @@ function ownerNote({ base, texts }: PageFrame, { account, email, viewer }: LinkO
 /** Hidden once it is filled in, as otherwise a screenshot would be enough to use the link. */
 function tokenField({ texts: { links } }: PageFrame, state: FormState, label = links.token): Html {
   const { token = '' } = state.values
-  if (token !== '') return html`<input type="hidden" name="token" value="${token}">`
+  if (token !== '') return hidden({ token })
   return field(state, {
     name: 'token',
     label,

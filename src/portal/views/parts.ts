@@ -73,6 +73,6 @@ export function pager(
 }
 
 /** The head of a table. */
-export function titleRow(titles: readonly string[]): Html {
+export function titleRow(titles: readonly Content[]): Html {
   return html`<thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>`
 }

@@ -3,8 +3,15 @@ import { time } from '#platform/pages/format.ts'
 import { attributeIf, type Content, card, emptyState, type Html, html, icon } from '#platform/pages/html.ts'
 import type { Passkey, SecondFactor } from '#store/portal-access.ts'
 import { confirmByPasskeyPath } from '../page-access.ts'
-import { field, fieldError, foldedForm, form, formMessage } from './form.ts'
-import { emptyForm, type FormState, type FramePasskeys, type PageFrame } from './frame.ts'
+import { field, fieldError, foldedForm, form, formMessage, hidden } from './form.ts'
+import {
+  emptyForm,
+  type FormState,
+  type FramePasskeys,
+  type PageFrame,
+  type RefusedForm,
+  stateOf,
+} from './frame.ts'
 import { page } from './layout.ts'
 import { cell, titleRow } from './parts.ts'
 import { proofFields } from './proof-fields.ts'
@@ -32,7 +39,7 @@ export function passkeyForm(
   return form(frame, {
     action,
     data: ['passkey', isNew ? 'create' : 'get'],
-    body: html`${formMessage(state, true)}${body}<input type="hidden" name="credential" value="">
+    body: html`${formMessage(state, true)}${body}${hidden({ credential: '' })}
 ${error !== undefined && html`<div role="alert">${fieldError(`${action.slice(1)}-error`, error)}</div>`}<p class="wrong" role="alert" data-passkey-error hidden></p>
 <noscript><p class="hint">${frame.texts.passkeys.needScript}</p></noscript>
 <div><button class="${look}" data-options="${frame.base}${options}" data-origin="${origin}">${icon('key')}${text}</button></div>`,
@@ -41,11 +48,9 @@ ${error !== undefined && html`<div role="alert">${fieldError(`${action.slice(1)}
 
 export type PasskeyFormName = 'add' | 'rename' | 'remove'
 
-export interface RefusedPasskeyForm {
-  readonly form: PasskeyFormName
+export interface RefusedPasskeyForm extends RefusedForm<PasskeyFormName> {
   /** The passkey; empty = a new one. */
   readonly id: string
-  readonly state: FormState
 }
 
 /** One's own passkeys. */
@@ -82,13 +87,12 @@ function passkeyTable(
 ): Html {
   const texts = frame.texts.passkeys
   const titles = [texts.name, texts.added, texts.lastUsed]
-  const stateOf = (name: PasskeyFormName, { id }: Passkey) =>
-    refused?.form === name && refused.id === id ? refused.state : emptyForm
   return html`<table>${titleRow(titles)}${passkeys.map((passkey) => {
-    const { name, createdAt, usedAt } = passkey
+    const { id, name, createdAt, usedAt } = passkey
+    const refusedHere = refused?.id === id ? refused : undefined
     const used = usedAt === undefined ? html`<span class="muted">${texts.never}</span>` : time(usedAt, frame)
     return html`<tbody><tr>${cell(texts.name, html`${name}`)}${cell(texts.added, time(createdAt, frame))}${cell(texts.lastUsed, used)}</tr>
-<tr class="acts"><td colspan="${titles.length}"><div class="acts-list">${renameForm(frame, passkey, stateOf('rename', passkey))}${removeForm(frame, passkey, factor, stateOf('remove', passkey))}</div></td></tr></tbody>`
+<tr class="acts"><td colspan="${titles.length}"><div class="acts-list">${renameForm(frame, passkey, stateOf(refusedHere, 'rename'))}${removeForm(frame, passkey, factor, stateOf(refusedHere, 'remove'))}</div></td></tr></tbody>`
   })}</table>`
 }
 
@@ -98,7 +102,7 @@ function renameForm(frame: PageFrame, { id, name }: Passkey, state: FormState): 
     summary: html`${texts.rename}…<span class="visually-hidden"> ${texts.ofPasskey(name)}</span>`,
     state,
     action: '/profile/two-factor/passkeys/rename',
-    body: html`${formMessage(state, true)}<input type="hidden" name="id" value="${id}">${field(state, {
+    body: html`${formMessage(state, true)}${hidden({ id })}${field(state, {
       name: 'to',
       label: texts.newName,
       value: name,
@@ -124,7 +128,7 @@ function removeForm(
     state,
     action: '/profile/two-factor/passkeys/remove',
     body: html`${formMessage(state, true)}${error !== undefined && html`<div role="alert">${fieldError(`remove-${id}-error`, error)}</div>`}<p>${isLast ? texts.removeLastHint : texts.removeHint}</p>
-<input type="hidden" name="id" value="${id}">${proofFields(frame, state, { idPrefix: `remove-${id}-`, factor })}<div><button class="danger primary">${texts.remove}</button></div>`,
+${hidden({ id })}${proofFields(frame, state, { idPrefix: `remove-${id}-`, factor })}<div><button class="danger primary">${texts.remove}</button></div>`,
   })
 }
 
@@ -176,7 +180,7 @@ export function confirmByPasskeyPage(frame: PageFrame, state: FormState & { read
           action: confirmByPasskeyPath,
           options: `${confirmByPasskeyPath}/options`,
           state,
-          body: html`<input type="hidden" name="next" value="${state.next}">`,
+          body: hidden({ next: state.next }),
           text: texts.submit,
           look: 'primary',
         }),

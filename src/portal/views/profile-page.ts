@@ -2,10 +2,11 @@ import { emailLengthMax, nameLengthMax } from '#accounts/account-input.ts'
 import { time } from '#platform/pages/format.ts'
 import { attributeIf, badge, card, type Html, html } from '#platform/pages/html.ts'
 import { languages } from '../texts/texts.ts'
-import { button, currentPasswordField, field, fieldError, form, formMessage, usernameField } from './form.ts'
-import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { button, field, fieldError, form, formMessage } from './form.ts'
+import { type FormState, type PageFrame, type RefusedForm, stateOf } from './frame.ts'
 import { page } from './layout.ts'
 import { newPasswordFields } from './links.ts'
+import { currentPasswordField, usernameField } from './proof-fields.ts'
 
 export type ProfileForm = 'name' | 'email' | 'language' | 'password'
 
@@ -24,7 +25,7 @@ interface ProfileView {
   readonly canSend: boolean
   readonly hasSecondFactor: boolean
   /** The form that was refused. */
-  readonly refused?: { readonly form: ProfileForm; readonly state: FormState } | undefined
+  readonly refused?: RefusedForm<ProfileForm> | undefined
 }
 
 /** One's own name, e-mail and password. */
@@ -46,12 +47,8 @@ export function verifiedBadge({ texts: { profile } }: PageFrame, isVerified: boo
   return isVerified ? badge('good', profile.verified) : badge('warn', profile.notVerified)
 }
 
-function stateOf({ refused }: ProfileView, name: ProfileForm): FormState {
-  return refused?.form === name ? refused.state : emptyForm
-}
-
 function nameCard(frame: PageFrame, view: ProfileView): Html {
-  const state = stateOf(view, 'name')
+  const state = stateOf(view.refused, 'name')
   return card({
     title: frame.texts.profile.name,
     body: form(frame, {
@@ -87,7 +84,7 @@ export function nameFields(
 function emailCard(frame: PageFrame, view: ProfileView): Html {
   const { account, canSend } = view
   const texts = frame.texts.profile
-  const state = stateOf(view, 'email')
+  const state = stateOf(view.refused, 'email')
   const body = canSend
     ? form(frame, {
         action: '/profile/email',
@@ -107,7 +104,7 @@ function emailCard(frame: PageFrame, view: ProfileView): Html {
 
 function languageCard(frame: PageFrame, view: ProfileView): Html {
   const { language = '' } = view.account.portal
-  const error = stateOf(view, 'language').errors.language
+  const error = stateOf(view.refused, 'language').errors.language
   const texts = frame.texts.profile
   const options = [{ tag: '', name: texts.browserLanguage }, ...languages].map(
     ({ tag, name }) =>
@@ -140,7 +137,7 @@ function secondFactorCard(
 function passwordCard(frame: PageFrame, view: ProfileView): Html | undefined {
   // A person without a password cannot enter the current one: a set-up link sets the first.
   if (frame.oidc && !frame.oidc.hasPassword) return undefined
-  const state = stateOf(view, 'password')
+  const state = stateOf(view.refused, 'password')
   const texts = frame.texts.profile
   return card({
     title: texts.password,

@@ -5,22 +5,12 @@ import { card, type Html, html, notice } from '#platform/pages/html.ts'
 import { recoveryCodesCount } from '#platform/secrets/one-time-codes.ts'
 import type { Account } from '#store/accounts.ts'
 import type { SecondFactor } from '#store/portal-access.ts'
-import {
-  actionRow,
-  button,
-  currentPasswordField,
-  factRow,
-  field,
-  fieldError,
-  form,
-  formMessage,
-  passkeyConfirmation,
-} from './form.ts'
-import { emptyForm, type FormState, type PageFrame } from './frame.ts'
+import { actionRow, button, factRow, fieldError, form, formMessage, hidden } from './form.ts'
+import { type FormState, type PageFrame, type RefusedForm, stateOf } from './frame.ts'
 import { page, signedOutPage } from './layout.ts'
 import { codeBlock } from './parts.ts'
 import { passkeyForm, passkeysCard, type RefusedPasskeyForm } from './passkey-forms.ts'
-import { codeField, proofFields } from './proof-fields.ts'
+import { codeField, currentPasswordField, passkeyConfirmation, proofFields } from './proof-fields.ts'
 
 export type SecondFactorForm = 'enable' | 'disable' | 'recovery-codes'
 
@@ -34,7 +24,7 @@ interface SecondFactorView {
   /** New recovery codes, shown only now. */
   readonly codes?: readonly string[] | undefined
   /** The form that was refused. */
-  readonly refused?: { readonly form: SecondFactorForm; readonly state: FormState } | undefined
+  readonly refused?: RefusedForm<SecondFactorForm> | undefined
   readonly refusedPasskey?: RefusedPasskeyForm | undefined
 }
 
@@ -60,7 +50,7 @@ function codesCard(frame: PageFrame, codes: readonly string[]): Html {
 }
 
 function enableCard(frame: PageFrame, view: SecondFactorView, { secret, uri }: NewSecondFactor): Html {
-  const state = stateOf(view, 'enable')
+  const state = stateOf(view.refused, 'enable')
   const texts = frame.texts.secondFactor.setUp
   return card({
     title: texts.title,
@@ -69,7 +59,7 @@ function enableCard(frame: PageFrame, view: SecondFactorView, { secret, uri }: N
       frame,
       {
         action: '/profile/two-factor',
-        body: html`${formMessage(state, true)}<input type="hidden" name="secret" value="${secret}">${codeField(state, { idPrefix: 'enable-', label: texts.code })}${enableProof(frame, view, state)}<div>${button(texts.submit)}</div>`,
+        body: html`${formMessage(state, true)}${hidden({ secret })}${codeField(state, { idPrefix: 'enable-', label: texts.code })}${enableProof(frame, view, state)}<div>${button(texts.submit)}</div>`,
       },
     )}`,
   })
@@ -121,7 +111,7 @@ function proofForm(
   factor: SecondFactor,
   { name, title, lead, submit }: ProofForm,
 ): Html {
-  const state = stateOf(view, name)
+  const state = stateOf(view.refused, name)
   return card({
     title,
     lead,
@@ -130,10 +120,6 @@ function proofForm(
       body: html`${formMessage(state, true)}${proofFields(frame, state, { idPrefix: `${name}-`, factor })}<div>${button(submit)}</div>`,
     }),
   })
-}
-
-function stateOf({ refused }: SecondFactorView, name: SecondFactorForm): FormState {
-  return refused?.form === name ? refused.state : emptyForm
 }
 
 /** The second factor of an account, for Admins. One's own is turned off with a code. */
@@ -163,7 +149,7 @@ export function signInCodePage(
   const { hasApp, hasPasskeys } = state
   const { passkeys, base } = frame
   const texts = frame.texts.secondFactor.signIn
-  const hidden = html`<input type="hidden" name="next" value="${state.next}"><input type="hidden" name="pending" value="${state.pending}">`
+  const kept = hidden({ next: state.next, pending: state.pending })
   const passkeyPart =
     passkeys &&
     hasPasskeys &&
@@ -171,27 +157,25 @@ export function signInCodePage(
       action: '/sign-in/code',
       options: '/sign-in/passkey/options',
       state: { ...state, message: undefined },
-      body: hidden,
+      body: kept,
       text: texts.usePasskey,
       look: 'primary wide',
     })
-  const body = html`<div class="card"><div class="body">${formMessage(state)}${passkeyPart}${form(frame, {
+  const body = html`${formMessage(state)}${passkeyPart}${form(frame, {
     action: '/sign-in/code',
-    body: html`${hidden}
-${field(state, {
-  name: 'code',
+    body: html`${kept}
+${codeField(state, {
   label: hasApp ? texts.code : frame.texts.secondFactor.proof.recoveryCode,
   hint: hasApp ? texts.codeHint : texts.recoveryCodeHint,
-  autocomplete: 'one-time-code',
-  isExact: true,
   hasFocus: !passkeyPart,
-  lengthMax: 20,
-  value: '',
 })}
 <button class="${passkeyPart ? '' : 'primary '}wide">${texts.submit}</button>`,
-  })}</div></div>
-<p class="after">${(hasPasskeys ? texts.lostPasskeys : texts.lostApp)(`${base}/sign-in`)}</p>`
-  return signedOutPage(frame, { title: hasPasskeys ? texts.titleWithPasskeys : texts.title, body })
+  })}`
+  return signedOutPage(frame, {
+    title: hasPasskeys ? texts.titleWithPasskeys : texts.title,
+    body,
+    after: (hasPasskeys ? texts.lostPasskeys : texts.lostApp)(`${base}/sign-in`),
+  })
 }
 
 /** A QR code as a picture, dark on light in both colour schemes, as cameras need it. */

@@ -4,7 +4,7 @@ import type { PortalSession } from '#store/portal.ts'
 import { portalEpochIn } from '#store/secret-keys.ts'
 import type { Session } from '#store/sessions.ts'
 import type { Texts } from '../texts/texts.ts'
-import { foldedForm, form } from './form.ts'
+import { foldedForm, form, hidden } from './form.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './layout.ts'
 import { cell, pager } from './parts.ts'
@@ -162,7 +162,7 @@ function endCell(
   return html`<td class="acts">${form(frame, {
     action,
     class: 'inline',
-    body: html`<input type="hidden" name="session" value="${id}"><button class="small danger">${text}<span class="visually-hidden"> ${frame.texts.sessions.ofSession(id)}</span></button>`,
+    body: html`${hidden({ session: id })}<button class="small danger">${text}<span class="visually-hidden"> ${frame.texts.sessions.ofSession(id)}</span></button>`,
   })}</td>`
 }
 

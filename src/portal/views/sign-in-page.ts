@@ -1,7 +1,7 @@
 import { emailLengthMax } from '#accounts/account-input.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { confirmPath, startSignInPath, takeOverPath } from '../page-access.ts'
-import { field, form, formMessage } from './form.ts'
+import { field, form, formMessage, hidden } from './form.ts'
 import {
   emptyForm,
   type FormState,
@@ -21,12 +21,11 @@ export function signInPage(frame: PageFrame, state: FormState & { readonly next:
   const { title, lead } = texts
   const links = oidc && providerLinks(frame, oidc, state.next)
   if (oidc?.acceptsPasswords === false) {
-    const body = html`<div class="card"><div class="body">${formMessage(state)}${links}</div></div>`
-    return signedOutPage(frame, { title, lead, body })
+    return signedOutPage(frame, { title, lead, body: html`${formMessage(state)}${links}` })
   }
-  const body = html`<div class="card"><div class="body">${links}${formMessage(state)}${form(frame, {
+  const body = html`${links}${formMessage(state)}${form(frame, {
     action: '/sign-in',
-    body: html`<input type="hidden" name="next" value="${state.next}">
+    body: html`${hidden({ next: state.next })}
 ${field(state, {
   name: 'email',
   label: texts.email,
@@ -43,9 +42,13 @@ ${field(state, {
   hasFocus: (state.values.email ?? '') !== '',
 })}
 <button class="primary wide">${texts.submit}</button>`,
-  })}${frame.passkeys && passkeyPart(frame, frame.passkeys, state)}</div></div>
-<p class="after">${texts.otherWays(`${base}/forgot`, `${base}/setup`)}</p>`
-  return signedOutPage(frame, { title, lead, body })
+  })}${frame.passkeys && passkeyPart(frame, frame.passkeys, state)}`
+  return signedOutPage(frame, {
+    title,
+    lead,
+    body,
+    after: texts.otherWays(`${base}/forgot`, `${base}/setup`),
+  })
 }
 
 function passkeyPart(
@@ -57,7 +60,7 @@ function passkeyPart(
     action: '/sign-in/passkey',
     options: '/sign-in/passkey/options',
     state: { ...emptyForm, errors },
-    body: html`<input type="hidden" name="next" value="${next}">`,
+    body: hidden({ next }),
     text: frame.texts.signIn.withPasskey,
     look: 'wide',
   })
@@ -88,10 +91,14 @@ export function errorPage(
   const link = recoveryLink
     ? html`<a class="button" href="${recoveryLink.href}">${recoveryLink.text}</a>`
     : html`<a href="${frame.base}">${texts.back}</a>`
-  const body = html`<div class="card"><div class="body"><p>${link}</p>
-<p class="hint">${texts.requestId} <code>${requestId}</code></p></div></div>`
-  const layout = frame.viewer ? page : signedOutPage
-  return layout(frame, { title, ...(detail !== undefined && { lead: detail }), body })
+  const body = html`<p>${link}</p>
+<p class="hint">${texts.requestId} <code>${requestId}</code></p>`
+  if (!frame.viewer) return signedOutPage(frame, { title, lead: detail, body })
+  return page(frame, {
+    title,
+    lead: detail,
+    body: html`<div class="card"><div class="body">${body}</div></div>`,
+  })
 }
 
 /**
@@ -107,15 +114,15 @@ export function takeOverPage(
   const texts = frame.texts.signIn.takeOver
   const next = encodeURIComponent(confirmPath + providerQuery(from, ''))
   const keep = acceptsPasswords && html`<p>${texts.keep(`${frame.base}/sign-in?next=${next}`, label)}</p>`
-  const body = html`<div class="card"><div class="body"><p>${texts.usedBefore(html`<strong>${email}</strong>`, label)}</p>
+  const body = html`<p>${texts.usedBefore(html`<strong>${email}</strong>`, label)}</p>
 ${keep}
 <p><strong>${acceptsPasswords ? texts.otherwise : texts.only}</strong> ${texts.consequences}</p>
 ${form(frame, {
   action: takeOverPath,
   body: html`<button class="danger wide">${texts.submit}</button>`,
-})}</div></div>
-<p class="after"><a href="${frame.base}/sign-in">${texts.back}</a></p>`
-  return signedOutPage(frame, { title: texts.title, body })
+})}`
+  const after = html`<a href="${frame.base}/sign-in">${texts.back}</a>`
+  return signedOutPage(frame, { title: texts.title, body, after })
 }
 
 /** The links that lead to the providers, on the sign-in page. */

@@ -1,11 +1,11 @@
 import { subjectLengthMax } from '#identity/issuers/subjects.ts'
 import { time } from '#platform/pages/format.ts'
 import { emptyState, type Html, html, icon } from '#platform/pages/html.ts'
-import { backToAccounts } from './accounts/account-forms.ts'
-import { button, field, form, formMessage } from './form.ts'
+import { belowAccounts } from './accounts/account-forms.ts'
+import { button, field, form, formMessage, hidden } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 import { page } from './layout.ts'
-import { cell, pager } from './parts.ts'
+import { cell, pager, titleRow } from './parts.ts'
 
 export interface SubjectsView {
   readonly items: readonly BlockedItem[]
@@ -28,8 +28,7 @@ export function subjectsPage(frame: PageFrame, view: SubjectsView): Html {
   const texts = frame.texts.subjects
   return page(frame, {
     title: texts.title,
-    section: '/accounts',
-    breadcrumb: backToAccounts(frame),
+    ...belowAccounts(frame),
     lead: texts.lead,
     body: html`<section class="card" aria-label="${texts.block}"><div class="body">${blockForm(frame, state)}</div></section>
 <section class="card" aria-label="${texts.title}">${items.length === 0 ? nobody(frame) : table(frame, items)}</section>
@@ -68,7 +67,8 @@ function blockForm(frame: PageFrame, state: FormState): Html {
 
 function table(frame: PageFrame, items: readonly BlockedItem[]): Html {
   const texts = frame.texts.subjects
-  return html`<table><thead><tr><th scope="col">${texts.user}</th><th scope="col">${texts.issuer}</th><th scope="col">${texts.blocked}</th><th scope="col"><span class="visually-hidden">${texts.action}</span></th></tr></thead>
+  const action = html`<span class="visually-hidden">${texts.action}</span>`
+  return html`<table>${titleRow([texts.user, texts.issuer, texts.blocked, action])}
 <tbody>${items.map((item) => row(frame, item))}</tbody></table>`
 }
 
@@ -77,7 +77,7 @@ function row(frame: PageFrame, { issuer, subject, blockedAt }: BlockedItem): Htm
   const unblock = form(frame, {
     action: '/subjects/unblock',
     class: 'inline',
-    body: html`<input type="hidden" name="issuer" value="${issuer}"><input type="hidden" name="subject" value="${subject}"><button class="small">${texts.unblock(subject, issuer)}</button>`,
+    body: html`${hidden({ issuer, subject })}<button class="small">${texts.unblock(subject, issuer)}</button>`,
   })
   return html`<tr><td><div><span class="name">${subject}</span></div></td>${cell(texts.issuer, html`${issuer}`)}${cell(texts.blocked, time(Date.parse(blockedAt), frame))}<td class="acts">${unblock}</td></tr>`
 }

@@ -4,9 +4,13 @@ import {
   createAccountActions,
 } from '#accounts/account-actions.ts'
 import type { KeyOptions } from '#accounts/keys/make-key.ts'
-import type { SendMail } from '#accounts/mails/mail.ts'
-import { createNotices, type SendNotice } from '#accounts/mails/notices.ts'
-import { deliverInBackground, type Outbox } from '#accounts/mails/outbox.ts'
+import {
+  createNotices,
+  deliverInBackground,
+  type Outbox,
+  type SendMail,
+  type SendNotice,
+} from '#accounts/mails/mail.ts'
 import { createEmailVerification, type EmailVerification } from '#accounts/profile.ts'
 import type { Config } from '#config/config.ts'
 import type { Quotas } from '#identity/limits/quotas.ts'
@@ -14,17 +18,16 @@ import { createOidcSignIn, type OidcSignIn } from '#identity/oidc/oidc-sign-in.t
 import type { OidcOptions } from '#identity/oidc/provider.ts'
 import { createPasswordCheck } from '#identity/passwords/password-check.ts'
 import { createPasswordResets, type PasswordResets } from '#identity/passwords/password-links.ts'
-import { createSignIn, type SignIn } from '#identity/passwords/sign-in.ts'
-import { withoutPasswords } from '#identity/passwords/without-passwords.ts'
 import {
   createKnownClients,
   createPortalSessions,
   type PortalSessions,
 } from '#identity/portal/portal-sessions.ts'
-import type { PortalTokens } from '#identity/portal/portal-tokens.ts'
+import { createSignIn, type SignIn, withoutPasswords } from '#identity/portal/sign-in.ts'
 import { createPasskeys } from '#identity/second-factor/passkeys.ts'
 import { createSecondFactors } from '#identity/second-factor/second-factors.ts'
 import { relyingPartyOf } from '#identity/second-factor/webauthn.ts'
+import type { PortalTokens } from '#identity/tokens/issued-tokens.ts'
 import { createPasswords } from '#platform/secrets/passwords.ts'
 import { createSealer, deriveKeys } from '#platform/secrets/sealing.ts'
 import { labelsOf } from '#portal/views/frame.ts'

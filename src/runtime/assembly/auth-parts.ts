@@ -1,20 +1,19 @@
 import type { Config } from '#config/config.ts'
 import type { Schemes } from '#identity/authenticate.ts'
+import { createVerifiedTokens, tokenDigest } from '#identity/cache/bounded-caches.ts'
 import { createDirectory, type DirectoryOptions } from '#identity/cache/cached-directory.ts'
-import { createVerifiedTokens, tokenDigest } from '#identity/cache/verified-tokens.ts'
+import { createImportedKeys, type ImportedKeysOptions } from '#identity/imported-keys.ts'
 import { createForeignScheme } from '#identity/issuers/foreign.ts'
 import { foreignClaimsBytes } from '#identity/issuers/foreign-claims.ts'
 import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
 import { type IssuersOptions, openIssuers } from '#identity/issuers/issuers.ts'
-import { createImportedKeys, type ImportedKeysOptions } from '#identity/keys/imported-keys.ts'
-import { createSecretKeyScheme } from '#identity/keys/secret-key.ts'
-import { takeSessionStart } from '#identity/limits/limits.ts'
-import { createPortalTokens, type PortalTokens } from '#identity/portal/portal-tokens.ts'
-import { needsSecondFactor } from '#identity/second-factor/policy.ts'
+import { takeSessionStart } from '#identity/limits/rate-limiter.ts'
+import { needsSecondFactor } from '#identity/second-factor/second-factors.ts'
+import { createSecretKeyScheme } from '#identity/secret-key.ts'
 import { type AccessTokens, createAccessTokens } from '#identity/tokens/access-token.ts'
 import { accessTokenClaimsBytes } from '#identity/tokens/access-token-claims.ts'
 import { createBearerScheme } from '#identity/tokens/bearer.ts'
-import { type ClientTokens, createClientTokens } from '#identity/tokens/client-tokens.ts'
+import { createPortalTokens, type PortalTokens } from '#identity/tokens/issued-tokens.ts'
 import { createKeyring } from '#identity/tokens/keyring.ts'
 import { createRefreshTokens } from '#identity/tokens/refresh-tokens.ts'
 import {
@@ -22,7 +21,12 @@ import {
   type RevocationFeed,
   type RevocationFeedOptions,
 } from '#identity/tokens/revocation-feed.ts'
-import { createKeyPairCheck, createSessionStart } from '#identity/tokens/session-start.ts'
+import {
+  type ClientTokens,
+  createClientTokens,
+  createKeyPairCheck,
+  createSessionStart,
+} from '#identity/tokens/session-start.ts'
 import { createSessions, type Sessions } from '#identity/tokens/sessions.ts'
 import type { Account } from '#store/accounts.ts'
 import type { CallerAuthConfig, CallerParts } from './store-parts.ts'

@@ -1,5 +1,5 @@
 import type { ConfigSnapshot } from '#config/config.ts'
-import type { FetchedKeySet, FetchReason, KeySetLocation } from '#identity/issuers/key-set-fetches.ts'
+import type { FetchedKeySet, FetchReason, KeySetLocation } from '#identity/issuers/issuer-fetches.ts'
 import type { PackedSnapshot } from '#ops/metrics/metrics.ts'
 import { startDeadline } from '#platform/deadline.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'

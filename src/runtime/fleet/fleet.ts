@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { LoadedConfig } from '#config/load.ts'
 import { mergeHealth } from '#identity/cache/store-connection.ts'
-import { openKeySetFetches } from '#identity/issuers/key-set-fetches.ts'
+import { openKeySetFetches } from '#identity/issuers/issuer-fetches.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { mergeStoreStates } from '#ops/store-monitor.ts'
 import type { Log } from '#platform/log/log.ts'

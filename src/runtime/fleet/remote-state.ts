@@ -1,4 +1,4 @@
-import type { InstanceMemory } from '#identity/cache/instance-memory.ts'
+import type { InstanceMemory } from '#identity/cache/cached-records.ts'
 import { type InstanceCounts, type RateResult, rateKey } from '#store/rates.ts'
 import {
   type Channel,

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { findStateErrors } from '#accounts/apply/desired.ts'
-import { applyMax, type DesiredKey } from '#accounts/apply/state-schema.ts'
+import { applyMax, type DesiredKey, findStateErrors } from '#accounts/apply/desired-state.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
 import { openApply, refusalOf, sha256Of } from './support.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { hasMoreLines, readImportFile } from '#accounts/import/account-file.ts'
+import { hasMoreLines, readImportFile } from '#accounts/import-file.ts'
 
 const ada = {
   email: 'ada@example.com',

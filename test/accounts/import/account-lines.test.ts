@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { readCsv } from '#accounts/csv.ts'
-import { createLineSorter } from '#accounts/import/account-file.ts'
-import { type AccountLine, createAccountLineReader } from '#accounts/import/account-lines.ts'
+import { type AccountLine, createAccountLineReader, createLineSorter } from '#accounts/import-file.ts'
 
 function readAll(file: string): readonly AccountLine[] {
   const reader = createAccountLineReader()

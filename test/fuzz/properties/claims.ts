@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import fc from 'fast-check'
-import { createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
+import { createVerifiedTokens } from '#identity/cache/bounded-caches.ts'
 import { type ForeignVerdict, foreignClaimsBytes } from '#identity/issuers/foreign-claims.ts'
 import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
 import type { TokenType } from '#identity/issuers/issuer.ts'

@@ -8,7 +8,7 @@ import {
   type RequestWriter,
 } from '#gateway/forward/upstream-head.ts'
 import type { Access } from '#identity/access.ts'
-import type { Principal } from '#identity/principal.ts'
+import type { Principal } from '#identity/decision.ts'
 import { usualCarriers } from '../../setup/carriers.ts'
 
 export const principal: Principal = {

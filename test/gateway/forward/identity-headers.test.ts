@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createIdentityWriter, encodeHeaderValue } from '#gateway/forward/identity-headers.ts'
-import type { Principal } from '#identity/principal.ts'
+import type { Principal } from '#identity/decision.ts'
 import { principal } from './heads.ts'
 
 const all = {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createVerifiedTokens, tokenDigest } from '#identity/cache/verified-tokens.ts'
+import { createVerifiedTokens, tokenDigest } from '#identity/cache/bounded-caches.ts'
 import { accessTokenClaimsBytes } from '#identity/tokens/access-token-claims.ts'
 import {
   createBench,

@@ -1,7 +1,7 @@
 import { constants, createHmac, createPublicKey, KeyObject, randomBytes, sign } from 'node:crypto'
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
 import t from 'tap'
-import { createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
+import { createVerifiedTokens } from '#identity/cache/bounded-caches.ts'
 import { type ForeignVerdict, foreignClaimsBytes } from '#identity/issuers/foreign-claims.ts'
 import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
 import { type IssuerAlgorithm, type IssuerOptions, issuerAlgorithms } from '#identity/issuers/issuer.ts'

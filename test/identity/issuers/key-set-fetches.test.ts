@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { openKeySetFetches, refetchGapMs } from '#identity/issuers/key-set-fetches.ts'
+import { openKeySetFetches, refetchGapMs } from '#identity/issuers/issuer-fetches.ts'
 import { newIssuerKey, startIssuer } from './issuer-server.ts'
 
 const key = await newIssuerKey('one')

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { parse } from 'yaml'
-import { createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
+import { createVerifiedTokens } from '#identity/cache/bounded-caches.ts'
 import { foreignClaimsBytes } from '#identity/issuers/foreign-claims.ts'
 import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
 import { load, minimalConfig, type Options } from '../../config/config-fixtures.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createImportedKeys } from '#identity/keys/imported-keys.ts'
+import { createImportedKeys } from '#identity/imported-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
 const lost = new GatehouseError('store-unavailable')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Claims, hasEmail, parsePerson } from '#identity/oidc/person.ts'
+import { type Claims, hasEmail, parsePerson } from '#identity/oidc/provider.ts'
 
 const names = {
   email: 'email',

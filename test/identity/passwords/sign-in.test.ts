@@ -1,6 +1,6 @@
 import t from 'tap'
-import { withoutPasswords } from '#identity/passwords/without-passwords.ts'
 import { createKnownClients, createPortalSessions } from '#identity/portal/portal-sessions.ts'
+import { withoutPasswords } from '#identity/portal/sign-in.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createPasswords } from '#platform/secrets/passwords.ts'
 import { tamper } from '../../setup/tamper.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { createPortalTokens, type PortalTokensOptions } from '#identity/portal/portal-tokens.ts'
+import { createPortalTokens, type PortalTokensOptions } from '#identity/tokens/issued-tokens.ts'
 import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-tokens.ts'
 import type { Store } from '#store/store.ts'
 import { newAccount, visitor } from '../../store/samples.ts'

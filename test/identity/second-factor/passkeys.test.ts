@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import t, { type Test } from 'tap'
-import type { PasskeyFlow } from '#identity/second-factor/passkey-challenges.ts'
+import type { PasskeyFlow } from '#identity/second-factor/passkey-check.ts'
 import { passkeysMax } from '#identity/second-factor/passkeys.ts'
 import { SecondFactorNeeded } from '#identity/second-factor/second-factors.ts'
 import { relyingPartyOf } from '#identity/second-factor/webauthn.ts'

@@ -2,10 +2,10 @@ import { Secret, TOTP } from 'otpauth'
 import t, { type Test } from 'tap'
 import {
   needsSecondFactor,
+  SecondFactorNeeded,
   type SecondFactorPolicy,
   secondFactorPolicies,
-} from '#identity/second-factor/policy.ts'
-import { SecondFactorNeeded } from '#identity/second-factor/second-factors.ts'
+} from '#identity/second-factor/second-factors.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/accounts.ts'
 import { noPortalAccess } from '#store/portal-access.ts'

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID, verify as verifySignature } from 'node:crypto'
 import t from 'tap'
-import { createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
+import { createVerifiedTokens } from '#identity/cache/bounded-caches.ts'
 import { accessTokenClaimsBytes, roleEpochIn } from '#identity/tokens/access-token-claims.ts'
 import type { Algorithm } from '#identity/tokens/key-material.ts'
 import type { SigningKey } from '#identity/tokens/signing-keys.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createLru } from '#identity/cache/lru.ts'
+import { createLru } from '#identity/cache/bounded-caches.ts'
 import { type CachedAssertion, createAssertions } from '#identity/tokens/assertion.ts'
 import { createKeyring } from '#identity/tokens/keyring.ts'
 import { createBench, newSigningKey } from './forged-tokens.ts'

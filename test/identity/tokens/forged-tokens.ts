@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject, sign } from 'node:crypto'
-import { createVerifiedTokens } from '#identity/cache/verified-tokens.ts'
+import { createVerifiedTokens } from '#identity/cache/bounded-caches.ts'
 import { type AccessTokensOptions, createAccessTokens } from '#identity/tokens/access-token.ts'
 import { accessTokenClaimsBytes } from '#identity/tokens/access-token-claims.ts'
 import { type Algorithm, generateKeyMaterial, type KeyMaterial } from '#identity/tokens/key-material.ts'

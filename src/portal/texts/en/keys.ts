@@ -1,5 +1,5 @@
 import type { QuotaUnit } from '#gateway/routes/route.ts'
-import { englishCarriers } from '#identity/keys/carriers.ts'
+import { englishCarriers } from '#identity/access.ts'
 import { type Content, html } from '#platform/pages/html.ts'
 
 /** What the cards of both keys say. */

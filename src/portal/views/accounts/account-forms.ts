@@ -1,7 +1,7 @@
 import { defaultRole, emailLengthMax, noPlan, roleLengthMax } from '#accounts/account-input.ts'
 import { attributeIf, badge, type Html, html } from '#platform/pages/html.ts'
 import type { Account } from '#store/accounts.ts'
-import { field, fieldError, form, formMessage } from '../form.ts'
+import { field, fieldError, form, formMessage, options } from '../form.ts'
 import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'
 import { nameFields, verifiedBadge } from '../profile-page.ts'
@@ -43,14 +43,13 @@ export function newAccountPage(frame: PageFrame, state: FormState = emptyForm): 
       lengthMax: emailLengthMax,
       hasFocus: true,
     })}${nameFields(frame, state, { firstName: '', lastName: '' })}${roleField(frame, state, defaultRole)}${planField(frame, state, undefined)}
-<label class="check"><input type="checkbox" name="isVerified" value="true"${state.values.isVerified === 'true' && html` checked`}>${texts.isVerified}</label>
+${checkBox(state, 'isVerified', texts.isVerified)}
 ${mailLinkField(frame, state, texts.mailsLink)}
 <div class="row"><button class="primary">${texts.submit}</button><a class="button" href="${frame.base}/accounts">${accounts.cancel}</a></div>`,
   })
   return page(frame, {
     title: texts.title,
-    section: '/accounts',
-    breadcrumb: backToAccounts(frame),
+    ...belowAccounts(frame),
     lead: frame.oidc?.acceptsPasswords === false ? texts.lead : texts.leadWithLink,
     body: html`<section class="card"><div class="body">${body}</div></section>`,
   })
@@ -60,19 +59,19 @@ export function stateBadge(frame: PageFrame, { isDisabled, isVerified }: Account
   return isDisabled ? badge('bad', frame.texts.accounts.disabled) : verifiedBadge(frame, isVerified)
 }
 
-/** Leads back to the list. @param query of the list */
-export function backToAccounts({ texts }: PageFrame, query = '') {
-  return { href: `/accounts${query}`, text: texts.layout.sections['/accounts'] }
+/** The place of a page below the list of accounts, to which it leads back. @param query of the list */
+export function belowAccounts({ texts }: PageFrame, query = '') {
+  const breadcrumb = { href: `/accounts${query}`, text: texts.layout.sections['/accounts'] }
+  return { section: '/accounts', breadcrumb } as const
 }
 
 /** Shown if links can be mailed. */
-export function mailLinkField(
-  { canMailLinks }: PageFrame,
-  { values }: FormState,
-  text: string,
-): Html | undefined {
-  if (!canMailLinks) return undefined
-  return html`<label class="check"><input type="checkbox" name="mailsLink" value="true"${values.mailsLink === 'true' && html` checked`}>${text}</label>`
+export function mailLinkField({ canMailLinks }: PageFrame, state: FormState, text: string): Html | undefined {
+  return canMailLinks ? checkBox(state, 'mailsLink', text) : undefined
+}
+
+function checkBox({ values }: FormState, name: string, text: string): Html {
+  return html`<label class="check"><input type="checkbox" name="${name}" value="true"${values[name] === 'true' && html` checked`}>${text}</label>`
 }
 
 export function roleField({ roles, texts: { accounts } }: PageFrame, state: FormState, value: string): Html {
@@ -97,11 +96,14 @@ export function planField(
   if (plans.length === 0 && current === undefined) return undefined
   const isUnknown = current !== undefined && !plans.includes(current)
   const chosen = values.plan ?? current ?? noPlan
-  const option = (value: string, text: string) =>
-    html`<option value="${value}"${attributeIf(value === chosen, 'selected')}>${text}</option>`
+  const choices = [
+    { value: noPlan, text: accounts.noPlan },
+    ...plans.map((plan) => ({ value: plan, text: plan })),
+    ...(isUnknown ? [{ value: current, text: accounts.unknownPlan(current) }] : []),
+  ]
   const error = errors.plan
   return html`<div class="field"><label for="plan">${accounts.plan}</label>
 <p class="hint" id="plan-hint">${accounts.planHint}</p>
-<select id="plan" name="plan" aria-describedby="plan-hint${error !== undefined && ' plan-error'}"${attributeIf(error !== undefined, 'aria-invalid="true"')}>${option(noPlan, accounts.noPlan)}${plans.map((plan) => option(plan, plan))}${isUnknown && option(current, accounts.unknownPlan(current))}</select>
+<select id="plan" name="plan" aria-describedby="plan-hint${error !== undefined && ' plan-error'}"${attributeIf(error !== undefined, 'aria-invalid="true"')}>${options(choices, chosen)}</select>
 ${error !== undefined && fieldError('plan-error', error)}</div>`
 }

@@ -1,13 +1,13 @@
 import { emailLengthMax, fullName } from '#accounts/account-input.ts'
 import type { KeyStatus, KeysStatus } from '#accounts/keys/default-keys.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
-import type { SetupLink } from '#accounts/setup-links.ts'
+import type { SetupLink } from '#accounts/profile.ts'
 import { time } from '#platform/pages/format.ts'
 import { badge, card, type Html, html, icon, staticNotice } from '#platform/pages/html.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/accounts.ts'
 import type { PortalSession } from '#store/portal.ts'
-import { actionRow, currentPasswordField, factRow, field, foldedForm, form, formMessage } from '../form.ts'
+import { actionRow, factRow, field, foldedForm, form, formMessage, hidden } from '../form.ts'
 import { emptyForm, type FormState, labelsOf, type PageFrame } from '../frame.ts'
 import { accountFurtherKeysCard } from '../integration/further-keys.ts'
 import { overlapField, overlapPart } from '../integration/key-card.ts'
@@ -15,9 +15,10 @@ import { page } from '../layout.ts'
 import { setupLinkRows } from '../links.ts'
 import { codeBlock, copyButton } from '../parts.ts'
 import { nameFields } from '../profile-page.ts'
+import { currentPasswordField } from '../proof-fields.ts'
 import { secondFactorRow } from '../second-factor.ts'
 import { confirmationForm, portalSessionsCard, type SessionsList, sessionsCard } from '../sessions-page.ts'
-import { backToAccounts, planField, roleField, stateBadge } from './account-forms.ts'
+import { belowAccounts, planField, roleField, stateBadge } from './account-forms.ts'
 
 /** Secrets that are shown only once, in the response to the action that created them. */
 export type OneTimeSecrets =
@@ -53,8 +54,7 @@ export function accountPage(frame: PageFrame, view: AccountView): Html {
   const { accounts, layout } = frame.texts
   return page(frame, {
     title: account.email,
-    section: '/accounts',
-    breadcrumb: backToAccounts(frame),
+    ...belowAccounts(frame),
     lead: fullName(account) || undefined,
     actions: html`${isOwn && badge('plain', accounts.you)}${stateBadge(frame, account)}<a class="button small" href="${frame.base}/accounts/${account.id}/usage">${icon('usage')}${layout.sections['/usage']}</a><a class="button small" href="${frame.base}/audit?who=${account.id}">${icon('audit')}${layout.sections['/audit']}</a>`,
     body: html`${problem !== undefined && html`<div role="alert">${staticNotice('bad', problem)}</div>`}${oneTimeSecrets && oneTimeSecretsPart(frame, oneTimeSecrets)}
@@ -197,28 +197,25 @@ function ownPasswordField(
 }
 
 function keysCard(frame: PageFrame, { account, keys }: AccountView): Html {
-  const { secretKey, previousSecretKey: previous, apiKey } = keys
+  const { secretKey, apiKey } = keys
   const { id } = account
   const { accountPage: texts, keys: ofKeys } = frame.texts
+  // Identifies the key to replace, so that a form that is submitted twice resets it only once.
+  const replaces = ({ createdAt }: KeyStatus) => hidden({ replaces: createdAt })
   return card({
     title: texts.keys,
     body: html`<dl class="facts">${keyFacts(frame, texts.secretKeyCreated, secretKey)}${keyFacts(frame, texts.apiKeyCreated, apiKey)}</dl>
-${previous && overlapPart(frame, { ...previous, since: secretKey.createdAt }, { endPath: `/accounts/${id}/end-overlap` })}
+${overlapPart(frame, keys, { endPath: `/accounts/${id}/end-overlap` })}
 <div class="acts-list">${foldedForm(frame, {
       summary: ofKeys.secretKey.resetSummary,
       action: `/accounts/${id}/reset-secret`,
-      body: html`${replacesField(secretKey.createdAt)}${overlapField(frame, emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">${ofKeys.secretKey.reset}</button></div>`,
+      body: html`${replaces(secretKey)}${overlapField(frame, emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">${ofKeys.secretKey.reset}</button></div>`,
     })}${foldedForm(frame, {
       summary: ofKeys.apiKey.resetSummary,
       action: `/accounts/${id}/reset-api-key`,
-      body: html`${replacesField(apiKey.createdAt)}<p class="muted">${texts.resetApiKeyHint}</p>${ownPasswordField(frame, account, { idPrefix: 'api' })}<div><button class="danger primary">${ofKeys.apiKey.reset}</button></div>`,
+      body: html`${replaces(apiKey)}<p class="muted">${texts.resetApiKeyHint}</p>${ownPasswordField(frame, account, { idPrefix: 'api' })}<div><button class="danger primary">${ofKeys.apiKey.reset}</button></div>`,
     })}</div>`,
   })
-}
-
-/** Identifies the key to replace, so that a form that is submitted twice resets it only once. */
-function replacesField(createdAt: number): Html {
-  return html`<input type="hidden" name="replaces" value="${createdAt}">`
 }
 
 function keyFacts(frame: PageFrame, created: string, { createdAt, lastUse }: KeyStatus): Html {

@@ -1,10 +1,10 @@
 import { fullName, noPlan } from '#accounts/account-input.ts'
-import { queryLengthMax } from '#accounts/list/query.ts'
+import { queryLengthMax } from '#accounts/list-query.ts'
 import { time } from '#platform/pages/format.ts'
-import { attributeIf, badge, emptyState, type Html, html, icon, staticNotice } from '#platform/pages/html.ts'
+import { badge, emptyState, type Html, html, icon, staticNotice } from '#platform/pages/html.ts'
 import { dayOf, formatDay } from '#platform/time.ts'
 import type { ListedAccount } from '#store/accounts.ts'
-import { form } from '../form.ts'
+import { type Choice, form, hidden, options } from '../form.ts'
 import type { PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'
 import { cell, pager } from '../parts.ts'
@@ -78,11 +78,6 @@ export function searchOf(fields: ListFields, cursor?: string): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
 }
 
-interface Choice {
-  readonly value: string
-  readonly text: string
-}
-
 /** In days: used within them, or not for so long. */
 export const activityChoices = [
   { value: '7', days: 7, isActive: true },
@@ -101,10 +96,7 @@ function searchForm(
       (value) => ({ value, text: value }),
     )
   const select = (name: keyof ListFields, label: string, any: string, choices: readonly Choice[]) =>
-    html`<div><label class="visually-hidden" for="${name}">${label}</label><select id="${name}" name="${name}"><option value="">${any}</option>${choices.map(
-      ({ value, text }) =>
-        html`<option value="${value}"${attributeIf(value === fields[name], 'selected')}>${text}</option>`,
-    )}</select></div>`
+    html`<div><label class="visually-hidden" for="${name}">${label}</label><select id="${name}" name="${name}"><option value="">${any}</option>${options(choices, fields[name])}</select></div>`
   return html`<form class="search" method="get" action="${base}/accounts" role="search">
 <div class="whole"><label class="visually-hidden" for="q">${texts.search}</label><input id="q" name="q" type="search" value="${fields.q}" placeholder="${texts.searchHint}" maxlength="${queryLengthMax}" autocomplete="off"></div>
 ${select('role', accounts.role, texts.anyRole, named(roles, 'role'))}${
@@ -143,7 +135,7 @@ function listForm(frame: PageFrame, { items, fields }: AccountListView): Html {
   return form(frame, {
     action: '/accounts/several',
     class: 'list',
-    body: html`<input type="hidden" name="list" value="${searchOf(fields)}">
+    body: html`${hidden({ list: searchOf(fields) })}
 <table class="accounts">${headings(frame, fields, hasPlans)}
 <tbody>${items.map((account, index) => row(frame, account, { index, hasPlans }))}</tbody></table>
 <footer><label class="check" data-tick-all hidden><input type="checkbox">${texts.tickAll}</label><label for="action">${texts.withTicked}</label><select id="action" name="action">${actions.map(

@@ -1,14 +1,14 @@
 import { keysCsvHeading, keysCsvLines } from '#accounts/account-data.ts'
 import { fullName } from '#accounts/account-input.ts'
 import type { CreatedAccount } from '#accounts/accounts.ts'
-import { type BadLine, importMax } from '#accounts/import/account-file.ts'
+import { type BadLine, importMax } from '#accounts/import-file.ts'
 import { card, type Html, html, icon, staticNotice } from '#platform/pages/html.ts'
 import type { Account } from '#store/accounts.ts'
-import { form, formMessage } from '../form.ts'
+import { form, formMessage, hidden } from '../form.ts'
 import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'
 import { cell, codeBlock, titleRow } from '../parts.ts'
-import { backToAccounts, mailLinkField, planField, roleField, stateBadge } from './account-forms.ts'
+import { belowAccounts, mailLinkField, planField, roleField, stateBadge } from './account-forms.ts'
 import type { SeveralAction } from './list-page.ts'
 
 interface SeveralView {
@@ -28,13 +28,12 @@ export function severalAccountsPage(
   const texts = severalAccounts[action]
   return page(frame, {
     title: texts.title(accounts.length),
-    section: '/accounts',
-    breadcrumb: backToAccounts(frame, list),
+    ...belowAccounts(frame, list),
     lead: texts.lead,
     body: html`<section class="card"><div class="body">${form(frame, {
       action: '/accounts/several/apply',
-      body: html`${formMessage(state)}<input type="hidden" name="action" value="${action}"><input type="hidden" name="list" value="${list}">${accounts.map(
-        ({ id }, index) => html`<input type="hidden" name="id${index}" value="${id}">`,
+      body: html`${formMessage(state)}${hidden({ action, list })}${accounts.map(({ id }, index) =>
+        hidden({ [`id${index}`]: id }),
       )}${action === 'role' && roleField(frame, state, '')}${action === 'plan' && planField(frame, state, undefined)}<div class="row"><button class="primary${action === 'disable' && ' danger'}">${texts.action}</button><a class="button" href="${frame.base}/accounts${list}">${shared.cancel}</a></div>`,
     })}</div></section>
 <section class="card" aria-label="${layout.sections['/accounts']}"><table>${titleRow([shared.account, shared.role, shared.plan, shared.state])}<tbody>${accounts.map(
@@ -66,8 +65,7 @@ export function severalOutcomePage(frame: PageFrame, { changed, refused, list }:
   const texts = frame.texts.severalAccounts.outcome
   return page(frame, {
     title: texts.title(changed, changed + refused.length),
-    section: '/accounts',
-    breadcrumb: backToAccounts(frame, list),
+    ...belowAccounts(frame, list),
     body: html`<div role="alert">${staticNotice('bad', texts.refused(refused.length))}</div>
 <section class="card" aria-label="${texts.table}"><table>${titleRow([frame.texts.accounts.account, texts.why])}<tbody>${refused.map(
       ({ account, why }) => html`<tr>${accountCell(frame, account)}${cell(texts.why, html`${why}`)}</tr>`,
@@ -77,11 +75,12 @@ export function severalOutcomePage(frame: PageFrame, { changed, refused, list }:
 
 export interface ImportView {
   readonly state: FormState
-  readonly badLines: readonly BadLine[]
+  /** Default: none. */
+  readonly badLines?: readonly BadLine[]
   /** Whether the only error is that every account of the file already exists. Default: false. */
   readonly isRepeated?: boolean
   /** The new accounts with their keys; undefined = nothing was imported yet. */
-  readonly imported: readonly CreatedAccount[] | undefined
+  readonly imported?: readonly CreatedAccount[] | undefined
   /** Whether their owners get set-up links by mail. Default: false. */
   readonly isMailed?: boolean
 }
@@ -91,15 +90,14 @@ const badLinesShown = 200
 
 /** The page to import a file of accounts: all of them, or none if a line is invalid. */
 export function importPage(frame: PageFrame, view: ImportView): Html {
-  const { state, badLines, imported } = view
+  const { state, badLines = [], imported } = view
   const texts = frame.texts.accountImport
   return page(frame, {
     title: texts.title,
-    section: '/accounts',
-    breadcrumb: backToAccounts(frame),
+    ...belowAccounts(frame),
     lead: texts.lead(importMax.portal),
     body: html`${imported && importedPart(frame, imported, view.isMailed === true)}
-${badLines.length > 0 && badLinesCard(frame, view)}
+${badLines.length > 0 && badLinesCard(frame, badLines, view.isRepeated)}
 <section class="card"><div class="body">${form(frame, {
       action: '/accounts/import',
       isUpload: true,
@@ -131,7 +129,8 @@ ${card({
 
 function badLinesCard(
   { texts: { accountImport: texts } }: PageFrame,
-  { badLines, isRepeated = false }: ImportView,
+  badLines: readonly BadLine[],
+  isRepeated = false,
 ): Html {
   const more = badLines.length - badLinesShown
   return card({

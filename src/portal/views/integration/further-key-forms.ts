@@ -1,17 +1,19 @@
-import { certificatePemLengthMax } from '#accounts/keys/certificate-input.ts'
-import { keyNameLengthMax } from '#accounts/keys/input.ts'
+import { certificatePemLengthMax, keyNameLengthMax } from '#accounts/keys/input.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
-import { attributeIf, type Content, type Html, html } from '#platform/pages/html.ts'
+import { type Content, type Html, html } from '#platform/pages/html.ts'
 import {
   button,
-  currentPasswordField,
+  type Choice,
   field,
   fieldError,
   foldedForm,
   formMessage,
+  hidden,
+  options,
   textArea,
 } from '../form.ts'
-import type { FormState, PageFrame } from '../frame.ts'
+import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
+import { currentPasswordField } from '../proof-fields.ts'
 import { graceChoices } from './key-card.ts'
 
 export function rotateForm(frame: PageFrame, { name, createdAt }: SecretKeyStatus, state: FormState): Html {
@@ -21,7 +23,7 @@ export function rotateForm(frame: PageFrame, { name, createdAt }: SecretKeyStatu
     state,
     action: '/integration/keys/rotate',
     body: html`<p class="muted">${texts.rotateLead}</p>${formMessage(state, true)}
-<input type="hidden" name="name" value="${name}"><input type="hidden" name="replaces" value="${createdAt}">
+${hidden({ name, replaces: createdAt })}
 ${selectField({
   id: `rotate-${name}-grace`,
   name: 'graceSeconds',
@@ -40,7 +42,7 @@ export function renameForm(frame: PageFrame, { name }: SecretKeyStatus, state: F
     summary: summaryOf(frame, texts.renameSummary, name),
     state,
     action: '/integration/keys/rename',
-    body: html`${formMessage(state, true)}<input type="hidden" name="name" value="${name}">${field(state, {
+    body: html`${formMessage(state, true)}${hidden({ name })}${field(state, {
       name: 'to',
       label: texts.newName,
       hint: texts.newNameHint,
@@ -61,15 +63,13 @@ export function revokeForm(frame: PageFrame, { name, createdAt }: SecretKeyStatu
     isDanger: true,
     action: `${basePath}/revoke`,
     body: html`<p>${texts.revokeLead}</p>
-<input type="hidden" name="name" value="${name}"><input type="hidden" name="createdAt" value="${createdAt}">${selectField(
-      {
-        id: `revoke-${name}-${createdAt}`,
-        name: 'graceSeconds',
-        label: texts.when,
-        choices: endChoices(frame),
-        chosen: '0',
-      },
-    )}
+${hidden({ name, createdAt })}${selectField({
+  id: `revoke-${name}-${createdAt}`,
+  name: 'graceSeconds',
+  label: texts.when,
+  choices: endChoices(frame),
+  chosen: '0',
+})}
 <div>${button(texts.revoke, 'danger primary')}</div>`,
   })
 }
@@ -97,7 +97,7 @@ function scopesHint({ scopedRoutes, texts: { furtherKeys } }: PageFrame): Html {
   return html`${furtherKeys.scopesHint}${explained}`
 }
 
-export function createForm(frame: PageFrame, state: FormState): Html {
+export function createForm(frame: PageFrame, state = emptyForm): Html {
   const texts = frame.texts.furtherKeys
   return foldedForm(frame, {
     summary: texts.createSummary,
@@ -107,7 +107,7 @@ export function createForm(frame: PageFrame, state: FormState): Html {
   })
 }
 
-export function certificateForm(frame: PageFrame, state: FormState): Html {
+export function certificateForm(frame: PageFrame, state = emptyForm): Html {
   const idPrefix = 'certificate-'
   const texts = frame.texts.furtherKeys
   return foldedForm(frame, {
@@ -168,11 +168,6 @@ function newKeyFields(
 ${currentPasswordField(frame, state, idPrefix)}<div>${button(texts.create, 'primary')}</div>`
 }
 
-interface Choice {
-  readonly value: string
-  readonly text: string
-}
-
 function selectField({
   id,
   name,
@@ -188,8 +183,5 @@ function selectField({
   readonly chosen: string
   readonly error?: string | undefined
 }): Html {
-  return html`<div class="field"><label for="${id}">${label}</label><select id="${id}" name="${name}">${choices.map(
-    ({ value, text }) =>
-      html`<option value="${value}"${attributeIf(value === chosen, 'selected')}>${text}</option>`,
-  )}</select>${error !== undefined && fieldError(`${id}-error`, error)}</div>`
+  return html`<div class="field"><label for="${id}">${label}</label><select id="${id}" name="${name}">${options(choices, chosen)}</select>${error !== undefined && fieldError(`${id}-error`, error)}</div>`
 }

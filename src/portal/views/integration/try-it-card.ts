@@ -7,7 +7,7 @@ import {
   html,
   staticNotice,
 } from '#platform/pages/html.ts'
-import { form } from '../form.ts'
+import { form, options } from '../form.ts'
 import type { PageFrame } from '../frame.ts'
 import { codeBlock } from '../parts.ts'
 
@@ -74,9 +74,9 @@ export function tryItCard(frame: PageFrame, { routes, chosen, request, outcome }
       : html`${form(frame, {
           action: '/integration/try#try-it',
           class: 'search',
-          body: html`<div class="grow"><label class="visually-hidden" for="route">${texts.route}</label><select id="route" name="route">${routes.map(
-            (route) =>
-              html`<option value="${route.name}"${attributeIf(route.name === chosen, 'selected')}>${requestText(route)}</option>`,
+          body: html`<div class="grow"><label class="visually-hidden" for="route">${texts.route}</label><select id="route" name="route">${options(
+            routes.map((route) => ({ value: route.name, text: requestText(route) })),
+            chosen,
           )}</select></div><button class="primary" data-busy="${texts.sending}">${texts.send}</button>${requestPart(frame, request)}`,
         })}${outcome && outcomePart(frame, outcome)}`
   return card({

@@ -1,0 +1,195 @@
+import { hash } from 'node:crypto'
+import { type Clock, dayMs, everySecond } from '#platform/time.ts'
+import { type Account, type AccountReader, type AccountStore, readAllAccounts } from '#store/accounts.ts'
+import type { EventStore } from '#store/audit.ts'
+import { digestText } from '#store/key-store.ts'
+import { type Quota, type QuotaWindow, quotaKeptMs, readQuotaSubject } from '#store/quotas.ts'
+import { keyState, type SecretKey } from '#store/secret-keys.ts'
+import { createAuditEntryFactory } from '../audit-log.ts'
+import { mailTo, readMailTexts, type SendMail } from '../mails/mail.ts'
+import type { Receiver } from './receiver.ts'
+
+interface RemindersOptions {
+  readonly store: Pick<AccountStore, 'listAccounts'> & Omit<EventStore, 'readAuditAfter'>
+  readonly clock: Clock
+  onStoreFailure(error: unknown): void
+}
+
+interface Reminders {
+  /** @param thresholdsMs how long before the end of a key it is announced; none = never */
+  use(thresholdsMs: readonly number[]): void
+  close(): void
+}
+
+/** How often all accounts are looked through, by one process of all. */
+const scanMs = 600_000
+/** How many accounts are read at once. */
+const pageSize = 200
+/** What the store keeps of the last look, among the receivers of events. */
+const scanId = 'reminders'
+
+/**
+ * Writes an entry of the audit log for each key that is about to expire: once for each threshold, whichever process is
+ * first, and whether or not one dies.
+ */
+export function openReminders({ store, clock, onStoreFailure }: RemindersOptions): Reminders {
+  const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
+  let thresholds: readonly number[] = []
+  let nextAt = Number.NEGATIVE_INFINITY
+  let isScanning = false
+  let isClosed = false
+
+  /** Only one of several processes is told that it is time. */
+  async function claimScan(): Promise<boolean> {
+    const before = (await store.readReceivers()).get(scanId) ?? ''
+    // `heldUntil` as every receiver has it, so that it is not taken for one that is forgotten.
+    const { heldUntil = 0, done = '' } = before === '' ? {} : (JSON.parse(before) as LastScan)
+    const thresholdsText = thresholds.join()
+    if (clock() < heldUntil && done === thresholdsText) return false
+    const after = JSON.stringify({ heldUntil: clock() + scanMs, done: thresholdsText } satisfies LastScan)
+    return store.replaceReceiver({ id: scanId, before, after })
+  }
+
+  async function scan(): Promise<void> {
+    if (!(await claimScan())) return
+    for await (const page of readAllAccounts(store, pageSize)) {
+      if (isClosed) return
+      for (const account of page) await announceKeys(account)
+    }
+  }
+
+  async function announceKeys(account: Account): Promise<void> {
+    if (account.isDisabled) return
+    for (const key of account.secretKeys) {
+      const thresholdMs = passedThreshold(key, thresholds, clock())
+      if (thresholdMs === undefined || key.expiresAt === undefined) continue
+      const details = { name: key.name, expiresAt: new Date(key.expiresAt).toISOString() }
+      // With its end, which may be changed.
+      const digest = hash('sha256', `${digestText(key)} ${key.expiresAt}`, 'base64url').slice(0, 22)
+      await store.appendAuditOnce({
+        id: `expiring:${account.id}:${digest}:${thresholdMs}`,
+        keptUntil: key.expiresAt + dayMs,
+        entry: entry('key-expiring', account, details),
+      })
+    }
+  }
+
+  function tick(): void {
+    if (isScanning || thresholds.length === 0 || clock() < nextAt) return
+    isScanning = true
+    nextAt = clock() + scanMs / 10
+    scan()
+      .catch(onStoreFailure)
+      .finally(() => {
+        isScanning = false
+      })
+  }
+
+  const stop = everySecond(tick)
+  return {
+    use: (next) => {
+      thresholds = next
+      nextAt = Number.NEGATIVE_INFINITY
+      tick()
+    },
+    close: () => {
+      isClosed = true
+      stop()
+    },
+  }
+}
+
+interface LastScan {
+  readonly heldUntil: number
+  readonly done: string
+}
+
+/** The last threshold that a key has passed; undefined = none, it was made for less, or it is not valid. */
+function passedThreshold(key: SecretKey, thresholds: readonly number[], now: number): number | undefined {
+  const { expiresAt, createdAt, revokedAt } = key
+  if (expiresAt === undefined || revokedAt !== undefined || keyState(key, now) !== 'valid') return undefined
+  const passed = thresholds.filter((ms) => now >= expiresAt - ms && createdAt < expiresAt - ms)
+  return passed.length === 0 ? undefined : Math.min(...passed)
+}
+
+interface ReminderReceiverOptions {
+  readonly store: Pick<AccountReader, 'findAccount'>
+  readonly sendMail: SendMail
+  readonly portalUrl: string
+}
+
+/** Tells owners by mail of keys that are about to expire: as a receiver of events, so that no mail is lost. */
+export function createReminderReceiver({ store, sendMail, portalUrl }: ReminderReceiverOptions): Receiver {
+  return {
+    id: 'mail',
+    name: 'mail to owners of keys',
+    wants: (type) => type === 'key.expiring',
+    deliver: async ({ entry: { target, details } }) => {
+      if (!target) return
+      const key = { name: String(details.name), expiresAt: Date.parse(String(details.expiresAt)), portalUrl }
+      const { keyExpires } = await readMailTexts(store, target.id)
+      await sendMail(mailTo(target.email, keyExpires(key)))
+    },
+  }
+}
+
+interface QuotaEventsOptions {
+  readonly store: Pick<AccountReader, 'findAccount'> & Pick<EventStore, 'appendAuditOnce'>
+  readonly clock: Clock
+  /** Whether anybody is told of it, by the config that applies. */
+  isWanted(): boolean
+  onStoreFailure(error: unknown): void
+}
+
+/** A quota in one window. */
+interface UsedQuota extends Pick<QuotaWindow, 'window' | 'endsAt'> {
+  /** An account, a principal of an issuer, or a key: see readQuotaSubject. */
+  readonly subject: string
+  readonly limit: number
+  readonly per: Quota['per']
+}
+
+/** At which shares of a quota it is announced, in percent. */
+const announcedPercents = [80, 100] as const
+/** How many announcements are remembered, so that the store is not asked again. */
+const rememberedMax = 10_000
+
+/**
+ * Writes an entry of the audit log when so much of a quota is used: once for each share, window and limit. Every
+ * process that reserves more of the quota checks this, so nothing is missed if one dies before it writes.
+ */
+export function createQuotaEvents({ store, clock, isWanted, onStoreFailure }: QuotaEventsOptions) {
+  const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
+  const announced = new Set<string>()
+
+  async function announce(
+    { subject, window, endsAt, limit, per }: UsedQuota,
+    percent: number,
+  ): Promise<void> {
+    const id = `quota:${subject}:${window}:${limit}:${percent}`
+    if (announced.has(id)) return
+    const { principalId, keyQuotaId } = readQuotaSubject(subject)
+    const account = await store.findAccount(principalId)
+    const key = account?.secretKeys.find(({ quota }) => quota !== undefined && quota.id === keyQuotaId)
+    const details = { principal: principalId, ...(key && { key: key.name }), percent, limit, per, window }
+    await store.appendAuditOnce({
+      id,
+      keptUntil: endsAt + quotaKeptMs,
+      entry: entry('quota-reached', account, details),
+    })
+    if (announced.size >= rememberedMax) announced.clear()
+    announced.add(id)
+  }
+
+  // `readUsed` says how many requests have passed in a window.
+  return async (quota: UsedQuota, readUsed: (subject: string, window: string) => Promise<number>) => {
+    if (!isWanted()) return
+    try {
+      const used = await readUsed(quota.subject, quota.window)
+      for (const percent of announcedPercents)
+        if (used * 100 >= quota.limit * percent) await announce(quota, percent)
+    } catch (error) {
+      onStoreFailure(error)
+    }
+  }
+}
