@@ -3,7 +3,7 @@ import { isRecord } from '#platform/json.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { claimsBytes } from '../cache/bounded-caches.ts'
 import { type Confirmation, parseConfirmation } from '../decision.ts'
-import { includesAudience } from '../tokens/access-token-claims.ts'
+import { includesAudience, isTime } from '../tokens/access-token-claims.ts'
 import { type ClaimPath, claimAt, findMissingClaim, type IssuerOptions, type RoleMapping } from './issuer.ts'
 import { isSubject, principalId } from './subjects.ts'
 
@@ -185,8 +185,4 @@ export function foreignClaimsBytes({ principalId, role, email = '', ...limits }:
 
 function timeOf(value: unknown): number | undefined {
   return isTime(value) ? value : undefined
-}
-
-function isTime(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0
 }

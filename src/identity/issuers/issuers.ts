@@ -1,8 +1,12 @@
-import type { Clock } from '#platform/time.ts'
-import { createIntrospection, type Introspection, type IntrospectionOutcome } from './introspection.ts'
+import {
+  createIntrospection,
+  type Introspection,
+  type IntrospectionOptions,
+  type IntrospectionOutcome,
+} from './introspection.ts'
 import type { IssuerOptions } from './issuer.ts'
 import { type KeySetFetches, openKeySetFetches } from './issuer-fetches.ts'
-import { type IssuerKeys, type IssuerKeysOptions, openIssuerKeys } from './issuer-keys.ts'
+import { type IssuerKeys, openIssuerKeys } from './issuer-keys.ts'
 
 /** What operators see of an issuer. */
 interface IssuerState {
@@ -24,17 +28,14 @@ export interface Issuers {
   close(): void
 }
 
-export interface IssuersOptions extends Pick<IssuerKeysOptions, 'log' | 'monotonic'> {
+export interface IssuersOptions
+  extends Pick<IntrospectionOptions, 'log' | 'clockToleranceMs' | 'answersMax' | 'clock' | 'monotonic'> {
   readonly issuers: readonly IssuerOptions[]
   readonly verified: { clear(): void; clearRefused(): void }
   /** See IssuerKeysOptions. */
   readonly isRefreshed: boolean
   /** Shared with other workers; undefined = there are none. */
   readonly fetches?: Pick<KeySetFetches, 'fetch'> | undefined
-  readonly clockToleranceMs: number
-  /** How many answers about tokens are kept of each issuer. */
-  readonly answersMax: number
-  readonly clock: Clock
   /** Called when earlier decisions about tokens are no longer valid. */
   onReplaced(): void
   onFetched(issuer: string, isSuccess: boolean): void
