@@ -45,6 +45,8 @@ export function isFromAllowedAddress({ addresses }: Principal, address: string):
 export interface AdmittedCaller {
   readonly principal: Principal
   readonly access: Access
+  /** Of the client, when it was admitted. */
+  readonly address: string
   /** Digest of the secret key; undefined for a bearer token. */
   readonly keyDigest: Uint8Array | undefined
   /** ID of the key that signed the bearer token; undefined for a secret key. */
@@ -63,13 +65,13 @@ export interface AuthState {
 
 /**
  * Checks whether an admitted caller would still be admitted: the account and role are the same, the key or session is
- * still valid, and the token's signing key has not been retired; a principal of a foreign issuer is not blocked. Neither
+ * still valid, the key still has the scopes and is accepted from the address, and the token's signing key has not been retired; a principal of a foreign issuer is not blocked. Neither
  * the expiry of the access token nor that of its session matters: what was opened in time may stay open.
  * @returns when the secret key expires, Infinity = never; 0 = the caller would not be admitted any more
  * @throws GatehouseError `store-unavailable` if it cannot be decided now
  */
 export async function admittedUntil(
-  { principal, access, keyDigest, signedBy, roleEpoch }: AdmittedCaller,
+  { principal, access, address, keyDigest, signedBy, roleEpoch }: AdmittedCaller,
   { directory, keyring, hasIssuer }: AuthState,
   now: number,
 ): Promise<number> {
@@ -83,14 +85,23 @@ export async function admittedUntil(
   if (!account || account.isDisabled || account.role !== role) return 0
   // The role may have changed and been changed back.
   if (roleEpoch !== undefined && roleEpoch < account.roleEpoch) return 0
+  if (keyDigest !== undefined) {
+    const key = findCompactKey(account.keys, keyDigest)
+    return Math.min(endOfKey(key, now), endOfLimits(key, access, address))
+  }
   if (authorize(access, { ...principal, profile: account.profile }) !== undefined) return 0
-  if (keyDigest !== undefined) return endOfKey(findCompactKey(account.keys, keyDigest), now)
   const session = sessionId === undefined ? undefined : await directory.session(sessionId)
   const isOpen = session !== undefined && !session.isEnded && session.sessionEpoch === account.sessionEpoch
   if (!isOpen) return 0
   const portalEpoch = portalEpochIn(session.keyId)
   if (portalEpoch !== undefined) return portalEpoch === account.portalEpoch ? Number.POSITIVE_INFINITY : 0
   return endOfKey(keyOfSession(account.keys, session.keyId), now)
+}
+
+/** 0 = by now the key is limited to other scopes or addresses, or the account is no longer verified. */
+function endOfLimits(key: CachedKey | undefined, access: Access, address: string): number {
+  if (!key || authorize(access, key.principal) !== undefined) return 0
+  return isFromAllowedAddress(key.principal, address) ? Number.POSITIVE_INFINITY : 0
 }
 
 function endOfKey(key: CachedKey | undefined, now: number): number {
