@@ -123,7 +123,7 @@ export async function openStoreParts(
   }
   const limiter = open(openRateLimiter({ store, storeConnection, monotonic: monotonicClock, counts }))
   const isAlone = config.store.driver === 'sqlite' && counts === undefined
-  const proofReplays = createProofReplays({ take: isAlone ? undefined : limiter.take })
+  const proofReplays = createProofReplays({ take: isAlone ? undefined : limiter.take, clock })
   const quotaOptions = { store, storeConnection, clock, monotonic: monotonicClock }
   const onAsked = createQuotaEvents({
     store,
