@@ -38,7 +38,10 @@ export interface PortalSessions {
    * @throws GatehouseError `account-disabled`; `credentials-invalid` if one of these was changed concurrently
    */
   start(first: Account, visitor: Visitor, options?: SignInDetails): Promise<SignedIn>
-  /** Who is signed in with the token of a cookie; undefined = nobody, or not any more. */
+  /**
+   * Who is signed in with the token of a cookie; undefined = nobody, or not any more. Records when the session was last
+   * used, at most once a minute.
+   */
   find(token: string, visitor: Visitor): Promise<Viewer | undefined>
   /** New tokens for the cookies of a viewer's browser; undefined if the session has ended, or there are no cookies. */
   renewTokens(viewer: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined>
@@ -87,11 +90,11 @@ const lastUsedPrecisionMs = 60_000
 export function createPortalSessions(options: PortalSessionsOptions): PortalSessions {
   const { store, knownClients, sessionLifetimeMs, portalTokens, hasTokenCookies, clock } = options
 
-  async function start(
-    first: Account,
-    visitor: Visitor,
-    { client, passkey, details = passkey ? { passkey: passkey.name } : {} }: SignInDetails = {},
-  ): Promise<SignedIn> {
+  const start: PortalSessions['start'] = async (
+    first,
+    visitor,
+    { client, passkey, details = passkey ? { passkey: passkey.name } : {} } = {},
+  ) => {
     let account = first
     for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
       if (account.isDisabled) throw new GatehouseError('account-disabled')

@@ -11,8 +11,8 @@ import { type Passkey, passkeysOf } from '#store/portal-access.ts'
 import type { Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { countFailure, takeAuditEntry } from '../limits/failures.ts'
-import { type RateLimiter, takeOrThrow } from '../limits/rate-limiter.ts'
-import type { PasswordCheck } from '../passwords/password-check.ts'
+import { takeOrThrow } from '../limits/rate-limiter.ts'
+import type { PasswordCheck, PasswordCheckOptions } from '../passwords/password-check.ts'
 import {
   type PasskeyAnswer,
   PasskeyRefused,
@@ -45,14 +45,10 @@ export interface PasskeyCheck {
   check(account: Account, given: PasskeyGiven & { readonly client: string | undefined }): Promise<Account>
 }
 
-export interface PasskeyCheckOptions {
+export interface PasskeyCheckOptions extends Pick<PasswordCheckOptions, 'limiter' | 'failures' | 'clock'> {
   readonly store: AccountReader & Pick<SecondFactorStore, 'usePasskey'> & Pick<AuditStore, 'appendAudit'>
   readonly check: Pick<PasswordCheck, 'admit' | 'countCode'>
-  readonly limiter: RateLimiter
-  /** How many wrong credentials one client address may send. */
-  readonly failures: Rate
   readonly relyingParty: RelyingParty
-  readonly clock: Clock
 }
 
 /** How often browsers of one network may try to sign in with a passkey, as each signature is checked. */
@@ -128,10 +124,7 @@ export function createPasskeyCheck(
     )
   }
 
-  async function check(
-    account: Account,
-    given: PasskeyGiven & { readonly client: string | undefined },
-  ): Promise<Account> {
+  const check: PasskeyCheck['check'] = async (account, given) => {
     const { visitor, client } = given
     await passwordCheck.admit(account.email, visitor)
     const attempt = { account, visitor, client, wrong: invalidField('credential', passkeyNotAccepted) }

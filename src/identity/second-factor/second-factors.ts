@@ -118,10 +118,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     return ownAuditEntry({ account, action }, visitor, clock)
   }
 
-  async function enable(
-    account: Account,
-    given: CodeGiven & { readonly code: string; readonly secret: string },
-  ): Promise<readonly string[]> {
+  const enable: SecondFactors['enable'] = async (account, given) => {
     const { secret, code } = given
     const now = clock()
     const step = isCodeSecret(secret) ? stepOfCode(secret, withoutSpaces(code), now) : undefined
