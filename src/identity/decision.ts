@@ -53,6 +53,20 @@ interface RefusedCredential {
   readonly reason: string | undefined
 }
 
+/** What a token turns out to be, before anybody asks whether its session or its subject is still good. */
+export type TokenVerdict<Claims> =
+  | { readonly kind: 'valid'; readonly claims: Claims }
+  | { readonly kind: 'expired' }
+  | {
+      readonly kind: 'invalid'
+      /** In words for the log. */
+      readonly reason: string
+      /** Whether only another set of keys could make the token valid, so that the verdict may be cached. */
+      readonly isCacheable: boolean
+      /** Whether its issuer was asked about it for nothing: it may be a guess. */
+      readonly isCounted?: boolean
+    }
+
 /** Verifies one kind of credential. Synchronous if possible; throws or rejects only if it cannot be decided. */
 export interface Scheme {
   readonly name: SchemeName
@@ -70,6 +84,17 @@ export function refusedCredential(
   { isMalformed = false, isCounted, holdsUntil = 0, reason }: RefusedOptions = {},
 ): RefusedCredential {
   return { kind: 'refused', code, isMalformed, isCounted, holdsUntil, reason }
+}
+
+const expired = refusedCredential('token-expired')
+
+export function refusedToken(
+  verdict: Exclude<TokenVerdict<never>, { readonly kind: 'valid' }>,
+): RefusedCredential {
+  if (verdict.kind === 'expired') return expired
+  const { isCacheable, isCounted, reason } = verdict
+  const holdsUntil = isCacheable ? Number.POSITIVE_INFINITY : 0
+  return refusedCredential('token-invalid', { holdsUntil, isCounted, reason })
 }
 
 /** An authenticated caller. */

@@ -44,8 +44,8 @@ export interface IssuersOptions
 }
 
 export function openIssuers(options: IssuersOptions): Issuers {
-  const { issuers, verified, log, monotonic, isRefreshed } = options
-  const own = openKeySetFetches(monotonic)
+  const { issuers, verified } = options
+  const own = openKeySetFetches(options.monotonic)
   const fetches = options.fetches ?? own
 
   function onReplaced(change: 'added' | 'removed'): void {
@@ -54,21 +54,18 @@ export function openIssuers(options: IssuersOptions): Issuers {
     options.onReplaced()
   }
 
-  function openKeys(issuer: IssuerOptions): IssuerKeys {
-    return openIssuerKeys({
-      issuer,
-      log,
-      monotonic,
-      isRefreshed,
-      fetches,
-      onReplaced,
-      onFetched: (isSuccess) => options.onFetched(issuer.name, isSuccess),
-    })
-  }
-
   const all = issuers.map((issuer) => ({
     options: issuer,
-    keys: issuer.keys.kind === 'none' ? undefined : openKeys(issuer),
+    keys:
+      issuer.keys.kind === 'none'
+        ? undefined
+        : openIssuerKeys({
+            ...options,
+            issuer,
+            fetches,
+            onReplaced,
+            onFetched: (isSuccess) => options.onFetched(issuer.name, isSuccess),
+          }),
     introspection:
       issuer.introspection &&
       createIntrospection({
