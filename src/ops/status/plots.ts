@@ -48,13 +48,13 @@ export function plotsCard(points: readonly Point[], now: number): Html {
     {
       id: 'latency',
       title: 'Latency',
-      description: 'From request head to end of response: median and 99th percentile.',
+      description: 'From request head to end of response, of all requests: median and 99th percentile.',
       ...quantilesOf('latencyMs'),
     },
     {
       id: 'overhead',
       title: 'Gateway overhead',
-      description: 'Time the gateway adds to proxied requests: median and 99th percentile.',
+      description: 'Time the gateway adds to forwarded requests: median and 99th percentile.',
       ...quantilesOf('overheadMs'),
     },
   ]

@@ -6,13 +6,13 @@ import type { CreatePages, PortalPage } from '../portal-page.ts'
 import { acceptsHtml } from '../portal-request.ts'
 import { type PageResult, redirectTo } from '../portal-response.ts'
 import { type IntegrationView, integrationPage } from '../views/integration/integration-page.ts'
-import { isInUse, usageText } from '../views/integration/key-card.ts'
+import { isInUse, overlapOf, usageText } from '../views/integration/key-card.ts'
 import { createFurtherKeyPages, furtherKeysOf, type ShowIntegration } from './further-key-pages.ts'
 import { callableRoutes, createTryIt } from './try-it.ts'
 
 /** The two keys of one's own account, and how to use them. */
 export const integrationPages: CreatePages = (options) => {
-  const { routes, clock, carriers } = options
+  const { routes, clock } = options
   const show = createShowIntegration(options)
   const tryRoute = createTryIt(options)
 
@@ -67,7 +67,7 @@ export const integrationPages: CreatePages = (options) => {
     },
     {
       path: '/integration/usage',
-      get: async (context) => ({ kind: 'data', data: await overlapOf(context, clock()) }),
+      get: async (context) => ({ kind: 'data', data: await currentOverlap(context, clock()) }),
     },
     {
       path: '/integration/try',
@@ -80,15 +80,11 @@ export const integrationPages: CreatePages = (options) => {
         return show(context, { tryIt: { routes: callable, chosen: chosen?.name, request, outcome } })
       },
     },
-    ...createFurtherKeyPages(show, { clock, acceptsCertificates: carriers.certificate }),
+    ...createFurtherKeyPages(show, options),
   ]
 }
 
-function createShowIntegration({
-  publicOrigin,
-  routes,
-  carriers,
-}: Pick<PortalOptions, 'publicOrigin' | 'routes' | 'carriers'>): ShowIntegration {
+function createShowIntegration({ publicOrigin, routes, carriers }: PortalOptions): ShowIntegration {
   /** The URL of a route, for the code examples. */
   function snippetTarget(route: { readonly path: string; readonly host: string | undefined } | undefined) {
     const { protocol, port } = new URL(publicOrigin)
@@ -124,10 +120,9 @@ function createShowIntegration({
 }
 
 /** The current state of an overlap, polled by the script of the page. */
-async function overlapOf({ actions, viewer, locale, texts }: SignedInContext, now: number) {
-  const { previousSecretKey: previous, secretKey } = await actions.keys.status(viewer.account.id)
-  if (!previous) return { isOver: true, text: texts.keys.overlapOver }
-  const overlap = { ...previous, since: secretKey.createdAt }
+async function currentOverlap({ actions, viewer, locale, texts }: SignedInContext, now: number) {
+  const overlap = overlapOf(await actions.keys.status(viewer.account.id))
+  if (!overlap) return { isOver: true, text: texts.keys.overlapOver }
   return { isOver: false, isUsed: isInUse(overlap), text: usageText(overlap, { now, locale, texts }) }
 }
 
