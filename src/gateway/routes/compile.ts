@@ -2,19 +2,17 @@ import type { Access, RateLimit, RouteRate, SchemeName } from '#identity/access.
 import { isWildcard } from './hosts.ts'
 import { metadataUrl } from './own-paths.ts'
 import { parseRequestTarget } from './request-target.ts'
-import {
-  type AcceptedCredentials,
-  compileCaching,
-  type KeyCarriers,
-  type ResponseHeaders,
-} from './response-fields.ts'
-import type { BrowserAccess, CostTerm, DestinationForm, QuotaUnit, Route } from './route.ts'
+import { type AcceptedCredentials, compileCaching, type KeyCarriers } from './response-fields.ts'
+import type { BrowserAccess, QuotaUnit, Route } from './route.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none' | 'deny'
 
 /** A route as configured. */
-export interface RouteOptions {
-  readonly name: string
+export interface RouteOptions
+  extends Pick<
+    Route<unknown>,
+    'name' | 'responseHeaders' | 'websocket' | 'destination' | 'costHeader' | 'costField' | 'bodyBytesMax'
+  > {
   readonly host: string | undefined
   readonly path: string
   readonly methods: readonly string[] | undefined
@@ -30,23 +28,16 @@ export interface RouteOptions {
   readonly authorization: 'gateway' | 'backend'
   /** What stands in place of the path for the backend, without a trailing slash; undefined = the path itself. */
   readonly rewrite: string | undefined
-  readonly responseHeaders: ResponseHeaders | undefined
-  readonly websocket: boolean
   readonly encodedSlash: 'auto' | 'reject' | 'pass'
   readonly emptySegments: 'reject' | 'pass'
   readonly caseSensitive: boolean
   readonly methodOverride: 'drop' | 'pass'
   readonly trailers: 'drop' | 'pass'
   readonly forwardCredentials: boolean
-  readonly destination: DestinationForm
   readonly browser: BrowserOptions
   readonly rateLimit: RateLimit | undefined
-  readonly costHeader: string | undefined
-  readonly costField: readonly CostTerm[] | undefined
   readonly includeUsage: boolean
   readonly quotaCounts: QuotaUnit
-  /** Infinity = unlimited. */
-  readonly bodyBytesMax: number
   /** undefined = that of the upstream. */
   readonly responseTimeoutMs: number | undefined
   /** undefined = that of the upstream. */
