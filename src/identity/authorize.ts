@@ -65,8 +65,9 @@ export interface AuthState {
 
 /**
  * Checks whether an admitted caller would still be admitted: the account and role are the same, the key or session is
- * still valid, the key still has the scopes and is accepted from the address, and the token's signing key has not been retired; a principal of a foreign issuer is not blocked. Neither
- * the expiry of the access token nor that of its session matters: what was opened in time may stay open.
+ * still valid, the key still has the scopes and is accepted from the address, and the token's signing key has not been
+ * retired; a principal of a foreign issuer is not blocked. Neither the expiry of the access token nor that of its session
+ * matters: what was opened in time may stay open.
  * @returns when the secret key expires, Infinity = never; 0 = the caller would not be admitted any more
  * @throws GatehouseError `store-unavailable` if it cannot be decided now
  */
@@ -85,10 +86,8 @@ export async function admittedUntil(
   if (!account || account.isDisabled || account.role !== role) return 0
   // The role may have changed and been changed back.
   if (roleEpoch !== undefined && roleEpoch < account.roleEpoch) return 0
-  if (keyDigest !== undefined) {
-    const key = findCompactKey(account.keys, keyDigest)
-    return Math.min(endOfKey(key, now), endOfLimits(key, access, address))
-  }
+  if (keyDigest !== undefined)
+    return endWithinLimits(findCompactKey(account.keys, keyDigest), { access, address }, now)
   if (authorize(access, { ...principal, profile: account.profile }) !== undefined) return 0
   const session = sessionId === undefined ? undefined : await directory.session(sessionId)
   const isOpen = session !== undefined && !session.isEnded && session.sessionEpoch === account.sessionEpoch
@@ -98,10 +97,16 @@ export async function admittedUntil(
   return endOfKey(keyOfSession(account.keys, session.keyId), now)
 }
 
-/** 0 = by now the key is limited to other scopes or addresses, or the account is no longer verified. */
-function endOfLimits(key: CachedKey | undefined, access: Access, address: string): number {
-  if (!key || authorize(access, key.principal) !== undefined) return 0
-  return isFromAllowedAddress(key.principal, address) ? Number.POSITIVE_INFINITY : 0
+/** 0 also where the key has been limited to other scopes or addresses, or the account is no longer verified. */
+function endWithinLimits(
+  key: CachedKey | undefined,
+  { access, address }: Pick<AdmittedCaller, 'access' | 'address'>,
+  now: number,
+): number {
+  const end = endOfKey(key, now)
+  if (!key || end === 0) return 0
+  const { principal } = key
+  return authorize(access, principal) === undefined && isFromAllowedAddress(principal, address) ? end : 0
 }
 
 function endOfKey(key: CachedKey | undefined, now: number): number {
