@@ -7,7 +7,7 @@ import type { Clock } from '#platform/time.ts'
 import { type Account, type AccountReader, emailKey } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import type { PortalStore } from '#store/portal.ts'
-import { exceededRateOf, type Rate, type RateResult } from '#store/rates.ts'
+import { exceededRateOf, type Rate, type RatePurpose, type RateResult } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { accountNotFound, assertValid } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
@@ -67,7 +67,9 @@ export interface ProfileOptions {
   readonly portalUrl: string
   /** undefined = no mail can be sent. */
   readonly sendMail: SendMail | undefined
-  readonly limiter: { take(purpose: string, subject: string, rate: Rate): RateResult | Promise<RateResult> }
+  readonly limiter: {
+    take(purpose: RatePurpose, subject: string, rate: Rate): RateResult | Promise<RateResult>
+  }
   readonly clock: Clock
 }
 

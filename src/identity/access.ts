@@ -1,5 +1,5 @@
 import { schemePrefix } from '#platform/http.ts'
-import type { HintedRate } from '#store/rates.ts'
+import type { HintedRate, RatePurpose } from '#store/rates.ts'
 
 /** A token bucket of `limit` requests, refilled over `perMs`, for each account or client address. */
 export interface RateLimit {
@@ -11,9 +11,9 @@ export interface RateLimit {
 /** The rate limit of one route. */
 export interface RouteRate extends RateLimit, Required<HintedRate> {
   /** `purposes[by]`, unless it depends on the caller; precomputed, as each request reads it. */
-  readonly purpose: string
+  readonly purpose: RatePurpose
   /** The purposes under which callers are counted, by `by`; precomputed, as each request reads one. */
-  readonly purposes: Readonly<Record<RateLimit['by'], string>>
+  readonly purposes: Readonly<Record<RateLimit['by'], RatePurpose>>
 }
 
 export type SchemeName = 'secretKey' | 'bearer'

@@ -1,7 +1,7 @@
 import { createHmac, hash } from 'node:crypto'
 import { deriveKeys, isSameText, type KeySource } from '#platform/secrets/sealing.ts'
 import type { Clock, EpochMs } from '#platform/time.ts'
-import type { Rate, RateResult } from '#store/rates.ts'
+import type { Rate, RatePurpose, RateResult } from '#store/rates.ts'
 import { createProofKeyReader } from './issuers/public-keys.ts'
 import { isType, type ReadJwt, readJwt } from './tokens/jwt.ts'
 
@@ -152,7 +152,7 @@ export interface ProofReplays {
 interface ProofReplaysOptions {
   /** As RateLimiter.take; undefined = no other process decides. */
   readonly take:
-    | ((purpose: string, subject: string, rate: Rate) => RateResult | Promise<RateResult>)
+    | ((purpose: RatePurpose, subject: string, rate: Rate) => RateResult | Promise<RateResult>)
     | undefined
   /** How many are kept; default 100,000, in some 12 MiB. */
   readonly entriesMax?: number

@@ -1,3 +1,4 @@
+import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { isForeignKey } from '#platform/secrets/key-format.ts'
 import { digestOf, findCompactKey, type ParsedKey, parseKey } from '#platform/secrets/keys.ts'
 import type { Clock } from '#platform/time.ts'
@@ -66,7 +67,10 @@ export function createSecretKeyScheme(
   async function rejectInEqualTime({ digest }: ParsedKey): Promise<Authentication> {
     const isRemembered = await confirm().then(
       () => true,
-      () => false,
+      (error: unknown) => {
+        throwUnlessStoreUnavailable(error)
+        return false
+      },
     )
     if (isRemembered) revokedKeys.add(digest)
     return invalid

@@ -1,3 +1,165 @@
-/** Entry point `@gatehouse-proxy/gateway/client`. */
-export { type ClientOptions, createClient, type GatehouseClient } from './client/client.ts'
-export { ClientError } from './client/tokens.ts'
+import { createTokens } from './client-tokens.ts'
+
+// Entry point `@gatehouse-proxy/gateway/client`.
+export { ClientError } from './client-tokens.ts'
+
+export interface ClientOptions {
+  /** Origin of the gateway, such as `https://api.example.com`. Credentials are sent to it only. */
+  readonly baseUrl: string | URL
+  /**
+   * `secretKey` alone: sent with every request. Both keys: exchanged for tokens, which are refreshed. None: a browser,
+   * which gets tokens by the HttpOnly cookie of a session.
+   */
+  readonly secretKey?: string
+  readonly apiKey?: string
+  /** Default: the global one. */
+  readonly fetch?: typeof fetch
+  /** Milliseconds since 1970; default: the system's clock. */
+  readonly clock?: () => number
+}
+
+export interface GatehouseClient {
+  /**
+   * `fetch` with a credential; paths are relative to the gateway. A request that is refused because its token has
+   * expired or was revoked is sent once more with a new token, unless its body is a stream; the next request then has
+   * the new token. The body of a Request counts as a stream beyond 1 MiB.
+   * @throws ClientError if no token can be obtained; TypeError for a URL of another origin
+   */
+  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
+  /** The access token, for callers that do not use fetch. @throws ClientError; TypeError with a secret key alone */
+  accessToken(): Promise<string>
+  /** Ends the session and its tokens; does nothing with a secret key alone. */
+  revoke(): Promise<void>
+}
+
+/** The codes of a 401 after which a new token helps. */
+const staleCodes: ReadonlySet<unknown> = new Set(['token-expired', 'token-revoked', 'session-revoked'])
+
+export function createClient(options: ClientOptions): GatehouseClient {
+  const { secretKey, apiKey, clock = Date.now } = options
+  // Not bound, as browsers refuse to call it as a method of another object.
+  const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
+  if (!URL.canParse(options.baseUrl)) throw new TypeError('baseUrl must be a URL')
+  const baseUrl = new URL(options.baseUrl)
+  if (secretKey === undefined && apiKey !== undefined) throw new TypeError('apiKey needs secretKey')
+  if (secretKey !== undefined && apiKey === undefined) return createKeyClient(baseUrl, secretKey, send)
+  const tokens = createTokens({
+    baseUrl,
+    source:
+      secretKey !== undefined && apiKey !== undefined
+        ? { kind: 'keys', secretKey, apiKey }
+        : { kind: 'cookie' },
+    fetch: send,
+    clock,
+  })
+
+  return {
+    accessToken: tokens.current,
+    revoke: tokens.revoke,
+    fetch: async (input, init) => {
+      const request = requestFor(baseUrl, input, init)
+      const secondAttempt = prepareSecondAttempt(request, init?.body ?? null)
+      const token = await tokens.current()
+      const response = await send(setHeader(request, 'Authorization', `Bearer ${token}`))
+      if (!(await isStale(response))) return response
+      const spare = secondAttempt()
+      if (spare === undefined) {
+        // For the next request, which waits for it; this one already has its response.
+        void tokens.replace(token).catch(() => {})
+        return response
+      }
+      const other = await tokens.replace(token)
+      await response.body?.cancel()
+      return send(setHeader(spare, 'Authorization', `Bearer ${other}`))
+    },
+  }
+}
+
+function createKeyClient(baseUrl: URL, secretKey: string, send: typeof fetch): GatehouseClient {
+  return {
+    accessToken: async () => {
+      throw new TypeError('a secret key alone has no access token: pass apiKey too')
+    },
+    revoke: async () => {},
+    fetch: async (input, init) => {
+      const request = requestFor(baseUrl, input, init)
+      // On a redirect to another origin, fetch only removes Authorization.
+      return send(setHeader(new Request(request, { redirect: 'error' }), 'SecretKey', secretKey))
+    },
+  }
+}
+
+/** @throws TypeError for another origin: it must not get the credential */
+function requestFor(baseUrl: URL, input: string | URL | Request, init: RequestInit | undefined): Request {
+  const request =
+    input instanceof Request
+      ? new Request(input, init)
+      : new Request(new URL(input, baseUrl), withDuplex(init))
+  if (new URL(request.url).origin !== baseUrl.origin)
+    throw new TypeError(`${new URL(request.url).origin} is not the gateway, ${baseUrl.origin}`)
+  return request
+}
+
+/** Node requires it for bodies that are streams. */
+function withDuplex(init: RequestInit | undefined): RequestInit | undefined {
+  return init?.body instanceof ReadableStream ? { ...init, duplex: 'half' } : init
+}
+
+/** Changes the request. */
+function setHeader(request: Request, name: string, value: string): Request {
+  request.headers.set(name, value)
+  return request
+}
+
+async function isStale(response: Response): Promise<boolean> {
+  if (response.status !== 401) return false
+  const problem: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined)
+  return typeof problem === 'object' && problem !== null && staleCodes.has(Reflect.get(problem, 'code'))
+}
+
+/** How much of a body that may be a stream is kept. */
+const keptBytesMax = 1_048_576
+
+/**
+ * Prepares to send a request a second time, before it is sent. A body in a Request is kept up to 1 MiB, as nothing
+ * shows whether it is a stream, which may be endless.
+ * @param given the body passed along with a URL or a Request; null = none
+ * @returns a function that makes the request again; undefined = its body cannot be sent again
+ */
+function prepareSecondAttempt(
+  request: Request,
+  given: RequestInit['body'] | null,
+): () => Request | undefined {
+  if (given instanceof ReadableStream) return () => undefined
+  const copy = request.clone()
+  if (request.body === null || given !== null) return () => copy
+  let body: Blob | undefined
+  // A body that fails makes the first attempt fail, too.
+  collect(copy, keptBytesMax).then(
+    (whole) => {
+      body = whole
+    },
+    () => {},
+  )
+  return () => body && new Request(copy, { body })
+}
+
+/** @returns undefined if it is longer */
+async function collect({ body }: Request, bytesMax: number): Promise<Blob | undefined> {
+  const chunks: Uint8Array<ArrayBuffer>[] = []
+  const reader = body?.getReader()
+  let bytes = 0
+  for (;;) {
+    const { value } = (await reader?.read()) ?? {}
+    if (value === undefined) return new Blob(chunks)
+    chunks.push(value)
+    bytes += value.length
+    if (bytes <= bytesMax) continue
+    // Not awaited, as it ends with the other branch, which is being sent.
+    reader?.cancel().catch(() => {})
+    return undefined
+  }
+}

@@ -91,7 +91,7 @@ export const sessionsPages: CreatePages = () => [
   {
     path: '/sessions/end',
     post: async ({ actions, viewer, form }) =>
-      sessionEnded('/sessions', await actions.sessions.end(viewer.account.id, form('session'))),
+      sessionEnded(await actions.sessions.end(viewer.account.id, form('session'))),
   },
   {
     path: '/sessions/end-all',
@@ -103,13 +103,16 @@ export const sessionsPages: CreatePages = () => [
   {
     path: '/sessions/end-portal',
     post: async ({ actions, viewer, form }) =>
-      sessionEnded('/sessions', await actions.sessions.endPortal(viewer.account.id, form('session'))),
+      sessionEnded(await actions.sessions.endPortal(viewer.account.id, form('session'))),
   },
 ]
 
-/** After a form that ends one session. @param page the page of the form */
-export function sessionEnded(page: string, hasEnded: boolean): PageResult {
-  return redirectTo(page, hasEnded ? 'session-ended' : 'session-gone')
+/** Of a form that ends one session: it has ended, or had before. */
+export const sessionNotices = ['session-ended', 'session-gone'] as const
+
+function sessionEnded(hasEnded: boolean): PageResult {
+  const [ended, gone] = sessionNotices
+  return redirectTo('/sessions', hasEnded ? ended : gone)
 }
 
 const sessionsPerPage = 25

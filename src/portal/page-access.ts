@@ -126,13 +126,14 @@ export interface PageAccess {
   readonly methods: readonly string[]
 }
 
-export const pageAccess: readonly PageAccess[] = Object.entries(accessByPath).map(
-  ([path, [audience, methods]]) => ({ path, audience, methods: methodLists[methods] }),
-)
+export const pageAccess = Object.entries(accessByPath).map(([path, rule]) => pageAccessBy(path, rule))
 
 /** The page of a path as it is written in the table. */
 export function pageAccessOf(path: PortalPath): PageAccess {
-  const [audience, methods] = accessByPath[path]
+  return pageAccessBy(path, accessByPath[path])
+}
+
+function pageAccessBy(path: string, [audience, methods]: PageRule): PageAccess {
   return { path, audience, methods: methodLists[methods] }
 }
 

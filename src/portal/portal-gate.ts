@@ -54,7 +54,8 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
     })
     switch (decision) {
       case 'form-page':
-        return redirectToFormPage(registered, request)
+        // The response to a form is shown at the form's action path.
+        return answerRedirect(base + resolveFormPagePath(request, registered))
       case 'sign-in':
         return redirectToSignIn(registered, request)
       case 'enrol':
@@ -65,11 +66,6 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
       default:
         return decision satisfies never
     }
-  }
-
-  /** The response to a form is shown at the form's action path: a GET of that path is redirected to the form's page. */
-  function redirectToFormPage(registered: RegisteredPage, request: PortalRequest): PortalResponse {
-    return answerRedirect(base + resolveFormPagePath(request, registered))
   }
 
   /** SameSite=Strict: on a cross-site link the browser omits the cookie, and sends it on the reload by our own page. */

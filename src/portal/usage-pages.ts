@@ -1,11 +1,10 @@
-import type { FileDownload } from '#accounts/audit-log.ts'
 import { usageFile } from '#accounts/usage/reports.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/accounts.ts'
 import type { DayRange } from '#store/usage.ts'
 import { accountOf } from './accounts/account-pages.ts'
 import type { SignedInContext } from './page-context.ts'
-import { type CreatePages, type PortalPage, queryOf } from './portal-page.ts'
+import { type CreatePages, queryOf } from './portal-page.ts'
 import type { PageResult } from './portal-response.ts'
 import { usagePage } from './views/usage-page.ts'
 
@@ -13,10 +12,6 @@ import { usagePage } from './views/usage-page.ts'
 export const usagePages: CreatePages = () => [
   { path: '/usage', get: (context) => showUsage(context, context.viewer.account, '/usage') },
   { path: '/usage/export', get: (context) => exportUsage(context, context.viewer.account) },
-  ...adminPages,
-]
-
-const adminPages: readonly PortalPage[] = [
   {
     path: '/accounts/:id/usage',
     get: async (context) => {
@@ -44,8 +39,7 @@ async function showUsage(context: SignedInContext, account: Account, path: strin
 
 async function exportUsage(context: SignedInContext, account: Account): Promise<PageResult> {
   const counts = await context.actions.usage.read(account.id, daysOf(context))
-  const file: FileDownload = usageFile(counts)
-  return { kind: 'file', file }
+  return { kind: 'file', file: usageFile(counts) }
 }
 
 /** The days that the query asks for; by default those of this month. @throws GatehouseError `request-invalid` */

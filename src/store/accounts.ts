@@ -90,8 +90,10 @@ export interface AccountStore extends AccountReader {
    */
   updateAccount(id: string, changes: AccountChanges, audit?: AuditEntry): Promise<AccountUpdate>
   /** Removes an account with its keys and sessions; `last-admin` as for updateAccount. */
-  deleteAccount(id: string, audit?: AuditEntry): Promise<'deleted' | 'unknown' | 'last-admin'>
+  deleteAccount(id: string, audit?: AuditEntry): Promise<AccountDeletion>
 }
+
+export type AccountDeletion = 'deleted' | 'unknown' | 'last-admin'
 
 /** Accounts to create, and the entries of the audit log about them. */
 export interface AccountBatch {

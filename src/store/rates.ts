@@ -16,6 +16,25 @@ export interface RateStore {
   heartbeat(process: string): Promise<number>
 }
 
+/** What is counted, each in rates of its own. */
+export type RatePurpose =
+  | 'audit sign-in-failed'
+  | 'failure ip'
+  | 'forgotten'
+  | 'nobody'
+  | 'notice'
+  | 'oidc'
+  | 'passkey'
+  | 'password'
+  | 'plan account'
+  | 'portal act'
+  | 'proof'
+  | 'session start'
+  | 'sign-in-code'
+  | 'unanswered ip'
+  | 'verification'
+  | `route ${string} ${'account' | 'key' | 'ip'}`
+
 /** This many requests at once, and after that as many per `perMs`. */
 export interface Rate {
   readonly limit: number

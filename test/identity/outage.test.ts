@@ -1,5 +1,7 @@
 import t from 'tap'
-import { createKey } from '#platform/secrets/keys.ts'
+import { createSecretKeyScheme } from '#identity/secret-key.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { createAccountId, createKey } from '#platform/secrets/keys.ts'
 import { visitor } from '../store/samples.ts'
 import { openBench, wordOf } from './auth-harness.ts'
 import { createBench as createTokens, newSigningKey } from './tokens/forged-tokens.ts'
@@ -199,4 +201,15 @@ t.test('in an outage a token of a retired key is refused, of an unknown key unde
   keyring.replace([newSigningKey('other')])
   // As if it had not been seen before: what is kept of seen ones is dropped with the keys.
   t.equal(await wordNow(bearer(`${caller.accessToken}`)), 'token-invalid')
+})
+
+t.test('a key without an account is refused in an outage, but an error of ours is none', async (t) => {
+  const { directory, time } = await openBench(t)
+  const key = createKey('secretKey', createAccountId(), 'gate')
+  const decideAfter = async (error: Error) => {
+    const confirm = () => Promise.reject(error)
+    return createSecretKeyScheme({ ...directory, confirm }, () => time.nowMs).authenticate(key)
+  }
+  t.match(await decideAfter(new GatehouseError('store-unavailable')), { code: 'secret-key-invalid' })
+  await t.rejects(decideAfter(new TypeError('a fault')), { message: 'a fault' })
 })

@@ -4,7 +4,7 @@ import { isLanguage, type Language } from '#platform/text.ts'
 import { type Account, type AccountReader, emailKey } from '#store/accounts.ts'
 import type { AuditAction, AuditEntry, AuditSubject } from '#store/audit-entry.ts'
 import type { PortalStore } from '#store/portal.ts'
-import type { Rate, RateResult } from '#store/rates.ts'
+import type { Rate, RatePurpose, RateResult } from '#store/rates.ts'
 import { de } from './de.ts'
 import { en, type MailTexts } from './en.ts'
 
@@ -133,7 +133,7 @@ interface NoticesOptions {
   readonly store: Pick<PortalStore, 'noteSignInNetwork'> & Pick<AccountReader, 'findAccount'>
   readonly outbox: Pick<Outbox, 'add'>
   readonly sendMail: SendMail
-  readonly limiter: { takeInProcess(purpose: string, subject: string, rate: Rate): RateResult }
+  readonly limiter: { takeInProcess(purpose: RatePurpose, subject: string, rate: Rate): RateResult }
   /** The portal's URL as clients see it. */
   readonly portalUrl: string
 }

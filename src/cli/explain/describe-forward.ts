@@ -168,12 +168,12 @@ export function describeDecision(
   route: Route<UpstreamConfig | undefined>,
   { outcome, requestId, head: { rawHeaders } }: ExplainedArrival,
 ): StepResult {
-  const writer = createDecisionWriter({
-    identityHeaders: config.identityHeaders,
-    assertion: config.assertion.enabled ? assertionPlaceholder(config.assertion) : undefined,
-  })
+  const writeDecision = createDecisionWriter(
+    config.identityHeaders,
+    config.assertion.enabled ? assertionPlaceholder(config.assertion) : undefined,
+  )
   const principal = principalOf(outcome)
-  const headers = parseLines(writer.write({ principal, route, requestId, rawHeaders, trace: undefined }))
+  const headers = parseLines(writeDecision({ principal, route, requestId, rawHeaders, trace: undefined }))
   return {
     detail: 'the proxy gets 200, and these headers for the request that it forwards',
     facts: { upstream: null, headers },

@@ -83,24 +83,22 @@ export interface SignInTarget {
 /** Finds the sign-in for a refused request; undefined if it is not a page visit of somebody who has to sign in. */
 export type FindSignIn = (arrival: GatedArrival, error: GatehouseError) => SignInTarget | undefined
 
-interface SignInOptions extends VisitCounterOptions {
+interface SignInOptions {
   /** The path of the portal. */
   readonly portalPath: string
-  /** A portal on a host of its own; undefined = it is on every host. */
-  readonly portalHost?: PortalHost | undefined
-}
-
-interface PortalHost {
-  readonly origin: string
-  /** The hosts that it leads back to. */
-  readonly hosts: { has(hostName: string): boolean }
+  /** Whether the cookie that counts visits is Secure. */
+  readonly isSecure: boolean
+  /** The origin of a portal on a host of its own, and the hosts that it leads back to; undefined = it is on every host. */
+  readonly portalHost?:
+    | { readonly origin: string; readonly hosts: { has(hostName: string): boolean } }
+    | undefined
 }
 
 const loopDetail =
   'You are signed in, but the access cookie did not come back, or was refused. Allow cookies for this site, and check the clock of this device; then open the page again.'
 
-export function createSignInFinder({ portalPath, portalHost, ...counterOptions }: SignInOptions): FindSignIn {
-  const visits = createVisitCounter(counterOptions)
+export function createSignInFinder({ portalPath, portalHost, isSecure }: SignInOptions): FindSignIn {
+  const countVisit = createVisitCounter(isSecure)
   const portalUrl = (portalHost?.origin ?? '') + portalPath
 
   return function findSignIn(arrival, error) {
@@ -108,7 +106,7 @@ export function createSignInFinder({ portalPath, portalHost, ...counterOptions }
     const { target, hostName } = destinationOf(arrival.outcome)
     if (portalHost && !portalHost.hosts.has(hostName)) return undefined
     const returnPath = encodedReturnPath(target)
-    const { isLoop, line } = visits.count(arrival.head.rawHeaders, returnPath)
+    const { isLoop, line } = countVisit(arrival.head.rawHeaders, returnPath)
     const loopError = isLoop
       ? new GatehouseError(error.code, { detail: loopDetail, cause: error.cause })
       : undefined
@@ -127,24 +125,6 @@ function isOfBrowser(credentials: Credentials): boolean {
   return isWithoutCredential(credentials)
 }
 
-/** Counts, in a cookie, how often a browser was sent to the sign-in from the same page within some seconds. */
-interface VisitCounter {
-  /** @param page what identifies the page */
-  count(rawHeaders: readonly string[], page: string): Visit
-}
-
-interface Visit {
-  /** Whether signing in does not help, so that the browser would be redirected for ever. */
-  readonly isLoop: boolean
-  /** The Set-Cookie field line of the response. */
-  readonly line: string
-}
-
-interface VisitCounterOptions {
-  /** Whether its cookie is Secure. */
-  readonly isSecure: boolean
-}
-
 /** The name of the cookie that counts visits. No backend gets it. */
 export const visitCookieName = 'gatehouse-visit'
 
@@ -154,20 +134,23 @@ const visitsMax = 5
 const maxAgeS = 15
 const pageLength = 12
 
-function createVisitCounter({ isSecure }: VisitCounterOptions): VisitCounter {
+/**
+ * Counts, in a cookie, how often a browser was sent to the sign-in from the same page within some seconds.
+ * @returns a function that says whether signing in does not help, so that the browser would be redirected for ever, and
+ *   gives the Set-Cookie field line of the response
+ */
+function createVisitCounter(isSecure: boolean) {
   // Lax, as a visit that comes from another site must be counted too.
   const attributes = cookieAttributes({ path: '/', sameSite: 'Lax', isSecure })
 
-  return {
-    count: (rawHeaders, page) => {
-      const key = hash('sha256', page, 'base64url').slice(0, pageLength)
-      const count = lastCount(rawHeaders, key) + 1
-      const isLoop = count > visitsMax
-      const cookie = isLoop
-        ? `${visitCookieName}=; Max-Age=0${attributes}`
-        : `${visitCookieName}=${key}.${count}; Max-Age=${maxAgeS}${attributes}`
-      return { isLoop, line: `Set-Cookie: ${cookie}\r\n` }
-    },
+  return function countVisit(rawHeaders: readonly string[], page: string) {
+    const key = hash('sha256', page, 'base64url').slice(0, pageLength)
+    const count = lastCount(rawHeaders, key) + 1
+    const isLoop = count > visitsMax
+    const cookie = isLoop
+      ? `${visitCookieName}=; Max-Age=0${attributes}`
+      : `${visitCookieName}=${key}.${count}; Max-Age=${maxAgeS}${attributes}`
+    return { isLoop, line: `Set-Cookie: ${cookie}\r\n` }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ResponseFraming } from '#http/client-exchange.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
-import { lengthsOf, type RequestHead, valuesOf } from '#http/request-head.ts'
+import { fieldsIn, lengthsOf, type RequestHead, valuesOf } from '#http/request-head.ts'
 import type { WorkerScopes } from '../routes/own-paths.ts'
 import {
   CachingLines,
@@ -209,8 +209,7 @@ export function responseTrailerLines(
 ): string {
   const connectionOptions = connectionOptionsOf(headers)
   let lines = ''
-  for (let index = 0; index + 1 < trailers.length; index += 2) {
-    const name = trailers[index] ?? ''
+  for (const [name, value] of fieldsIn(trailers)) {
     const lower = name.toLowerCase()
     if (
       forbiddenInTrailers.has(lower) ||
@@ -219,7 +218,7 @@ export function responseTrailerLines(
       connectionOptions?.has(lower)
     )
       continue
-    lines += `${name}: ${trailers[index + 1]}\r\n`
+    lines += `${name}: ${value}\r\n`
   }
   return lines
 }

@@ -1,5 +1,5 @@
 import type { NameTable } from '#http/h1/name-table.ts'
-import type { RequestBody, RequestHead } from '#http/request-head.ts'
+import { fieldsIn, type RequestBody, type RequestHead } from '#http/request-head.ts'
 import type { UpstreamHeaders } from '#http/upstream/upstream-config.ts'
 import type { Principal } from '#identity/decision.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
@@ -161,10 +161,8 @@ export function createRequestWriter(options: RequestHeadOptions): RequestWriter 
   function writeTrailers(rawTrailers: readonly string[], { headers }: HeadUpstream): string {
     const ruleOf = ruleFor(headers)
     let lines = ''
-    for (let index = 0; index + 1 < rawTrailers.length; index += 2) {
-      const name = rawTrailers[index] ?? ''
-      if (ruleOf(name) === 'pass') lines += `${name}: ${rawTrailers[index + 1]}\r\n`
-    }
+    for (const [name, value] of fieldsIn(rawTrailers))
+      if (ruleOf(name) === 'pass') lines += `${name}: ${value}\r\n`
     return lines
   }
 

@@ -34,49 +34,22 @@ export interface DecisionEffectsOptions {
   readonly keyUses: Pick<KeyUses, 'record'>
 }
 
-/** Counts decisions and takes limits. Synchronous unless the store has to be asked. */
-interface DecisionEffects {
-  /** Applies all effects of a final decision: those below, in their order. */
-  apply<MatchedRoute extends GatedRoute>(
-    route: MatchedRoute,
-    arrival: GatedArrival,
-    decision: Decision,
-  ): EventualResult<MatchedRoute>
-  /**
-   * Records the use of a valid secret key, at most once a second for each address. The time is noted on the credential,
-   * the only part of an arrival that changes: requests with the same key share it.
-   */
-  recordKeyUse(arrival: GatedArrival, decision: AllowedDecision): void
-  /** Counts the request against its rate, the quota of its key and the plan, and counts the decision. */
-  takeLimits<MatchedRoute extends GatedRoute>(
-    route: MatchedRoute,
-    arrival: GatedArrival,
-    decision: AllowedDecision,
-  ): EventualResult<MatchedRoute>
-  /**
-   * Counts a refused credential against the client's address, and the decision by the code sent to the client.
-   * @returns the error for the client
-   */
-  countRefusedCredential(
-    route: GatedRoute,
-    arrival: GatedArrival,
-    decision: Refusal,
-  ): GatehouseError | Promise<GatehouseError>
-  /** Counts a decision that is refused with this error. @returns the error */
-  countRefusal(scheme: DecisionScheme | undefined, error: GatehouseError): GatehouseError
-}
-
 /**
  * After a use of a key was recorded, further uses of the same credential from the same address are not recorded for
  * this long.
  */
 const keyUseIntervalMs = 1_000
 
-export function createDecisionEffects(options: DecisionEffectsOptions): DecisionEffects {
+/** Counts decisions and takes limits. Its functions are synchronous unless the store has to be asked. */
+export function createDecisionEffects(options: DecisionEffectsOptions) {
   const { limiter, countAgainstQuotas, failures, metrics, keyUses } = options
   const count = createDecisionCounter(metrics)
   const refusalError = createCredentialRefusal(limiter, failures)
 
+  /**
+   * Records the use of a valid secret key, at most once a second for each address. The time is noted on the credential,
+   * the only part of an arrival that changes: requests with the same key share it.
+   */
   function recordKeyUse(arrival: GatedArrival, { principal, scheme }: AllowedDecision): void {
     const { client, arrivedAt } = arrival
     const credentials = credentialsOf(arrival)
@@ -89,6 +62,7 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
     keyUses.record(principal.accountId, credentials.text, client.address, 'secretKey', isDigest)
   }
 
+  /** Counts the request against its rate, the quota of its key and the plan, and counts the decision. */
   function takeLimits<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,
     arrival: GatedArrival,
@@ -142,6 +116,10 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
     return route
   }
 
+  /**
+   * Counts a refused credential against the client's address, and the decision by the code sent to the client.
+   * @returns the error for the client
+   */
   function countRefusedCredential(
     { access }: GatedRoute,
     arrival: GatedArrival,
@@ -152,11 +130,13 @@ export function createDecisionEffects(options: DecisionEffectsOptions): Decision
     return error.then((settled) => countRefusal(decision.scheme, settled))
   }
 
+  /** Counts a decision that is refused with this error. @returns the error */
   function countRefusal(scheme: DecisionScheme | undefined, error: GatehouseError): GatehouseError {
     count(scheme, error.code)
     return error
   }
 
+  /** Applies all effects of a final decision: those above, in their order. */
   function apply<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,
     arrival: GatedArrival,

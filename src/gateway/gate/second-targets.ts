@@ -48,25 +48,13 @@ export type CheckSecondTargets = (
 ) => Promise<SecondTargetResult>
 
 export function createSecondTargetCheck(options: SecondTargetOptions): CheckSecondTargets {
-  const {
-    authenticator,
-    limiter,
-    failures,
-    checkBasicKey,
-    readKeyHeaders,
-    readClientCertificate,
-    table,
-    ownPaths,
-    publicOrigin,
-  } = options
+  const { table, ownPaths, publicOrigin } = options
   const hasHosts = table.routes.some(({ host }) => host !== undefined)
   const gate = createGate<Route<unknown>, GatedArrival>({
-    authenticator,
-    limiter,
-    failures,
-    checkBasicKey,
-    readKeyHeaders,
-    readClientCertificate,
+    ...options,
+    // No route takes the access cookie here.
+    readAccessCookie: undefined,
+    steps: undefined,
     findRoute: (arrival) => {
       const route = findRoute(table, arrival)
       return route instanceof GatehouseError ? route : { ...route, rateLimit: undefined }

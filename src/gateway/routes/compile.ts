@@ -2,19 +2,17 @@ import type { Access, RateLimit, RouteRate, SchemeName } from '#identity/access.
 import { isWildcard } from './hosts.ts'
 import { metadataUrl } from './own-paths.ts'
 import { parseRequestTarget } from './request-target.ts'
-import {
-  type AcceptedCredentials,
-  compileCaching,
-  type KeyCarriers,
-  type ResponseHeaders,
-} from './response-fields.ts'
-import type { BrowserAccess, CostTerm, DestinationForm, QuotaUnit, Route } from './route.ts'
+import { type AcceptedCredentials, compileCaching, type KeyCarriers } from './response-fields.ts'
+import type { BrowserAccess, QuotaUnit, Route } from './route.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none' | 'deny'
 
 /** A route as configured. */
-export interface RouteOptions {
-  readonly name: string
+export interface RouteOptions
+  extends Pick<
+    Route<unknown>,
+    'name' | 'responseHeaders' | 'websocket' | 'destination' | 'costHeader' | 'costField' | 'bodyBytesMax'
+  > {
   readonly host: string | undefined
   readonly path: string
   readonly methods: readonly string[] | undefined
@@ -30,23 +28,16 @@ export interface RouteOptions {
   readonly authorization: 'gateway' | 'backend'
   /** What stands in place of the path for the backend, without a trailing slash; undefined = the path itself. */
   readonly rewrite: string | undefined
-  readonly responseHeaders: ResponseHeaders | undefined
-  readonly websocket: boolean
   readonly encodedSlash: 'auto' | 'reject' | 'pass'
   readonly emptySegments: 'reject' | 'pass'
   readonly caseSensitive: boolean
   readonly methodOverride: 'drop' | 'pass'
   readonly trailers: 'drop' | 'pass'
   readonly forwardCredentials: boolean
-  readonly destination: DestinationForm
   readonly browser: BrowserOptions
   readonly rateLimit: RateLimit | undefined
-  readonly costHeader: string | undefined
-  readonly costField: readonly CostTerm[] | undefined
   readonly includeUsage: boolean
   readonly quotaCounts: QuotaUnit
-  /** Infinity = unlimited. */
-  readonly bodyBytesMax: number
   /** undefined = that of the upstream. */
   readonly responseTimeoutMs: number | undefined
   /** undefined = that of the upstream. */
@@ -104,7 +95,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       limit: rate?.limit ?? 0,
       perMs: rate?.perMs ?? 0,
       by: rate?.by ?? 'ip',
-      purpose: rate?.purpose ?? '',
+      purpose: rate?.purpose ?? noPurposes.ip,
       recentPlace: -1,
       purposes: rate?.purposes ?? noPurposes,
       upstream,
@@ -154,13 +145,13 @@ interface CompiledRoute<Upstream> extends Route<Upstream | undefined>, RouteRate
   rateLimit: RouteRate | undefined
 }
 
-const noPurposes = { account: '', key: '', ip: '' }
+const noPurposes = { account: 'route  account', key: 'route  key', ip: 'route  ip' } as const
 
 const bys = { account: 'account', key: 'key', ip: 'ip' } as const
 
 export function compileRate(routeName: string, rateLimit: RateLimit | undefined): RouteRate | undefined {
   if (!rateLimit) return undefined
-  const purposeOf = (by: RateLimit['by']) => `route ${routeName} ${by}`
+  const purposeOf = (by: RateLimit['by']) => `route ${routeName} ${by}` as const
   const purposes = { account: purposeOf('account'), key: purposeOf('key'), ip: purposeOf('ip') }
   const { limit, perMs } = rateLimit
   // One shared string for all routes, whose configs each have a copy.

@@ -65,6 +65,7 @@ export interface Route<Upstream> extends GatedRoute {
   readonly saysCost: boolean
   /** Whether the quotas of keys and plans count units, not requests. */
   readonly spendsUnits: boolean
+  /** Infinity = unlimited. */
   readonly bodyBytesMax: number
   readonly responseTimeoutMs: number
   readonly idleTimeoutMs: number

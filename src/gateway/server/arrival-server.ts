@@ -49,6 +49,12 @@ export interface SharedListenerOptions {
   onSessionError(peerAddress: string, error: Error): void
 }
 
+/** Options of a listener that handles its requests by the current config. */
+export interface ListenerOptions<Traffic> extends ServerOptions, SharedListenerOptions {
+  /** Read once for each request. */
+  traffic(): Traffic
+}
+
 /** The part of the traffic that every listener needs. */
 interface ListenerTraffic extends Pick<ArrivalReader, 'trusted'> {
   readonly observer: Observer

@@ -137,7 +137,7 @@ function readDescription(rawHeaders: readonly string[]): Description {
     found.set(lower, rawHeaders[index + 1] ?? '')
   }
   const protocol = found.get(protoField)
-  if (protocol !== undefined && !isOneWord(protocol))
+  if (protocol !== undefined && !schemePattern.test(protocol))
     throw invalidField('X-Forwarded-Proto', 'must be a scheme')
   return {
     method: readMethod(describing(found, 'x-forwarded-method')),
@@ -167,6 +167,7 @@ function readHost(host: string): string {
   return host
 }
 
+const schemePattern = /^[A-Za-z][A-Za-z0-9+.-]*$/
 const absoluteForm = /^[a-z][a-z0-9+.-]*:/i
 
 function readTarget(target: string): string {
@@ -175,10 +176,6 @@ function readTarget(target: string): string {
   // White space cannot occur in a request line.
   if (/\s/.test(target)) throw invalidField('X-Forwarded-Uri', 'must not contain spaces')
   return encodeHighBytes(target)
-}
-
-function isOneWord(protocol: string): boolean {
-  return /^[A-Za-z][A-Za-z0-9+.-]*$/.test(protocol)
 }
 
 /**
@@ -200,16 +197,11 @@ type Endpoint = 'decide' | 'envoy'
 /** @throws GatehouseError `route-not-found`, `method-not-allowed` */
 function endpointOf({ method, target }: Pick<RequestHead, 'method' | 'target'>): Endpoint {
   if (target.startsWith(`${envoyPrefix}/`)) return 'envoy'
-  if (pathOf(target) !== decidePath)
+  if (target.split('?', 1)[0] !== decidePath)
     throw new GatehouseError('route-not-found', { detail: `Proxies ask ${decidePath}, or ${envoyPrefix}/….` })
   if (method !== 'GET' && method !== 'POST')
     throw new GatehouseError('method-not-allowed', { allow: ['GET', 'POST'] })
   return 'decide'
-}
-
-function pathOf(target: string): string {
-  const queryAt = target.indexOf('?')
-  return queryAt === -1 ? target : target.slice(0, queryAt)
 }
 
 /**

@@ -23,12 +23,7 @@ import type { CheckSecondTargets } from '../gate/second-targets.ts'
 import { answerProblem } from '../refusals/send-problem.ts'
 import type { Route } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
-import {
-  type ArrivalServer,
-  createArrivalServer,
-  type ServerOptions,
-  type SharedListenerOptions,
-} from './arrival-server.ts'
+import { type ArrivalServer, createArrivalServer, type ListenerOptions } from './arrival-server.ts'
 import type { DecideArrival, ReadDecideArrival } from './decide-arrival.ts'
 import type { Observer } from './observe.ts'
 import type { UsageMeter } from './usage-meter.ts'
@@ -40,17 +35,12 @@ export interface DecideTraffic extends Pick<ArrivalReader, 'trusted'> {
   readonly decide: DecideHandler
 }
 
-interface DecideServerOptions extends ServerOptions, SharedListenerOptions {
-  /** Read once for each request. */
-  traffic(): DecideTraffic
-}
-
 const names = new NameTable(framingNames)
 
 /**
  * The listener for other proxies: they describe a request, and are told whether to forward it, and with which identity.
  */
-export function createDecideServer(options: DecideServerOptions): ArrivalServer {
+export function createDecideServer(options: ListenerOptions<DecideTraffic>): ArrivalServer {
   return createArrivalServer<DecideTraffic, DecideArrival>(options, {
     traffic: options.traffic,
     names: () => names,
@@ -68,7 +58,7 @@ type DecidedRoute = Route<HeadUpstream | undefined>
 
 interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'steps'> {
   readonly table: RouteTable<HeadUpstream | undefined>
-  readonly writer: DecisionWriter
+  readonly writeDecision: WriteDecision
   readonly checkSecondTargets: CheckSecondTargets
   readonly usageMeter: UsageMeter
   /** undefined = no route leads page visits to the sign-in. */
@@ -85,7 +75,7 @@ type DecideHandler = (arrival: DecideArrival) => void
 
 /** The steps of the main listener, up to the point where it would forward the request, which here the proxy does. */
 export function createDecide(options: DecideOptions): DecideHandler {
-  const { table, writer, usageMeter, tracer, checkSecondTargets, redirectToSignIn } = options
+  const { table, writeDecision, usageMeter, tracer, checkSecondTargets, redirectToSignIn } = options
   const gate = createGate<DecidedRoute>({ ...options, findRoute: (arrival) => findRoute(table, arrival) })
 
   function allow(route: DecidedRoute, arrival: DecideArrival): void {
@@ -94,7 +84,7 @@ export function createDecide(options: DecideOptions): DecideHandler {
     const trace = tracer?.startTrace(head.rawHeaders)
     if (trace) recordTrace(outcome, trace)
     // First, before anything is counted: the request is refused if its assertion cannot be signed.
-    const lines = writer.write({ principal, route, requestId, rawHeaders: head.rawHeaders, trace })
+    const lines = writeDecision({ principal, route, requestId, rawHeaders: head.rawHeaders, trace })
     // A `costHeader` would be in the backend's response, which never comes here.
     if (principal !== undefined) usageMeter.onDecided(route, principal, arrivedAt)
     recordStatus(outcome, 200)
@@ -169,23 +159,21 @@ interface AllowedRequest {
   readonly trace: Trace | undefined
 }
 
-/** Writes what the proxy is to set on the request, as field lines. */
-interface DecisionWriter {
-  /** @throws GatehouseError `store-unavailable` where the account could not be read, or no assertion can be signed */
-  write(allowed: AllowedRequest): string
-}
-
-interface DecisionWriterOptions {
-  readonly identityHeaders: IdentityHeaders
-  /** undefined = no assertion is sent. */
-  readonly assertion: AssertionHeader | undefined
-}
+/**
+ * Writes what the proxy is to set on the request, as field lines.
+ * @throws GatehouseError `store-unavailable` where the account could not be read, or no assertion can be signed
+ */
+type WriteDecision = (allowed: AllowedRequest) => string
 
 /**
  * Every identity header is always written, with an empty value if the caller has none: a proxy that copies the headers
  * then overwrites what its client sent, as some keep a field that the answer lacks.
+ * @param assertion undefined = none is sent
  */
-export function createDecisionWriter({ identityHeaders, assertion }: DecisionWriterOptions): DecisionWriter {
+export function createDecisionWriter(
+  identityHeaders: IdentityHeaders,
+  assertion: AssertionHeader | undefined,
+): WriteDecision {
   const fields = identityOf(identityHeaders)
   const anonymous = [...fields.map(({ name }) => name), ...(assertion ? [assertion.header] : [])]
     .map((name) => `${name}: \r\n`)
@@ -209,9 +197,8 @@ export function createDecisionWriter({ identityHeaders, assertion }: DecisionWri
     return `traceparent: ${traceparent}\r\n`
   }
 
-  return {
-    write: (allowed) =>
-      `Cache-Control: no-store\r\nX-Request-Id: ${allowed.requestId}\r\n${authorizationLine(allowed)}${traceLine(allowed)}${identity(allowed)}`,
+  return function writeDecision(allowed) {
+    return `Cache-Control: no-store\r\nX-Request-Id: ${allowed.requestId}\r\n${authorizationLine(allowed)}${traceLine(allowed)}${identity(allowed)}`
   }
 }
 

@@ -10,9 +10,13 @@ import type { RenewAccessCookie } from '../browser/ambient-credentials.ts'
 import type { RedirectToSignIn } from '../browser/sign-in-redirect.ts'
 import { type AdmittedRequest, askForUsage } from '../forward/asked-usage.ts'
 import { forward } from '../forward/forward.ts'
-import type { ForwardEvents, ForwardedRequest, SecondTargets } from '../forward/forwarded-request.ts'
+import type {
+  ForwardEvents,
+  ForwardedRequest,
+  ForwardTerms,
+  SecondTargets,
+} from '../forward/forwarded-request.ts'
 import type { HeldBodies } from '../forward/held-bodies.ts'
-import type { OwnCookies, StickyCookies } from '../forward/own-cookies.ts'
 import { createBodyCost, createCostField } from '../forward/response-cost.ts'
 import type { RequestWriter } from '../forward/upstream-head.ts'
 import { answerOptions } from '../gate/choose-scope.ts'
@@ -32,7 +36,6 @@ import type { LaneRequest } from '../lane/lane-request.ts'
 import { type GrpcCalls, isGrpcCall } from '../refusals/grpc-calls.ts'
 import { prefersHtml } from '../refusals/problem-text.ts'
 import { answerErrorPage, answerProblem, brokenBodyError } from '../refusals/send-problem.ts'
-import type { WorkerScopes } from '../routes/own-paths.ts'
 import { type Route, standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
 import { acceptUpgrade, type OpenCallers } from './open-callers.ts'
@@ -41,6 +44,7 @@ import type { UsageMeter } from './usage-meter.ts'
 interface ProxyOptions
   extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>,
     UpstreamHeadOptions,
+    Omit<ForwardTerms, 'writeTrailers'>,
     Pick<OpenCallers, 'followTunnel' | 'followStream'> {
   readonly table: RouteTable<Upstream | undefined>
   readonly writer: RequestWriter
@@ -53,12 +57,6 @@ interface ProxyOptions
   readonly usageMeter: UsageMeter
   /** The path of the portal; undefined = there is none. */
   readonly portalPath: string | undefined
-  /** The service workers that could reach the portal; undefined = there is no portal on this origin. */
-  readonly portalScopes: WorkerScopes | undefined
-  /** Cookies that no upstream may set. */
-  readonly ownCookies: OwnCookies
-  /** undefined = no upstream is sticky. */
-  readonly stickyCookies: StickyCookies | undefined
   /** undefined = no route takes the access cookie. */
   readonly renewAccessCookie: RenewAccessCookie | undefined
   /** undefined = no route leads page visits to the sign-in. */
@@ -76,10 +74,7 @@ export interface RequestProxy {
    * @throws as `handle` does
    */
   handleOrdinary(request: LaneRequest): void
-}
-
-/** A proxy, with what the fast lane needs for forwarding. */
-interface LaneProxy extends RequestProxy {
+  /** What the fast lane needs for forwarding. */
   readonly forwarding: Forwarding
 }
 
@@ -87,7 +82,7 @@ interface LaneProxy extends RequestProxy {
  * The proxy path: a request is matched to its route, authenticated and authorised, and only then forwarded. Its body
  * is relayed unread, except on routes with `includeUsage`; a response's, except on those with `costField`.
  */
-export function createProxy(options: ProxyOptions): LaneProxy {
+export function createProxy(options: ProxyOptions): RequestProxy {
   const {
     table,
     writer,

@@ -10,12 +10,7 @@ import { answerProblem } from '../refusals/send-problem.ts'
 import { parseHostName } from '../routes/hosts.ts'
 import { pathFaults, readRequestTarget } from '../routes/request-target.ts'
 import { standardMethods } from '../routes/route.ts'
-import {
-  type ArrivalServer,
-  createArrivalServer,
-  type ServerOptions,
-  type SharedListenerOptions,
-} from './arrival-server.ts'
+import { type ArrivalServer, createArrivalServer, type ListenerOptions } from './arrival-server.ts'
 import type { Observer } from './observe.ts'
 import { createOwnEndpoints, type EndpointParts } from './own-endpoints.ts'
 import type { RequestProxy } from './proxy.ts'
@@ -26,16 +21,14 @@ export interface Traffic extends ScopeOptions, ArrivalReader {
   /** The gateway's own endpoints. */
   readonly api: EndpointParts['api']
   readonly ownPaths: ScopeOptions['ownPaths'] & EndpointParts['ownPaths']
-  readonly proxy: RequestProxy
+  readonly proxy: Omit<RequestProxy, 'forwarding'>
   /** undefined = no request of this config is ordinary. */
   readonly fastLane: RecognizeOrdinary | undefined
   /** The request fields that are not simply forwarded. */
   readonly names: NameTable
 }
 
-interface GatewayServerOptions extends ServerOptions, SharedListenerOptions {
-  /** Read once for each request. */
-  traffic(): Traffic
+interface GatewayServerOptions extends ListenerOptions<Traffic> {
   /** The names of the current traffic. Called for each head. */
   names(): NameTable
 }
@@ -87,15 +80,10 @@ export interface RedirectTraffic extends ArrivalReader {
   readonly publicOrigin: string
 }
 
-interface RedirectServerOptions extends ServerOptions, SharedListenerOptions {
-  /** Read once for each request. */
-  traffic(): RedirectTraffic
-}
-
 const names = new NameTable(framingNames)
 
 /** The listener for plain HTTP beside one with TLS: it redirects, and accepts no credential. */
-export function createRedirectServer(options: RedirectServerOptions): ArrivalServer {
+export function createRedirectServer(options: ListenerOptions<RedirectTraffic>): ArrivalServer {
   return createArrivalServer<RedirectTraffic, Arrival>(options, {
     traffic: options.traffic,
     names: () => names,

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Log } from '#platform/log/log.ts'
 import type { Keys } from '#platform/secrets/sealing.ts'
 import { type ChooseTarget, createBalancer, preferBound } from './balancer.ts'
 import { Call, type CallOptions } from './call.ts'
@@ -88,4 +90,51 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
 function targetIdsOf(name: string, { targetKeys }: UpstreamOptions): TargetIds {
   if (targetKeys === undefined) throw new Error(`no keys for the IDs of targets of ${name}`)
   return createTargetIds(targetKeys, name)
+}
+
+/** Upstreams by name. */
+export type Upstreams = ReadonlyMap<string, Upstream>
+
+interface UpstreamsOptions extends Required<Pick<UpstreamOptions, 'targetKeys'>> {
+  readonly log: Log
+}
+
+/** Opens the upstreams of a config; unchanged ones are those of `previous`, with their connections. */
+export function openUpstreams(
+  configs: readonly UpstreamConfig[],
+  previous: Upstreams | undefined,
+  { log, targetKeys }: UpstreamsOptions,
+): ReadonlyMap<string, Upstream> {
+  const logged = { onHealthChange: createHealthLog(log), onAddressChange: createAddressLog(log) }
+  return new Map(
+    configs.map((config) => {
+      const known = previous?.get(config.name)
+      const isSame = isDeepStrictEqual(known?.config, config)
+      const upstream =
+        known && isSame ? known : openUpstream(config, { ...logged, previous: known, targetKeys })
+      return [config.name, upstream]
+    }),
+  )
+}
+
+/** Outside `openUpstreams`: a closure there would keep the previous upstreams alive as long as a target. */
+function createHealthLog(log: Log): UpstreamOptions['onHealthChange'] {
+  return ({ isHealthy, ...change }) => {
+    if (isHealthy) log.info(change, 'target healthy again')
+    else log.warn(change, 'target ejected')
+  }
+}
+
+function createAddressLog(log: Log): (change: AddressChange) => void {
+  return ({ failure, ...change }) => {
+    if (failure === undefined) log.info(change, 'target resolved to other addresses')
+    else log.warn({ ...change, reason: failure }, 'target not resolved: its last addresses stay in use')
+  }
+}
+
+/** Closes the upstreams that are not in `reused`. Requests in flight are still completed. */
+export function closeUpstreams(upstreams: Upstreams, reused: Upstreams | undefined): void {
+  for (const [name, upstream] of upstreams) {
+    if (reused?.get(name) !== upstream) upstream.close()
+  }
 }

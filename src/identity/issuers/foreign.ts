@@ -1,3 +1,4 @@
+import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { unlimited } from '#store/secret-keys.ts'
 import { type Authentication, type Principal, refusedCredential } from '../decision.ts'
 import type { CachedSubject, Directory } from '../directory.ts'
@@ -65,8 +66,11 @@ export function createForeignScheme({ tokens, directory, isOwn }: ForeignSchemeO
         const { isBlocked } = await directory.subject(claims.principalId)
         return isBlocked ? blocked : authenticated(claims)
       },
-      // A subject that is known to be blocked stays refused while the store is unreachable.
-      () => blocked,
+      (error: unknown) => {
+        throwUnlessStoreUnavailable(error)
+        // A subject that is known to be blocked stays refused while the store is unreachable.
+        return blocked
+      },
     )
   }
 

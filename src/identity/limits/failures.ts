@@ -1,6 +1,6 @@
 import { clientNetwork } from '#platform/addresses.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { exceededRateOf, type Rate, type RateResult } from '#store/rates.ts'
+import { exceededRateOf, type Rate, type RatePurpose, type RateResult } from '#store/rates.ts'
 import type { SchemeName } from '../access.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
@@ -111,7 +111,7 @@ function failuresLeft(limiter: Pick<RateLimiter, 'takeInProcess'>, rate: Rate, a
 function leftOf(
   limiter: Pick<RateLimiter, 'takeInProcess'>,
   { limit, perMs }: Rate,
-  { purpose, address }: { readonly purpose: string; readonly address: string },
+  { purpose, address }: { readonly purpose: RatePurpose; readonly address: string },
 ): number {
   const { resetMs } = limiter.takeInProcess(purpose, clientNetwork(address), {
     limit: Number.POSITIVE_INFINITY,

@@ -8,6 +8,7 @@ import {
   exceededRateOf,
   type InstanceCounts,
   type Rate,
+  type RatePurpose,
   type RateResult,
   type RateStore,
 } from '#store/rates.ts'
@@ -17,9 +18,9 @@ import type { Principal } from '../decision.ts'
 /** Counts requests, across instances as long as the store is reachable. */
 export interface RateLimiter {
   /** Like `RateStore.takeFromRate`; synchronous if this process counts alone. */
-  take(purpose: string, subject: string, rate: Rate): RateResult | Promise<RateResult>
+  take(purpose: RatePurpose, subject: string, rate: Rate): RateResult | Promise<RateResult>
   /** Counts in this process only, without the store. */
-  takeInProcess(purpose: string, subject: string, rate: Rate): RateResult
+  takeInProcess(purpose: RatePurpose, subject: string, rate: Rate): RateResult
   /** Counts in all workers of this instance, without the store; undefined = there is only one worker. */
   readonly takeInInstance: InstanceCounts['take'] | undefined
   /** The number of processes last known, at least 1. */
@@ -92,7 +93,7 @@ export function openRateLimiter({
     if (monotonic() >= dueAt) void heartbeat()
   }
 
-  function take(purpose: string, subject: string, rate: Rate): RateResult | Promise<RateResult> {
+  function take(purpose: RatePurpose, subject: string, rate: Rate): RateResult | Promise<RateResult> {
     if (!storeConnection.isUp) return takeShare(purpose, subject, rate)
     const taken = store.takeFromRate(purpose, subject, rate)
     return taken instanceof Promise ? orShare(taken, purpose, subject, rate) : taken
@@ -101,14 +102,14 @@ export function openRateLimiter({
   /** A separate function, as a closure in the caller would be allocated at each call (hot). */
   function orShare(
     taken: Promise<RateResult>,
-    purpose: string,
+    purpose: RatePurpose,
     subject: string,
     rate: Rate,
   ): Promise<RateResult> {
     return taken.catch(() => takeShare(purpose, subject, rate))
   }
 
-  function takeShare(purpose: string, subject: string, rate: Rate): RateResult {
+  function takeShare(purpose: RatePurpose, subject: string, rate: Rate): RateResult {
     return local.take(purpose, subject, { ...rate, limit: Math.max(1, Math.floor(rate.limit / processes)) })
   }
 
@@ -224,7 +225,7 @@ export function takePortalAction(limiter: Pick<RateLimiter, 'take'>, accountId: 
  */
 export async function takeOrThrow(
   limiter: Pick<RateLimiter, 'take'>,
-  purpose: string,
+  purpose: RatePurpose,
   subject: string,
   rate: Rate,
 ): Promise<void> {

@@ -9,11 +9,22 @@ export interface KeySet {
 }
 
 export interface KeySetOptions {
+  /** Where the gateway publishes its keys: `https://…/.well-known/jwks.json`. */
   readonly jwksUrl: string | URL
+  /**
+   * After how long the keys are read again, in milliseconds; default: 10 minutes. If they cannot be read, the known
+   * ones are kept.
+   */
   readonly keysMaxAgeMs?: number
+  /**
+   * For how long after reading the keys an unknown one does not cause them to be read again, in milliseconds; default:
+   * 30 s.
+   */
   readonly cooldownMs?: number
+  /** How long reading the keys may take, in milliseconds; default: 5 s. */
   readonly timeoutMs?: number
-  readonly clock: () => number
+  /** Milliseconds since 1970; default: the system's clock. */
+  readonly clock?: () => number
 }
 
 /**
@@ -22,7 +33,13 @@ export interface KeySetOptions {
  * the background once they are old; while the gateway cannot be reached, the known keys are kept.
  */
 export function createKeySet(options: KeySetOptions): KeySet {
-  const { jwksUrl, keysMaxAgeMs = 600_000, cooldownMs = 30_000, timeoutMs = 5_000, clock } = options
+  const {
+    jwksUrl,
+    keysMaxAgeMs = 600_000,
+    cooldownMs = 30_000,
+    timeoutMs = 5_000,
+    clock = Date.now,
+  } = options
   if (!URL.canParse(jwksUrl)) throw new TypeError('jwksUrl must be a URL')
   // Never expires by itself, so that an outage of the gateway is not one of the backend.
   const remote = createRemoteJWKSet(new URL(jwksUrl), {

@@ -1,10 +1,12 @@
 import { AssertionError } from './assertion-error.ts'
 import type { KeySet } from './key-set.ts'
-import type { KnownRevocations, RevocableClaims } from './known-revocations.ts'
-import { readEvents } from './read-events.ts'
-import { createEventReader, type EventReaderOptions } from './revocation-events.ts'
-
-export type { RevocableClaims } from './known-revocations.ts'
+import {
+  createEventReader,
+  type EventReaderOptions,
+  type KnownRevocations,
+  type RevocableClaims,
+  readEvents,
+} from './revocation-events.ts'
 
 /** How a backend follows what its gateway revokes. */
 export interface RevocationOptions {

@@ -6,7 +6,6 @@ import {
   type Sample,
   sampleLine,
 } from './instrument.ts'
-import type { Exemplar } from './open-metrics.ts'
 
 /**
  * The numbers of all series of a histogram, one row each: its sum, then its counts by bucket, not cumulative, of which
@@ -67,6 +66,15 @@ class HistogramSeries {
 }
 
 type Labels = Readonly<Record<string, string>>
+
+/** A request whose trace shows what was counted. */
+export interface Exemplar {
+  readonly traceId: string
+  /** What was observed, in seconds. */
+  readonly value: number
+  /** When, in milliseconds since the epoch. */
+  readonly at: number
+}
 
 /** A histogram with one row of numbers for each series, instead of a sample with its labels for each bucket. */
 export interface PackedHistogram {

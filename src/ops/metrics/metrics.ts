@@ -1,39 +1,21 @@
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 import {
-  AggregatorRegistry,
-  collectDefaultMetrics,
-  type MetricObjectWithValues,
-  type MetricValue,
-  Registry,
-} from 'prom-client'
-import { createAuthInstruments } from './auth-instruments.ts'
-import { collectEventLoopLag } from './event-loop-lag.ts'
-import { exemplarsOf, FastHistogram, type PackedHistogram, unpackHistogram } from './histogram.ts'
+  type Exemplar,
+  exemplarsOf,
+  FastHistogram,
+  type PackedHistogram,
+  unpackHistogram,
+} from './histogram.ts'
 import { type Described, exposition } from './instrument.ts'
 import { createInstrumentMaker, createSource } from './instrument-maker.ts'
-import { toOpenMetrics } from './open-metrics.ts'
-import { createTrafficInstruments } from './traffic-instruments.ts'
-
-/** Gauges of prom-client whose names end in _total, which Prometheus keeps for counters. */
-const misnamed = [
-  'nodejs_active_handles_total',
-  'nodejs_active_requests_total',
-  'nodejs_active_resources_total',
-]
-
-/** Instruments of prom-client that would wake an idle process ten times a second. */
-const sampled = ['nodejs_eventloop_utilization_summary', 'nodejs_eventloop_utilization_histogram']
+import { createAuthInstruments, createTrafficInstruments } from './instruments.ts'
+import { collectEventLoopLag, ofProcess } from './process-metrics.ts'
 
 /** The values of the instruments of one process. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[]
 
 /** A smaller form to be kept, or sent to another process: a tenth of the size with thousands of routes. */
 export type PackedSnapshot = readonly (MetricsSnapshot[number] | PackedHistogram)[]
-
-/**
- * prom-client samples the event loop's lag and utilization, neither of which is needed, hence the longest interval that
- * a timer accepts. Its timer for the utilization cannot be stopped, but keeps no process alive.
- */
-export const sampleIntervalMs = 2 ** 31 - 1
 
 export type Metrics = ReturnType<typeof openMetrics>
 
@@ -68,24 +50,6 @@ export function openMetrics({ version }: { readonly version: string }) {
     /** Stops the sampling. */
     close,
   }
-}
-
-let processRegistry: Registry | undefined
-
-/**
- * The instruments of prom-client for the process itself, once for all gateways in it: what observes collections of
- * garbage and samples the event loop can never be stopped, and would hold every gateway that was ever opened.
- */
-function ofProcess(): Registry {
-  if (processRegistry) return processRegistry
-  processRegistry = new Registry()
-  collectDefaultMetrics({
-    register: processRegistry,
-    eventLoopMonitoringPrecision: sampleIntervalMs,
-    eventLoopUtilizationTimeout: sampleIntervalMs,
-  })
-  for (const name of [...misnamed, ...sampled]) processRegistry.removeSingleMetric(name)
-  return processRegistry
 }
 
 function pack(registry: Registry, metrics: readonly { readonly name: string }[]): Promise<PackedSnapshot> {
@@ -215,4 +179,51 @@ function createOperationInstruments(registry: Registry, version: string) {
     1,
   )
   return instruments
+}
+
+/** The media type of OpenMetrics 1.0. */
+export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
+
+/** Whether a scraper prefers OpenMetrics to the Prometheus text format. @param accept its Accept field */
+export function prefersOpenMetrics(accept: string): boolean {
+  const ranges = accept.toLowerCase().split(',')
+  const weightOf = (type: string) =>
+    Math.max(0, ...ranges.filter((range) => range.trim().startsWith(type)).map(qualityOf))
+  return weightOf('application/openmetrics-text') > weightOf('text/plain')
+}
+
+function qualityOf(range: string): number {
+  const [, quality = '1'] = /;\s?q=([\d.]{1,5})/.exec(range) ?? []
+  return Number(quality)
+}
+
+/**
+ * The same exposition as OpenMetrics 1.0, with exemplars, which the text format of Prometheus has no place for.
+ * @param text in that format
+ * @param exemplars by series, as the text has it: `name_bucket{le="1",route="a"}`
+ */
+export function toOpenMetrics(text: string, exemplars: ReadonlyMap<string, Exemplar>): string {
+  const lines: string[] = []
+  for (const line of text.split('\n')) {
+    if (line.startsWith('# ')) lines.push(withFamilyName(line))
+    else if (line.includes('_bucket{')) lines.push(withExemplar(line, exemplars))
+    else if (line !== '') lines.push(line)
+  }
+  lines.push('# EOF\n')
+  return lines.join('\n')
+}
+
+/** The name of a counter is there without `_total`, which only its samples have; quotes are escaped. */
+function withFamilyName(line: string): string {
+  const [hash = '', keyword = '', name = '', ...rest] = line.split(' ')
+  return [hash, keyword, name.replace(/_total$/, ''), rest.join(' ').replaceAll('"', '\\"')].join(' ')
+}
+
+/** A bound is written as a number with a fraction or an exponent: the same in every exposition. */
+function withExemplar(line: string, exemplars: ReadonlyMap<string, Exemplar>): string {
+  const sample = line.replace(/([{,]le="\d+)"/, '$1.0"')
+  const exemplar = exemplars.size === 0 ? undefined : exemplars.get(line.slice(0, line.lastIndexOf(' ')))
+  if (!exemplar) return sample
+  const { traceId, value, at } = exemplar
+  return `${sample} # {trace_id="${traceId}"} ${value} ${at / 1_000}`
 }

@@ -3,8 +3,15 @@ import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { Clock } from '#platform/time.ts'
 import type { StoreHealth, StoreState } from '#store/store-health.ts'
 import type { PackedSnapshot } from '../metrics/metrics.ts'
-import { type FigureNames, type Figures, figuresOf } from './figures.ts'
-import { createHistory, type Point, type Sample, sampleMs } from './history.ts'
+import {
+  createHistory,
+  type FigureNames,
+  type Figures,
+  figuresOf,
+  type Point,
+  type Sample,
+  sampleMs,
+} from './figures.ts'
 import { type MetricsReading, readMetrics } from './read-metrics.ts'
 
 /** The state of the gateway at one moment. */

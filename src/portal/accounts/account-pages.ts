@@ -5,7 +5,7 @@ import type { NoticeName } from '../forms/flash-notices.ts'
 import { type FormRefusal, formRefusal } from '../forms/refusal.ts'
 import { furtherKeysOf, revokeKey } from '../integration/further-key-pages.ts'
 import { replaceKey } from '../integration/integration-pages.ts'
-import { readSessionsPage, sessionEnded } from '../own-account-pages.ts'
+import { readSessionsPage, sessionNotices } from '../own-account-pages.ts'
 import type { PathsOf } from '../page-access.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'
 import { type CreatePages, confirmPassword, type PortalPage } from '../portal-page.ts'
@@ -20,7 +20,39 @@ type ActionName =
       ? Name
       : never
     : never
-type AccountHandler = (context: SignedInContext, account: Account) => Promise<PageResult>
+type AccountHandler = (
+  context: SignedInContext,
+  account: Account,
+  options: PortalOptions,
+) => Promise<PageResult>
+
+/** What an Admin can do to an account, by the name of the form. */
+const actions: Readonly<Record<ActionName, AccountHandler>> = {
+  update: updateAccount,
+  verify: updateBy({ isVerified: true }, 'account-verified'),
+  unverify: updateBy({ isVerified: false }, 'account-unverified'),
+  disable: updateBy({ isDisabled: true }, 'account-disabled'),
+  enable: updateBy({ isDisabled: false }, 'account-enabled'),
+  'set-up-link': createSetupLink,
+  'mail-set-up-link': act(({ actions }, id) => actions.setupLinks.mail(id), 'set-up-link-mailed'),
+  unlink: act(({ actions }, id) => actions.unlinkIdentity(id), 'account-unlinked'),
+  'reset-second-factor': act(
+    ({ actions }, id) => actions.resetSecondFactor(id),
+    'second-factor-reset',
+    'second-factor-none',
+  ),
+  'reset-secret': (context, account) => resetKey(context, account, 'secretKey'),
+  'reset-api-key': (context, account) => resetKey(context, account, 'apiKey'),
+  'end-overlap': act(({ actions }, id) => actions.keys.endOverlap(id), 'overlap-ended', 'overlap-over'),
+  'keys/revoke': (context, { id }) => revokeKey(context, id, `/accounts/${id}`),
+  end: act(({ actions, form }, id) => actions.sessions.end(id, form('session')), ...sessionNotices),
+  'end-all': act(({ actions }, id) => actions.sessions.endAllTokens(id), 'sessions-ended'),
+  'end-portal': act(
+    ({ actions, form }, id) => actions.sessions.endPortal(id, form('session')),
+    ...sessionNotices,
+  ),
+  'end-all-portal': act(({ actions }, id) => actions.sessions.endAllPortal(id), 'sessions-ended'),
+}
 
 /** Actions that only revoke need no password, even on one's own account, as on the viewer's own pages. */
 const actionsWithoutPassword: ReadonlySet<ActionName> = new Set([
@@ -33,69 +65,30 @@ const actionsWithoutPassword: ReadonlySet<ActionName> = new Set([
 ])
 
 /** One account and everything an Admin can do to it. */
-export const accountPages: CreatePages = (options) => {
-  const createPage = (name: ActionName, handler: AccountHandler) => createActionPage(name, handler, options)
-  return [
-    {
-      path: '/accounts/:id',
-      get: withAccount((context, account) => showAccount(context, account)),
-    },
-    createPage('update', (context, account) => updateAccount(context, account, options.roles)),
-    createPage('verify', updateAction({ isVerified: true }, 'account-verified')),
-    createPage('unverify', updateAction({ isVerified: false }, 'account-unverified')),
-    createPage('disable', updateAction({ isDisabled: true }, 'account-disabled')),
-    createPage('enable', updateAction({ isDisabled: false }, 'account-enabled')),
-    createPage('set-up-link', createSetupLink),
-    createPage('mail-set-up-link', async ({ actions }, { id }) => {
-      await actions.setupLinks.mail(id)
-      return redirectTo(`/accounts/${id}`, 'set-up-link-mailed')
-    }),
-    createPage('unlink', async ({ actions }, { id }) => {
-      await actions.unlinkIdentity(id)
-      return redirectTo(`/accounts/${id}`, 'account-unlinked')
-    }),
-    createPage('reset-second-factor', async ({ actions }, { id }) => {
-      const hadOne = await actions.resetSecondFactor(id)
-      return redirectTo(`/accounts/${id}`, hadOne ? 'second-factor-reset' : 'second-factor-none')
-    }),
-    createPage('reset-secret', (context, account) => resetKey(context, account, 'secretKey')),
-    createPage('reset-api-key', (context, account) => resetKey(context, account, 'apiKey')),
-    createPage('end-overlap', endOverlap),
-    createPage('keys/revoke', (context, { id }) => revokeKey(context, id, `/accounts/${id}`)),
-    createPage('end', async ({ actions, form }, { id }) =>
-      sessionEnded(`/accounts/${id}`, await actions.sessions.end(id, form('session'))),
-    ),
-    createPage('end-all', async ({ actions }, { id }) => {
-      await actions.sessions.endAllTokens(id)
-      return redirectTo(`/accounts/${id}`, 'sessions-ended')
-    }),
-    createPage('end-portal', async ({ actions, form }, { id }) =>
-      sessionEnded(`/accounts/${id}`, await actions.sessions.endPortal(id, form('session'))),
-    ),
-    createPage('end-all-portal', async ({ actions }, { id }) => {
-      await actions.sessions.endAllPortal(id)
-      return redirectTo(`/accounts/${id}`, 'sessions-ended')
-    }),
-    {
-      path: '/accounts/:id/delete',
-      get: withAccount(async (context, account) =>
-        context.show((frame) => deleteAccountPage(frame, account)),
-      ),
-      post: withAccount(deleteAccount),
-    },
-  ]
-}
+export const accountPages: CreatePages = (options) => [
+  {
+    path: '/accounts/:id',
+    get: withAccount((context, account) => showAccount(context, account)),
+  },
+  // The cast is sound: these are the keys of the table.
+  ...(Object.keys(actions) as ActionName[]).map((name) => createActionPage(name, options)),
+  {
+    path: '/accounts/:id/delete',
+    get: withAccount(async (context, account) => context.show((frame) => deleteAccountPage(frame, account))),
+    post: withAccount(deleteAccount),
+  },
+]
 
 /**
  * Actions on one's own account require the password here too, as someone else may be at the keyboard. A refused form
  * shows the account page with the error.
  */
-function createActionPage(name: ActionName, handler: AccountHandler, options: PortalOptions): PortalPage {
+function createActionPage(name: ActionName, options: PortalOptions): PortalPage {
   const post = withAccount(async (context, account) => {
     try {
       if (account.id === context.viewer.account.id && !actionsWithoutPassword.has(name))
         await confirmPassword(context, options)
-      return await handler(context, account)
+      return await actions[name](context, account, options)
     } catch (error) {
       const refusal = formRefusal(context, error, name === 'update' ? profileOf(context.form) : {})
       if (name === 'update') return showAccount(context, account, { state: refusal.state }, refusal)
@@ -106,14 +99,16 @@ function createActionPage(name: ActionName, handler: AccountHandler, options: Po
   return { path: `/accounts/:id/${name}`, post }
 }
 
-function withAccount(handler: AccountHandler): (context: SignedInContext) => Promise<PageResult> {
+function withAccount(
+  handler: (context: SignedInContext, account: Account) => Promise<PageResult>,
+): (context: SignedInContext) => Promise<PageResult> {
   return async (context) => handler(context, await accountOf(context))
 }
 
 async function updateAccount(
   context: SignedInContext,
   account: Account,
-  roles: readonly string[],
+  { roles }: PortalOptions,
 ): Promise<PageResult> {
   const values = profileOf(context.form)
   if (values.role !== account.role) assertKnownCase(values.role, roles, context.texts.accounts)
@@ -124,10 +119,22 @@ async function updateAccount(
   return redirectTo(`/accounts/${account.id}`, 'account-saved')
 }
 
-function updateAction(changes: AccountChanges, notice: NoticeName): AccountHandler {
-  return async ({ actions }, { id }) => {
-    await actions.accounts.update(id, changes)
-    return redirectTo(`/accounts/${id}`, notice)
+function updateBy(changes: AccountChanges, notice: NoticeName): AccountHandler {
+  return act(({ actions }, id) => actions.accounts.update(id, changes), notice)
+}
+
+/**
+ * Does something to the account, and says so on its page.
+ * @param action resolves to false if there was nothing to do, of which `nothing` tells
+ */
+function act(
+  action: (context: SignedInContext, id: string) => Promise<unknown>,
+  done: NoticeName,
+  nothing: NoticeName = done,
+): AccountHandler {
+  return async (context, { id }) => {
+    const hasDone = await action(context, id)
+    return redirectTo(`/accounts/${id}`, hasDone === false ? nothing : done)
   }
 }
 
@@ -142,11 +149,6 @@ async function resetKey(context: SignedInContext, { id }: Account, name: KeyKind
   return showAccount(context, await context.actions.accounts.find(id), {
     oneTimeSecrets: { kind: 'key', name, key: replacement.key },
   })
-}
-
-async function endOverlap({ actions }: SignedInContext, { id }: Account): Promise<PageResult> {
-  const hasEnded = await actions.keys.endOverlap(id)
-  return redirectTo(`/accounts/${id}`, hasEnded ? 'overlap-ended' : 'overlap-over')
 }
 
 async function deleteAccount(context: SignedInContext, account: Account): Promise<PageResult> {

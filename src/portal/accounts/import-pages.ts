@@ -23,8 +23,7 @@ export const importPages: CreatePages = () => [
   {
     path: '/accounts/import',
     bytesMax: importBytesMax,
-    get: async (context) =>
-      context.show((frame) => importPage(frame, { state: emptyForm, badLines: [], imported: undefined })),
+    get: async (context) => context.show((frame) => importPage(frame, { state: emptyForm })),
     post: importAccounts,
   },
 ]
@@ -49,7 +48,7 @@ async function importAccounts(context: SignedInContext): Promise<PageResult> {
     const imported = await actions.accounts.createAll(accounts.map(({ input }) => input))
     const isMailed = context.form('mailsLink') === 'true' && actions.setupLinks.canMail
     if (isMailed) await mailLinks(context, imported)
-    return context.show((frame) => importPage(frame, { state: emptyForm, badLines: [], imported, isMailed }))
+    return context.show((frame) => importPage(frame, { state: emptyForm, imported, isMailed }))
   } catch (error) {
     if (!(error instanceof GatehouseError) || error.code !== 'account-exists') throw error
     // One of the accounts was created concurrently.
@@ -101,6 +100,6 @@ function refuseImport(
     message,
   }
   const shown = badLines.map((bad) => ({ ...bad, message: lineMessage(context.texts, bad.message) }))
-  const view = { state, badLines: shown, imported: undefined, isRepeated }
+  const view = { state, badLines: shown, isRepeated }
   return context.show((frame) => importPage(frame, view), { status: 400, headers: {} })
 }

@@ -1,6 +1,6 @@
 import { noPlan, similarRole } from '#accounts/account-input.ts'
 import { noKey } from '#accounts/keys/default-keys.ts'
-import { tryCreateSetupLink } from '#accounts/profile.ts'
+import { type SetupLink, tryCreateSetupLink } from '#accounts/profile.ts'
 import { recordReason } from '#gateway/arrival/outcome.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
@@ -10,7 +10,6 @@ import type { Form } from '../forms/body.ts'
 import { formRefusal } from '../forms/refusal.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'
 import type { CreatePages } from '../portal-page.ts'
-import type { PortalRequest } from '../portal-request.ts'
 import type { PageResult } from '../portal-response.ts'
 import type { Texts } from '../texts/texts.ts'
 import { newAccountPage } from '../views/accounts/account-forms.ts'
@@ -27,7 +26,7 @@ export const newAccountPages: CreatePages = (options) => [
 ]
 
 async function createAccount(context: SignedInContext, { roles, oidc }: PortalOptions): Promise<PageResult> {
-  const { actions, form, request, texts } = context
+  const { actions, form, texts } = context
   const input = profileOf(form)
   assertKnownCase(input.role, roles, texts.accounts)
   const { account, secretKey, apiKey } = await actions.accounts.create({
@@ -35,13 +34,7 @@ async function createAccount(context: SignedInContext, { roles, oidc }: PortalOp
     isVerified: form('isVerified') === 'true',
     plan: planIn(input),
   })
-  if (form('mailsLink') === 'true' && actions.setupLinks.canMail) {
-    const link = await mailed(actions.setupLinks.mail(account.id), request)
-    return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
-  }
-  const recordWhy = (reason: string) => recordReason(request.arrival.outcome, reason)
-  const hasLink = oidc?.acceptsPasswords !== false
-  const link = hasLink ? await tryCreateSetupLink(actions.setupLinks, account.id, recordWhy) : undefined
+  const link = await linkFor(account, context, oidc?.acceptsPasswords !== false)
   return showNewAccount(context, account, { kind: 'created', secretKey, apiKey, link })
 }
 
@@ -52,13 +45,20 @@ function refuseAccount(context: SignedInContext, error: unknown): PageResult {
   return context.show((frame) => newAccountPage(frame, refusal.state), refusal)
 }
 
-/** The keys are shown in any case, as they could not be shown again. */
-async function mailed(mailing: Promise<void>, { arrival }: PortalRequest): Promise<'mailed' | undefined> {
+/** Failures are logged: the keys are shown in any case, as they could not be shown again. */
+async function linkFor(
+  { id }: Account,
+  { actions: { setupLinks }, form, request }: SignedInContext,
+  acceptsPasswords: boolean,
+): Promise<SetupLink | 'mailed' | undefined> {
+  const recordWhy = (reason: string) => recordReason(request.arrival.outcome, reason)
+  if (form('mailsLink') !== 'true' || !setupLinks.canMail)
+    return acceptsPasswords ? tryCreateSetupLink(setupLinks, id, recordWhy) : undefined
   try {
-    await mailing
+    await setupLinks.mail(id)
     return 'mailed'
   } catch (error) {
-    recordReason(arrival.outcome, `set-up link not created: ${errorMessage(error)}`)
+    recordWhy(`set-up link not created: ${errorMessage(error)}`)
     return undefined
   }
 }

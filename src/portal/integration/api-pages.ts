@@ -16,7 +16,7 @@ export const apiPages: CreatePages = ({ routes, publicOrigin, carriers, gatewayU
 
   /** Read from the gateway itself, once. @returns undefined if it cannot be read now */
   async function readGroups(): Promise<readonly ApiGroup[] | undefined> {
-    const request = { method: 'GET', path: documentPath, host: undefined, headers: {}, body: '' }
+    const request = { method: 'GET', path: documentPath }
     try {
       const { status, body } = await callGateway(gatewayUrl(), request, documentBytesMax)
       if (status === 200) groups = readApiDocument(body)

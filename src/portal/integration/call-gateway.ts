@@ -6,10 +6,10 @@ import { request as requestHttp } from '#platform/http.ts'
 interface GatewayRequest {
   readonly method: string
   readonly path: string
-  /** The Host header; undefined = the host of the gateway's URL. */
-  readonly host: string | undefined
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  /** The Host header; default: the host of the gateway's URL. */
+  readonly host?: string | undefined
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
 }
 
 export interface GatewayResponse {

@@ -6,7 +6,7 @@ import type { CreatePages, PortalPage } from '../portal-page.ts'
 import { acceptsHtml } from '../portal-request.ts'
 import { type PageResult, redirectTo } from '../portal-response.ts'
 import { type IntegrationView, integrationPage } from '../views/integration/integration-page.ts'
-import { isInUse, usageText } from '../views/integration/key-card.ts'
+import { isInUse, overlapOf, usageText } from '../views/integration/key-card.ts'
 import { createFurtherKeyPages, furtherKeysOf, type ShowIntegration } from './further-key-pages.ts'
 import { callableRoutes, createTryIt, exampleTarget } from './try-it.ts'
 
@@ -67,7 +67,7 @@ export const integrationPages: CreatePages = (options) => {
     },
     {
       path: '/integration/usage',
-      get: async (context) => ({ kind: 'data', data: await overlapOf(context, clock()) }),
+      get: async (context) => ({ kind: 'data', data: await currentOverlap(context, clock()) }),
     },
     {
       path: '/integration/try',
@@ -115,10 +115,9 @@ function createShowIntegration({
 }
 
 /** The current state of an overlap, polled by the script of the page. */
-async function overlapOf({ actions, viewer, locale, texts }: SignedInContext, now: number) {
-  const { previousSecretKey: previous, secretKey } = await actions.keys.status(viewer.account.id)
-  if (!previous) return { isOver: true, text: texts.keys.overlapOver }
-  const overlap = { ...previous, since: secretKey.createdAt }
+async function currentOverlap({ actions, viewer, locale, texts }: SignedInContext, now: number) {
+  const overlap = overlapOf(await actions.keys.status(viewer.account.id))
+  if (!overlap) return { isOver: true, text: texts.keys.overlapOver }
   return { isOver: false, isUsed: isInUse(overlap), text: usageText(overlap, { now, locale, texts }) }
 }
 

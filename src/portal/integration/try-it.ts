@@ -70,7 +70,6 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: porta
     return callGateway(gatewayUrl(), {
       method: 'POST',
       path,
-      host: undefined,
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     })

@@ -31,19 +31,18 @@ interface PostedReceiver extends Receiver {
   close(): void
 }
 
-/** The name of a receiver as people see it: its URL without the query, which may contain secrets. */
-function receiverName({ url }: Pick<ReceiverConfig, 'url'>): string {
+function describeReceiver({ url, types }: ReceiverConfig): Omit<Receiver, 'deliver'> {
   const { origin, pathname } = new URL(url)
-  return origin + pathname
-}
-
-/** Its ID in the store. */
-function receiverId({ url }: Pick<ReceiverConfig, 'url'>): string {
-  return hash('sha256', url, 'base64url').slice(0, 22)
+  return {
+    id: hash('sha256', url, 'base64url').slice(0, 22),
+    // Without the query, which may contain secrets.
+    name: origin + pathname,
+    wants: createTypeFilter(types),
+  }
 }
 
 function createReceiver(config: ReceiverConfig, source: string, clock: Clock): PostedReceiver {
-  const { url, secret, types, allowLocal } = config
+  const { url, secret, allowLocal } = config
   const key = signingKeyOf(secret)
   const { post, close } = openPoster({
     url: new URL(url),
@@ -51,9 +50,7 @@ function createReceiver(config: ReceiverConfig, source: string, clock: Clock): P
     allowsLocal: allowLocal,
   })
   return {
-    id: receiverId(config),
-    name: receiverName(config),
-    wants: createTypeFilter(types),
+    ...describeReceiver(config),
     deliver: (message) => {
       const body = cloudEventText(message, source)
       const headers = signatureHeaders(key, { id: message.id, body, now: clock() })
@@ -69,9 +66,7 @@ export function configuredReceivers(
   clock: Clock,
 ): readonly Receiver[] {
   return events.map((one) => ({
-    id: receiverId(one),
-    name: receiverName(one),
-    wants: createTypeFilter(one.types),
+    ...describeReceiver(one),
     deliver: async (message) => {
       const { deliver, close } = createReceiver(one, publicOrigin, clock)
       await deliver(message).finally(close)

@@ -17,7 +17,7 @@ import { createWorkFaultLogger } from '#ops/store-monitor.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { KeySource } from '#platform/secrets/sealing.ts'
 import { createSealingKeys, type SealingKeys } from '#platform/secrets/sealing-key.ts'
-import { type Clock, monotonicClock } from '#platform/time.ts'
+import { type Clock, monotonicClock as monotonic } from '#platform/time.ts'
 import { openStore } from '#store/open.ts'
 import type { InstanceCounts } from '#store/rates.ts'
 import type { Store } from '#store/store.ts'
@@ -112,7 +112,8 @@ export async function openStoreParts(
   const mayCreate = config.store.driver === 'sqlite'
   const { keys: sealingKeys, reread } = createSealingKeys(config.keys.sealingKey, { mayCreate })
   const opened = new AsyncDisposableStack()
-  const open = <Part extends Closable>(part: Part): Part => opened.adopt(part, closePart)
+  const open = <Part extends { close(): void | Promise<void> }>(part: Part): Part =>
+    opened.adopt(part, (one) => one.close())
   const store = open(await openStore(config.store, 'request', counts))
   // A copy that a person with write access to the store cannot change.
   store.onAudit((entry) => log.info({ event: 'audit', ...auditData(entry) }, 'audit log entry'))
@@ -121,17 +122,18 @@ export async function openStoreParts(
       return isStoreUp()
     },
   }
-  const limiter = open(openRateLimiter({ store, storeConnection, monotonic: monotonicClock, counts }))
+  const limiter = open(openRateLimiter({ store, storeConnection, monotonic, counts }))
   const isAlone = config.store.driver === 'sqlite' && counts === undefined
   const proofReplays = createProofReplays({ take: isAlone ? undefined : limiter.take })
-  const quotaOptions = { store, storeConnection, clock, monotonic: monotonicClock }
   const onAsked = createQuotaEvents({
     store,
     clock,
     isWanted: () => isEventWanted(currentConfig().events, 'quota-reached'),
     onStoreFailure: createWorkFaultLogger(log, 'cannot record that a quota was reached'),
   })
-  const quotas = open(openQuotas({ ...quotaOptions, processes: limiter.processes, onAsked }))
+  const quotas = open(
+    openQuotas({ store, storeConnection, clock, monotonic, processes: limiter.processes, onAsked }),
+  )
   const keyUses = open(openKeyUses({ store, clock }))
   const usageRecorder = open(
     openUsageRecorder({
@@ -176,12 +178,4 @@ export async function openStoreParts(
     storeConnection,
     close: () => opened.disposeAsync(),
   }
-}
-
-interface Closable {
-  close(): void | Promise<void>
-}
-
-function closePart(part: Closable): void | Promise<void> {
-  return part.close()
 }

@@ -22,7 +22,7 @@ import { createProxy } from '#gateway/server/proxy.ts'
 import type { RedirectTraffic, Traffic } from '#gateway/server/server.ts'
 import { createTraceRecorder } from '#gateway/server/trace-recorder.ts'
 import { createUsageMeter } from '#gateway/server/usage-meter.ts'
-import type { Upstream } from '#http/upstream/upstream.ts'
+import type { Upstreams } from '#http/upstream/upstream.ts'
 import { createCarriers } from '#identity/access.ts'
 import { createQuotaCharge } from '#identity/limits/plans.ts'
 import type { Exporter } from '#ops/tracing/exporter.ts'
@@ -42,14 +42,10 @@ import {
 } from './gate-parts.ts'
 import { type ApiPartsOptions, createApiOptions } from './own-endpoints.ts'
 
-/** The upstreams of a config, open. */
-export interface OpenUpstreams {
-  readonly byName: ReadonlyMap<string, Upstream>
-}
-
-export interface TrafficOptions extends Omit<ApiPartsOptions, 'checks' | 'isReturnPath'> {
-  readonly upstreams: OpenUpstreams
-  readonly followTunnel: OpenCallers['followTunnel']
+export interface TrafficOptions
+  extends Omit<ApiPartsOptions, 'checks' | 'isReturnPath'>,
+    Pick<OpenCallers, 'followTunnel'> {
+  readonly upstreams: Upstreams
   readonly grpcCalls: GrpcCalls
   readonly heldBodies: HeldBodies
   /** A peer that is not a trusted proxy asks for decisions. */
@@ -70,60 +66,41 @@ export interface WorkerTraffic extends Traffic {
 
 export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraffic> {
   const { config, upstreams, metrics, log, exporter } = options
-  const { publicOrigin } = config
+  const { publicOrigin, accessCookie, identityHeaders, plans } = config
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const carriers = createCarriers(config.keys.accept)
-  const table = createRouteTable(compileRoutes(config.routes, upstreams.byName, carriers, publicOrigin))
+  const table = createRouteTable(compileRoutes(config.routes, upstreams, carriers, publicOrigin))
   const ownPaths = createOwnPaths(config.portal, config.routes, config)
-  const cors = createCors({ ...config.cors, table, ownPaths })
-  const assertion = createAssertionHeader(options)
-  const usageMeter = createUsageMeter(
-    options.usageRecorder,
-    createQuotaCharge({ plans: config.plans, quotas: options.quotas }),
-  )
   const { readAccessCookie, redirectToSignIn } = createBrowserParts(config)
-  const isReturnPath = redirectToSignIn && createReturnPathCheck(table, ownPaths)
   const checks = createGateChecks(options)
-  const gate = { ...createGateParts(options, checks), readAccessCookie }
-  const checkSecondTargets = createSecondTargetCheck({ ...gate, table, ownPaths, publicOrigin })
+  const assertion = createAssertionHeader(options)
   const writer = createWriterFrom(config, carriers, assertion)
-  const trusted = createAddressSet(config.trustedProxies)
-  const ownCookies = createOwnCookiesFrom(config)
-  const proxy = createProxy({
+  const gate = { ...createGateParts(options, checks), readAccessCookie, table, ownPaths, publicOrigin }
+  /** What the proxy, the fast lane and the decisions for other proxies have in common. */
+  const shared = {
     ...gate,
-    table,
-    checkSecondTargets,
-    ownCookies,
-    stickyCookies: createStickyCookies(stickyUpstreams(config), config.cookie),
+    carriers,
+    trusted: createAddressSet(config.trustedProxies),
+    cors: createCors({ ...config.cors, table, ownPaths }),
+    checkSecondTargets: createSecondTargetCheck(gate),
+    ownCookies: createOwnCookiesFrom(config),
     redirectToSignIn,
-    renewAccessCookie: config.accessCookie.enabled
-      ? createCookieRenewal({ ...options.callerAuth, cookie: config.accessCookie, publicOrigin })
+    usageMeter: createUsageMeter(options.usageRecorder, createQuotaCharge({ plans, quotas: options.quotas })),
+    tracer,
+  }
+  const proxy = createProxy({
+    ...options,
+    ...shared,
+    stickyCookies: createStickyCookies(stickyUpstreams(config), config.cookie),
+    renewAccessCookie: accessCookie.enabled
+      ? createCookieRenewal({ ...options.callerAuth, cookie: accessCookie, publicOrigin })
       : undefined,
-    followTunnel: options.followTunnel,
-    followStream: options.followStream,
-    grpcCalls: options.grpcCalls,
-    heldBodies: options.heldBodies,
     onIgnoredUpgrade: createIgnoredUpgradeLog(log, monotonicClock),
-    usageMeter,
     portalScopes: ownPaths.portalScopes,
     portalPath: portalLinkOf(config),
-    tracer,
     writer,
   })
-  const fastLane =
-    cors || assertion || tracer
-      ? undefined
-      : createFastLane({
-          names: writer.names,
-          carriers,
-          trusted,
-          ownPaths,
-          table,
-          authenticator: gate.authenticator,
-          ownCookies,
-          writeIdentity: createIdentityWriter(config.identityHeaders),
-          forwarding: proxy.forwarding,
-        })
+  const { trusted, cors } = shared
   const reader = { trusted, fieldReader: createFieldReader(carriers, writer.names) }
   const observerOptions = {
     metrics,
@@ -132,6 +109,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     routeCount: table.routes.length,
     recordTrace: tracer && exporter && createTraceRecorder({ tracer, exporter, routes: table.routes }),
   }
+  const isReturnPath = redirectToSignIn && createReturnPathCheck(table, ownPaths)
   return {
     ...reader,
     observer: createObserver(observerOptions),
@@ -144,7 +122,15 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
       securityTxt: config.securityTxt,
     }),
     proxy,
-    fastLane,
+    fastLane:
+      cors || assertion || tracer
+        ? undefined
+        : createFastLane({
+            ...shared,
+            names: writer.names,
+            writeIdentity: createIdentityWriter(identityHeaders),
+            forwarding: proxy.forwarding,
+          }),
     names: writer.names,
     cors,
     redirect: config.listen.redirect && {
@@ -153,24 +139,14 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
       observer: createObserver({ ...observerOptions, listener: 'redirect' }),
     },
     decide: config.decide && {
-      trusted: reader.trusted,
+      trusted,
       observer: createObserver({ ...observerOptions, listener: 'decide' }),
       read: createDecideArrivalReader({
         ...reader,
         identityNames: ownHeaderNames(config),
         onUntrusted: options.onUntrustedProxy,
       }),
-      decide: createDecide({
-        ...gate,
-        table,
-        checkSecondTargets,
-        ownPaths,
-        cors,
-        redirectToSignIn,
-        usageMeter,
-        tracer,
-        writer: createDecisionWriter({ identityHeaders: config.identityHeaders, assertion }),
-      }),
+      decide: createDecide({ ...shared, writeDecision: createDecisionWriter(identityHeaders, assertion) }),
     },
   }
 }

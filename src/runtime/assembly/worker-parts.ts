@@ -1,24 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '#config/config.ts'
-import type { AddressChange, HealthChange } from '#http/upstream/target-set.ts'
-import { openUpstream } from '#http/upstream/upstream.ts'
-import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
-import type { TargetState } from '#ops/metrics/traffic-instruments.ts'
+import { closeUpstreams, openUpstreams, type Upstreams } from '#http/upstream/upstream.ts'
+import type { TargetState } from '#ops/metrics/instruments.ts'
 import { type Exporter, openExporter } from '#ops/tracing/exporter.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import type { Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
-import { deriveKeys, type Keys } from '#platform/secrets/sealing.ts'
+import { deriveKeys } from '#platform/secrets/sealing.ts'
 import type { Change } from '#store/changes.ts'
 import { type CallerAuth, openCallerAuth } from './caller-auth.ts'
 import { callerAuthConfigOf } from './store-parts.ts'
-import { buildTraffic, type OpenUpstreams, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
+import { buildTraffic, type TrafficOptions, type WorkerTraffic } from './traffic.ts'
 
 /** The parts that are built from one config. */
 export interface WorkerParts {
   readonly config: Config
   readonly callerAuth: CallerAuth
-  readonly upstreams: OpenUpstreams
+  readonly upstreams: Upstreams
   readonly traffic: WorkerTraffic
   readonly exporter: Exporter | undefined
   /** Closes what `other` does not use; undefined = everything. */
@@ -55,24 +52,22 @@ export function createWorkerPartsBuilder(options: WorkerPartsOptions): BuildWork
     const isReused =
       before && isDeepStrictEqual(callerAuthConfigOf(config), callerAuthConfigOf(before.config))
     const callerAuth = isReused ? before.callerAuth : await openOwnCallerAuth(config)
-    const upstreams = reconcileUpstreams(config.upstreams, before?.upstreams ?? noUpstreams, {
-      log: shared.log,
-      targetKeys,
-    })
-
+    const upstreams = openUpstreams(config.upstreams, before?.upstreams, { log: shared.log, targetKeys })
     const hasSameTracing = before && isDeepStrictEqual(config.tracing, before.config.tracing)
     const exporter = hasSameTracing ? before.exporter : openTraceExporter(config, shared)
 
     function closeUnshared(other: WorkerParts | undefined): void {
       if (other?.callerAuth !== callerAuth) callerAuth.close()
-      closeUpstreams(upstreams, other?.upstreams ?? noUpstreams)
+      closeUpstreams(upstreams, other?.upstreams)
       if (other?.exporter !== exporter) void exporter?.close()
     }
 
     try {
-      if (before) assertStoreConnected(callerAuth, !isReused)
-      // Until then the previous config serves the issuers whose keys it has.
-      if (before && !isReused) await callerAuth.issuers.settled()
+      if (before && !isReused) {
+        assertStoreConnected(callerAuth)
+        // Until then the previous config serves the issuers whose keys it has.
+        await callerAuth.issuers.settled()
+      }
       const traffic = await buildTraffic({ ...shared, config, callerAuth, upstreams, exporter })
       return { config, callerAuth, upstreams, traffic, exporter, closeUnshared }
     } catch (error) {
@@ -98,53 +93,16 @@ function openTraceExporter(
 }
 
 /** New caches have neither accounts nor keys: while the store is unreachable, every caller would be rejected. */
-function assertStoreConnected({ storeConnection, keyring }: CallerAuth, isNew: boolean): void {
-  if (!isNew || (storeConnection.isUp && keyring.isLoaded())) return
+function assertStoreConnected({ storeConnection, keyring }: CallerAuth): void {
+  if (storeConnection.isUp && keyring.isLoaded()) return
   throw new OperatorError('the store is unreachable, and changed tokens or cache settings require it', {
     hint: 'Reload again once /readyz reports ok.',
   })
 }
 
-const noUpstreams: OpenUpstreams = { byName: new Map() }
-
-/** Opens the upstreams of a config; unchanged ones are reused with their connections. */
-function reconcileUpstreams(
-  configs: readonly UpstreamConfig[],
-  previous: OpenUpstreams,
-  { log, targetKeys }: { readonly log: Log; targetKeys(): Keys },
-): OpenUpstreams {
-  const logged = { onHealthChange: createHealthLog(log), onAddressChange: createAddressLog(log) }
-  const byName = new Map(
-    configs.map((config) => {
-      const known = previous.byName.get(config.name)
-      const isSame = isDeepStrictEqual(known?.config, config)
-      return [
-        config.name,
-        known && isSame ? known : openUpstream(config, { ...logged, previous: known, targetKeys }),
-      ]
-    }),
-  )
-  return { byName }
-}
-
-/** Outside `reconcileUpstreams`: a closure there would keep the previous upstreams alive as long as a target. */
-function createHealthLog(log: Log): (change: HealthChange) => void {
-  return ({ isHealthy, ...change }) => {
-    if (isHealthy) log.info(change, 'target healthy again')
-    else log.warn(change, 'target ejected')
-  }
-}
-
-function createAddressLog(log: Log): (change: AddressChange) => void {
-  return ({ failure, ...change }) => {
-    if (failure === undefined) log.info(change, 'target resolved to other addresses')
-    else log.warn({ ...change, reason: failure }, 'target not resolved: its last addresses stay in use')
-  }
-}
-
 /** The current health of every configured target. One that is resolved gets requests if any of its addresses does. */
-export function targetStates({ byName }: OpenUpstreams): readonly TargetState[] {
-  return [...byName.values()].flatMap(({ name, targets }) =>
+export function targetStates(upstreams: Upstreams): readonly TargetState[] {
+  return [...upstreams.values()].flatMap(({ name, targets }) =>
     [...Map.groupBy(targets, ({ configured }) => configured)].map(([target, each]) => {
       const healthy = each.filter(({ health }) => !health?.isEjected).length
       const isResolved = each.some(({ address }) => address !== undefined)
@@ -156,11 +114,4 @@ export function targetStates({ byName }: OpenUpstreams): readonly TargetState[] 
       }
     }),
   )
-}
-
-/** Closes the upstreams that are not in `reused`. Requests in flight are still completed. */
-function closeUpstreams({ byName }: OpenUpstreams, reused: OpenUpstreams): void {
-  for (const [name, upstream] of byName) {
-    if (reused.byName.get(name) !== upstream) upstream.close()
-  }
 }

@@ -87,9 +87,8 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   let ownUrl = ''
   const build = createWorkerPartsBuilder({
     ...parts,
+    ...openCallers,
     gatewayUrl: () => ownUrl,
-    followTunnel: openCallers.followTunnel,
-    followStream: openCallers.followStream,
     grpcCalls,
     heldBodies: createHeldBodies(),
     onUntrustedProxy: createUntrustedProxyLogger(log),

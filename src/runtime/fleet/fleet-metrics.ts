@@ -6,9 +6,9 @@ import {
   type MetricsSnapshot,
   mergeMetrics,
   type PackedSnapshot,
+  toOpenMetrics,
   unpackSnapshot,
 } from '#ops/metrics/metrics.ts'
-import { toOpenMetrics } from '#ops/metrics/open-metrics.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /** The metrics of all workers, merged. */

@@ -33,7 +33,7 @@ interface WorkerSlotOptions {
 
 export function createWorkerSlot(options: WorkerSlotOptions): WorkerSlot {
   const { number, startOptions, handlers, log, startTimeoutMs, onDeath, onPingReply, onHung } = options
-  const backoff = createBackoff()
+  const nextDelayMs = createBackoff()
   let worker: WorkerProcess | undefined
   let starting: Promise<void> | undefined
   let abortStart: () => void = () => {}
@@ -74,7 +74,7 @@ export function createWorkerSlot(options: WorkerSlotOptions): WorkerSlot {
     worker = undefined
     if (isStopped) return
     onDeath(dead)
-    const delayMs = backoff.nextDelayMs(performance.now() - dead.readyAt)
+    const delayMs = nextDelayMs(performance.now() - dead.readyAt)
     log.error(
       { worker: number, pid: dead.pid, exitCode, signal, delayMs },
       'worker exited unexpectedly: replacing it',
@@ -91,7 +91,7 @@ export function createWorkerSlot(options: WorkerSlotOptions): WorkerSlot {
       await start()
     } catch (err) {
       if (isStopped) return
-      const delayMs = backoff.nextDelayMs(0)
+      const delayMs = nextDelayMs(0)
       log.error({ err, worker: number, delayMs }, 'replacement worker failed to start: retrying')
       replaceAfter(delayMs)
     }
@@ -120,27 +120,23 @@ function rejectOnAbort<Value>(work: Promise<Value>, signal: AbortSignal): Promis
   return Promise.race([work, aborted])
 }
 
-/** How long to wait before a worker is replaced. */
-interface Backoff {
-  /** @param uptimeMs how long the dead worker had served requests; 0 = it never did */
-  nextDelayMs(uptimeMs: number): number
-}
-
 const stableUptimeMs = 10_000
 const firstDelayMs = 100
 const longestDelayMs = 10_000
 
-/** Replaces a worker immediately if it had run for a while; if it keeps dying, after an increasing delay. */
-export function createBackoff(): Backoff {
+/**
+ * How long to wait before a worker is replaced: not at all if it had run for a while; if it keeps dying, longer each
+ * time.
+ * @returns a function of how long the dead worker had served requests; 0 = it never did
+ */
+export function createBackoff() {
   let earlyExits = 0
 
-  return {
-    nextDelayMs: (uptimeMs) => {
-      if (uptimeMs >= stableUptimeMs) earlyExits = 0
-      const delayMs = earlyExits === 0 ? 0 : firstDelayMs * 2 ** (earlyExits - 1)
-      earlyExits++
-      return Math.min(delayMs, longestDelayMs)
-    },
+  return function nextDelayMs(uptimeMs: number): number {
+    if (uptimeMs >= stableUptimeMs) earlyExits = 0
+    const delayMs = earlyExits === 0 ? 0 : firstDelayMs * 2 ** (earlyExits - 1)
+    earlyExits++
+    return Math.min(delayMs, longestDelayMs)
   }
 }
 

@@ -2,7 +2,6 @@ import { accountsByReplacing, type Replace, type Replacement } from '../account-
 import { search, type TermIndex, termsOf } from '../account-search.ts'
 import {
   type Account,
-  type AccountCreation,
   type AccountReader,
   type AccountStore,
   adminRole,
@@ -53,10 +52,7 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
     return account && lists.withActivity(account)
   }
 
-  async function create(
-    accounts: readonly Account[],
-    audit?: readonly AuditEntry[],
-  ): Promise<AccountCreation> {
+  const createAccounts: AccountStore['createAccounts'] = async (accounts, audit) => {
     await confirmAbsence()
     const taken = await runAudited(
       createScript,
@@ -153,10 +149,7 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
   }
 
   /** Removes an account, and then its sessions, which are invalid without it; leftovers of a crash expire. */
-  async function deleteAccount(
-    id: string,
-    audit?: AuditEntry,
-  ): Promise<'deleted' | 'unknown' | 'last-admin'> {
+  const deleteAccount: AccountStore['deleteAccount'] = async (id, audit) => {
     // If it is gone already, the script still runs and waits for the replicas, which may lag.
     const account = await find(id)
     const otherAdmin = account && isActiveAdmin(account) ? await findOtherAdmin(id, audit) : id
@@ -189,8 +182,9 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
   }
 
   return {
-    createAccounts: create,
-    importAccounts: (batches) => importAccounts(batches, { create, find, remove: deleteAccount }),
+    createAccounts,
+    importAccounts: (batches) =>
+      importAccounts(batches, { createAccounts, findAccount: find, deleteAccount }),
     findAccount: find,
     findAccountByEmail: async (email) => {
       const id = await ask((client) => client.hget(keys.emails, emailKey(email)))

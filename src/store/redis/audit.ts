@@ -16,7 +16,7 @@ import {
 } from '../audit-entry.ts'
 import type { RecordOf } from '../backup/records.ts'
 import type { Connection } from './open-connection.ts'
-import { loadScript } from './scripts.ts'
+import { loadScript, type ScriptCall } from './scripts.ts'
 
 /** Excludes 0-0, which nothing precedes and Redis rejects as the end of an interval. */
 const positionPattern = /^(?!0+-0+$)\d{1,15}-\d{1,15}$/
@@ -26,10 +26,21 @@ const scannedMax = 1_000
 
 const readScript = loadScript('read-audit')
 const appendScript = loadScript('append-audit', { isAudited: true })
+const onceScript = loadScript('append-audit-once', { isAudited: true })
+const replaceScript = loadScript('replace-receiver')
 
-/** The audit log as two streams, whose entries cannot be changed. */
-export function createAuditStore(connection: Connection): AuditStore {
+/**
+ * The audit log as two streams, whose entries cannot be changed. The IDs of what is told once are keys that expire;
+ * receivers of events are fields of one hash.
+ */
+export function createAuditStore(connection: Connection): AuditStore & EventStore {
   const { keys, ask, run, runAudited, confirmAbsence, onAudit } = connection
+
+  /** @returns from where to scan on ('' = that was all), and the entries found */
+  async function scan(...args: ScriptCall[1]): Promise<[string, [string, string[]][]]> {
+    // The cast is sound: the script returns nothing else.
+    return (await run(readScript, [keys.audit, keys.ownAudit], args)) as [string, [string, string[]][]]
+  }
 
   return {
     appendAudit: async (entry) => {
@@ -41,13 +52,7 @@ export function createAuditStore(connection: Connection): AuditStore {
       // The IDs of entries begin with the time of Redis.
       const start = before === undefined ? String(skippedFrom(filter) ?? '+') : `(${before}`
       const { exact, lower } = needlesOf(filter)
-      const answer = await run(
-        readScript,
-        [keys.audit, keys.ownAudit],
-        ['newest', start, scannedMax, limit, exact, lower],
-      )
-      // The cast is sound: the script returns nothing else.
-      const [next, found] = answer as [string, [string, string[]][]]
+      const [next, found] = await scan('newest', start, scannedMax, limit, exact, lower)
       if (next === '' && found.length === 0) await confirmAbsence()
       const logged = found.map(toLogged)
       const entries = logged.filter((entry) => matchesFilter(entry, filter))
@@ -69,20 +74,6 @@ export function createAuditStore(connection: Connection): AuditStore {
       if (entries.length === 0) await confirmAbsence()
       return entries.map(([position, [, text = '', , link = '']]) => ({ position, text, link }))
     },
-  }
-}
-
-/** A stream entry: its ID, and its only field. */
-function toLogged([position, fields]: [string, string[]]): LoggedAuditEntry {
-  return { ...parseAuditEntry(fields[1] ?? '{}'), position }
-}
-
-const replaceScript = loadScript('replace-receiver')
-const onceScript = loadScript('append-audit-once', { isAudited: true })
-
-/** Receivers are fields of one hash; the IDs of what is told once are keys that expire. */
-export function createEventStore({ keys, ask, run, runAudited, confirmAbsence }: Connection): EventStore {
-  return {
     readReceivers: async () => {
       const fields = await ask((client) => client.hgetall(keys.eventReceivers))
       if (Object.keys(fields).length === 0) await confirmAbsence()
@@ -94,12 +85,7 @@ export function createEventStore({ keys, ask, run, runAudited, confirmAbsence }:
     },
     readAuditAfter: async ({ after, limit }) => {
       const start = after === '' ? '-' : `(${after}`
-      // The cast is sound: the script returns nothing else.
-      const [, found] = (await run(
-        readScript,
-        [keys.audit, keys.ownAudit],
-        ['oldest', start, limit, limit, '', ''],
-      )) as [string, [string, string[]][]]
+      const [, found] = await scan('oldest', start, limit, limit, '', '')
       if (found.length === 0) await confirmAbsence()
       return found.map(([position, [, text = '']]) => ({ position, text }))
     },
@@ -108,6 +94,11 @@ export function createEventStore({ keys, ask, run, runAudited, confirmAbsence }:
       return (await runAudited(onceScript, [keys.auditOnce(id)], [keptUntil], entry)) === 1
     },
   }
+}
+
+/** A stream entry: its ID, and its only field. */
+function toLogged([position, fields]: [string, string[]]): LoggedAuditEntry {
+  return { ...parseAuditEntry(fields[1] ?? '{}'), position }
 }
 
 type AuditReader = Pick<AuditStore, 'readAuditChain' | 'readAuditChains'>

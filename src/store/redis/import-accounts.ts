@@ -1,14 +1,16 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
-import { type Account, type AccountBatch, type AccountCreation, isActiveAdmin } from '../accounts.ts'
+import {
+  type Account,
+  type AccountBatch,
+  type AccountCreation,
+  type AccountStore,
+  isActiveAdmin,
+} from '../accounts.ts'
 import type { Actor, AuditEntry } from '../audit-entry.ts'
 
 /** The verbs that an import uses, for one batch and for one account. */
-interface ImportVerbs {
-  create(accounts: readonly Account[], audit: readonly AuditEntry[]): Promise<AccountCreation>
-  find(id: string): Promise<Account | undefined>
-  remove(id: string, audit?: AuditEntry): Promise<'deleted' | 'unknown' | 'last-admin'>
-}
+type ImportVerbs = Pick<AccountStore, 'createAccounts' | 'findAccount' | 'deleteAccount'>
 
 /** How many accounts are deleted at the same time. */
 const undoBatchSize = 100
@@ -32,7 +34,7 @@ export async function importAccounts(
       const ids = accounts.map(({ id }) => id).join(' ')
       // Before the creation, whose outcome may be unknown after an error.
       begun.push(ids)
-      const creation = await verbs.create(accounts, audit)
+      const creation = await verbs.createAccounts(accounts, audit)
       if (creation.kind === 'created') continue
       begun.pop()
       await undo(begun, actor, verbs)
@@ -79,14 +81,10 @@ async function undo(begun: readonly string[], actor: Actor | undefined, verbs: I
 }
 
 /** @returns false where it has to stay */
-async function removeOne(
-  id: string,
-  actor: Actor | undefined,
-  { find, remove }: ImportVerbs,
-): Promise<boolean> {
-  const account = await find(id)
+async function removeOne(id: string, actor: Actor | undefined, verbs: ImportVerbs): Promise<boolean> {
+  const account = await verbs.findAccount(id)
   if (!account) return true
   const target = { id, email: account.email }
   const entry = actor && ({ at: Date.now(), actor, action: 'account-deleted', target, details: {} } as const)
-  return (await remove(id, entry)) !== 'last-admin'
+  return (await verbs.deleteAccount(id, entry)) !== 'last-admin'
 }

@@ -49,17 +49,13 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
   }
 
   /** Runs a script that only reads what exists in every format. */
-  function runInAnyFormat(
-    script: Script,
-    scriptKeys: readonly string[],
-    args: readonly (string | number)[],
-  ): Promise<unknown> {
-    return commandClient.ask((client) => script.run(client, { keys: scriptKeys, args }))
+  function runInAnyFormat(script: Script, ...call: ScriptCall): Promise<unknown> {
+    return commandClient.ask((client) => script.run(client, call))
   }
 
   /** Runs a script whose writes, if any, may be lost with the master. */
-  function run(script: Script, scriptKeys: readonly string[], args: readonly (string | number)[]) {
-    return ask((client) => script.run(client, { keys: scriptKeys, args }))
+  function run(script: Script, ...call: ScriptCall): Promise<unknown> {
+    return ask((client) => script.run(client, call))
   }
 
   /** A page of a sorted set by time, newest first. @param after may have been removed; undefined = from the start */
@@ -79,20 +75,15 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
   }
 
   /** Runs a script whose writes must not be lost: resolves once enough replicas have them. */
-  function runDurably(script: Script, scriptKeys: readonly string[], args: readonly (string | number)[]) {
-    return report(write(script, scriptKeys, args))
+  function runDurably(script: Script, ...call: ScriptCall): Promise<unknown> {
+    return report(write(script, script.isLogged ? logged(call) : call))
   }
 
-  async function write(
-    script: Script,
-    scriptKeys: readonly string[],
-    args: readonly (string | number)[],
-  ): Promise<unknown> {
+  async function write(script: Script, call: ScriptCall): Promise<unknown> {
     // Fail fast while disconnected.
     commandClient.assertConnected()
     format.assertSupported()
-    const call = script.isLogged ? logged(scriptKeys, args) : { keys: scriptKeys, args }
-    const running = writer ? writer.run(script, call) : run(script, call.keys, call.args)
+    const running = writer ? writer.run(script, call) : run(script, ...call)
     return running.catch((error: unknown) => {
       if (isScriptFault(error)) throw error
       throw new GatehouseError('store-unavailable', { cause: toWriteFailure(failureOf(error)) })
@@ -100,18 +91,18 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
   }
 
   /** Adds the keys and arguments of the change log (log-change.lua). */
-  function logged(scriptKeys: readonly string[], args: readonly (string | number)[]): ScriptCall {
-    return {
-      keys: [keys.log, keys.head, keys.storeId, ...scriptKeys],
-      args: [keys.channel, changesMax, randomUUID(), ...args],
-    }
+  function logged([scriptKeys, args]: ScriptCall): ScriptCall {
+    return [
+      [keys.log, keys.head, keys.storeId, ...scriptKeys],
+      [keys.channel, changesMax, randomUUID(), ...args],
+    ]
   }
 
   /** Runs a script that changes something; if it does, the entries are added to the audit log (audited.lua). */
   async function runAudited(
     script: Script,
-    scriptKeys: readonly string[],
-    args: readonly (string | number)[],
+    scriptKeys: ScriptCall[0],
+    args: ScriptCall[1],
     audit: AuditEntry | readonly AuditEntry[] = [],
   ): Promise<unknown> {
     const entries = 'action' in audit ? [audit] : audit

@@ -6,10 +6,7 @@ import { readProgramFile } from '#platform/package.ts'
 /** What both kinds of client have in common. */
 export type Client = Redis | Cluster
 
-export interface ScriptCall {
-  readonly keys: readonly string[]
-  readonly args: readonly (string | number)[]
-}
+export type ScriptCall = readonly [keys: readonly string[], args: readonly (string | number)[]]
 
 /** A Lua script that Redis runs as one step. */
 export interface Script {
@@ -58,7 +55,7 @@ export function isScriptFault(error: unknown): boolean {
 }
 
 /** One list: spread as arguments, those of an import would not fit on the stack. */
-export function commandArgsOf({ keys, args }: ScriptCall): (string | number)[] {
+export function commandArgsOf([keys, args]: ScriptCall): (string | number)[] {
   return [keys.length, ...keys, ...args]
 }
 

@@ -1,16 +1,10 @@
 import { sessionsByReplacing } from '../account-changes/by-replacing.ts'
 import type { Account } from '../accounts.ts'
-import type { AuditEntry } from '../audit-entry.ts'
 import {
   decideRotation,
-  type NewSession,
-  type RefreshTokenUse,
-  type Rotation,
-  type RotationAcknowledgement,
   type RotationAdvance,
   retentionAfterEndMs,
   type Session,
-  type SessionEnd,
   type SessionPosition,
   type SessionStore,
   type SessionsPage,
@@ -55,10 +49,7 @@ export function createSessionStore(
   }
 
   /** If there are too many sessions, the oldest end, as many at a time as one step may take. */
-  async function startSession(
-    session: NewSession,
-    { revision, sessionEpoch }: Parameters<SessionStore['startSession']>[1],
-  ) {
+  const startSession: SessionStore['startSession'] = async (session, { revision, sessionEpoch }) => {
     const { id, accountId, createdAt, expiresAt, idleMs, openMax } = session
     const owner = { id: accountId, sessionEpoch }
     const livesUntil = Math.min(expiresAt, createdAt + idleMs)
@@ -99,13 +90,13 @@ export function createSessionStore(
   }
 
   /** Decides about a use and carries it out; retried if session or account changed in between. */
-  async function rotate(use: RefreshTokenUse): Promise<Rotation> {
+  const rotateSession: SessionStore['rotateSession'] = async (use) => {
     for (;;) {
       const { session: found, account } = await findBoth(use.sessionId)
       const decision = decideRotation(use, found, account)
       switch (decision.kind) {
         case 'refuse':
-          if (decision.reason === 'reused') await end(use.sessionId, 'reused')
+          if (decision.reason === 'reused') await endSession(use.sessionId, 'reused')
           return { kind: 'over', reason: decision.reason }
         case 'repeat': {
           const { session, account } = decision
@@ -156,7 +147,7 @@ export function createSessionStore(
   }
 
   /** Waits for the replicas: what is lost with the master would make a replaced token valid again. */
-  async function acknowledge(acknowledgements: readonly RotationAcknowledgement[]): Promise<void> {
+  const acknowledgeRotations: SessionStore['acknowledgeRotations'] = async (acknowledgements) => {
     const absent = await runDurably(
       acknowledgeScript,
       acknowledgements.map(({ sessionId }) => keys.session(sessionId)),
@@ -166,7 +157,7 @@ export function createSessionStore(
     if (absent !== 0) await confirmAbsence()
   }
 
-  async function end(id: string, reason: SessionEnd, audit?: AuditEntry): Promise<boolean> {
+  const endSession: SessionStore['endSession'] = async (id, reason, audit) => {
     const session = await find(id)
     if (!session) return false
     const { accountId, sessionEpoch } = session
@@ -189,12 +180,12 @@ export function createSessionStore(
 
   return {
     startSession,
-    rotateSession: rotate,
-    acknowledgeRotations: acknowledge,
+    rotateSession,
+    acknowledgeRotations,
     findSession: find,
     listSessions: (accountId, page) => list(accountId, page, readSessions),
     listSessionPositions: (accountId, page) => list(accountId, page, async (positions) => positions),
-    endSession: end,
+    endSession,
     ...sessionsByReplacing(replace),
   }
 }

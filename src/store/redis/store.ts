@@ -1,7 +1,7 @@
 import type { Store } from '../store.ts'
 import type { StoreDiagnostics } from '../store-health.ts'
 import { createAccountStore } from './accounts.ts'
-import { createAuditStore, createEventStore } from './audit.ts'
+import { createAuditStore } from './audit.ts'
 import { createBackUp } from './backup/read.ts'
 import { createRestore } from './backup/restore.ts'
 import { openChanges } from './changes.ts'
@@ -39,7 +39,6 @@ export function openRedisStore(options: RedisOptions, { listens }: { readonly li
     ...createQuotaStore(connection),
     ...changes,
     ...createAuditStore(connection),
-    ...createEventStore(connection),
     ...createPortalStore(connection, access),
     ...createUsageStore(connection),
     ...createSubjectStore(connection),

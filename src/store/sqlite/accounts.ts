@@ -5,6 +5,7 @@ import {
   type Account,
   type AccountBatch,
   type AccountCreation,
+  type AccountDeletion,
   type AccountStore,
   adminRole,
   emailKey,
@@ -17,9 +18,9 @@ import {
   createImportedKeyIndex,
   createTermIndex,
 } from './account-indexes.ts'
+import type { Writer } from './changes.ts'
 import type { Database } from './database.ts'
 import { accountColumns, hasSameIndexes, indexedColumns, toAccount, toAccountRow } from './rows.ts'
-import type { Writer } from './writer.ts'
 
 /** How many sessions of a deleted account one step removes, which blocks the event loop for a few milliseconds. */
 const removedSessionsMax = 200
@@ -122,7 +123,7 @@ export function createAccountStore(database: Database, { writeAudited, appendAud
     return isActiveAdmin(account) && selectOtherAdmin.get(account.id) === undefined
   }
 
-  function deleteOne(id: string): 'deleted' | 'unknown' | 'last-admin' {
+  function deleteOne(id: string): AccountDeletion {
     const account = find(id)
     if (account && isLastAdmin(account)) return 'last-admin'
     if (account) {

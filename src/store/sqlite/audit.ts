@@ -8,14 +8,20 @@ import {
   parseAuditEntry,
   skippedFrom,
 } from '../audit-entry.ts'
+import type { Writer } from './changes.ts'
 import type { Database } from './database.ts'
-import { ifDone, type Writer } from './writer.ts'
 
 /** How many entries are scanned for one result: this blocks the process for some milliseconds. */
 const scannedMax = 2_000
 
+/** How many IDs that need not be kept any more are removed when one is added. */
+const removedPerAddition = 2
+
 /** The audit log, whose entries are written together with the changes that they describe. */
-export function createAuditStore({ prepare, read }: Database, { writeAudited, onAudit }: Writer): AuditStore {
+export function createAuditStore(
+  { prepare, read, writeUnsynced }: Database,
+  { writeAudited, changeRow, onAudit }: Writer,
+): AuditStore & EventStore {
   const selectMatching = prepare(
     `SELECT seq, entry FROM audit WHERE seq >= ? AND seq < ? AND (? = '' OR instr(entry, ?) > 0)
      AND (? = '' OR instr(lower(entry), ?) > 0) ORDER BY seq DESC LIMIT ?`,
@@ -28,6 +34,17 @@ export function createAuditStore({ prepare, read }: Database, { writeAudited, on
   const selectChain = prepare('SELECT trimmed, last FROM audit_chains WHERE class = ?')
   const selectPage = prepare(
     'SELECT seq, entry, link FROM audit WHERE class = ? AND seq > ? ORDER BY seq LIMIT ?',
+  )
+  const selectReceivers = prepare('SELECT id, state FROM event_receivers')
+  const selectReceiver = prepare('SELECT state FROM event_receivers WHERE id = ?')
+  const saveReceiver = prepare(
+    'INSERT INTO event_receivers (id, state) VALUES (?, ?) ON CONFLICT DO UPDATE SET state = excluded.state',
+  )
+  const removeReceiver = prepare('DELETE FROM event_receivers WHERE id = ?')
+  const selectEntries = prepare('SELECT seq, entry FROM audit WHERE seq > ? ORDER BY seq LIMIT ?')
+  const insertOnce = prepare('INSERT OR IGNORE INTO audit_once (id, kept_until) VALUES (?, ?)')
+  const removeEnded = prepare(
+    'DELETE FROM audit_once WHERE id IN (SELECT id FROM audit_once WHERE kept_until < ? ORDER BY kept_until LIMIT ?)',
   )
 
   /** The position of the first entry of that time or later, by binary search, as entries are in the order of time. */
@@ -82,37 +99,6 @@ export function createAuditStore({ prepare, read }: Database, { writeAudited, on
         })),
       ),
     onAudit,
-  }
-}
-
-function isPosition(before: string | undefined): boolean {
-  return before === undefined || /^\d{1,15}$/.test(before)
-}
-
-function toLogged({ seq, entry }: Readonly<Record<string, unknown>>): LoggedAuditEntry {
-  return { ...parseAuditEntry(String(entry)), position: String(seq) }
-}
-
-/** How many IDs that need not be kept any more are removed when one is added. */
-const removedPerAddition = 2
-
-export function createEventStore(
-  { prepare, read, writeUnsynced }: Database,
-  { writeAudited }: Writer,
-): EventStore {
-  const selectReceivers = prepare('SELECT id, state FROM event_receivers')
-  const selectReceiver = prepare('SELECT state FROM event_receivers WHERE id = ?')
-  const saveReceiver = prepare(
-    'INSERT INTO event_receivers (id, state) VALUES (?, ?) ON CONFLICT DO UPDATE SET state = excluded.state',
-  )
-  const removeReceiver = prepare('DELETE FROM event_receivers WHERE id = ?')
-  const selectEntries = prepare('SELECT seq, entry FROM audit WHERE seq > ? ORDER BY seq LIMIT ?')
-  const insertOnce = prepare('INSERT OR IGNORE INTO audit_once (id, kept_until) VALUES (?, ?)')
-  const removeEnded = prepare(
-    'DELETE FROM audit_once WHERE id IN (SELECT id FROM audit_once WHERE kept_until < ? ORDER BY kept_until LIMIT ?)',
-  )
-
-  return {
     readReceivers: async () =>
       read(() => new Map(selectReceivers.all().map(({ id, state }) => [String(id), String(state)]))),
     replaceReceiver: ({ id, before, after }) =>
@@ -129,13 +115,21 @@ export function createEventStore(
           .map(({ seq, entry }) => ({ position: String(seq), text: String(entry) })),
       ),
     appendAuditOnce: ({ id, keptUntil, entry }) =>
-      writeAudited(
+      changeRow(
         () => {
           removeEnded.run(entry.at, removedPerAddition)
-          return insertOnce.run(id, keptUntil).changes === 1
+          return insertOnce.run(id, keptUntil)
         },
-        ifDone(),
+        undefined,
         entry,
       ),
   }
+}
+
+function isPosition(before: string | undefined): boolean {
+  return before === undefined || /^\d{1,15}$/.test(before)
+}
+
+function toLogged({ seq, entry }: Readonly<Record<string, unknown>>): LoggedAuditEntry {
+  return { ...parseAuditEntry(String(entry)), position: String(seq) }
 }

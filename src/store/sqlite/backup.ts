@@ -13,6 +13,7 @@ import {
 import { changesMax } from '../changes.ts'
 import type { AccountTable } from './accounts.ts'
 import type { Database, LongWrite } from './database.ts'
+import { hasPrimaryCode } from './database-files.ts'
 import {
   insertOf,
   type Row,
@@ -78,26 +79,22 @@ function nextOf(rows: Iterator<Row>): readonly Row[] {
 }
 
 /** A kind with at least one record. The chains of the audit log always have a row each. */
-function findUsed({ prepare, read }: Database): RecordKindInTables | undefined {
+function findUsed({ prepare, read }: Database): TableKind | 'account' | undefined {
   const kinds = ['account', ...tableKinds.filter((kind) => kind !== 'auditChain')] as const
-  const selectAny = (kind: RecordKindInTables) =>
-    prepare(kind === 'account' ? 'SELECT id FROM accounts LIMIT 1' : selectOf(kind, 'LIMIT 1'))
-  return read(() => kinds.find((kind) => selectAny(kind).get() !== undefined))
+  return read(() =>
+    kinds.find((kind) => {
+      const sql = kind === 'account' ? 'SELECT id FROM accounts LIMIT 1' : selectOf(kind, 'LIMIT 1')
+      return prepare(sql).get() !== undefined
+    }),
+  )
 }
-
-type RecordKindInTables = TableKind | 'account'
-
-/** The primary code of SQLite (see `isBusy`). */
-const sqliteConstraint = 19
 
 /** @throws OperatorError if the work violates a constraint, such as the uniqueness of a key */
 function withoutConflicts(work: () => void): void {
   try {
     work()
   } catch (cause) {
-    const isConflict =
-      cause instanceof Error && 'errcode' in cause && (Number(cause.errcode) & 0xff) === sqliteConstraint
-    if (!isConflict) throw cause
+    if (!hasPrimaryCode(cause, 'constraint')) throw cause
     throw new OperatorError(`the backup has records that exclude each other: ${cause.message}`, { cause })
   }
 }

@@ -7,6 +7,7 @@ import { makeFolder } from '#platform/files.ts'
 import { storeUnavailable } from '../store-health.ts'
 import { migrations } from './schema.ts'
 
+/** Opens the file, creates it if there is none, and migrates its data. @throws OperatorError if that fails */
 export function connect(path: string, busyTimeoutMs: number): DatabaseSync {
   let database: DatabaseSync | undefined
   try {
@@ -90,11 +91,15 @@ function assertEmpty(database: DatabaseSync, path: string): void {
   })
 }
 
-/** The primary code; node:sqlite returns extended codes, whose last byte it is (BUSY_RECOVERY is 261). */
-const sqliteBusy = 5
+/** The primary codes; node:sqlite returns extended ones, whose last byte they are (BUSY_RECOVERY is 261). */
+const primaryCodes = { busy: 5, constraint: 19 } as const
 
 export function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === sqliteBusy
+  return hasPrimaryCode(error, 'busy')
+}
+
+export function hasPrimaryCode(error: unknown, code: keyof typeof primaryCodes): error is Error {
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === primaryCodes[code]
 }
 
 /**

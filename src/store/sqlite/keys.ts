@@ -13,9 +13,9 @@ import {
   type StoredSigningKey,
 } from '../key-store.ts'
 import type { AccountTable } from './accounts.ts'
+import type { Writer } from './changes.ts'
 import type { Database } from './database.ts'
 import { insertOf, secretKeyRecords, selectOf, toRecord, toRow } from './rows.ts'
-import { ifDone, type Writer } from './writer.ts'
 
 /** Keys are stored with their account, whose writes also update the index of imported keys; uses in separate rows. */
 export function createKeyStore(
@@ -33,7 +33,6 @@ export function createKeyStore(
   )
   const select = prepare(selectOf('keyUse', 'WHERE account_id = ?'))
   const remove = prepare('DELETE FROM key_uses WHERE account_id = ? AND digest = ?')
-
   const selectAny = prepare('SELECT 1 FROM imported_keys LIMIT 1')
 
   function importOne(imported: KeyImport): SecretKeyAdded {
@@ -90,11 +89,11 @@ function toUse(row: Record<string, unknown>): KeyUse {
   }
 }
 
-const changedKeys = ifDone({ kind: 'signing-keys' })
+const keysChange = { kind: 'signing-keys' } as const
 
 export function createSigningKeyStore(
   { prepare, read }: Database,
-  { writeAudited }: Writer,
+  { writeAudited, changeRow }: Writer,
 ): SigningKeyStore {
   const select = prepare(selectOf('signingKey', 'ORDER BY created_at, kid'))
   const countOf = prepare('SELECT count(*) AS count FROM signing_keys WHERE algorithm = ?')
@@ -111,9 +110,14 @@ export function createSigningKeyStore(
   return {
     listSigningKeys: async () =>
       read(() => select.all().map((row) => signingKeyOf(toRecord('signingKey', row)))),
-    addSigningKey: (key, unless, audit) => writeAudited(() => add(key, unless), changedKeys, audit),
+    addSigningKey: (key, unless, audit) =>
+      writeAudited(
+        () => add(key, unless),
+        (isAdded) => (isAdded ? [keysChange] : undefined),
+        audit,
+      ),
     resealSigningKey: (kid, { before, after }, audit) =>
-      writeAudited(() => reseal.run(after, kid, before).changes === 1, changedKeys, audit),
-    retireSigningKey: (kid, audit) => writeAudited(() => remove.run(kid).changes === 1, changedKeys, audit),
+      changeRow(() => reseal.run(after, kid, before), keysChange, audit),
+    retireSigningKey: (kid, audit) => changeRow(() => remove.run(kid), keysChange, audit),
   }
 }

@@ -1,14 +1,14 @@
 import { portalByReplacing } from '../account-changes/by-replacing.ts'
 import { type PortalSession, type PortalStore, portalSessionsMax } from '../portal.ts'
 import type { AccountTable } from './accounts.ts'
+import type { Writer } from './changes.ts'
 import type { Database } from './database.ts'
-import { insertOf, type Row, selectOf, toRecord, toRow } from './rows.ts'
-import { ifDone, type Writer } from './writer.ts'
+import { insertOf, selectOf, toRow, valuesOf } from './rows.ts'
 
 /** Passwords and links are stored with their account; portal sessions in separate rows. */
 export function createPortalStore(
   { prepare, read, write }: Database,
-  { writeAudited }: Writer,
+  { writeAudited, changeRow }: Writer,
   accounts: AccountTable,
 ): PortalStore {
   const insert = prepare(insertOf('portalSession'))
@@ -55,7 +55,7 @@ export function createPortalStore(
     findPortalSession: async (accountId, id) =>
       read(() => {
         const row = selectOne.get(accountId, id)
-        return row && toSession(row)
+        return row && valuesOf('portalSession', row)
       }),
     touchPortalSession: (accountId, id, { at, address, userAgent }) =>
       write(() => void touch.run(at, address, userAgent, accountId, id)),
@@ -63,14 +63,9 @@ export function createPortalStore(
       read(() => {
         const owner = accounts.find(accountId)
         if (!owner || owner.isDisabled) return []
-        return selectAll.all(accountId, now, owner.portal.epoch).map(toSession)
+        return selectAll.all(accountId, now, owner.portal.epoch).map((row) => valuesOf('portalSession', row))
       }),
     endPortalSession: (accountId, id, audit) =>
-      writeAudited(() => removeOne.run(accountId, id).changes === 1, ifDone(), audit),
+      changeRow(() => removeOne.run(accountId, id), undefined, audit),
   }
-}
-
-function toSession(row: Row): PortalSession {
-  const { kind: _, ...session } = toRecord('portalSession', row)
-  return session
 }

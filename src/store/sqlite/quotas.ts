@@ -9,7 +9,7 @@ import {
   takeOfQuota,
 } from '../quotas.ts'
 import type { Database } from './database.ts'
-import { insertOf, type Row, selectOf, toRecord, toRow } from './rows.ts'
+import { insertOf, type Row, selectOf, toRow, valuesOf } from './rows.ts'
 
 interface Waiting {
   readonly take: QuotaTake
@@ -72,7 +72,7 @@ export function createQuotaStore({ prepare, read, writeUnsynced }: Database): Qu
 
 function toState(row: Row | undefined): QuotaState {
   if (!row) return { granted: 0, holders: new Map() }
-  const { granted, held } = toRecord('quota', row)
+  const { granted, held } = valuesOf('quota', row)
   // The cast is sound: only `heldRecord` makes it.
   return { granted, holders: holdersOf(held as ReturnType<typeof heldRecord>) }
 }

@@ -7,6 +7,8 @@ import { type AnyRecord, type FieldType, recordFields, type StoreRecord } from '
 import { parsePortalAccess } from '../portal-access.ts'
 import { parseSecretKeyRecord, type SecretKeyRecord, secretKeyRecord } from '../secret-keys.ts'
 
+// How the records of a store are kept in tables: accounts in a form of their own, all others by their fields.
+
 /** The columns of the accounts table, with what each holds of an account. */
 const columns = {
   id: ({ id }) => id,
@@ -95,8 +97,6 @@ function bytesOf(value: unknown): Uint8Array {
   throw new TypeError(`a BLOB is ${value === null ? 'null' : `a ${typeof value}`}`)
 }
 
-// How the records of a store are kept in tables; accounts have a form of their own (account-row.ts).
-
 export type TableKind = Exclude<StoreRecord['kind'], 'store' | 'account'>
 
 /** Which table holds the records of each kind, and the columns whose names differ from their fields. */
@@ -130,6 +130,12 @@ export function toRecord<Kind extends TableKind>(kind: Kind, row: Row): AnyRecor
   const values = fieldsOf(kind).map(({ name, type }) => [name, fromColumn(type, row[name])])
   // The cast is sound: the columns of a STRICT table have these types.
   return { kind, ...Object.fromEntries(values) } as AnyRecord<Kind>
+}
+
+/** A record without its kind. @param row as for `toRecord` */
+export function valuesOf<Kind extends TableKind>(kind: Kind, row: Row): Omit<AnyRecord<Kind>, 'kind'> {
+  const { kind: _, ...values } = toRecord(kind, row)
+  return values
 }
 
 export function toRow({ kind, ...record }: AnyRecord<TableKind>): Record<string, SQLInputValue> {

@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises'
 import { sessionsByReplacing } from '../account-changes/by-replacing.ts'
 import type { Account } from '../accounts.ts'
 import {
-  type BlockedSubject,
   decideRotation,
   type NewSession,
   type RefreshTokenUse,
@@ -15,9 +14,9 @@ import {
   type SubjectStore,
 } from '../sessions.ts'
 import type { AccountTable } from './accounts.ts'
+import type { Writer } from './changes.ts'
 import type { Database } from './database.ts'
-import { insertOf, type Row, selectOf, toRecord, toRow } from './rows.ts'
-import { ifDone, type Writer } from './writer.ts'
+import { insertOf, type Row, selectOf, toRow, valuesOf } from './rows.ts'
 
 /** How many old rows are removed at each start of a session. */
 const removalBatchMax = 20
@@ -26,7 +25,7 @@ const endedMax = 200
 
 export function createSessionStore(
   { prepare, read, write }: Database,
-  { writeAudited }: Writer,
+  { writeAudited, changeRow }: Writer,
   accounts: AccountTable,
 ): SessionStore {
   const insert = prepare(`${insertOf('session')} ON CONFLICT (id) DO NOTHING`)
@@ -148,11 +147,7 @@ export function createSessionStore(
         })),
       ),
     endSession: (id, reason, audit) =>
-      writeAudited(
-        () => setEnd.run(reason, id).changes === 1,
-        ifDone({ kind: 'session', sessionId: id }),
-        audit,
-      ),
+      changeRow(() => setEnd.run(reason, id), { kind: 'session', sessionId: id }, audit),
     ...sessionsByReplacing(accounts.replace),
   }
 }
@@ -163,7 +158,7 @@ function pageArguments({ id, sessionEpoch }: Account, { now, after, limit }: Ses
 }
 
 function toSession(row: Row): Session {
-  const { kind: _, livesUntil: __, acknowledgedAt, end, ...session } = toRecord('session', row)
+  const { livesUntil: _, acknowledgedAt, end, ...session } = valuesOf('session', row)
   return {
     ...session,
     acknowledgedAt: acknowledgedAt ?? undefined,
@@ -171,7 +166,8 @@ function toSession(row: Row): Session {
   }
 }
 
-export function createSubjectStore({ prepare, read }: Database, { writeAudited }: Writer): SubjectStore {
+/** Blocked principals, by ID. */
+export function createSubjectStore({ prepare, read }: Database, { changeRow }: Writer): SubjectStore {
   const select = prepare(selectOf('blockedSubject', 'WHERE principal_id = ?'))
   const selectPage = prepare(
     selectOf(
@@ -186,30 +182,21 @@ export function createSubjectStore({ prepare, read }: Database, { writeAudited }
     findBlockedSubject: async (principalId) =>
       read(() => {
         const row = select.get(principalId)
-        return row && toSubject(row)
+        return row && valuesOf('blockedSubject', row)
       }),
     blockSubject: (blocked, audit) =>
-      writeAudited(
-        () => insert.run(toRow({ kind: 'blockedSubject', ...blocked })).changes === 1,
-        ifDone({ kind: 'subject', principalId: blocked.principalId }),
+      changeRow(
+        () => insert.run(toRow({ kind: 'blockedSubject', ...blocked })),
+        { kind: 'subject', principalId: blocked.principalId },
         audit,
       ),
     unblockSubject: (principalId, audit) =>
-      writeAudited(
-        () => remove.run(principalId).changes === 1,
-        ifDone({ kind: 'subject', principalId }),
-        audit,
-      ),
+      changeRow(() => remove.run(principalId), { kind: 'subject', principalId }, audit),
     listBlockedSubjects: async ({ after, limit }) =>
       read(() =>
         selectPage
           .all(after?.blockedAt ?? Number.MAX_SAFE_INTEGER, after?.principalId ?? '', limit)
-          .map(toSubject),
+          .map((row) => valuesOf('blockedSubject', row)),
       ),
   }
-}
-
-function toSubject(row: Row): BlockedSubject {
-  const { kind: _, ...subject } = toRecord('blockedSubject', row)
-  return subject
 }

@@ -2,16 +2,15 @@ import { monotonicClock } from '#platform/time.ts'
 import { createLocalRates } from '../rates.ts'
 import type { Store } from '../store.ts'
 import { createAccountStore } from './accounts.ts'
-import { createAuditStore, createEventStore } from './audit.ts'
+import { createAuditStore } from './audit.ts'
 import { openBackup } from './backup.ts'
-import { openChanges } from './changes.ts'
+import { createWriter, openChanges } from './changes.ts'
 import { openDatabase } from './database.ts'
 import { createKeyStore, createSigningKeyStore } from './keys.ts'
 import { createPortalStore } from './portal.ts'
 import { createQuotaStore } from './quotas.ts'
 import { createSessionStore, createSubjectStore } from './sessions.ts'
 import { createUsageStore } from './usage.ts'
-import { createWriter } from './writer.ts'
 
 export interface SqliteOptions {
   readonly path: string
@@ -43,7 +42,6 @@ export function openSqliteStore({ path, busyTimeoutMs, listens = false }: Sqlite
     ...createQuotaStore(database),
     ...changes,
     ...createAuditStore(database, writer),
-    ...createEventStore(database, writer),
     ...createPortalStore(database, writer, accounts),
     ...createUsageStore(database),
     ...createSubjectStore(database, writer),

@@ -9,7 +9,7 @@ import {
   usagePrincipalsMax,
 } from '../usage.ts'
 import type { Database } from './database.ts'
-import { type Row, selectOf, toRecord } from './rows.ts'
+import { type Row, selectOf, valuesOf } from './rows.ts'
 
 /** How many counts are read at once, which takes a few milliseconds, before other requests are served. */
 const countsAtOnce = 2_000
@@ -119,6 +119,6 @@ export function createUsageStore({ prepare, read, write }: Database): UsageStore
 }
 
 function toCount(row: Row): UsageCount {
-  const { kind: _, accountId: __, ...count } = toRecord('usage', row)
+  const { accountId: _, ...count } = valuesOf('usage', row)
   return count
 }

@@ -6,6 +6,7 @@ import { createForeignScheme } from '#identity/issuers/foreign.ts'
 import { foreignClaimsBytes } from '#identity/issuers/foreign-claims.ts'
 import { createForeignTokens } from '#identity/issuers/foreign-tokens.ts'
 import { principalId } from '#identity/issuers/subjects.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { usualCarriers } from '../../setup/carriers.ts'
 import { accessOf, openBench, wordOf } from '../auth-harness.ts'
 import { issuer as ownIssuer, startS } from '../tokens/forged-tokens.ts'
@@ -92,4 +93,15 @@ t.test('a decision holds until the token expires, and no longer', async (t) => {
 t.test('an e-mail that the issuer does not say is verified is not', async (t) => {
   const decision = await decide(await tokenOf('corp', 'kim'), ['corp'])
   t.match(decision, { principal: { issuer: 'corp', role: 'User', profile: { isVerified: false } } })
+})
+
+t.test('an error of ours does not count as an outage in which a blocked subject stays refused', async (t) => {
+  const token = await tokenOf('corp', 'mallory')
+  const decideAfter = async (error: Error) => {
+    const blocking = { subject: () => ({ isBlocked: true }), confirm: () => Promise.reject(error) }
+    const scheme = createForeignScheme({ tokens, directory: blocking, isOwn: () => false })
+    return scheme.authenticate(token, new Set(['corp']))
+  }
+  t.match(await decideAfter(new GatehouseError('store-unavailable')), { code: 'subject-blocked' })
+  await t.rejects(decideAfter(new TypeError('a fault')), { message: 'a fault' })
 })

@@ -139,7 +139,7 @@ t.test('a rate counts by the account, its key or the address, as the route says'
     ['ip', [otherKey, inOutage, other, nobody], [elsewhere]],
   ] as const) {
     const { limiter } = await start(t)
-    const purposes = { account: 'r account', key: 'r key', ip: 'r ip' }
+    const purposes = { account: 'route r account', key: 'route r key', ip: 'route r ip' } as const
     const rate: RouteRate = { limit: 1, perMs: 60_000, by, purpose: purposes[by], recentPlace: 0, purposes }
     const take = async (caller: Parameters<typeof takeRate>[2]) =>
       (await takeRate(limiter, rate, caller))?.code

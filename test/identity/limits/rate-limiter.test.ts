@@ -20,10 +20,10 @@ t.test('instances on one store share their rate limits', async (t) => {
   )
   const allowed: boolean[] = []
   for (let request = 0; request < 3; request++) {
-    for (const limiter of limiters) allowed.push((await limiter.take('rate', 'who', rate)).isAllowed)
+    for (const limiter of limiters) allowed.push((await limiter.take('route r ip', 'who', rate)).isAllowed)
   }
   t.strictSame(allowed, [true, true, true, true, false, false])
-  t.equal((await limiters[0]?.take('rate', 'somebody else', rate))?.isAllowed, true)
+  t.equal((await limiters[0]?.take('route r ip', 'somebody else', rate))?.isAllowed, true)
 })
 
 t.test('with the store down an instance allows its share of a rate, at least one', async (t) => {
@@ -46,7 +46,7 @@ t.test('with the store down an instance allows its share of a rate, at least one
   t.teardown(limiter.close)
   await until('it knows of the others', () => beats > 0 || undefined)
   const take = async (limit: number, who: string) =>
-    (await limiter.take('rate', who, { ...rate, limit })).isAllowed
+    (await limiter.take('route r ip', who, { ...rate, limit })).isAllowed
   t.strictSame([await take(7, 'a'), await take(7, 'a'), await take(7, 'a')], [true, true, false])
   storeConnection.isUp = false
   t.strictSame([await take(2, 'b'), await take(2, 'b')], [true, false])

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createKnownRevocations } from '#library/verify/known-revocations.ts'
+import { createKnownRevocations } from '#library/verify/revocation-events.ts'
 
 const atMs = 1_800_000_000_000
 const atS = atMs / 1_000

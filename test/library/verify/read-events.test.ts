@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readEvents } from '#library/verify/read-events.ts'
+import { readEvents } from '#library/verify/revocation-events.ts'
 
 const stream = 'data: one\n\ndata: zwei ü\n\n: a comment\n\ndata: three\n\n'
 const bytes = Buffer.from(stream)

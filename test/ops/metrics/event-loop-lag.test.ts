@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
-import { collectEventLoopLag } from '#ops/metrics/event-loop-lag.ts'
+import { collectEventLoopLag } from '#ops/metrics/process-metrics.ts'
 import { until } from '../../setup/net.ts'
 
 // alone: measures the lag of the event loop

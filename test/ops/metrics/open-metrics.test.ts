@@ -1,7 +1,6 @@
 import t from 'tap'
 import { exemplarsOf, FastHistogram } from '#ops/metrics/histogram.ts'
-import { openMetrics } from '#ops/metrics/metrics.ts'
-import { prefersOpenMetrics, toOpenMetrics } from '#ops/metrics/open-metrics.ts'
+import { openMetrics, prefersOpenMetrics, toOpenMetrics } from '#ops/metrics/metrics.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 

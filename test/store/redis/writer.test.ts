@@ -8,7 +8,7 @@ t.test('a writer that cannot open its connection refuses each write, not only th
   const topology = { kind: 'sentinel', name: 'main', nodes: [], password: undefined } as const
   const writer = openWriter(optionsOf({ url: '' }, { topology, replicas: 1, commandTimeoutMs: 250 }), 'any')
   t.teardown(writer.close)
-  const write = () => writer.run(loadScript('probe-write'), { keys: [], args: [] })
+  const write = () => writer.run(loadScript('probe-write'), [[], []])
   await t.rejects(Promise.all([write(), write()]))
   await t.rejects(write())
 })

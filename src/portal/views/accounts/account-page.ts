@@ -197,7 +197,7 @@ function ownPasswordField(
 }
 
 function keysCard(frame: PageFrame, { account, keys }: AccountView): Html {
-  const { secretKey, previousSecretKey: previous, apiKey } = keys
+  const { secretKey, apiKey } = keys
   const { id } = account
   const { accountPage: texts, keys: ofKeys } = frame.texts
   // Identifies the key to replace, so that a form that is submitted twice resets it only once.
@@ -205,7 +205,7 @@ function keysCard(frame: PageFrame, { account, keys }: AccountView): Html {
   return card({
     title: texts.keys,
     body: html`<dl class="facts">${keyFacts(frame, texts.secretKeyCreated, secretKey)}${keyFacts(frame, texts.apiKeyCreated, apiKey)}</dl>
-${previous && overlapPart(frame, { ...previous, since: secretKey.createdAt }, { endPath: `/accounts/${id}/end-overlap` })}
+${overlapPart(frame, keys, { endPath: `/accounts/${id}/end-overlap` })}
 <div class="acts-list">${foldedForm(frame, {
       summary: ofKeys.secretKey.resetSummary,
       action: `/accounts/${id}/reset-secret`,

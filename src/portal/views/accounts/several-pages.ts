@@ -75,11 +75,12 @@ export function severalOutcomePage(frame: PageFrame, { changed, refused, list }:
 
 export interface ImportView {
   readonly state: FormState
-  readonly badLines: readonly BadLine[]
+  /** Default: none. */
+  readonly badLines?: readonly BadLine[]
   /** Whether the only error is that every account of the file already exists. Default: false. */
   readonly isRepeated?: boolean
   /** The new accounts with their keys; undefined = nothing was imported yet. */
-  readonly imported: readonly CreatedAccount[] | undefined
+  readonly imported?: readonly CreatedAccount[] | undefined
   /** Whether their owners get set-up links by mail. Default: false. */
   readonly isMailed?: boolean
 }
@@ -89,14 +90,14 @@ const badLinesShown = 200
 
 /** The page to import a file of accounts: all of them, or none if a line is invalid. */
 export function importPage(frame: PageFrame, view: ImportView): Html {
-  const { state, badLines, imported } = view
+  const { state, badLines = [], imported } = view
   const texts = frame.texts.accountImport
   return page(frame, {
     title: texts.title,
     ...belowAccounts(frame),
     lead: texts.lead(importMax.portal),
     body: html`${imported && importedPart(frame, imported, view.isMailed === true)}
-${badLines.length > 0 && badLinesCard(frame, view)}
+${badLines.length > 0 && badLinesCard(frame, badLines, view.isRepeated)}
 <section class="card"><div class="body">${form(frame, {
       action: '/accounts/import',
       isUpload: true,
@@ -128,7 +129,8 @@ ${card({
 
 function badLinesCard(
   { texts: { accountImport: texts } }: PageFrame,
-  { badLines, isRepeated = false }: ImportView,
+  badLines: readonly BadLine[],
+  isRepeated = false,
 ): Html {
   const more = badLines.length - badLinesShown
   return card({

@@ -12,7 +12,7 @@ import {
   options,
   textArea,
 } from '../form.ts'
-import type { FormState, PageFrame } from '../frame.ts'
+import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
 import { currentPasswordField } from '../proof-fields.ts'
 import { graceChoices } from './key-card.ts'
 
@@ -97,7 +97,7 @@ function scopesHint({ scopedRoutes, texts: { furtherKeys } }: PageFrame): Html {
   return html`${furtherKeys.scopesHint}${explained}`
 }
 
-export function createForm(frame: PageFrame, state: FormState): Html {
+export function createForm(frame: PageFrame, state = emptyForm): Html {
   const texts = frame.texts.furtherKeys
   return foldedForm(frame, {
     summary: texts.createSummary,
@@ -107,7 +107,7 @@ export function createForm(frame: PageFrame, state: FormState): Html {
   })
 }
 
-export function certificateForm(frame: PageFrame, state: FormState): Html {
+export function certificateForm(frame: PageFrame, state = emptyForm): Html {
   const idPrefix = 'certificate-'
   const texts = frame.texts.furtherKeys
   return foldedForm(frame, {

@@ -7,43 +7,44 @@ import { type FormState, type PageFrame, type RefusedForm, stateOf } from '../fr
 import { cell, copyButton, titleRow } from '../parts.ts'
 import { certificateForm, createForm, renameForm, revokeForm, rotateForm } from './further-key-forms.ts'
 
-interface FurtherKeysView {
-  readonly keys: readonly SecretKeyStatus[]
+export interface FurtherKeysView {
+  /** The secret keys other than the default one. */
+  readonly furtherKeys: readonly SecretKeyStatus[]
   /** The key that was just created. */
-  readonly created: CreatedKey | undefined
-  /** State of the form that creates a key. */
-  readonly state: FormState
-  /** Of the form that makes a certificate a key; undefined = none is accepted. */
-  readonly certificate: FormState | undefined
+  readonly createdKey?: CreatedKey | undefined
   /** The form of a key that was refused. */
-  readonly refused?: RefusedKeyForm | undefined
+  readonly refusedKeyForm?: RefusedKeyForm | undefined
+  /** The form for a new key, if it was refused. */
+  readonly refusedKey?: FormState | undefined
+  /** The form for a certificate, if it was refused. */
+  readonly refusedCertificate?: FormState | undefined
 }
 
-export interface CreatedKey {
+interface CreatedKey {
   readonly name: string
   readonly key: string
   /** Set if it replaces another key: how long that one keeps working. */
   readonly graceSeconds?: number
 }
 
-export interface RefusedKeyForm extends RefusedForm<'rotate' | 'rename'> {
+interface RefusedKeyForm extends RefusedForm<'rotate' | 'rename'> {
   readonly name: string
 }
 
 /** The secret keys other than the default one: each for one program, limited to what it needs. */
-export function furtherKeysCard(frame: PageFrame, view: FurtherKeysView): Html {
-  const { keys, created, state, certificate, refused } = view
+export function furtherKeysCard(frame: PageFrame, view: FurtherKeysView, acceptsCertificates: boolean): Html {
+  const { furtherKeys: keys, createdKey, refusedKey, refusedCertificate, refusedKeyForm } = view
   const texts = frame.texts.furtherKeys
   return card({
     title: texts.title,
     lead: texts.lead,
     id: 'further-keys',
     isFlush: true,
-    body: html`${created && createdPart(frame, created)}${expiryNotice(frame, keys)}${
+    body: html`${createdKey && createdPart(frame, createdKey)}${expiryNotice(frame, keys)}${
       keys.length === 0
         ? emptyState({ icon: icon('key'), title: texts.none, text: texts.onlyDefault })
-        : keyTable(frame, keys, (key) => ownActs(frame, key, refused))
-    }<footer>${createForm(frame, state)}${certificate && certificateForm(frame, certificate)}</footer>`,
+        : keyTable(frame, keys, (key) => ownActs(frame, key, refusedKeyForm))
+    }<footer>${createForm(frame, refusedKey)}${acceptsCertificates && certificateForm(frame, refusedCertificate)}</footer>`,
   })
 }
 

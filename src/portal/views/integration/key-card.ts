@@ -1,4 +1,4 @@
-import type { KeyStatus } from '#accounts/keys/default-keys.ts'
+import type { KeyStatus, KeysStatus } from '#accounts/keys/default-keys.ts'
 import { type Carriers, describeCarriers } from '#identity/access.ts'
 import { type PageMoment, relativeTime, time } from '#platform/pages/format.ts'
 import { attributeIf, card, type Html, html, notice, staticNotice } from '#platform/pages/html.ts'
@@ -7,28 +7,26 @@ import { listText } from '#platform/text.ts'
 import { spanText } from '#platform/time.ts'
 import type { KeyUse } from '#store/key-store.ts'
 import { button, fieldError, foldedForm, form, formMessage, hasErrors, hidden } from '../form.ts'
-import type { FormState, PageFrame } from '../frame.ts'
+import { type FormState, type PageFrame, type RefusedForm, stateOf } from '../frame.ts'
 import { copyButton, maskKey } from '../parts.ts'
 import { currentPasswordField } from '../proof-fields.ts'
 
-/** A key that this page reveals. */
-export interface ShownKey {
+export interface KeyCardsView {
+  readonly accountId: string
+  readonly keys: KeysStatus
+  /** Where the gateway takes secret keys. */
+  readonly snippets: { readonly carriers: Carriers }
+  /** The key that this page reveals. */
+  readonly shown?: ShownKey | undefined
+  /** The form that was refused. */
+  readonly refused?: (RefusedForm<'reveal' | 'reset'> & { readonly kind: KeyKind }) | undefined
+}
+
+interface ShownKey {
+  readonly kind: KeyKind
   readonly key: string
   /** Set if the key was just created: how long the previous one keeps working; 0 for an API key. */
   readonly replacement?: { readonly graceSeconds: number } | undefined
-}
-
-interface KeyCardView {
-  readonly kind: KeyKind
-  readonly accountId: string
-  /** Where the gateway takes secret keys. */
-  readonly carriers: Carriers
-  readonly status: KeyStatus
-  readonly shown: ShownKey | undefined
-  readonly reveal: FormState
-  readonly reset: FormState
-  /** Shown between the key and its actions. */
-  readonly overlap?: Html | undefined
 }
 
 const keyPaths = {
@@ -39,21 +37,36 @@ const keyPaths = {
 /** How long an old key may go on working, in seconds. */
 export const graceChoices = [0, 3_600, 86_400, 604_800] as const
 
+/** One of the two keys, on its card. */
+interface CardKey extends Pick<KeyCardsView, 'accountId' | 'shown' | 'refused'> {
+  readonly kind: KeyKind
+  readonly status: KeyStatus
+}
+
 /** A card about one key: its facts and its actions. */
-export function keyCard(frame: PageFrame, view: KeyCardView): Html {
-  const { kind, carriers, status, overlap, shown } = view
+export function keyCard(frame: PageFrame, view: KeyCardsView, kind: KeyKind): Html {
+  const { accountId, keys, snippets } = view
+  const shown = view.shown?.kind === kind ? view.shown : undefined
+  const refused = view.refused?.kind === kind ? view.refused : undefined
+  const key: CardKey = { kind, accountId, status: keys[kind], shown, refused }
   const texts = frame.texts.keys
   return card({
     title: texts[kind].title,
     lead:
       kind === 'apiKey'
         ? texts.apiKeyLead
-        : texts.secretKeyLead(listText(describeCarriers(carriers, texts.carriers), frame.locale)),
+        : texts.secretKeyLead(listText(describeCarriers(snippets.carriers, texts.carriers), frame.locale)),
     id: kind,
-    body: html`${shown?.replacement && html`<div data-replacement>${notice('good', replacementText(frame, kind, shown.replacement), true)}</div>`}${keyValue(frame, view)}
-${keyFacts(status, frame)}
-${overlap}
-<div class="acts-list">${status.isRevealable && revealSection(frame, view)}${resetSection(frame, view)}</div>`,
+    body: html`${shown?.replacement && html`<div data-replacement>${notice('good', replacementText(frame, kind, shown.replacement), true)}</div>`}${keyValue(frame, key)}
+${keyFacts(key.status, frame)}
+${
+  kind === 'secretKey' &&
+  overlapPart(frame, keys, {
+    endPath: '/integration/secret-key/end-overlap',
+    usagePath: '/integration/usage',
+  })
+}
+<div class="acts-list">${key.status.isRevealable && revealSection(frame, key)}${resetSection(frame, key)}</div>`,
   })
 }
 
@@ -66,7 +79,7 @@ function replacementText(
 }
 
 /** The script hides a key that came with the page after a minute, like one that it has revealed itself. */
-function keyValue(frame: PageFrame, { kind, accountId, shown, status }: KeyCardView): Html {
+function keyValue(frame: PageFrame, { kind, accountId, shown, status }: CardKey): Html {
   const { keys } = frame.texts
   const texts = keys[kind]
   const masked = maskKey(kind, accountId, status.lastFour)
@@ -86,29 +99,31 @@ function keyFacts({ createdAt, lastUse }: KeyStatus, frame: PageFrame): Html {
   }</dl>`
 }
 
-function revealSection(frame: PageFrame, { kind, reveal, shown }: KeyCardView): Html {
+function revealSection(frame: PageFrame, { kind, shown, refused }: CardKey): Html {
   const { keys } = frame.texts
-  return html`<details class="act" data-reveal-section${attributeIf(shown !== undefined, 'hidden')}${attributeIf(hasErrors(reveal), 'open')}><summary>${keys[kind].reveal}</summary>${form(
+  const state = stateOf(refused, 'reveal')
+  return html`<details class="act" data-reveal-section${attributeIf(shown !== undefined, 'hidden')}${attributeIf(hasErrors(state), 'open')}><summary>${keys[kind].reveal}</summary>${form(
     frame,
     {
       action: `${keyPaths[kind]}/reveal`,
       data: ['reveal', kind],
-      body: html`${formMessage(reveal, true)}${currentPasswordField(frame, reveal, `${kind}-reveal-`)}<div>${button(keys.reveal, 'primary')}</div>
+      body: html`${formMessage(state, true)}${currentPasswordField(frame, state, `${kind}-reveal-`)}<div>${button(keys.reveal, 'primary')}</div>
 <template>${fieldError(`${kind}-reveal-password-error`, '')}</template>`,
     },
   )}</details>`
 }
 
-function resetSection(frame: PageFrame, { kind, reset, status }: KeyCardView): Html {
+function resetSection(frame: PageFrame, { kind, status, refused }: CardKey): Html {
   const texts = frame.texts.keys[kind]
+  const state = stateOf(refused, 'reset')
   return foldedForm(frame, {
     summary: texts.resetSummary,
-    state: reset,
+    state,
     action: `${keyPaths[kind]}/reset`,
-    body: html`<p class="muted">${texts.resetLead}</p>${formMessage(reset, true)}
+    body: html`<p class="muted">${texts.resetLead}</p>${formMessage(state, true)}
 ${hidden({ replaces: status.createdAt })}
-${kind === 'secretKey' && overlapField(frame, reset)}
-${currentPasswordField(frame, reset, `${kind}-reset-`)}<div>${button(texts.reset, 'danger primary')}</div>`,
+${kind === 'secretKey' && overlapField(frame, state)}
+${currentPasswordField(frame, state, `${kind}-reset-`)}<div>${button(texts.reset, 'danger primary')}</div>`,
   })
 }
 
@@ -125,11 +140,16 @@ export function overlapField({ texts: { keys }, locale }: PageFrame, { values, e
 ${error !== undefined && fieldError('graceSeconds-error', error)}</fieldset>`
 }
 
-interface OverlapView {
+interface Overlap {
   /** When the new secret was created. */
   readonly since: number
   readonly validUntil: number
   readonly lastUse: KeyUse | undefined
+}
+
+/** undefined = only one secret is valid. */
+export function overlapOf({ previousSecretKey: previous, secretKey }: KeysStatus): Overlap | undefined {
+  return previous && { ...previous, since: secretKey.createdAt }
 }
 
 /**
@@ -139,9 +159,11 @@ interface OverlapView {
  */
 export function overlapPart(
   frame: PageFrame,
-  overlap: OverlapView,
+  keys: KeysStatus,
   { endPath, usagePath }: { readonly endPath: string; readonly usagePath?: string },
-): Html {
+): Html | undefined {
+  const overlap = overlapOf(keys)
+  if (!overlap) return undefined
   const { base, texts } = frame
   return html`<div${usagePath !== undefined && html` data-live="${base}${usagePath}"`}>${staticNotice(
     'warn',
@@ -167,12 +189,12 @@ function endForms(frame: PageFrame, action: string, isUsed: boolean): Html {
 }
 
 /** Whether the old secret key was used since the reset. */
-export function isInUse({ lastUse, since }: OverlapView): boolean {
+export function isInUse({ lastUse, since }: Overlap): boolean {
   return lastUse !== undefined && lastUse.at >= since
 }
 
 /** A sentence on whether the old secret key is still used. */
-export function usageText(overlap: OverlapView, moment: PageMoment & Pick<PageFrame, 'texts'>): string {
+export function usageText(overlap: Overlap, moment: PageMoment & Pick<PageFrame, 'texts'>): string {
   const { lastUse } = overlap
   const texts = moment.texts.keys
   if (!lastUse) return texts.unused

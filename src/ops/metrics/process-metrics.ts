@@ -1,6 +1,40 @@
 import { createHistogram, performance, type RecordableHistogram } from 'node:perf_hooks'
-import { type Aggregator, Gauge, type Registry } from 'prom-client'
+import { type Aggregator, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { everySecond } from '#platform/time.ts'
+
+/** Gauges of prom-client whose names end in _total, which Prometheus keeps for counters. */
+const misnamed = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+]
+
+/** Instruments of prom-client that would wake an idle process ten times a second. */
+const sampled = ['nodejs_eventloop_utilization_summary', 'nodejs_eventloop_utilization_histogram']
+
+/**
+ * prom-client samples the event loop's lag and utilization, neither of which is needed, hence the longest interval that
+ * a timer accepts. Its timer for the utilization cannot be stopped, but keeps no process alive.
+ */
+export const sampleIntervalMs = 2 ** 31 - 1
+
+let processRegistry: Registry | undefined
+
+/**
+ * The instruments of prom-client for the process itself, once for all gateways in it: what observes collections of
+ * garbage and samples the event loop can never be stopped, and would hold every gateway that was ever opened.
+ */
+export function ofProcess(): Registry {
+  if (processRegistry) return processRegistry
+  processRegistry = new Registry()
+  collectDefaultMetrics({
+    register: processRegistry,
+    eventLoopMonitoringPrecision: sampleIntervalMs,
+    eventLoopUtilizationTimeout: sampleIntervalMs,
+  })
+  for (const name of [...misnamed, ...sampled]) processRegistry.removeSingleMetric(name)
+  return processRegistry
+}
 
 /** How often the lag is sampled; in an idle process, which each sample wakes, once a second. */
 const sampleMs = 100
