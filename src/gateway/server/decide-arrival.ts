@@ -84,7 +84,8 @@ export function createDecideArrivalReader({
 
 /** The proxy gets a 403, as most know only this and 401, and may drop the body: the log says what is wrong too. */
 function unreadable(arrival: Arrival, problem: GatehouseError): DecideArrival {
-  const reason = problem.errors?.map(({ message }) => message).join('; ') ?? problem.detail
+  const reason =
+    problem.errors?.map(({ field, message }) => `${field} ${message}`).join('; ') ?? problem.detail
   if (reason !== undefined) recordReason(arrival.outcome, reason)
   return { ...arrival, sentHead: arrival.head, problem, refusalStatus: forbidden }
 }
