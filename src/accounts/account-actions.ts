@@ -14,15 +14,15 @@ import { type AccountSearch, createAccountSearch } from './find-accounts.ts'
 import { createDefaultKeys, type DefaultKeys } from './keys/default-keys.ts'
 import type { KeyOptions } from './keys/make-key.ts'
 import { createSecretKeys, type SecretKeys } from './keys/secret-keys.ts'
-import type { DeliverMail } from './mails/mail.ts'
 import {
   createProfile,
   createSetupLinks,
   type OwnProfile,
   type ProfileOptions,
   type SetupLinks,
+  type SetupLinksOptions,
 } from './profile.ts'
-import { createPlanReports, type PlanReports, type Plans, type ReadQuotaUsed } from './usage/plan-reports.ts'
+import { createPlanReports, type PlanReports, type PlanReportsOptions } from './usage/plan-reports.ts'
 import { createUsageReports, type UsageReports } from './usage/reports.ts'
 
 /**
@@ -69,18 +69,14 @@ type AccountActionsStore = AccountStore &
 
 export interface AccountActionsOptions
   extends Omit<ProfileOptions, 'store' | 'accounts' | 'by' | 'entry'>,
+    Pick<SetupLinksOptions, 'setupLinkLifetimeMs' | 'deliverSetupMail'>,
+    Pick<PlanReportsOptions, 'plans' | 'readQuotaUsed'>,
     KeyOptions {
   readonly store: AccountActionsStore
   /** How long a token session lives without a refresh. */
   readonly refreshIdleMs: number
   /** How many secret keys an account may have. */
   readonly keysMax: number
-  /** `portal.setupLinkLifetime`. */
-  readonly setupLinkLifetimeMs: number
-  /** undefined = no set-up link can be mailed. */
-  readonly deliverSetupMail: DeliverMail | undefined
-  readonly plans: Plans
-  readonly readQuotaUsed: ReadQuotaUsed
 }
 
 /** The returned function is cheap: call it for each request. */

@@ -4,12 +4,8 @@ import { type Account, type AccountReader, adminRole } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 
 /** What an account is created from. */
-export interface AccountInput {
-  readonly email: string
-  readonly firstName: string
-  readonly lastName: string
-  readonly role: string
-  readonly isVerified: boolean
+export interface AccountInput
+  extends Pick<Account, 'email' | 'firstName' | 'lastName' | 'role' | 'isVerified'> {
   /** Absent = none. */
   readonly plan?: string | undefined
   /** Absent = false. */

@@ -6,7 +6,7 @@ import { portalEpochIn } from '#store/secret-keys.ts'
 import type { Session, SessionPosition, SessionStore, SessionsPage } from '#store/sessions.ts'
 import type { AccountFinder } from './account-input.ts'
 import type { AuditEntryFactory } from './audit-log.ts'
-import { type ListPosition, type Page, pageOf, parseListCursor } from './list-query.ts'
+import { type ListPosition, type Page, type PageRequest, pageOf, parseListCursor } from './list-query.ts'
 
 /** The sessions of an account. All methods throw GatehouseError `account-not-found` for an unknown ID. */
 export interface AccountSessions {
@@ -14,13 +14,9 @@ export interface AccountSessions {
   list(id: string): Promise<readonly Session[]>
   /**
    * Open token sessions, a page at a time; sessions that start or end meanwhile shift no other page.
-   * @param page `limit` from 1; `cursor` from the page before
    * @throws GatehouseError `request-invalid` (field `cursor`)
    */
-  page(
-    id: string,
-    page: { readonly cursor: string | undefined; readonly limit: number },
-  ): Promise<Page<Session>>
+  page(id: string, page: PageRequest): Promise<Page<Session>>
   /**
    * Ends one session with its access tokens, and the portal session that it belongs to; false where this account has no
    * such open session.

@@ -109,10 +109,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
     return created
   }
 
-  async function createAll(
-    inputs: readonly AccountInput[],
-    onMade?: OnMade,
-  ): Promise<readonly CreatedAccount[]> {
+  const createAll: Accounts['createAll'] = async (inputs, onMade) => {
     const created = await prepareAll(inputs)
     await onMade?.(created)
     await withUnconfirmedKeys(created, save(created))

@@ -44,17 +44,15 @@ export function actorOf(
   return { kind: 'account', channel: 'portal', id, email, address }
 }
 
+interface OwnAction {
+  readonly account: AuditSubject
+  readonly action: AuditAction
+  readonly details?: AuditEntry['details']
+}
+
 /** The audit entry of what a visitor does to their own account. */
 export function ownAuditEntry(
-  {
-    account,
-    action,
-    details = {},
-  }: {
-    readonly account: AuditSubject
-    readonly action: AuditAction
-    readonly details?: AuditEntry['details']
-  },
+  { account, action, details }: OwnAction,
   visitor: Visitor,
   clock: Clock,
 ): AuditEntry {

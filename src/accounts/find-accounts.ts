@@ -16,6 +16,7 @@ import {
   createCursor,
   listPosition,
   type Page,
+  type PageRequest,
   parseCursor,
 } from './list-query.ts'
 
@@ -25,14 +26,10 @@ export interface AccountSearch {
    * or a name begins with each word come first, in the order of an index, which takes as long among a million
    * accounts as among a hundred; then those that have the words anywhere, the newest first. A page scans a bounded
    * part of the accounts: it may be short or empty, and still have a next one.
-   * @param page `limit` 1 to 100; `cursor` from a page of the same query
+   * @param page `limit` to 100; `cursor` from a page of the same query
    * @throws GatehouseError `request-invalid` (fields `limit`, `cursor`)
    */
-  page(page: {
-    readonly query: AccountQuery
-    readonly cursor: string | undefined
-    readonly limit: number
-  }): Promise<Page<ListedAccount>>
+  page(page: PageRequest & { readonly query: AccountQuery }): Promise<Page<ListedAccount>>
   /** All accounts that match, page after page, however many they are. */
   all(query: AccountQuery): AsyncGenerator<readonly ListedAccount[]>
   /** How many accounts there are. */

@@ -99,6 +99,14 @@ export interface ListPosition {
   readonly id: string
 }
 
+/** Which page of a list is asked for. */
+export interface PageRequest {
+  /** From the page before; undefined = the first. */
+  readonly cursor: string | undefined
+  /** From 1. */
+  readonly limit: number
+}
+
 /** A page of a list. */
 export interface Page<Entry> {
   readonly items: readonly Entry[]

@@ -157,17 +157,13 @@ export interface SetupLinks {
   mail(idOrEmail: string): Promise<void>
 }
 
-interface SetupLinksOptions {
+export interface SetupLinksOptions
+  extends Pick<ProfileOptions, 'accounts' | 'entry' | 'portalUrl' | 'clock'> {
   readonly store: Pick<PortalStore, 'setSetupLink'>
-  readonly accounts: Accounts
-  readonly entry: AuditEntryFactory
-  /** The portal's URL as clients see it: `https://api.example.com/portal`. */
-  readonly portalUrl: string
   /** `portal.setupLinkLifetime`. */
   readonly setupLinkLifetimeMs: number
   /** undefined = no link can be mailed. */
   readonly deliverSetupMail: DeliverMail | undefined
-  readonly clock: Clock
 }
 
 export function createSetupLinks(options: SetupLinksOptions): SetupLinks {

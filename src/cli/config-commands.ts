@@ -1,7 +1,6 @@
-import { type ConfigReadResult, readConfig } from '#config/load.ts'
+import { type ConfigReadResult, readConfig, showConfig } from '#config/load.ts'
 import { formatProblem, listProblems, type Problem, problemData } from '#config/problem.ts'
 import { publishedSchema } from '#config/schema/schema.ts'
-import { showConfig } from '#config/show.ts'
 import { findWarnings } from '#config/warnings/find-warnings.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'

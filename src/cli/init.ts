@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { configFileOf } from '#config/load.ts'
 import type { NewConfig } from '#config/new-config.ts'
+import { accessTokenPath } from '#gateway/routes/own-operations.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { shellWord } from '#platform/text.ts'
 import { isInteractive, openAsker } from './ask.ts'
@@ -45,7 +46,7 @@ function assertNew(file: string): void {
   })
 }
 
-function nextSteps(file: string, { path, port }: NewConfig, { sealingKeyFile }: WrittenConfig): string[] {
+function nextSteps(file: string, answers: NewConfig, { sealingKeyFile }: WrittenConfig): string[] {
   const command = (words: string) => `  ${programWords} ${words} --config ${shellWord(file)}`
   return [
     `Written: ${file}`,
@@ -56,11 +57,23 @@ function nextSteps(file: string, { path, port }: NewConfig, { sealingKeyFile }: 
     'Next:',
     command('check'),
     command('accounts create --email you@example.com --role Admin'),
-    command(`explain GET ${shellWord(path)}`),
+    command(`explain GET ${shellWord(answers.path)}`),
     command('serve'),
     '',
-    'Then, with the secret key of the account:',
-    `  curl -H 'SecretKey: gate_sk_…' ${shellWord(`http://localhost:${port}${path}`)}`,
+    ...firstRequests(answers),
+  ]
+}
+
+function firstRequests({ auth, path, port }: NewConfig): readonly string[] {
+  const origin = `http://localhost:${port}`
+  const url = shellWord(origin + path)
+  if (auth === 'none') return ['Then, without a key:', `  curl ${url}`]
+  if (auth !== 'bearer')
+    return ['Then, with the secret key of the account:', `  curl -H 'SecretKey: gate_sk_…' ${url}`]
+  return [
+    'Then, with both keys of the account, and with the access token (JwtToken) that they are exchanged for:',
+    `  curl -H 'Content-Type: application/json' -d '{"SecretKey":"gate_sk_…","APIKey":"gate_ak_…"}' ${origin}${accessTokenPath}`,
+    `  curl -H 'Authorization: Bearer eyJ…' ${url}`,
   ]
 }
 

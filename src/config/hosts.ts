@@ -1,5 +1,4 @@
 import { isIP } from 'node:net'
-import type { NodeAddress } from '#store/redis/client.ts'
 
 // RFC 6454 4: a scheme and an authority, followed at most by the slash of an empty path.
 const originPattern = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\\@\s,]+\/?$/i
@@ -13,15 +12,6 @@ export function parseOrigin(text: string): string | undefined {
   if (!url || url.host === '' || /[*{}()$|<>^]/.test(url.host)) return undefined
   // URL returns no origin for unknown schemes, such as those of apps; browsers do.
   return url.origin === 'null' ? `${url.protocol}//${url.host.toLowerCase()}` : url.origin
-}
-
-/** `host:port` or `[address]:port`; undefined if the text is neither. */
-export function parseRedisNode(text: string): NodeAddress | undefined {
-  const [, address, name, digits] =
-    /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/@[\]{}()$|<>^]+)):(\d{1,5})$/.exec(text) ?? []
-  const host = address ?? name
-  const port = Number(digits)
-  return host !== undefined && port >= 1 && port <= 65_535 ? { host, port } : undefined
 }
 
 // RFC 1123 2.1, with the underscore that service names have, and letters of any script, which look-ups convert.
@@ -45,4 +35,19 @@ function isHostName(text: string): boolean {
   const labels = text.replace(/\.$/, '').split('.')
   const isNumber = /^\d+$/.test(labels.at(-1) ?? '')
   return text.length <= hostLengthMax && !isNumber && labels.every((label) => hostLabel.test(label))
+}
+
+/** What keeps a text from being an http(s) origin, such as the example; undefined if it is one. */
+export function originProblem(text: string, example: string): string | undefined {
+  const url = URL.parse(text)
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
+    return `must be a URL such as ${example}`
+  }
+  // URL takes braces and the like for a name.
+  if (!/^(?:\[[\da-f:.]+\]|[\w.-]+)$/i.test(url.hostname)) {
+    return `must have a host name: letters, digits, -, _ and dots, as in ${example}`
+  }
+  if (url.username || url.password) return 'must not contain credentials'
+  if (url.pathname !== '/' || url.search || url.hash) return 'must be an origin: no path, query or fragment'
+  return undefined
 }

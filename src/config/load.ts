@@ -1,36 +1,44 @@
 import { dirname, resolve } from 'node:path'
 import { OperatorError } from '#platform/errors/operator-error.ts'
+import { secretPlaceholder } from '#platform/secrets/hide-secrets.ts'
 import { countOf } from '#platform/text.ts'
-import { applyOverrides } from './apply-overrides.ts'
 import { type Config, type ConfigSnapshot, resolveConfig } from './config.ts'
-import { otelOverrides } from './otel-environment.ts'
-import { environmentOverrides, flagOverrides, type Override } from './overrides.ts'
-import { formatPath, listProblems, type Path, type Problem, type Source } from './problem.ts'
-import { type ConfigFile, readConfigFile } from './read-config-file.ts'
-import { createReview } from './review.ts'
-import { reviewAccessCookie, reviewCookie, reviewCors } from './rules/browsers.ts'
-import { reviewEvents } from './rules/events.ts'
-import { reviewIdentity, reviewKeyCarriers } from './rules/identity.ts'
-import { reviewIssuers } from './rules/issuers.ts'
 import {
-  reviewHosts,
-  reviewListen,
-  reviewNetwork,
-  reviewPorts,
-  reviewRedirect,
-  reviewTracing,
-} from './rules/listen.ts'
+  applyOverrides,
+  createSources,
+  environmentOverrides,
+  flagOverrides,
+  type Override,
+} from './overrides.ts'
+import {
+  type Finding,
+  formatPath,
+  formatSource,
+  listProblems,
+  type Path,
+  type Problem,
+  type Source,
+} from './problem.ts'
+import { type ConfigFile, readConfigFile } from './read-config-file.ts'
+import { reviewUpstreamHeaders } from './rules/headers.ts'
+import { reviewIdentity, reviewKeyCarriers, reviewKeys } from './rules/identity.ts'
+import { reviewIssuers } from './rules/issuers.ts'
 import { reviewPortal } from './rules/portal.ts'
-import { reviewPlans, reviewRoutes } from './rules/routes.ts'
-import { reviewSecurityTxt } from './rules/security-txt.ts'
-import { reviewStore } from './rules/store.ts'
-import { reviewKeys, reviewTokens } from './rules/tokens.ts'
-import { reviewUpstreamHeaders, reviewUpstreams } from './rules/upstreams.ts'
+import { reviewRoutes } from './rules/routes.ts'
+import { reviewUpstreams } from './rules/upstreams.ts'
+import { reviewPlans } from './schema/accounts.ts'
+import { reviewAccessCookie, reviewCookie, reviewCors } from './schema/browsers.ts'
+import { reviewEvents } from './schema/events.ts'
+import { reviewHosts, reviewListen, reviewNetwork, reviewPorts, reviewRedirect } from './schema/listeners.ts'
 import type { SecretReference } from './schema/node.ts'
+import { createReview } from './schema/review.ts'
 import type { ConfigTree } from './schema/schema.ts'
-import { createSecretReader, type Environment, nameOfSecret } from './secrets.ts'
-import { createSources } from './sources.ts'
-import { type Finding, validate } from './validate.ts'
+import { reviewSecurityTxt } from './schema/security-txt.ts'
+import { reviewStore } from './schema/store.ts'
+import { reviewTokens } from './schema/tokens.ts'
+import { createSecretReader, type Environment, nameOfSecret, optionLeaves } from './secrets.ts'
+import { otelOverrides, reviewTracing } from './tracing.ts'
+import { validate } from './validate.ts'
 import { findUnreplaced, unreplacedHintAt } from './value-hints.ts'
 
 const rules = [
@@ -198,4 +206,21 @@ function byPosition(a: Problem, b: Problem): number {
 
 function positionOf(source: Source): readonly [number, number] {
   return source.kind === 'file' ? [source.line, source.column] : [Number.MAX_SAFE_INTEGER, 0]
+}
+
+/** One option with its effective value. */
+interface EffectiveOption {
+  readonly path: string
+  readonly value: unknown
+  /** `config/gateway.yaml:12:5`, `$GATEHOUSE__…`, `--set …` or `default`. */
+  readonly source: string
+}
+
+/** Every option with its effective value, and its source; secrets are shown as `[secret]`. */
+export function showConfig({ tree, sourceOf }: ConfigReadResult): EffectiveOption[] {
+  return optionLeaves(tree).map(({ path, value, isSecret }) => ({
+    path: formatPath(path),
+    value: isSecret ? secretPlaceholder : value,
+    source: formatSource(sourceOf(path)),
+  }))
 }

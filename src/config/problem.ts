@@ -106,3 +106,10 @@ export function listProblems(problems: readonly Problem[]): string[] {
   const more = problems.length - lines.length
   return more === 0 ? lines : [...lines, `and ${more} more`]
 }
+
+/** A finding of the schema; `at` says whether the name or the value of the option is wrong. */
+export interface Finding {
+  readonly path: Path
+  readonly at: 'key' | 'value'
+  readonly message: string
+}

@@ -1,14 +1,14 @@
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorMessage, hasErrorCode } from '#platform/errors/operator-error.ts'
 import { readAtMost } from '#platform/files.ts'
-import type { SecretReference } from './schema/node.ts'
+import { isRecord } from '#platform/json.ts'
+import { isCredentialField } from '#platform/secrets/hide-secrets.ts'
+import type { Path, Warning } from './problem.ts'
+import type { SecretReference, SecretResult } from './schema/node.ts'
+import { type ConfigTree, schemaAt } from './schema/schema.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
-
-/** The text that a reference points to, without the line break at its end, or why it cannot be read. */
-export type SecretResult =
-  | { readonly value: string }
-  | { readonly problem: string; readonly isMissing: boolean }
 
 /**
  * Reads each secret once, so that the text that is used is the one that was checked, even if its file has changed
@@ -65,4 +65,55 @@ function readSecretFile(file: string, encoding?: SecretReference['encoding']): S
       isMissing: hasErrorCode(error, 'ENOENT'),
     }
   }
+}
+
+/** Mode bits: all other users may read the file, and they or the group may write it. */
+const readableByAll = 0o004
+const writableByOthers = 0o022
+
+/** Files with secrets that other users of the machine can read or replace. Windows has no such modes. */
+export function findInsecureFileModes(tree: ConfigTree, resolvePath: (path: string) => string): Warning[] {
+  if (process.platform === 'win32') return []
+  return optionLeaves(tree).flatMap(({ path, value, isSecret }): Warning[] => {
+    if (!isSecret || schemaAt(path)?.isPublic || !isRecord(value) || typeof value.file !== 'string') return []
+    const file = resolvePath(value.file)
+    const mode = modeOf(file)
+    if (mode === undefined || (mode & (readableByAll | writableByOthers)) === 0) return []
+    const who = mode & writableByOthers ? 'other users can replace' : 'every user of this machine can read'
+    const shown = (mode & 0o777).toString(8).padStart(4, '0')
+    return [{ path, message: `${who} ${file} (mode ${shown})`, hint: `chmod 600 ${file}` }]
+  })
+}
+
+/** undefined if the file does not exist yet. */
+function modeOf(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.mode
+}
+
+/** An option without options below it. */
+interface OptionLeaf {
+  readonly path: Path
+  readonly value: unknown
+  /** Whether it refers to a secret, or looks like one that was written as text. */
+  readonly isSecret: boolean
+}
+
+/** Every option with a value: a reference to a secret is one, and so is a list of texts or numbers. */
+export function optionLeaves(value: unknown, path: Path = []): readonly OptionLeaf[] {
+  if (holdsSecret(value, path)) return [{ path, value, isSecret: true }]
+  if (isRecord(value) && Object.keys(value).length > 0) {
+    return Object.entries(value).flatMap(([name, member]) => optionLeaves(member, [...path, name]))
+  }
+  if (Array.isArray(value) && value.some((member) => typeof member === 'object')) {
+    return value.flatMap((member, index) => optionLeaves(member, [...path, index]))
+  }
+  return [{ path, value, isSecret: false }]
+}
+
+/** For an option that accepts either a reference or a text, the value decides. */
+function holdsSecret(value: unknown, path: Path): boolean {
+  const schema = schemaAt(path)
+  const acceptsSecret = schema?.secret === true || schema?.anyOf?.some(({ secret }) => secret) === true
+  if (!acceptsSecret) return false
+  return typeof value === 'string' ? isCredentialField(String(path.at(-1)), value) : isRecord(value)
 }

@@ -2,32 +2,18 @@ import type { ErrorObject } from 'ajv'
 import { isRecord } from '#platform/json.ts'
 import { didYouMean } from '#platform/text.ts'
 import { compileSchema } from './compile-schema.ts'
-import { type Path, valueAt } from './problem.ts'
+import { type Finding, type Path, valueAt } from './problem.ts'
 import { headerNamePattern } from './schema/fields.ts'
 import type { SchemaNode } from './schema/node.ts'
+import type { Validation } from './schema/review.ts'
 import { type ConfigTree, schemaAt } from './schema/schema.ts'
 import { durationHint, secretHint, sizeHint } from './value-hints.ts'
-
-/** A finding of the schema; `at` says whether the name or the value of the option is wrong. */
-export interface Finding {
-  readonly path: Path
-  readonly at: 'key' | 'value'
-  readonly message: string
-}
-
-export interface Validation {
-  /** The tree with every default filled in; only valid if there are no findings. */
-  readonly tree: ConfigTree
-  readonly findings: readonly Finding[]
-  /** The tree without defaults. */
-  readonly written: Readonly<Record<string, unknown>>
-}
 
 /** Compiled lazily, as it would take most of the time of a short command. */
 let compiled: ReturnType<typeof compileSchema> | undefined
 
 /** Checks a tree against the schema and fills in the defaults; the given tree is not modified. */
-export function validate(written: Record<string, unknown>): Validation {
+export function validate(written: Record<string, unknown>): Validation<ConfigTree> {
   const tree = structuredClone(written)
   followStoreSection(tree)
   compiled ??= compileSchema()

@@ -53,6 +53,20 @@ interface RefusedCredential {
   readonly reason: string | undefined
 }
 
+/** What a token turns out to be, before anybody asks whether its session or its subject is still good. */
+export type TokenVerdict<Claims> =
+  | { readonly kind: 'valid'; readonly claims: Claims }
+  | { readonly kind: 'expired' }
+  | {
+      readonly kind: 'invalid'
+      /** In words for the log. */
+      readonly reason: string
+      /** Whether only another set of keys could make the token valid, so that the verdict may be cached. */
+      readonly isCacheable: boolean
+      /** Whether its issuer was asked about it for nothing: it may be a guess. */
+      readonly isCounted?: boolean
+    }
+
 /** Verifies one kind of credential. Synchronous if possible; throws or rejects only if it cannot be decided. */
 export interface Scheme {
   readonly name: SchemeName
@@ -61,15 +75,6 @@ export interface Scheme {
   readonly authenticateDigest?: (digest: Uint8Array) => Authentication | Promise<Authentication>
   /** Whether the store has to be asked about a credential whose form does not prove that it is one. */
   readonly mustLookUp?: (credential: string) => boolean
-}
-
-type RefusedOptions = Partial<Omit<RefusedCredential, 'kind' | 'code'>>
-
-export function refusedCredential(
-  code: ErrorCode,
-  { isMalformed = false, isCounted, holdsUntil = 0, reason }: RefusedOptions = {},
-): RefusedCredential {
-  return { kind: 'refused', code, isMalformed, isCounted, holdsUntil, reason }
 }
 
 /** An authenticated caller. */
@@ -120,6 +125,26 @@ export interface Confirmation {
   readonly jkt: string | undefined
   /** SHA-256 of the certificate that the client must have (RFC 8705 3.1), as base64url; undefined = none is needed. */
   readonly certificate: string | undefined
+}
+
+type RefusedOptions = Partial<Omit<RefusedCredential, 'kind' | 'code'>>
+
+export function refusedCredential(
+  code: ErrorCode,
+  { isMalformed = false, isCounted, holdsUntil = 0, reason }: RefusedOptions = {},
+): RefusedCredential {
+  return { kind: 'refused', code, isMalformed, isCounted, holdsUntil, reason }
+}
+
+const expired = refusedCredential('token-expired')
+
+export function refusedToken(
+  verdict: Exclude<TokenVerdict<never>, { readonly kind: 'valid' }>,
+): RefusedCredential {
+  if (verdict.kind === 'expired') return expired
+  const { isCacheable, isCounted, reason } = verdict
+  const holdsUntil = isCacheable ? Number.POSITIVE_INFINITY : 0
+  return refusedCredential('token-invalid', { holdsUntil, isCounted, reason })
 }
 
 const thumbprint = /^[0-9A-Za-z_-]{43}$/

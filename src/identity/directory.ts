@@ -1,16 +1,14 @@
 import type { EpochMs, MonotonicMs } from '#platform/time.ts'
+import type { Account } from '#store/accounts.ts'
 import type { KeyValidity } from '#store/secret-keys.ts'
+import type { Session } from '#store/sessions.ts'
 import type { Principal, Profile } from './decision.ts'
 
 /** The part of an account that decisions need; cached in the process. */
-export interface CachedAccount {
-  readonly isDisabled: boolean
-  readonly sessionEpoch: number
-  readonly roleEpoch: number
+export interface CachedAccount
+  extends Pick<Account, 'isDisabled' | 'sessionEpoch' | 'roleEpoch' | 'role' | 'plan'> {
   /** Counts how many times all portal sessions were ended. */
   readonly portalEpoch: number
-  readonly role: string
-  readonly plan: string | undefined
   readonly profile: Profile
   readonly keys: readonly CachedKey[]
 }
@@ -27,14 +25,7 @@ export interface CachedKey extends KeyValidity {
 /** What is known of a session; cached in the process. An ended session never becomes open again. */
 export type CachedSession =
   | { readonly isEnded: true }
-  | {
-      readonly isEnded: false
-      readonly accountId: string
-      readonly sessionEpoch: number
-      /** The secret key that started it. */
-      readonly keyId: string
-      readonly expiresAt: EpochMs
-    }
+  | ({ readonly isEnded: false } & Pick<Session, 'accountId' | 'sessionEpoch' | 'keyId' | 'expiresAt'>)
 
 /** What is known of a principal of a foreign issuer; cached in the process. */
 export interface CachedSubject {

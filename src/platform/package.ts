@@ -33,7 +33,7 @@ export function readProgramFile(url: URL): Buffer {
 }
 
 /** The names of the files in a folder. @param folder ends with a slash */
-export function programFilesIn(folder: URL): readonly string[] {
+function programFilesIn(folder: URL): readonly string[] {
   if (!isBinary) return readdirSync(folder)
   const prefix = `${keyOf(folder)}/`
   return getAssetKeys()

@@ -6,7 +6,7 @@ import { isPublic, type RegisteredPage, resolveFormPagePath } from './portal-pag
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
 import { answerPage, type PortalResponse } from './portal-response.ts'
 import type { Texts } from './texts/texts.ts'
-import { errorPage, type RecoveryLink } from './views/sign-in-page.ts'
+import { type ErrorContent, errorPage } from './views/sign-in-page.ts'
 
 interface FailedRequest {
   readonly request: PortalRequest
@@ -18,8 +18,9 @@ interface FailedRequest {
 export function answerError(
   parts: PortalParts,
   error: GatehouseError,
-  { request, registered }: FailedRequest,
+  failed: FailedRequest,
 ): PortalResponse {
+  const { request, registered } = failed
   const context = createPageContext(parts, { request, viewer: request.viewer })
   const { texts } = context
   const { title, detail } = errorText(error, effectOf(request, registered), texts)
@@ -33,20 +34,16 @@ export function answerError(
     title,
     detail: fields.length > 0 ? fields.map((each) => fieldMessage(texts, each)).join(' ') : detail,
     requestId,
-    recoveryLink: recoveryLink(error, { request, registered, base: parts.options.path, texts }),
+    recoveryLink: recoveryLink(error, failed, { base: parts.options.path, texts }),
   }
   return answerPage(context.show((frame) => errorPage(frame, content), { status, headers }))
 }
 
 function recoveryLink(
   { status, code }: GatehouseError,
-  {
-    request,
-    registered,
-    base,
-    texts: { errors },
-  }: FailedRequest & { readonly base: string; readonly texts: Texts },
-): RecoveryLink | undefined {
+  { request, registered }: FailedRequest,
+  { base, texts: { errors } }: { readonly base: string; readonly texts: Texts },
+): ErrorContent['recoveryLink'] {
   // The audit log links to deleted accounts, and is the only page that still shows them.
   const id = code === 'account-not-found' && request.param('id')
   if (id) return { href: `${base}/audit?who=${encodeURIComponent(id)}`, text: errors.showInAuditLog }
@@ -73,17 +70,12 @@ function effectOf(request: PortalRequest, registered: RegisteredPage | undefined
  */
 type RequestEffect = 'read' | 'nothing' | 'unknown'
 
-interface ErrorText {
-  readonly title: string
-  readonly detail: string | undefined
-}
-
 /** The portal's text for an error: the texts of the errors table are written for API clients. */
 export function errorText(
   { code, title, detail }: GatehouseError,
   effect: RequestEffect,
   texts: Texts,
-): ErrorText {
+): Pick<ErrorContent, 'title' | 'detail'> {
   switch (code) {
     case 'store-unavailable': {
       const { unavailable } = texts.errors

@@ -88,10 +88,17 @@ export interface AccountStore extends AccountReader {
    * Disabling ends the sessions; enabling the account later does not restore them. `last-admin`: it is the only Admin
    * that is not disabled, and the change would end that.
    */
-  updateAccount(id: string, changes: AccountChanges, audit?: AuditEntry): Promise<AccountUpdate>
+  readonly updateAccount: AccountVerb<AccountChanges, AccountUpdate>
   /** Removes an account with its keys and sessions; `last-admin` as for updateAccount. */
   deleteAccount(id: string, audit?: AuditEntry): Promise<AccountDeletion>
 }
+
+/** A change of one account; the entry is written in the same step. */
+export type AccountVerb<Input, Result = boolean> = (
+  accountId: string,
+  input: Input,
+  audit?: AuditEntry,
+) => Promise<Result>
 
 export type AccountDeletion = 'deleted' | 'unknown' | 'last-admin'
 

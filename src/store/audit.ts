@@ -145,9 +145,5 @@ interface ReceiverReplacement {
   readonly after: string
 }
 
-/** An entry as it is stored. */
-export interface PositionedEntry {
-  /** Later entries have greater positions; also those of the other chain. */
-  readonly position: string
-  readonly text: string
-}
+/** Later entries have greater positions; also those of the other chain. */
+export type PositionedEntry = Pick<ChainedEntry, 'position' | 'text'>

@@ -1,5 +1,5 @@
 import { base64url, listChange } from '#platform/text.ts'
-import type { Account } from './accounts.ts'
+import type { Account, AccountVerb } from './accounts.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import type { HasSecretKeys, Reseal, SecretKey, StoredKey } from './secret-keys.ts'
 
@@ -11,30 +11,26 @@ export interface KeyStore {
    * and the new ID.
    * @returns undefined where there is no such account, or its key is not the one to be replaced
    */
-  resetSecretKey(id: string, reset: SecretKeyReset, audit?: AuditEntry): Promise<Account | undefined>
+  readonly resetSecretKey: AccountVerb<SecretKeyReset, Account | undefined>
   /** Adds a secret key, unless one that is not revoked has its name, or there are as many as there may be. */
-  addSecretKey(id: string, addition: SecretKeyAddition, audit?: AuditEntry): Promise<SecretKeyAdded>
+  readonly addSecretKey: AccountVerb<SecretKeyAddition, SecretKeyAdded>
   /**
    * Revokes all secret keys of a name, those within an overlap too: now, and their sessions with them, or from
    * `graceUntil` on.
    * @returns the account as it is now; undefined where there is no such account or key
    */
-  revokeSecretKey(
-    id: string,
-    revocation: SecretKeyRevocation,
-    audit?: AuditEntry,
-  ): Promise<Account | undefined>
+  readonly revokeSecretKey: AccountVerb<SecretKeyRevocation, Account | undefined>
   /** Gives a secret key another name, also the one within an overlap. */
-  renameSecretKey(id: string, renaming: SecretKeyRenaming, audit?: AuditEntry): Promise<SecretKeyRenamed>
-  resetApiKey(id: string, reset: ApiKeyReset, audit?: AuditEntry): Promise<Account | undefined>
+  readonly renameSecretKey: AccountVerb<SecretKeyRenaming, SecretKeyRenamed>
+  readonly resetApiKey: AccountVerb<ApiKeyReset, Account | undefined>
   /**
    * Replaces sealed secrets of an account, of its keys and its second factor, by the same secrets sealed again. Those
    * that have been replaced since are left unchanged.
    * @returns false if nothing was replaced
    */
-  resealAccount(accountId: string, reseals: readonly Reseal[], audit?: AuditEntry): Promise<boolean>
-  /** Revokes the previous secret key; false if there is none. */
-  endOverlap(accountId: string, now: number, audit?: AuditEntry): Promise<boolean>
+  readonly resealAccount: AccountVerb<readonly Reseal[]>
+  /** Revokes the previous secret key, if it is valid at this time; false if there is none. */
+  readonly endOverlap: AccountVerb<number>
   /** Stores the latest use of each current key of an account; uses of other keys are dropped. */
   recordKeyUses(uses: readonly RecordedKeyUse[]): Promise<void>
   /** The latest uses of an account's keys, by digest (base64url). */

@@ -1,4 +1,4 @@
-import type { Account } from './accounts.ts'
+import type { Account, AccountVerb } from './accounts.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import type { EmailLink, ExternalIdentity, OneTimeLink, Passkey, SecondFactor } from './portal-access.ts'
 import type { SecretKey, StoredKey } from './secret-keys.ts'
@@ -10,11 +10,7 @@ export interface PortalStore extends SecondFactorStore {
    * Without the old password as proof, the sealed copies of the account's earlier keys are dropped, unless nobody has
    * used it in the portal yet. `refused`: the proof is not, or no longer, valid.
    */
-  setPassword(
-    accountId: string,
-    change: PasswordChange,
-    audit?: AuditEntry,
-  ): Promise<'set' | 'refused' | 'unknown'>
+  readonly setPassword: AccountVerb<PasswordChange, 'set' | 'refused' | 'unknown'>
   /**
    * Counts an attempt to sign in, before its password is checked.
    * @param client the ID of a known client; undefined = an unknown client
@@ -23,9 +19,9 @@ export interface PortalStore extends SecondFactorStore {
   /** Reverts what countPasswordAttempt counted, if the password was not wrong. */
   settlePasswordAttempt(accountId: string, outcome: AttemptOutcome, client: string | undefined): Promise<void>
   /** Replaces an earlier link; false if there is no such account. */
-  setSetupLink(accountId: string, link: OneTimeLink, audit?: AuditEntry): Promise<boolean>
+  readonly setSetupLink: AccountVerb<OneTimeLink>
   /** Sets the link for a forgotten password; a set-up link stays. */
-  setResetLink(accountId: string, link: OneTimeLink, audit?: AuditEntry): Promise<boolean>
+  readonly setResetLink: AccountVerb<OneTimeLink>
   /**
    * Remembers the network of a sign-in.
    * @returns `first` if none was known before; `known` also if there is no such account
@@ -33,13 +29,12 @@ export interface PortalStore extends SecondFactorStore {
   noteSignInNetwork(accountId: string, network: string): Promise<'first' | 'new' | 'known'>
   /** The language of the portal for this account; undefined = as the browser prefers. */
   setLanguage(accountId: string, language: string | undefined): Promise<boolean>
-  setEmailLink(accountId: string, link: EmailLink, audit?: AuditEntry): Promise<boolean>
+  readonly setEmailLink: AccountVerb<EmailLink>
   /** Sets the account's e-mail to the link's, verified; the link is redeemed. */
-  redeemEmailLink(
-    accountId: string,
-    use: { readonly digest: string; readonly now: number },
-    audit?: AuditEntry,
-  ): Promise<'verified' | 'refused' | 'exists' | 'unknown'>
+  readonly redeemEmailLink: AccountVerb<
+    { readonly digest: string; readonly now: number },
+    'verified' | 'refused' | 'exists' | 'unknown'
+  >
 
   /** The account of a person at an OpenID provider. */
   findAccountByIdentity(identity: ExternalIdentity): Promise<Account | undefined>
@@ -49,11 +44,7 @@ export interface PortalStore extends SecondFactorStore {
    * of the same issuer; the person has another account; or there is no proof, although somebody else may use it
    * (`mayBeAnothers`). Links with other issuers stay; beyond `identitiesMax` the oldest is removed.
    */
-  linkIdentity(
-    accountId: string,
-    link: IdentityLink,
-    audit?: AuditEntry,
-  ): Promise<'linked' | 'refused' | 'unknown'>
+  readonly linkIdentity: AccountVerb<IdentityLink, 'linked' | 'refused' | 'unknown'>
   /** Removes the links of an account and ends its portal sessions; false if there are none. */
   unlinkIdentities(accountId: string, audit?: AuditEntry): Promise<boolean>
 
@@ -71,7 +62,8 @@ export interface PortalStore extends SecondFactorStore {
   touchPortalSession(accountId: string, id: string, seen: Visitor & { readonly at: number }): Promise<void>
   /** Active sessions, newest first; those of one moment in the order of their IDs. */
   listPortalSessions(accountId: string, now: number): Promise<readonly PortalSession[]>
-  endPortalSession(accountId: string, id: string, audit?: AuditEntry): Promise<boolean>
+  /** Ends the session with this ID. */
+  readonly endPortalSession: AccountVerb<string>
   /** Ends all portal sessions; false where there is no such account. */
   endPortalSessions(accountId: string, audit?: AuditEntry): Promise<boolean>
 }
@@ -79,21 +71,17 @@ export interface PortalStore extends SecondFactorStore {
 /** Each verb is refused if the account is not in the required state. */
 export interface SecondFactorStore {
   /** Adds an authenticator app, with new recovery codes; false if there is an app, or no such account. */
-  enableSecondFactor(accountId: string, factor: SecondFactor, audit?: AuditEntry): Promise<boolean>
+  readonly enableSecondFactor: AccountVerb<SecondFactor>
   /** False if the code has been used before, on any instance, or is not the account's. */
-  useSecondFactor(accountId: string, use: SecondFactorUse, audit?: AuditEntry): Promise<boolean>
-  /** Replaces the recovery codes. */
-  setRecoveryCodes(accountId: string, digests: readonly string[], audit?: AuditEntry): Promise<boolean>
+  readonly useSecondFactor: AccountVerb<SecondFactorUse>
+  /** Replaces the recovery codes by those with these digests. */
+  readonly setRecoveryCodes: AccountVerb<readonly string[]>
   /** Removes the whole second factor, or only the app: then passkeys and recovery codes stay. */
-  disableSecondFactor(accountId: string, part: 'all' | 'app', audit?: AuditEntry): Promise<boolean>
-  addPasskey(accountId: string, addition: PasskeyAddition, audit?: AuditEntry): Promise<PasskeyAdded>
-  usePasskey(accountId: string, use: PasskeyUse, audit?: AuditEntry): Promise<PasskeyUsed>
+  readonly disableSecondFactor: AccountVerb<'all' | 'app'>
+  readonly addPasskey: AccountVerb<PasskeyAddition, PasskeyAdded>
+  readonly usePasskey: AccountVerb<PasskeyUse, PasskeyUsed>
   /** Gives a passkey another name, or removes it where that is undefined; the last one goes with the recovery codes. */
-  changePasskey(
-    accountId: string,
-    change: { readonly id: string; readonly name: string | undefined },
-    audit?: AuditEntry,
-  ): Promise<boolean>
+  readonly changePasskey: AccountVerb<{ readonly id: string; readonly name: string | undefined }>
 }
 
 export interface PasskeyAddition {

@@ -89,7 +89,7 @@ export interface QuotaState {
 }
 
 /** What a process got when it last asked. */
-export interface QuotaHolder {
+interface QuotaHolder {
   /** What it may have left of its reservation. */
   readonly reserved: number
   readonly sequence: number

@@ -88,22 +88,15 @@ function isRevocationSet(key: SecretKey): key is SecretKey & { readonly revokedA
 }
 
 /** What is stored of a key, as plain JSON; bytes are base64url. */
-export interface StoredKeyRecord {
+export interface StoredKeyRecord extends Pick<StoredKey, 'createdAt' | 'lastFour'> {
   readonly digest: string
   readonly sealed?: string | undefined
-  readonly createdAt: number
-  readonly lastFour?: string | undefined
 }
 
 /** A secret key as plain JSON, without default values. */
-export interface SecretKeyRecord extends StoredKeyRecord {
-  readonly id?: string
-  readonly name?: string
-  readonly scopes?: readonly string[]
-  readonly addresses?: readonly string[]
-  readonly quota?: KeyQuota | undefined
-  readonly expiresAt?: number | undefined
-  readonly revokedAt?: number | undefined
+export interface SecretKeyRecord
+  extends StoredKeyRecord,
+    Partial<Pick<SecretKey, 'id' | 'name' | 'scopes' | 'addresses' | 'quota' | 'expiresAt' | 'revokedAt'>> {
   readonly isImported?: true
 }
 

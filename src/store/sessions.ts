@@ -68,7 +68,7 @@ export interface Session extends Visitor {
   readonly end: SessionEnd | undefined
 }
 
-export type SessionEnd = 'revoked' | 'reused'
+type SessionEnd = 'revoked' | 'reused'
 
 export interface RefreshTokenUse {
   readonly sessionId: string

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { readConfig } from '#config/load.ts'
-import { showConfig } from '#config/show.ts'
+import { readConfig, showConfig } from '#config/load.ts'
 import { type Files, writeFiles } from './config-fixtures.ts'
 
 interface Shown {

@@ -55,6 +55,8 @@ export function planUpdate(desired: DesiredAccount, account: Account, name: stri
 
 /** What the plan needs to know from the store and the config. */
 interface KeyContext {
+  /** undefined = it is created in the same run. */
+  readonly account: Account | undefined
   readonly now: number
   /** The IDs of accounts by the digests of their keys, in hexadecimal. */
   readonly holders: ReadonlyMap<string, string>
@@ -63,18 +65,18 @@ interface KeyContext {
 
 /**
  * Plans the steps that give an account its keys.
- * @param account undefined = it is created in the same run
  * @returns the errors have paths within the account
  */
 export function planKeys(
   email: string,
   keys: readonly DesiredKey[],
-  { account, ...context }: KeyContext & { readonly account: Account | undefined },
+  context: KeyContext,
 ): { readonly steps: readonly Step[]; readonly errors: readonly FieldError[] } {
+  const { account, keysMax } = context
   const errors: FieldError[] = []
   const steps = keys.flatMap((key, index) => {
     try {
-      const step = planKey(email, key, { account, ...context })
+      const step = planKey(email, key, context)
       return step ? [step] : []
     } catch (error) {
       if (!(error instanceof GatehouseError) || !error.errors) throw error
@@ -85,8 +87,8 @@ export function planKeys(
   const created = steps.filter(({ work }) => work.kind === 'create-key').length
   // A new account already has its default key.
   const count = account ? account.secretKeys.filter(({ revokedAt }) => revokedAt === undefined).length : 1
-  if (created > 0 && count + created > context.keysMax) {
-    const message = `the account would have ${count + created} secret keys, more than keys.maxPerAccount (${context.keysMax}): revoke some first`
+  if (created > 0 && count + created > keysMax) {
+    const message = `the account would have ${count + created} secret keys, more than keys.maxPerAccount (${keysMax}): revoke some first`
     errors.push({ field: 'keys', message })
   }
   return { steps, errors }
@@ -102,7 +104,7 @@ export function digestIn({ digest, certificate }: DesiredKey): Uint8Array | unde
 function planKey(
   email: string,
   desired: DesiredKey,
-  { account, now, holders }: KeyContext & { readonly account: Account | undefined },
+  { account, now, holders }: KeyContext,
 ): Step | undefined {
   const digest = digestIn(desired)
   const before = account && namedKeyOf(account, desired.name)
@@ -140,7 +142,7 @@ function planKey(
 function assertFree(
   { name, digest: text }: DesiredKey,
   digest: Uint8Array,
-  { account, holders }: Pick<KeyContext, 'holders'> & { readonly account: Account | undefined },
+  { account, holders }: Pick<KeyContext, 'account' | 'holders'>,
 ): void {
   const field = text === undefined ? 'certificate' : 'digest'
   const holder = holders.get(Buffer.from(digest).toString('hex'))

@@ -122,10 +122,7 @@ function takesAccess({ work }: Step): boolean {
 }
 
 /** @throws GatehouseError `last-admin` if nobody who can manage accounts would be left */
-async function assertAdminLeft(
-  steps: readonly Step[],
-  store: Pick<AccountStore, 'listAccounts'>,
-): Promise<void> {
+async function assertAdminLeft(steps: readonly Step[], store: PlanStore): Promise<void> {
   const changes = new Map<string, AccountChanges>()
   for (const { work } of steps) {
     if (
@@ -167,7 +164,7 @@ interface Pruned {
 async function planPrune(
   entries: readonly Entry[],
   name: string,
-  { prune, store }: { readonly prune: Prune; readonly store: Pick<AccountStore, 'listAccounts'> },
+  { prune, store }: { readonly prune: Prune; readonly store: PlanStore },
 ): Promise<readonly Step[]> {
   const keys = pruneKeys(entries)
   const accounts = await pruneAccounts(entries, name, store)
@@ -204,11 +201,7 @@ function pruneKeys(entries: readonly Entry[]): Pruned {
   return { steps, total }
 }
 
-async function pruneAccounts(
-  entries: readonly Entry[],
-  name: string,
-  store: Pick<AccountStore, 'listAccounts'>,
-): Promise<Pruned> {
+async function pruneAccounts(entries: readonly Entry[], name: string, store: PlanStore): Promise<Pruned> {
   const listed = new Set(entries.map(({ account }) => account?.id))
   const steps: Step[] = []
   let total = 0

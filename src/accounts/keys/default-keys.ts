@@ -106,45 +106,39 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
     return key
   }
 
-  /** @param replaces digest of the key that is to be replaced; undefined = any key */
-  function newSecretKey(account: Account, graceSeconds: number, replaces?: Uint8Array) {
+  /** @param createdAt of the only key to replace; absent = any */
+  async function newSecretKey(id: string, graceSeconds: number, createdAt?: number) {
+    assertValidGrace(graceSeconds)
+    const account = await accounts.find(id)
+    const before = defaultKeyOf(account)
+    if (createdAt !== undefined && (before ?? noKey).createdAt !== createdAt) return undefined
+    const replaces = createdAt === undefined ? undefined : before?.digest
     const made = makeDefaultKey(account.id, options)
     return replaceSecretKey(options, account, { made, graceSeconds, replaces })
   }
 
-  async function newApiKey(account: Account, replaces?: Uint8Array) {
+  /** @param createdAt of the only key to replace; absent = any */
+  async function newApiKey(id: string, createdAt?: number) {
+    const account = await accounts.find(id)
+    const before = account.apiKey
+    if (createdAt !== undefined && before.createdAt !== createdAt) return undefined
     const { key, stored } = makeKey('apiKey', account.id, options)
-    const reset = { apiKey: stored, ...(replaces && { replaces }) }
-    const auditEntry = entry('api-key-reset', account)
-    return (await withUnconfirmedKeys(key, store.resetApiKey(account.id, reset, auditEntry)))
-      ? key
-      : undefined
+    const reset = { apiKey: stored, ...(createdAt !== undefined && { replaces: before.digest }) }
+    const resetting = store.resetApiKey(account.id, reset, entry('api-key-reset', account))
+    return (await withUnconfirmedKeys(key, resetting)) ? key : undefined
   }
 
   return {
     status,
     reveal,
     unseal,
-    resetSecretKey: async (id, graceSeconds) => {
-      assertValidGrace(graceSeconds)
-      return (await newSecretKey(await accounts.find(id), graceSeconds)) ?? accountNotFound()
-    },
-    replaceSecretKey: async (id, createdAt, graceSeconds) => {
-      assertValidGrace(graceSeconds)
-      const account = await accounts.find(id)
-      const secretKey = defaultKeyOf(account)
-      if ((secretKey?.createdAt ?? noKey.createdAt) !== createdAt) return undefined
-      return newSecretKey(account, graceSeconds, secretKey?.digest)
-    },
-    replaceApiKey: async (id, createdAt) => {
-      const account = await accounts.find(id)
-      if (account.apiKey.createdAt !== createdAt) return undefined
-      return newApiKey(account, account.apiKey.digest)
-    },
+    resetSecretKey: async (id, graceSeconds) => (await newSecretKey(id, graceSeconds)) ?? accountNotFound(),
+    replaceSecretKey: (id, createdAt, graceSeconds) => newSecretKey(id, graceSeconds, createdAt),
+    resetApiKey: async (id) => (await newApiKey(id)) ?? accountNotFound(),
+    replaceApiKey: newApiKey,
     endOverlap: async (id) => {
       const account = await accounts.find(id)
       return store.endOverlap(account.id, clock(), entry('secret-key-overlap-ended', account))
     },
-    resetApiKey: async (id) => (await newApiKey(await accounts.find(id))) ?? accountNotFound(),
   }
 }

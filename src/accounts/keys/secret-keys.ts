@@ -31,19 +31,7 @@ import {
 } from './make-key.ts'
 
 /** A secret key, without the key. Times are milliseconds since 1970. */
-export interface SecretKeyStatus
-  extends Pick<
-    SecretKey,
-    | 'name'
-    | 'scopes'
-    | 'addresses'
-    | 'quota'
-    | 'createdAt'
-    | 'lastFour'
-    | 'expiresAt'
-    | 'revokedAt'
-    | 'isImported'
-  > {
+export interface SecretKeyStatus extends Omit<SecretKey, 'id' | 'digest' | 'sealed'> {
   /** Keys that are revoked are not listed; until `revokedAt`, one within an overlap is valid. */
   readonly state: Exclude<KeyState, 'revoked'>
   /** Accurate to a few seconds; undefined = never used. */

@@ -55,7 +55,7 @@ export interface PlanReports {
 /** How many requests of a subject have passed in a window. */
 export type ReadQuotaUsed = (subject: string, window: string) => Promise<number>
 
-interface PlanReportsOptions {
+export interface PlanReportsOptions {
   readonly plans: Plans
   readonly readQuotaUsed: ReadQuotaUsed
   readonly clock: Clock

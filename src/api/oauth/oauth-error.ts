@@ -104,9 +104,7 @@ const names: Partial<Record<ErrorCode, OAuthErrorName>> = {
 
 /** Statuses that say something which 400 would hide; all others of a client's mistake are 400. */
 const kept: ReadonlySet<number> = new Set([405, 408, 413, 429, 431])
-
 const invalidClientStatus = 401
-
 const forbiddenStatus = 403
 
 /** @param isAdmission whether the caller was decided about as on a route: then what is forbidden stays so */

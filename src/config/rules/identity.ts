@@ -2,8 +2,9 @@ import { secondTargetNames } from '#gateway/arrival/second-target-fields.ts'
 import { identityNames } from '#gateway/forward/header-rules.ts'
 import { carrierWords } from '#identity/access.ts'
 import { oldKeyPrefixes, secretPrefixes } from '#platform/secrets/key-format.ts'
+import { parseSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { foldHeaderName } from '#platform/text.ts'
-import type { Review } from '../review.ts'
+import type { ConfigReview } from '../schema/schema.ts'
 
 /** Headers that the gateway, the connection or the client use themselves, reduced to letters and digits. */
 export const reservedHeaders: ReadonlySet<string> = new Set([
@@ -40,7 +41,7 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
 ])
 
 /** Checks that the names of identity headers are distinct and not reserved. */
-export function reviewIdentity(review: Review): void {
+export function reviewIdentity(review: ConfigReview): void {
   const seen = new Map<string, string>()
   for (const [path, name] of identityHeaderNames(review).filter(([path]) => review.isValid(path))) {
     const normalized = foldHeaderName(name)
@@ -62,7 +63,7 @@ export function reviewIdentity(review: Review): void {
 function identityHeaderNames({
   tree,
   hasValidShape,
-}: Review): readonly (readonly [readonly string[], string])[] {
+}: ConfigReview): readonly (readonly [readonly string[], string])[] {
   const headers = ['identity', 'headers']
   const assertion = ['identity', 'assertion']
   const named = hasValidShape(headers) ? Object.entries(tree.identity.headers) : []
@@ -75,7 +76,7 @@ function identityHeaderNames({
 }
 
 /** With HS256, an upstream that can verify assertions could also sign them. */
-function reviewAssertion(review: Review): void {
+function reviewAssertion(review: ConfigReview): void {
   if (!review.isValid(['tokens', 'algorithm']) || !review.isValid(['identity', 'assertion', 'enabled']))
     return
   const { identity, tokens } = review.tree
@@ -111,7 +112,7 @@ const ordinaryHeaders = new Set([
 const ordinaryPrefixes = ['accept-', 'access-control-', 'content-', 'if-', 'sec-', 'x-forwarded-']
 
 /** Checks where secret keys may be sent (`keys.accept`), and that their prefix is not that of another credential. */
-export function reviewKeyCarriers(review: Review): void {
+export function reviewKeyCarriers(review: ConfigReview): void {
   reviewPrefix(review)
   if (!review.hasValidShape(['keys', 'accept'])) return
   // A reserved name is reported at its own option.
@@ -155,7 +156,7 @@ function duplicateProblem(name: string, before: string | undefined): string | un
 }
 
 /** Headers that tell who the caller is, reduced to letters and digits. */
-export function identityHeaders(review: Review): ReadonlySet<string> {
+export function identityHeaders(review: ConfigReview): ReadonlySet<string> {
   const configured = identityHeaderNames(review)
     .filter(([path]) => review.isValid(path))
     .map(([, name]) => name)
@@ -165,10 +166,26 @@ export function identityHeaders(review: Review): ReadonlySet<string> {
 /** The prefixes of other credentials, and of both kinds of key from before the prefix could be chosen. */
 const takenPrefixes = new Set<string>([...Object.values(secretPrefixes), ...Object.values(oldKeyPrefixes)])
 
-function reviewPrefix(review: Review): void {
+function reviewPrefix(review: ConfigReview): void {
   const path = ['keys', 'prefix']
   if (!review.isValid(path)) return
   const { prefix } = review.tree.keys
   if (takenPrefixes.has(prefix))
     review.report(path, `"${prefix}" is the prefix of another kind of credential: choose another`)
+}
+
+const creationHint = 'create one with: openssl rand -base64 32'
+
+/** Checks that an existing sealing key is valid. It is only created with SQLite, which has a single instance. */
+export function reviewKeys(review: ConfigReview): void {
+  const path = ['keys', 'sealingKey']
+  if (!review.isValid(path) || !review.isValid(['store', 'driver'])) return
+  const { sealingKey } = review.tree.keys
+  const isMadeAtStart = review.tree.store.driver === 'sqlite' && sealingKey.file !== undefined
+  const text = isMadeAtStart
+    ? review.secretIfPresent(path, sealingKey)
+    : review.secret(path, sealingKey, sealingKey.file === undefined ? undefined : creationHint)
+  if (text !== undefined && !parseSealingKeys(text)) {
+    review.report(path, `is not a sealing key: it must be 32 bytes in base64 or hexadecimal; ${creationHint}`)
+  }
 }

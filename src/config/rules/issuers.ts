@@ -4,13 +4,13 @@ import { errorMessage } from '#platform/errors/operator-error.ts'
 import { parseJson } from '#platform/json.ts'
 import { didYouMean } from '#platform/text.ts'
 import { listedMax, type Path } from '../problem.ts'
-import type { Review } from '../review.ts'
+import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
 
-type IssuerTree = Review['tree']['issuers'][number]
-type RouteTree = Review['tree']['routes'][number]
+type IssuerTree = ConfigTree['issuers'][number]
+type RouteTree = ConfigTree['routes'][number]
 
 /** Checks foreign issuers, and the routes that name them. */
-export function reviewIssuers(review: Review): void {
+export function reviewIssuers(review: ConfigReview): void {
   if (!review.hasValidShape(['issuers'])) return
   const { issuers } = review.tree
   for (const [index, issuer] of issuers.entries()) {
@@ -31,7 +31,7 @@ export function reviewIssuers(review: Review): void {
   reviewRoutes(review)
 }
 
-function reviewIssuerUrl(review: Review, path: Path, { issuer }: IssuerTree): void {
+function reviewIssuerUrl(review: ConfigReview, path: Path, { issuer }: IssuerTree): void {
   review.check(path, () => {
     const problem = issuerUrlProblem(issuer)
     if (problem !== undefined) return problem
@@ -49,7 +49,7 @@ export function issuerUrlProblem(issuer: string): string | undefined {
 }
 
 /** Without an audience, anybody with any token of the issuer is admitted, so something else must restrict them. */
-function reviewAudience(review: Review, at: Path, { audience, require }: IssuerTree): void {
+function reviewAudience(review: ConfigReview, at: Path, { audience, require }: IssuerTree): void {
   if (audience !== undefined || !review.isValid([...at, 'audience']) || !review.isValid([...at, 'require']))
     return
   const pins = Object.values(require).some((values) => values.every((value) => !/^\**$/.test(value)))
@@ -60,13 +60,13 @@ function reviewAudience(review: Review, at: Path, { audience, require }: IssuerT
     )
 }
 
-function reviewPlan(review: Review, path: Path, { plan }: IssuerTree): void {
+function reviewPlan(review: ConfigReview, path: Path, { plan }: IssuerTree): void {
   if (plan === undefined || !review.isValid(path) || !review.hasValidShape(['plans'])) return
   const names = Object.keys(review.tree.plans)
   if (!names.includes(plan)) review.report(path, `unknown plan "${plan}"${didYouMean(plan, names)}`)
 }
 
-function reviewKeySource(review: Review, path: Path, { jwks, algorithms }: IssuerTree): void {
+function reviewKeySource(review: ConfigReview, path: Path, { jwks, algorithms }: IssuerTree): void {
   if (jwks === undefined) return
   if ((jwks.url === undefined) === (jwks.file === undefined)) {
     review.report(path, 'set exactly one of url and file, or neither: without jwks the keys are discovered')
@@ -89,7 +89,11 @@ function reviewKeySource(review: Review, path: Path, { jwks, algorithms }: Issue
 }
 
 /** Its URL may be http:// in a network of one's own, of which `check` warns. */
-function reviewIntrospection(review: Review, at: Path, { introspection, jwks, ...issuer }: IssuerTree): void {
+function reviewIntrospection(
+  review: ConfigReview,
+  at: Path,
+  { introspection, jwks, ...issuer }: IssuerTree,
+): void {
   if (introspection === undefined) return
   const path = [...at, 'introspection']
   const url = URL.parse(introspection.url)
@@ -105,7 +109,7 @@ function reviewIntrospection(review: Review, at: Path, { introspection, jwks, ..
     )
 }
 
-function reviewRegistration(review: Review, path: Path, { registration }: IssuerTree): void {
+function reviewRegistration(review: ConfigReview, path: Path, { registration }: IssuerTree): void {
   if (registration === undefined || !review.hasValidShape(path)) return
   for (const [index, uri] of registration.redirectUris.entries()) {
     review.check([...path, index], () =>
@@ -116,7 +120,7 @@ function reviewRegistration(review: Review, path: Path, { registration }: Issuer
   }
 }
 
-function reviewRoutes(review: Review): void {
+function reviewRoutes(review: ConfigReview): void {
   if (!review.hasValidShape(['routes'])) return
   for (const [index, route] of review.tree.routes.entries()) {
     const at = ['routes', index]
@@ -128,7 +132,7 @@ function reviewRoutes(review: Review): void {
   }
 }
 
-function reviewNames(review: Review, path: Path, { issuers }: RouteTree): void {
+function reviewNames(review: ConfigReview, path: Path, { issuers }: RouteTree): void {
   const names = review.tree.issuers.map(({ name }) => name)
   let unknown = 0
   for (const [position, name] of issuers.entries()) {
@@ -144,13 +148,13 @@ function reviewNames(review: Review, path: Path, { issuers }: RouteTree): void {
   }
 }
 
-function reviewAuth(review: Review, path: Path, { issuers, auth }: RouteTree): void {
+function reviewAuth(review: ConfigReview, path: Path, { issuers, auth }: RouteTree): void {
   if (issuers.length > 0 && (auth === 'none' || auth === 'secretKey' || auth === 'deny'))
     review.report(path, `cannot be combined with auth: ${auth}, which accepts no bearer tokens`, 'key')
 }
 
 /** Otherwise no token of the issuer would ever be accepted, without an explanation. */
-function reviewScopes(review: Review, path: Path, { issuers, scopes }: RouteTree): void {
+function reviewScopes(review: ConfigReview, path: Path, { issuers, scopes }: RouteTree): void {
   if (scopes === undefined) return
   for (const [position, name] of issuers.entries()) {
     const issuer = review.tree.issuers.find((one) => one.name === name)
@@ -163,7 +167,7 @@ function reviewScopes(review: Review, path: Path, { issuers, scopes }: RouteTree
 }
 
 /** A token that is no JWT does not say whose it is, and no issuer is told tokens of another. */
-function reviewAsked(review: Review, path: Path, { issuers }: RouteTree): void {
+function reviewAsked(review: ConfigReview, path: Path, { issuers }: RouteTree): void {
   const asked = issuers.filter((name) =>
     review.tree.issuers.some((issuer) => issuer.name === name && issuer.introspection !== undefined),
   )

@@ -1,3 +1,4 @@
+import { findFieldErrors, knownRoles, similarRole } from '#accounts/account-input.ts'
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import {
   contrastMin,
@@ -7,13 +8,16 @@ import {
   readableOn,
   type Theme,
 } from '#portal/branding.ts'
+import { adminRole } from '#store/accounts.ts'
 import { hostProblem } from '../hosts.ts'
-import type { Review } from '../review.ts'
-import { reviewCertificates } from './certificates.ts'
-import { reviewOidc } from './oidc.ts'
+import { formatPath, type Path, type Warning } from '../problem.ts'
+import { reviewCertificates } from '../schema/certificates.ts'
+import { noProvision } from '../schema/portal.ts'
+import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
+import { issuerUrlProblem } from './issuers.ts'
 
 /** Checks that the portal path does not overlap with other own paths, and that the mail options are consistent. */
-export function reviewPortal(review: Review): void {
+export function reviewPortal(review: ConfigReview): void {
   if (review.isValid(['portal', 'path'])) {
     const { path } = review.tree.portal
     const isPlain = parseRequestTarget(path)?.path === path
@@ -30,7 +34,7 @@ export function reviewPortal(review: Review): void {
 }
 
 /** A host of the portal's own has nothing else: neither routes nor the origin that clients of the API use. */
-function reviewHost(review: Review): void {
+function reviewHost(review: ConfigReview): void {
   if (!review.isValid(['portal', 'host'])) return
   const host = review.tree.portal.host?.toLowerCase()
   if (host === undefined) return
@@ -44,7 +48,7 @@ function reviewHost(review: Review): void {
   }
 }
 
-function reviewLogo(review: Review): void {
+function reviewLogo(review: ConfigReview): void {
   const path = ['portal', 'branding', 'logo']
   if (!review.isValid(path)) return
   const { logo } = review.tree.portal.branding
@@ -56,7 +60,7 @@ function reviewLogo(review: Review): void {
   else if (!imageKindOf(bytes)) review.report([...path, 'file'], 'is not an SVG, PNG, JPEG or WebP image')
 }
 
-function reviewColors(review: Review): void {
+function reviewColors(review: ConfigReview): void {
   const reviewColor = (name: 'color' | 'darkColor', theme: Theme) => {
     const path = ['portal', 'branding', name]
     if (!review.isValid(path)) return
@@ -75,7 +79,7 @@ function reviewColors(review: Review): void {
   reviewColor('darkColor', 'dark')
 }
 
-function reviewMail(review: Review): void {
+function reviewMail(review: ConfigReview): void {
   const { mail } = review.tree
   if (!mail || !review.hasValidShape(['mail'])) return
   const isValid = (...fields: readonly string[]) => review.isValid(['mail', ...fields])
@@ -94,4 +98,77 @@ function reviewMail(review: Review): void {
 function isReserved(path: string): boolean {
   const isAtOrBelow = (one: string, other: string) => `${one}/`.startsWith(`${other}/`)
   return ['/api/v1', '/.well-known'].some((own) => isAtOrBelow(path, own) || isAtOrBelow(own, path))
+}
+
+type ProviderTree = Extract<ConfigTree['portal']['oidc'], readonly unknown[]>[number]
+
+/** The OpenID providers of the portal, each with its path: of the map, or in the list. */
+function oidcProviders({
+  portal: { oidc },
+}: Pick<ConfigTree, 'portal'>): readonly (readonly [Path, ProviderTree])[] {
+  const path = ['portal', 'oidc']
+  const isList = Array.isArray(oidc)
+  return [oidc].flat().map((provider, index) => [isList ? [...path, index] : path, provider])
+}
+
+/** Checks how people sign in to the portal at OpenID providers. */
+function reviewOidc(review: ConfigReview): void {
+  if (!review.hasValidShape(['portal', 'oidc'])) return
+  const providers = oidcProviders(review.tree).filter(([path]) => review.hasValidShape(path))
+  for (const [path, provider] of providers) reviewProvider(review, path, provider)
+  for (const option of ['name', 'issuer', 'label'] as const) reviewDuplicates(review, providers, option)
+}
+
+/** What tells providers apart: for the gateway, for accounts, and for people. */
+function reviewDuplicates(
+  review: ConfigReview,
+  providers: readonly (readonly [Path, ProviderTree])[],
+  option: 'name' | 'issuer' | 'label',
+): void {
+  const seen = new Map<string | undefined, Path>()
+  for (const [path, { [option]: value }] of providers) {
+    const before = seen.get(value)
+    seen.set(value, path)
+    if (!before || !review.isValid([...path, option])) continue
+    const other = formatPath(before)
+    if (value === undefined)
+      review.report([...path, option], `is missing here and in ${other}: only one provider may have no name`)
+    else review.report([...path, option], `is the same as in ${other}: it must differ for each provider`)
+  }
+}
+
+function reviewProvider(
+  review: ConfigReview,
+  path: Path,
+  { issuer, clientSecret, provision, scopes }: ProviderTree,
+): void {
+  const isValid = (field: string) => review.isValid([...path, field])
+  review.check([...path, 'issuer'], () => issuerUrlProblem(issuer))
+  if (clientSecret && isValid('clientSecret')) review.secret([...path, 'clientSecret'], clientSecret)
+  if (isValid('provision') && provision !== noProvision) {
+    for (const { message } of findFieldErrors({ role: provision }))
+      review.report([...path, 'provision'], `${message}, or none`)
+  }
+  if (isValid('scopes') && !scopes.includes('openid'))
+    review.report(
+      [...path, 'scopes'],
+      'must include openid: without it, the provider does not say who signs in',
+    )
+}
+
+/** A sign-in without a portal, and roles of accounts created at a sign-in that are probably not intended. */
+export function findOidcProblems(tree: Pick<ConfigTree, 'portal' | 'routes'>): Warning[] {
+  const providers = oidcProviders(tree)
+  if (providers.length > 0 && !tree.portal.enabled)
+    return [{ path: ['portal', 'oidc'], message: 'has no effect: portal.enabled is false' }]
+  return providers.flatMap(([path, { provision }]): Warning[] => {
+    const option = [...path, 'provision']
+    if (provision === adminRole) {
+      const message = 'makes everybody who can sign in at the provider an Admin, who manages all accounts'
+      return [{ path: option, message }]
+    }
+    const similar = similarRole(provision, [...knownRoles(tree.routes), noProvision])
+    const message = `"${provision}" is not "${similar}": it is case-sensitive`
+    return similar === undefined ? [] : [{ path: option, message }]
+  })
 }

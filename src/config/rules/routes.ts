@@ -1,17 +1,15 @@
-import { noPlan } from '#accounts/account-input.ts'
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import { createCarriers } from '#identity/access.ts'
-import { didYouMean, foldHeaderName } from '#platform/text.ts'
+import { METHODS } from '#platform/http.ts'
+import { didYouMean } from '#platform/text.ts'
 import { listedMax } from '../problem.ts'
-import type { Review } from '../review.ts'
-import { reservedHeaders } from './identity.ts'
-import { reviewResponseHeaders } from './response-headers.ts'
-import { pathProblem, reviewMatch, reviewRewrite } from './route-paths.ts'
+import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
+import { reviewCostHeader, reviewResponseHeaders } from './headers.ts'
 
-type RouteTree = Review['tree']['routes'][number]
+type RouteTree = ConfigTree['routes'][number]
 
 /** Checks that each route is valid by itself, and that no two match the same request. */
-export function reviewRoutes(review: Review): void {
+export function reviewRoutes(review: ConfigReview): void {
   if (!review.hasValidShape(['routes'])) return
   const routes = [...review.tree.routes.entries()].filter(([index]) =>
     review.hasValidShape(['routes', index]),
@@ -37,7 +35,7 @@ export function reviewRoutes(review: Review): void {
   reviewOverlaps(review, routes)
 }
 
-function reviewUpstreamNames(review: Review, routes: readonly [number, RouteTree][]): void {
+function reviewUpstreamNames(review: ConfigReview, routes: readonly [number, RouteTree][]): void {
   if (!review.hasValidShape(['upstreams'])) return
   const names = Object.keys(review.tree.upstreams)
   let unknown = 0
@@ -52,7 +50,7 @@ function reviewUpstreamNames(review: Review, routes: readonly [number, RouteTree
 }
 
 /** A WebSocket is handed over as a socket, and an HTTP/2 stream is not one. */
-function reviewWebSocket(review: Review, index: number, { upstream = '', websocket }: RouteTree): void {
+function reviewWebSocket(review: ConfigReview, index: number, { upstream = '', websocket }: RouteTree): void {
   const path = ['routes', index, 'websocket']
   if (!websocket || !review.isValid(path) || !review.isValid(['upstreams', upstream])) return
   if (review.tree.upstreams[upstream]?.protocol !== 'http2') return
@@ -60,7 +58,7 @@ function reviewWebSocket(review: Review, index: number, { upstream = '', websock
 }
 
 /** Without one only another proxy can forward its requests, by rules of its own. */
-function reviewMissingUpstream(review: Review, index: number, route: RouteTree): void {
+function reviewMissingUpstream(review: ConfigReview, index: number, route: RouteTree): void {
   const { upstream, auth, stripPrefix, rewrite, responseHeaders } = route
   if (upstream !== undefined || auth === 'deny') return
   const { set, remove } = responseHeaders
@@ -81,7 +79,7 @@ function reviewMissingUpstream(review: Review, index: number, route: RouteTree):
         )
 }
 
-function reviewAccess(review: Review, index: number, route: RouteTree): void {
+function reviewAccess(review: ConfigReview, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
   const { auth } = route
   if (!review.isValid(at('auth')) || (auth !== 'none' && auth !== 'optional' && auth !== 'deny')) return
@@ -93,7 +91,7 @@ function reviewAccess(review: Review, index: number, route: RouteTree): void {
 }
 
 /** If Authorization belongs to the backend, callers need another place for their credential. */
-function reviewAuthorization(review: Review, index: number, route: RouteTree): void {
+function reviewAuthorization(review: ConfigReview, index: number, route: RouteTree): void {
   const at = (field: string) => ['routes', index, field]
   const { auth, authorization, issuers, browser } = route
   const isKnown = ['auth', 'authorization'].every((field) => review.isValid(at(field)))
@@ -115,18 +113,8 @@ function reviewAuthorization(review: Review, index: number, route: RouteTree): v
     )
 }
 
-/** The field is removed from every response, so it must not be one that clients need. */
-function reviewCostHeader(review: Review, index: number, { costHeader }: RouteTree): void {
-  const path = ['routes', index, 'costHeader']
-  if (costHeader === undefined || !review.isValid(path)) return
-  const normalized = foldHeaderName(costHeader)
-  if (normalized === '') review.report(path, 'must contain a letter or digit')
-  else if (reservedHeaders.has(normalized) || reservedResponseHeaders.has(normalized))
-    review.report(path, `"${costHeader}" is a reserved header: choose another name`)
-}
-
 /** A number would otherwise be multiplied by one of two factors. */
-function reviewCostField(review: Review, index: number, { costField }: RouteTree): void {
+function reviewCostField(review: ConfigReview, index: number, { costField }: RouteTree): void {
   const path = ['routes', index, 'costField']
   if (costField === undefined || !review.isValid(path)) return
   const names = typeof costField === 'string' ? [costField] : Object.keys(costField)
@@ -136,13 +124,17 @@ function reviewCostField(review: Review, index: number, { costField }: RouteTree
 }
 
 /** Usage that nobody reads would only hold bodies up. */
-function reviewIncludeUsage(review: Review, index: number, { includeUsage, costField }: RouteTree): void {
+function reviewIncludeUsage(
+  review: ConfigReview,
+  index: number,
+  { includeUsage, costField }: RouteTree,
+): void {
   const path = ['routes', index, 'includeUsage']
   if (!includeUsage || costField !== undefined || !review.isValid(path)) return
   review.report(path, 'needs a costField, which says where in the response the usage is', 'key')
 }
 
-function reviewQuotaCounts(review: Review, index: number, route: RouteTree): void {
+function reviewQuotaCounts(review: ConfigReview, index: number, route: RouteTree): void {
   const path = ['routes', index, 'quotaCounts']
   const { quotaCounts, costField, costHeader } = route
   if (quotaCounts === 'requests' || !review.isValid(path)) return
@@ -150,24 +142,7 @@ function reviewQuotaCounts(review: Review, index: number, route: RouteTree): voi
     review.report(path, 'needs a costField or costHeader, which says how many units a request is', 'key')
 }
 
-/** Further headers that responses need, reduced to letters and digits. */
-const reservedResponseHeaders = new Set([
-  'acceptranges',
-  'age',
-  'allow',
-  'cachecontrol',
-  'contentlocation',
-  'contentrange',
-  'etag',
-  'expires',
-  'lastmodified',
-  'location',
-  'retryafter',
-  'vary',
-  'wwwauthenticate',
-])
-
-function reviewOverlaps(review: Review, routes: readonly [number, RouteTree][]): void {
+function reviewOverlaps(review: ConfigReview, routes: readonly [number, RouteTree][]): void {
   const valid = routes.filter(
     ([index, route]) =>
       review.isValid(['routes', index, 'path']) &&
@@ -198,14 +173,62 @@ function matchKeysOf({ host, path, methods }: RouteTree): readonly string[] {
   return (methods ?? ['*']).map((method) => `${place} ${method}`)
 }
 
-/** Checks that each plan limits something, and can be assigned to an account. */
-export function reviewPlans(review: Review): void {
-  if (!review.hasValidShape(['plans'])) return
-  for (const [name, plan] of Object.entries(review.tree.plans)) {
-    const path = ['plans', name]
-    if (!review.isValid(path)) continue
-    if (name === noPlan)
-      review.report(path, `"${noPlan}" is how commands say that an account has no plan`, 'key')
-    if (!plan.quota && !plan.rateLimit) review.report(path, 'limits nothing: give quota, rateLimit or both')
+const neverProxied = new Set(['CONNECT', 'TRACE'])
+const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.(?!\.))?[A-Za-z0-9._-]*[A-Za-z0-9_-])$/
+
+/** Checks what requests a route matches. */
+function reviewMatch(review: ConfigReview, index: number, route: RouteTree): void {
+  const at = (field: string) => ['routes', index, field]
+  review.check(at('path'), () => pathProblem(route.path))
+  review.check(at('host'), () => (route.host === undefined ? undefined : routeHostProblem(route.host)))
+  if (!review.hasValidShape(at('methods'))) return
+  for (const [position, method] of (route.methods ?? []).entries())
+    review.check([...at('methods'), position], () => methodProblem(method))
+}
+
+function routeHostProblem(host: string): string | undefined {
+  if (hostPattern.test(host)) return undefined
+  if (host === '*') return 'matches every host: leave it out'
+  if (host.includes('*'))
+    return 'may begin with *. for one or more labels, as in *.example.com: there are no other wildcards'
+  return 'must be a host name without scheme, port and path, and without a dot at its end'
+}
+
+/** What the backend gets must be a path that no server reads as another. */
+function reviewRewrite(review: ConfigReview, index: number, { rewrite, stripPrefix }: RouteTree): void {
+  const path = ['routes', index, 'rewrite']
+  if (rewrite === undefined || !review.isValid(path)) return
+  const problem = /\*|\$[0-9{]|\/:|[{}]/.test(rewrite)
+    ? 'replaces the path prefix, and the rest of the path is kept: there are no wildcards (*), groups ($1) or parameters (:id, {id})'
+    : pathProblem(rewrite)
+  if (problem !== undefined) review.report(path, problem)
+  else if (review.isValid(['routes', index, 'stripPrefix']) && stripPrefix)
+    review.report(path, 'cannot be combined with stripPrefix: true, which is rewrite: /', 'key')
+}
+
+// What other gateways and routers use as wildcards: matched literally it would protect nothing.
+const wildcard = /\*|\/:|[{}]/
+
+/** Why servers could interpret a path differently; undefined if they cannot. */
+function pathProblem(path: string): string | undefined {
+  if (wildcard.test(path)) {
+    return 'is a prefix and matches everything below it: there are no wildcards (*), parameters (:id, {id}) or patterns'
   }
+  const [character] = /[[\]|<>^"` ]/.exec(path) ?? []
+  if (character !== undefined) {
+    const encoded = encodeURIComponent(character)
+    return `has "${character}", which no path contains: it is a literal prefix, and clients send ${encoded}`
+  }
+  const target = parseRequestTarget(path)
+  if (target?.query !== '' || target.hasParameters || target.hasEncodedSlash) {
+    return 'must be a plain path: no query, dot segment, empty segment, parameter (;), backslash or encoded slash'
+  }
+  // Requests carry other characters percent-encoded: such a path would never match.
+  return /^[!-~]+$/.test(path) ? undefined : `must be in ASCII: ${encodeURI(path.toWellFormed())}`
+}
+
+function methodProblem(method: string): string | undefined {
+  if (neverProxied.has(method)) return `${method} is never proxied`
+  if (METHODS.includes(method)) return undefined
+  return `"${method}" is not an HTTP method that can be proxied${didYouMean(method, METHODS)}`
 }

@@ -1,3 +1,4 @@
+import { noPlan } from '#accounts/account-input.ts'
 import { defaultKeyPrefix, keyPrefixPattern } from '#platform/secrets/key-format.ts'
 import type { SealingKeySource } from '#platform/secrets/sealing-key.ts'
 import {
@@ -14,7 +15,8 @@ import {
   section,
   text,
 } from './fields.ts'
-import { convert, optional, renamed } from './node.ts'
+import { convert, optional, renamed, type ValueOf } from './node.ts'
+import type { Review } from './review.ts'
 
 export const keys = section('Secret keys and API keys.', {
   accept: list(headerName({ description: 'A header name, `bearer`, `basic` or `certificate`.' }), {
@@ -130,3 +132,15 @@ export const identity = section('What is sent to the upstream about the caller.'
     }),
   }),
 })
+
+/** Checks that each plan limits something, and can be assigned to an account. */
+export function reviewPlans(review: Review<{ readonly plans: ValueOf<typeof plans> }>): void {
+  if (!review.hasValidShape(['plans'])) return
+  for (const [name, plan] of Object.entries(review.tree.plans)) {
+    const path = ['plans', name]
+    if (!review.isValid(path)) continue
+    if (name === noPlan)
+      review.report(path, `"${noPlan}" is how commands say that an account has no plan`, 'key')
+    if (!plan.quota && !plan.rateLimit) review.report(path, 'limits nothing: give quota, rateLimit or both')
+  }
+}

@@ -1,4 +1,8 @@
+import { allEventTypes, isTypePattern, secretBytes, signingKeyOf } from '#accounts/events/event.ts'
+import { didYouMean } from '#platform/text.ts'
 import { flag, item, list, secret, text } from './fields.ts'
+import type { ValueOf } from './node.ts'
+import type { Review } from './review.ts'
 
 export const events = list(
   item('A receiver of events.', {
@@ -32,3 +36,50 @@ export const events = list(
     description: 'Receivers of events: changes to keys, accounts and sessions.',
   },
 )
+
+type EventsTree = { readonly events: ValueOf<typeof events> }
+
+/** Checks who receives events: whether each can be posted to, and signed for. */
+export function reviewEvents(review: Review<EventsTree>): void {
+  if (!review.hasValidShape(['events'])) return
+  const urls = new Set<string>()
+  for (const [index, receiver] of review.tree.events.entries()) {
+    const at = ['events', index]
+    review.check([...at, 'url'], () => {
+      const { url } = receiver
+      if (urls.has(url)) return 'is the URL of another receiver too'
+      urls.add(url)
+      return urlProblem(url)
+    })
+    review.check([...at, 'secret'], () => {
+      const text = review.secret([...at, 'secret'], receiver.secret)
+      return text === undefined ? undefined : secretProblem(text)
+    })
+    if (review.hasValidShape([...at, 'types'])) reviewTypes(review, index)
+  }
+}
+
+function reviewTypes(review: Review<EventsTree>, index: number): void {
+  for (const [place, type] of (review.tree.events[index]?.types ?? []).entries()) {
+    const at = ['events', index, 'types', place]
+    review.check(at, () =>
+      isTypePattern(type) ? undefined : `unknown type of event "${type}"${didYouMean(type, allEventTypes)}`,
+    )
+  }
+}
+
+function urlProblem(text: string): string | undefined {
+  const url = URL.parse(text)
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.hostname === '')
+    return 'must be a URL such as https://hooks.example.com/gatehouse'
+  if (url.username || url.password) return 'must not contain credentials: events are signed with the secret'
+  return url.hash ? 'must have no fragment' : undefined
+}
+
+function secretProblem(text: string): string | undefined {
+  const base64 = /^whsec_(.*)$/s.exec(text)?.[1]
+  if (base64 !== undefined && !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return 'must be base64 after whsec_'
+  const { length } = signingKeyOf(text)
+  if (length >= secretBytes.min && length <= secretBytes.max) return undefined
+  return `must have ${secretBytes.min} to ${secretBytes.max} bytes, not ${length}: make one by "openssl rand -base64 32" and put whsec_ before it`
+}

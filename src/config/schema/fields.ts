@@ -150,6 +150,23 @@ export const section = <Members extends Fields>(
   default: {},
 })
 
+/** The maximum number of header fields to set or to remove. */
+const headersMax = 64
+
+/** Header fields that are set, and others that are removed. @param value what they are set to */
+export const headerChanges = <Value, Resolved>(
+  value: Field<Value, Resolved>,
+  { description, set, remove }: Readonly<Record<'description' | 'set' | 'remove', string>>,
+) =>
+  section(description, {
+    set: named(value, { default: {}, maxProperties: headersMax, description: set }, headerNamePattern),
+    remove: list(headerName({ description: 'The name of a header.' }), {
+      default: [],
+      maxItems: headersMax,
+      description: remove,
+    }),
+  })
+
 /** A secret, of which the program uses the text. */
 export const secret = (doc: Doc): Field<SecretReference, string> =>
   convert(

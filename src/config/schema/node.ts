@@ -55,6 +55,11 @@ export interface SecretReference {
   readonly encoding?: 'base64'
 }
 
+/** The text that a reference points to, without the line break at its end, or why it cannot be read. */
+export type SecretResult =
+  | { readonly value: string }
+  | { readonly problem: string; readonly isMissing: boolean }
+
 /** How a secret and a relative path are looked up. */
 export interface SecretLookup {
   secret(reference: SecretReference): string

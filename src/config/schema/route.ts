@@ -1,11 +1,13 @@
 import { scopePattern } from '#accounts/keys/input.ts'
 import { createResponseHeaders } from '#gateway/routes/response-fields.ts'
-import { costField } from './cost-field.ts'
+import type { CostTerm } from '#gateway/routes/route.ts'
 import {
   choice,
   duration,
+  either,
   flag,
-  headerNamePattern,
+  headerChanges,
+  headerName,
   item,
   list,
   named,
@@ -15,10 +17,38 @@ import {
   size,
   text,
 } from './fields.ts'
-import { convertResolved, optional, renamed } from './node.ts'
+import { convert, convertResolved, type Field, optional, renamed } from './node.ts'
 
-/** Header fields that are set, or removed. */
-const responseHeadersMax = 64
+const costPath = '[A-Za-z0-9_-]{1,64}(?:\\.[A-Za-z0-9_-]{1,64}){0,7}'
+const costPathsPattern = `^${costPath}(?: \\| ${costPath}){0,3}$`
+
+const factor: Field<number> = {
+  type: 'number',
+  minimum: 0,
+  maximum: 1_000_000_000,
+  description: 'What the number is multiplied by.',
+}
+
+const costField = convert<string | Readonly<Record<string, number>>, readonly CostTerm[]>(
+  either(
+    text({ pattern: costPathsPattern, description: 'The path of one number.' }),
+    named(
+      factor,
+      { minProperties: 1, maxProperties: 8, description: 'Several numbers that add up, each with a factor.' },
+      costPathsPattern,
+    ),
+    {
+      description:
+        'Where the body of a response (JSON or an event stream) says how many units a request used: the dotted path of a number, such as usage.total_tokens, or up to 8 paths with a factor each, which add up. `a.b | c.b` names two alternatives. Of several events or lines, the last that has it counts. The sum is rounded up, and is at most 1000000000. The body passes as it is; the upstream is asked not to compress it. A costHeader in the response takes precedence. Absent, or without any of the fields, a request is one unit.',
+    },
+  ),
+  toCostTerms,
+)
+
+function toCostTerms(costField: string | Readonly<Record<string, number>>): readonly CostTerm[] {
+  const factors = typeof costField === 'string' ? { [costField]: 1 } : costField
+  return Object.entries(factors).map(([paths, factor]) => ({ paths: paths.split(' | '), factor }))
+}
 
 export const route = convertResolved(
   item('Sends matching requests to an upstream.', {
@@ -91,26 +121,17 @@ export const route = convertResolved(
       }),
     ),
     responseHeaders: convertResolved(
-      section('Changes to the header fields of responses of the backend.', {
-        set: named(
-          text({
-            description:
-              'The value of a field by its name: visible ASCII, at most 8,192 characters. It replaces all fields of the backend with that name.',
-          }),
-          {
-            default: {},
-            maxProperties: responseHeadersMax,
-            description:
-              'Fields set in every final response of the backend: at most 64, and 16,384 characters together. Responses of the gateway itself, such as refusals, do not have them.',
-          },
-          headerNamePattern,
-        ),
-        remove: list(text({ pattern: headerNamePattern, description: 'The name of a header.' }), {
-          default: [],
-          maxItems: responseHeadersMax,
-          description: 'Fields and trailer fields of the backend that clients do not get.',
+      headerChanges(
+        text({
+          description:
+            'The value of a field by its name: visible ASCII, at most 8,192 characters. It replaces all fields of the backend with that name.',
         }),
-      }),
+        {
+          description: 'Changes to the header fields of responses of the backend.',
+          set: 'Fields set in every final response of the backend: at most 64, and 16,384 characters together. Responses of the gateway itself, such as refusals, do not have them.',
+          remove: 'Fields and trailer fields of the backend that clients do not get.',
+        },
+      ),
       ({ set, remove }) => createResponseHeaders(set, remove),
     ),
     destination: choice(['forwarded', 'public', 'target'], {
@@ -158,8 +179,7 @@ export const route = convertResolved(
       }),
     ),
     costHeader: optional(
-      text({
-        pattern: headerNamePattern,
+      headerName({
         description:
           'Response field that says how many units a request used, a whole number up to 1000000000: it is counted as usage, and removed. Absent, or without such a field, a request is one unit.',
       }),

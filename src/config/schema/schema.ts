@@ -1,20 +1,20 @@
-import { everyOrigin } from '#gateway/arrival/cors-headers.ts'
 import { certificateFields } from '#gateway/gate/possession.ts'
 import { parseAddressRange } from '#platform/addresses.ts'
-import { parseOrigin } from '../hosts.ts'
 import type { Path } from '../problem.ts'
 import { durationPattern, parsePairs, sizePattern } from '../units.ts'
 import { identity, keys, plans } from './accounts.ts'
+import { accessCookie, cookie, cors } from './browsers.ts'
 import { events } from './events.ts'
 import { choice, duration, flag, item, list, named, ratio, secret, section, text } from './fields.ts'
 import { issuers } from './issuers.ts'
 import { decide, limits, listen, ops } from './listeners.ts'
 import { convert, convertResolved, optional, renamed, type SchemaNode, type ValueOf } from './node.ts'
 import { mail, portal } from './portal.ts'
+import type { Review } from './review.ts'
 import { route } from './route.ts'
 import { securityTxt } from './security-txt.ts'
 import { cache, store } from './store.ts'
-import { accessCookie, cookie, dpop, tokens } from './tokens.ts'
+import { dpop, tokens } from './tokens.ts'
 import { upstream } from './upstream.ts'
 
 /** As OpenTelemetry names attributes. */
@@ -109,23 +109,7 @@ const config = item('The whole config.', {
   plans,
   cookie,
   accessCookie,
-  cors: convertResolved(
-    section('Which web pages from other origins may call the gateway from a browser.', {
-      origins: list(
-        text({ description: 'An origin, exactly: scheme://host, with a port where it has one; or *.' }),
-        {
-          default: [],
-          maxItems: 1_000,
-          description:
-            'Allowed origins; an empty list leaves CORS to the upstreams, whose CORS headers are forwarded unchanged. `*` alone allows every origin, without cookies.',
-        },
-      ),
-    }),
-    ({ origins }) => ({
-      origins: origins.flatMap((text) => parseOrigin(text) ?? []),
-      allowsAny: origins.includes(everyOrigin),
-    }),
-  ),
+  cors,
   keys,
   events,
   store,
@@ -164,6 +148,9 @@ export const configSchema: typeof config = { title: 'Gatehouse config', ...confi
 
 /** The config as written, with every default filled in. */
 export type ConfigTree = ValueOf<typeof configSchema>
+
+/** The review of a whole config, for rules that span sections. */
+export type ConfigReview = Review<ConfigTree>
 
 /** The schema of the option at a path; undefined if there is none. */
 export function schemaAt(path: Path): SchemaNode | undefined {

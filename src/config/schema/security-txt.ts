@@ -1,5 +1,8 @@
+import { isDay } from '#platform/time.ts'
+import type { Path, Warning } from '../problem.ts'
 import { item, list, text } from './fields.ts'
-import { convertResolved, optional } from './node.ts'
+import { convertResolved, optional, type ValueOf } from './node.ts'
+import type { Review } from './review.ts'
 
 const uri = (description: string) => text({ pattern: '^[!-~]+$', description })
 
@@ -44,3 +47,36 @@ export const securityTxt = optional(
       ].join('\n'),
   ),
 )
+
+type SecurityTxtTree = { readonly securityTxt?: ValueOf<typeof securityTxt> }
+
+/** Checks that readers of security.txt can use what it says (RFC 9116 2.5). */
+export function reviewSecurityTxt(review: Review<SecurityTxtTree>): void {
+  const section = 'securityTxt'
+  const { [section]: tree } = review.tree
+  if (!tree || !review.hasValidShape([section])) return
+  if (review.hasValidShape([section, 'contact']))
+    for (const [index, address] of tree.contact.entries())
+      reviewUri(review, [section, 'contact', index], address)
+  for (const name of ['encryption', 'policy', 'acknowledgments'] as const)
+    reviewUri(review, [section, name], tree[name])
+  review.check([section, 'expires'], () => (isDay(tree.expires) ? undefined : 'is not a valid date'))
+}
+
+function reviewUri(review: Review<SecurityTxtTree>, path: Path, text: string | undefined): void {
+  if (text !== undefined) review.check(path, () => uriProblem(text))
+}
+
+function uriProblem(text: string): string | undefined {
+  const scheme = URL.parse(text)?.protocol
+  if (scheme !== undefined && scheme !== 'http:') return undefined
+  return text.includes('@')
+    ? `must be a URI: mailto:${text}`
+    : 'must be a URI, and begin with https:// if it is a page'
+}
+
+export function findExpiredSecurityTxt({ securityTxt }: SecurityTxtTree, now: number): Warning[] {
+  if (!securityTxt || now < Date.parse(`${securityTxt.expires}T23:59:59Z`)) return []
+  const message = `security.txt has expired: its readers need not trust it`
+  return [{ path: ['securityTxt', 'expires'], message, hint: 'check the contacts and set a later day' }]
+}

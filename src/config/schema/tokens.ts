@@ -1,13 +1,12 @@
 import { scopePattern } from '#accounts/keys/input.ts'
-import { type Algorithm, parseKeyMaterial } from '#identity/tokens/key-material.ts'
+import { type Algorithm, type KeyMaterial, parseKeyMaterial } from '#identity/tokens/key-material.ts'
 import type { ConfiguredKey } from '#identity/tokens/keyring.ts'
+import type { Path } from '../problem.ts'
 import {
   choice,
   duration,
   either,
-  exactly,
   flag,
-  headerNamePattern,
   integer,
   item,
   list,
@@ -16,9 +15,9 @@ import {
   secret,
   section,
   text,
-  trueOrFalse,
 } from './fields.ts'
 import { convert, convertResolved, optional, renamed, type SecretLookup, type ValueOf } from './node.ts'
+import type { Review } from './review.ts'
 
 const signingKey = item('A signing key from a file.', {
   kid: text({ pattern: '^[A-Za-z0-9._~-]{1,128}$', description: 'Key ID, unique.' }),
@@ -145,46 +144,75 @@ function resolveSigningKey(
   return { kid, use, material }
 }
 
-export const accessCookie = section(
-  'Also sends the access token as an HttpOnly cookie, for routes with `browser.cookie`. After a sign-in at the portal it is renewed by requests in its second half. Its SameSite and Secure attributes are those of `cookie`.',
-  {
-    enabled: flag(false, 'Whether it is set with every access token, and by the sign-in of the portal.'),
-    name: text({
-      pattern: headerNamePattern,
-      default: 'accessToken',
-      description:
-        'Its name; one that begins with __Host- or __Secure- must meet the rules of that prefix. No backend gets it, or can set it.',
-    }),
-    path: text({
-      pattern: '^/[!-:<-~]*$',
-      default: '/',
-      description: 'Path attribute: the routes with `browser.cookie` must be at or below it.',
-    }),
-    lifetime: duration({
-      min: '1s',
-      max: '24h',
-      default: '1h',
-      description:
-        'Lifetime of its token. A request in the second half of it renews the cookie, as long as the session lasts.',
-    }),
-  },
-)
+type TokensTree = { readonly tokens: ValueOf<typeof tokenOptions> }
+type KeyTree = TokensTree['tokens']['keys'][number]
 
-export const cookie = section('The cookie that carries the refresh token.', {
-  name: text({
-    pattern: headerNamePattern,
-    default: 'refreshToken',
-    description: 'Its name; one that begins with __Host- or __Secure- must meet the rules of that prefix.',
-  }),
-  path: text({
-    pattern: '^/[!-:<-~]*$',
-    default: '/api/v1/accounts',
-    description:
-      'Path attribute: browsers send the cookie to refresh-token and revoke-token only if these are at or below it.',
-  }),
-  sameSite: choice(['Strict', 'Lax', 'None'], { default: 'Strict', description: 'SameSite attribute.' }),
-  secure: either(exactly('auto'), trueOrFalse, {
-    default: 'auto',
-    description: 'Secure attribute: true, false, or auto = when publicUrl is https.',
-  }),
-})
+/** Checks keys from files: exactly one signs, each is valid, and none is too weak. */
+export function reviewTokens(review: Review<TokensTree>): void {
+  reviewFeed(review)
+  const path = ['tokens', 'keys']
+  if (!review.hasValidShape(path)) return
+  const { keys } = review.tree.tokens
+  review.checkUnique(
+    keys.map((_, index) => [...path, index, 'kid']),
+    (kid) => `duplicate kid "${kid}"`,
+  )
+  for (const [index, key] of keys.entries()) {
+    const at = [...path, index]
+    if (review.isValid(at)) reviewMaterial(review, at, key)
+  }
+  if (keys.length === 0 || !keys.every((_, index) => review.isValid([...path, index, 'use']))) return
+  const signers = keys.filter((key) => key.use === 'sign').length
+  if (signers !== 1) review.report(path, `exactly one key must have use: sign, not ${signers}`)
+}
+
+/** With HS256 there is no public key by which a reader could tell its events from forged ones. */
+function reviewFeed({ tree, isValid, report }: Review<TokensTree>): void {
+  const path = ['tokens', 'revocationFeed', 'enabled']
+  if (!isValid(['tokens', 'algorithm']) || !isValid(path)) return
+  if (tree.tokens.revocationFeed.enabled && tree.tokens.algorithm === 'HS256')
+    report(path, 'needs ES256, RS256 or EdDSA as tokens.algorithm: nobody could verify what HS256 signs')
+}
+
+/** Checks that a key has the half that its use needs, and that its halves can be read and belong together. */
+function reviewMaterial(review: Review<TokensTree>, at: Path, key: KeyTree): void {
+  if (key.use === 'sign' && !key.private) {
+    review.report([...at, 'private'], 'is missing: this key signs')
+    return
+  }
+  if (!key.private && !key.public) review.report([...at, 'public'], 'is missing')
+  const ofPrivate = readHalf(review, at, key, 'private')
+  const ofPublic = readHalf(review, at, key, 'public')
+  // Where both are given, only the private key is used; a public key that differs from it means that one is wrong.
+  if (ofPrivate && ofPublic && !isSameKey(ofPrivate, ofPublic))
+    review.report([...at, 'public'], 'does not belong to the key in private')
+}
+
+/** Keys of different kinds are not compared: OpenSSL would remember that as an error, and fail to read the next key. */
+function isSameKey(one: KeyMaterial, other: KeyMaterial): boolean {
+  return one.algorithm === other.algorithm && one.publicKey.equals(other.publicKey)
+}
+
+/** undefined if the key lacks this half, or it has been reported. */
+function readHalf(
+  review: Review<TokensTree>,
+  at: Path,
+  key: KeyTree,
+  half: 'private' | 'public',
+): KeyMaterial | undefined {
+  const path = [...at, half]
+  const reference = key[half]
+  const text = reference && review.secret(path, reference)
+  if (text === undefined || !review.isValid(['tokens', 'algorithm'])) return undefined
+  const { algorithm } = review.tree.tokens
+  const material = parseKeyMaterial(text, half, algorithm)
+  if ('unfit' in material) {
+    review.report(path, material.unfit)
+    return undefined
+  }
+  if (half === 'private' && key.use === 'sign' && material.algorithm !== algorithm) {
+    review.report(path, `is a key for ${material.algorithm}, but tokens.algorithm is ${algorithm}`)
+    return undefined
+  }
+  return material
+}

@@ -3,11 +3,10 @@ import {
   choice,
   duration,
   either,
-  headerNamePattern,
+  headerChanges,
   integer,
   item,
   list,
-  named,
   publicPem,
   secret,
   section,
@@ -15,10 +14,87 @@ import {
   tlsTrust,
 } from './fields.ts'
 import { convert, convertResolved, optional, renamed } from './node.ts'
-import { health } from './upstream-health.ts'
 
-/** The maximum number of header fields to set or to remove. */
-const headersMax = 64
+const active = convertResolved(
+  item('Health checks: requests that the gateway sends to each target; absent = none.', {
+    path: optional(
+      text({
+        pattern: '^/[!"$-~]*$',
+        description:
+          'Requested with GET: a 2xx or 3xx status is healthy. It may have a query. Either this or `grpc`.',
+      }),
+    ),
+    grpc: optional(
+      item(
+        'Asks the health service of gRPC (`grpc.health.v1.Health`) instead: SERVING is healthy; needs `protocol: http2`.',
+        {
+          service: text({
+            pattern: '^[!-~]{0,255}$',
+            default: '',
+            description: 'Full name of a service, such as `shop.Orders`; empty = the server as a whole.',
+          }),
+        },
+      ),
+    ),
+    interval: duration({
+      min: '10ms',
+      max: '1h',
+      default: '5s',
+      description: 'From one check of a target to the next, in each worker.',
+    }),
+    timeout: duration({
+      min: '10ms',
+      max: '5m',
+      default: '2s',
+      description:
+        'How long a check may take, from connecting to the head of the response, or with `grpc` to its end.',
+    }),
+    unhealthyAfter: integer({
+      minimum: 1,
+      maximum: 100,
+      default: 3,
+      description: 'Consecutive failed checks that mark a target unhealthy.',
+    }),
+    healthyAfter: integer({
+      minimum: 1,
+      maximum: 100,
+      default: 2,
+      description: 'Consecutive successful checks that mark it healthy again.',
+    }),
+  }),
+  ({ path, grpc, ...rest }) => ({
+    // A rule requires one of the two.
+    ...(grpc ? { grpcService: grpc.service } : { path: path ?? '/' }),
+    ...rest,
+  }),
+)
+
+const passive = item('Passive checks: failed requests of clients eject their target; absent = none.', {
+  maxFailures: integer({
+    minimum: 1,
+    maximum: 1_000,
+    default: 5,
+    description:
+      'Number of failures within the window that eject a target: no connection, no response in time, or an invalid response. A status such as 500 is not a failure.',
+  }),
+  window: duration({
+    min: '10ms',
+    max: '1h',
+    default: '10s',
+    description: 'How long a failure counts.',
+  }),
+  ejectFor: duration({
+    min: '10ms',
+    max: '24h',
+    default: '15s',
+    description: 'How long a target stays ejected before one request probes it.',
+  }),
+})
+
+const health = section('Which targets get requests.', {
+  active: optional(active),
+  passive: optional(passive),
+})
 
 /** Before the path of a Unix socket. */
 export const unixPrefix = 'unix:'
@@ -116,36 +192,28 @@ export const upstream = convertResolved(
       }),
     ),
     headers: convertResolved(
-      section('Changes to the header fields of requests for the backend.', {
-        set: named(
-          convert(
-            either(
-              text({ description: 'The value.' }),
-              secret({ description: 'The whole value, such as `Bearer …`; a reload reads it again.' }),
-              {
-                description:
-                  'The value of a field by its name: visible ASCII, at most 8,192 characters; as text, or as a secret, which is never shown. It replaces all fields of the client with that name; only letters and digits of names are compared. Health checks get it too.',
-              },
-            ),
-            (value, lookup) =>
-              typeof value === 'string'
-                ? { value, isSecret: false }
-                : { value: lookup.secret(value), isSecret: true },
+      headerChanges(
+        convert(
+          either(
+            text({ description: 'The value.' }),
+            secret({ description: 'The whole value, such as `Bearer …`; a reload reads it again.' }),
+            {
+              description:
+                'The value of a field by its name: visible ASCII, at most 8,192 characters; as text, or as a secret, which is never shown. It replaces all fields of the client with that name; only letters and digits of names are compared. Health checks get it too.',
+            },
           ),
-          {
-            default: {},
-            maxProperties: headersMax,
-            description: 'Fields set in every request: at most 64, and 16,384 characters together.',
-          },
-          headerNamePattern,
+          (value, lookup) =>
+            typeof value === 'string'
+              ? { value, isSecret: false }
+              : { value: lookup.secret(value), isSecret: true },
         ),
-        remove: list(text({ pattern: headerNamePattern, description: 'The name of a header.' }), {
-          default: [],
-          maxItems: headersMax,
-          description:
+        {
+          description: 'Changes to the header fields of requests for the backend.',
+          set: 'Fields set in every request: at most 64, and 16,384 characters together.',
+          remove:
             "Fields of the client's request that the backend does not get; only letters and digits of names are compared.",
-        }),
-      }),
+        },
+      ),
       ({ set, remove }) =>
         createUpstreamHeaders(
           Object.entries(set).map(([name, field]) => ({ name, ...field })),

@@ -1,21 +1,33 @@
-import { readTargetAddress } from '#http/outgoing/dial.ts'
-import { hasEveryIPv4, isLoopback, parseAddressRange } from '#platform/addresses.ts'
-import { isCredentialField } from '#platform/secrets/hide-secrets.ts'
-import { validityProblem } from '../certificate.ts'
+import {
+  hasEveryIPv4,
+  isLoopback,
+  isWildcardAddress,
+  normalizeHost,
+  parseAddressRange,
+} from '#platform/addresses.ts'
+import { readSealingKeys } from '#platform/secrets/sealing-key.ts'
+import { formatDay, startOfDay } from '#platform/time.ts'
+import type { Config } from '../config.ts'
 import type { ConfigReadResult } from '../load.ts'
 import { findMisspelledVariables } from '../overrides.ts'
 import type { Problem, Warning } from '../problem.ts'
-import type { Environment } from '../secrets.ts'
-import { findAddressConflicts, findNarrowUpstreams } from './address-conflicts.ts'
-import { findTossableCookie, findUnsentCookie } from './cookies.ts'
+import { findOidcProblems } from '../rules/portal.ts'
 import {
-  findCleartextIntrospection,
-  findOidcProblems,
-  findOpenIssuers,
-  findRolesByDefault,
-} from './issuers.ts'
+  findInlineCredentials,
+  findNarrowUpstreams,
+  findUnresolvedTargets,
+  findUnusedTls,
+  findUnverifiedUpstreams,
+} from '../rules/upstreams.ts'
+import { findTossableCookie, findUnsentCookie } from '../schema/browsers.ts'
+import { validityProblem } from '../schema/certificates.ts'
+import type { ConfigTree } from '../schema/schema.ts'
+import { findExpiredSecurityTxt } from '../schema/security-txt.ts'
+import { type Environment, findInsecureFileModes } from '../secrets.ts'
+import { findCleartextIntrospection, findOpenIssuers, findRolesByDefault } from './issuers.ts'
 import {
   findAmbiguousPaths,
+  findNoRoutes,
   findPatterns,
   findPrefixProblems,
   findSimilarRoles,
@@ -24,8 +36,8 @@ import {
   findUnaskedBodies,
   findUncountedCosts,
   findUnheardHsts,
+  findWebSocketsWithoutGet,
 } from './routes.ts'
-import { findInsecureFileModes, findLeftSealingKeys } from './secret-files.ts'
 import { findUnprotectedRoutes } from './unprotected-routes.ts'
 
 /** The paths of the gateway itself, which take precedence over any route. */
@@ -50,20 +62,20 @@ export function findWarnings(
   const found: readonly Warning[] = [
     ...(config ? findUnprotectedRoutes(config) : []),
     ...(config ? findAmbiguousPaths(config) : []),
-    ...noRoutes(tree),
+    ...findNoRoutes(tree),
     ...shadowedRoutes(tree, ownPaths),
     ...overlyTrustedProxies(tree),
     ...untrustedDecide(tree),
     ...insecureCookie(tree),
     ...findTossableCookie(tree),
     ...findUnsentCookie(tree),
-    ...unverifiedUpstreams(tree),
-    ...unusedTls(tree),
-    ...unresolvedTargets(tree),
-    ...inlineCredentials(tree),
-    ...webSocketsWithoutGet(tree),
+    ...findUnverifiedUpstreams(tree),
+    ...findUnusedTls(tree),
+    ...findUnresolvedTargets(tree),
+    ...findInlineCredentials(tree),
+    ...findWebSocketsWithoutGet(tree),
     ...outdatedCertificate(config, now),
-    ...expiredSecurityTxt(tree, now),
+    ...findExpiredSecurityTxt(tree, now),
     ...(config ? findLeftSealingKeys(config, now) : []),
     ...cleartextPublicUrl(tree),
     ...findAddressConflicts(tree),
@@ -84,11 +96,6 @@ export function findWarnings(
     ...findMisspelledVariables(env, tree),
   ]
   return found.map((warning) => ({ ...warning, source: warning.source ?? sourceOf(warning.path) }))
-}
-
-function noRoutes({ routes }: Tree): Warning[] {
-  const message = "is empty: every request except to the gateway's own paths gets 404"
-  return routes.length === 0 ? [{ path: ['routes'], message }] : []
 }
 
 function shadowedRoutes({ routes }: Tree, ownPaths: OwnPaths): Warning[] {
@@ -133,82 +140,9 @@ function insecureCookie({ publicUrl, cookie, listen }: Tree): Warning[] {
   return [{ path: ['publicUrl'], message, hint: 'set the https URL that clients use' }]
 }
 
-function unverifiedUpstreams({ upstreams }: Tree): Warning[] {
-  return Object.entries(upstreams)
-    .filter(
-      ([, { tls, targets }]) =>
-        !tls.verify && targets.some(({ url }) => URL.parse(url)?.protocol === 'https:'),
-    )
-    .map(([name]) => ({
-      path: ['upstreams', name, 'tls', 'verify'],
-      message: "the backend's certificate is not verified",
-      hint: 'set its CA as tls.ca instead',
-    }))
-}
-
-/** Nothing is spoken with TLS where no target is https. */
-function unusedTls({ upstreams }: Tree): Warning[] {
-  return Object.entries(upstreams)
-    .filter(([, { targets }]) => !targets.some(({ url }) => URL.parse(url)?.protocol === 'https:'))
-    .flatMap(([name, { tls }]) =>
-      (['serverName', 'cert'] as const)
-        .filter((option) => tls[option] !== undefined)
-        .map((option) => ({
-          path: ['upstreams', name, 'tls', option],
-          message: 'has no effect: no target of this upstream is https',
-          hint: 'use https:// in the url of its targets',
-        })),
-    )
-}
-
-/** Only host names have addresses that change. */
-function unresolvedTargets({ upstreams }: Tree): Warning[] {
-  return Object.entries(upstreams)
-    .filter(([, { resolve, targets }]) => resolve === 'all' && !targets.some(({ url }) => hasHostName(url)))
-    .map(([name]) => ({
-      path: ['upstreams', name, 'resolve'],
-      message: 'has no effect: no target of this upstream has a host name',
-      hint: 'use host names in the url of its targets',
-    }))
-}
-
-function hasHostName(text: string): boolean {
-  const url = URL.parse(text)
-  return url !== null && readTargetAddress(url).serverName !== undefined
-}
-
-/** A text can be read by anybody who can read the file. */
-function inlineCredentials({ upstreams }: Tree): Warning[] {
-  return Object.entries(upstreams).flatMap(([name, { headers }]) =>
-    Object.entries(headers.set)
-      .filter(([field, value]) => typeof value === 'string' && isCredentialField(field, value))
-      .map(([field]) => ({
-        path: ['upstreams', name, 'headers', 'set', field],
-        message: 'looks like a credential, and everyone who reads the config can see it',
-        hint: 'use { file: … }, { env: … } or { credential: … }',
-      })),
-  )
-}
-
-function webSocketsWithoutGet({ routes }: Tree): Warning[] {
-  return [...routes.entries()]
-    .filter(([, { websocket, methods }]) => websocket && methods !== undefined && !methods.includes('GET'))
-    .map(([index, { name }]) => ({
-      path: ['routes', index, 'websocket'],
-      message: `route "${name}" does not accept GET, which WebSockets need`,
-      hint: 'add GET to its methods',
-    }))
-}
-
 function outdatedCertificate(config: ConfigReadResult['config'], now: number): Warning[] {
   const message = config?.listen.tls && validityProblem(config.listen.tls.cert, now)
   return message === undefined ? [] : [{ path: ['listen', 'tls', 'cert'], message }]
-}
-
-function expiredSecurityTxt({ securityTxt }: Tree, now: number): Warning[] {
-  if (!securityTxt || now < Date.parse(`${securityTxt.expires}T23:59:59Z`)) return []
-  const message = `security.txt has expired: its readers need not trust it`
-  return [{ path: ['securityTxt', 'expires'], message, hint: 'check the contacts and set a later day' }]
 }
 
 function cleartextPublicUrl({ listen, publicUrl }: Tree): Warning[] {
@@ -216,4 +150,88 @@ function cleartextPublicUrl({ listen, publicUrl }: Tree): Warning[] {
   const redirected = listen.redirect ? ', and listen.redirect leads to a port that does not answer' : ''
   const message = `begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong${redirected}`
   return [{ path: ['publicUrl'], message, hint: 'set the https URL' }]
+}
+
+/** A replaced sealing key that is still accepted, although no refresh token can need it any more. */
+function findLeftSealingKeys({ keys, tokens }: Config, now: number): Warning[] {
+  const since = previousSince(keys.sealingKey)
+  if (since === undefined || now < startOfDay(since + 1) + tokens.refreshLifetimeMs) return []
+  const message = `a previous key, replaced on ${formatDay(since)}, is still accepted`
+  return [{ path: ['keys', 'sealingKey'], message, hint: 'gatehouse sealing-key rotate --drop' }]
+}
+
+/** undefined = there is none; problems of the keys themselves are errors, and reported elsewhere. */
+function previousSince(source: Config['keys']['sealingKey']): number | undefined {
+  try {
+    return readSealingKeys(source, { mayCreate: false }).previous?.since
+  } catch {
+    return undefined
+  }
+}
+
+/** Addresses and ports that are valid by themselves, but conflict with each other. */
+function findAddressConflicts(tree: ConfigTree): Warning[] {
+  return [
+    ...portMismatch(tree),
+    ...loopbackPublicUrl(tree),
+    ...untrustedTerminator(tree),
+    ...exposedOps(tree),
+    ...selfTargets(tree),
+  ]
+}
+
+/** Without a proxy in front of the gateway, clients use the port that it listens on. */
+function portMismatch({ publicUrl, listen, trustedProxies }: ConfigTree): Warning[] {
+  const url = new URL(publicUrl)
+  const isBehindProxy = trustedProxies.length > 0 || (url.protocol === 'https:' && !listen.tls)
+  if (!isLoopback(url.hostname) || isBehindProxy) return []
+  if (listen.port === 0 || portOf(url) === listen.port) return []
+  const message = `has port ${portOf(url)}, but listen.port is ${listen.port}, so links are broken and the portal rejects forms`
+  return [{ path: ['publicUrl'], message, hint: 'use the same port for both' }]
+}
+
+/** Clients elsewhere would take a loopback origin for their own machine. */
+function loopbackPublicUrl({ publicUrl, listen, portal }: ConfigTree): Warning[] {
+  if (!portal.enabled || isLoopback(listen.host) || !isLoopback(new URL(publicUrl).hostname)) return []
+  const message =
+    'works only for browsers on this machine, but listen.host lets other machines connect, which cannot use the portal'
+  return [{ path: ['publicUrl'], message, hint: 'set the URL that clients use' }]
+}
+
+/** Something in front of the gateway speaks https with clients, but nothing that it reports about them is trusted. */
+function untrustedTerminator({ publicUrl, listen, trustedProxies }: ConfigTree): Warning[] {
+  if (listen.tls || new URL(publicUrl).protocol !== 'https:' || trustedProxies.length > 0) return []
+  const message =
+    'is empty, but publicUrl is https and there is no listen.tls: all clients seem to have the address of the proxy that terminates TLS, in limits and in the log'
+  return [{ path: ['trustedProxies'], message, hint: 'list its address' }]
+}
+
+function exposedOps({ ops }: ConfigTree): Warning[] {
+  if (isLoopback(ops.host)) return []
+  const message = 'anyone who reaches this address can read all metrics and POST /reload'
+  const hint = 'bind it to a private address, or restrict access to your monitoring'
+  return [{ path: ['ops', 'host'], message, hint }]
+}
+
+function selfTargets({ upstreams, listen }: ConfigTree): Warning[] {
+  return Object.entries(upstreams).flatMap(([name, { targets }]) =>
+    [...targets.entries()]
+      .filter(([, { url }]) => isSelf(new URL(url), listen))
+      .map(([index]) => ({
+        path: ['upstreams', name, 'targets', index, 'url'],
+        message: 'is the gateway itself, so requests would loop',
+        hint: 'use the address of a backend',
+      })),
+  )
+}
+
+function isSelf(url: URL, { host, port }: ConfigTree['listen']): boolean {
+  if (url.protocol === 'unix:' || portOf(url) !== port) return false
+  // A connection to `0.0.0.0` or `::` goes to this machine.
+  const isLocal = isLoopback(url.hostname) || isWildcardAddress(url.hostname)
+  return normalizeHost(url.hostname) === normalizeHost(host) || (isLocal && isWildcardAddress(host))
+}
+
+function portOf({ port, protocol }: URL): number {
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
 }

@@ -1,9 +1,7 @@
-import { defaultRole, knownRoles, similarRole } from '#accounts/account-input.ts'
+import { defaultRole } from '#accounts/account-input.ts'
 import { anyText, isSecureUrl, plainSpelling } from '#identity/issuers/issuer.ts'
 import { adminRole } from '#store/accounts.ts'
 import type { Warning } from '../problem.ts'
-import { oidcProviders } from '../rules/oidc.ts'
-import { noProvision } from '../schema/portal.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 
 type Issuers = Pick<ConfigTree, 'issuers'>
@@ -126,21 +124,4 @@ export function findCleartextIntrospection({ issuers }: Issuers): Warning[] {
           },
         ],
   )
-}
-
-/** A sign-in without a portal, and roles of accounts created at a sign-in that are probably not intended. */
-export function findOidcProblems(tree: Pick<ConfigTree, 'portal' | 'routes'>): Warning[] {
-  const providers = oidcProviders(tree)
-  if (providers.length > 0 && !tree.portal.enabled)
-    return [{ path: ['portal', 'oidc'], message: 'has no effect: portal.enabled is false' }]
-  return providers.flatMap(([path, { provision }]): Warning[] => {
-    const option = [...path, 'provision']
-    if (provision === adminRole) {
-      const message = 'makes everybody who can sign in at the provider an Admin, who manages all accounts'
-      return [{ path: option, message }]
-    }
-    const similar = similarRole(provision, [...knownRoles(tree.routes), noProvision])
-    const message = `"${provision}" is not "${similar}": it is case-sensitive`
-    return similar === undefined ? [] : [{ path: option, message }]
-  })
 }

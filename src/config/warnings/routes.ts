@@ -7,6 +7,21 @@ import type { Config } from '../config.ts'
 import type { Warning } from '../problem.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 
+export function findNoRoutes({ routes }: Pick<ConfigTree, 'routes'>): Warning[] {
+  const message = "is empty: every request except to the gateway's own paths gets 404"
+  return routes.length === 0 ? [{ path: ['routes'], message }] : []
+}
+
+export function findWebSocketsWithoutGet({ routes }: Pick<ConfigTree, 'routes'>): Warning[] {
+  return [...routes.entries()]
+    .filter(([, { websocket, methods }]) => websocket && methods !== undefined && !methods.includes('GET'))
+    .map(([index, { name }]) => ({
+      path: ['routes', index, 'websocket'],
+      message: `route "${name}" does not accept GET, which WebSockets need`,
+      hint: 'add GET to its methods',
+    }))
+}
+
 /** Roles of routes that differ from another role only in case: `admin` beside the gateway's own `Admin`. */
 export function findSimilarRoles({ routes }: Pick<ConfigTree, 'routes'>): Warning[] {
   const known = knownRoles(routes)

@@ -2,8 +2,8 @@ import { emailLengthMax } from '#accounts/account-input.ts'
 import { isRecord } from '#platform/json.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { claimsBytes } from '../cache/bounded-caches.ts'
-import { type Confirmation, parseConfirmation } from '../decision.ts'
-import { includesAudience } from '../tokens/access-token-claims.ts'
+import { type Confirmation, parseConfirmation, type TokenVerdict } from '../decision.ts'
+import { includesAudience, isTime } from '../tokens/access-token-claims.ts'
 import { type ClaimPath, claimAt, findMissingClaim, type IssuerOptions, type RoleMapping } from './issuer.ts'
 import { isSubject, principalId } from './subjects.ts'
 
@@ -29,17 +29,7 @@ export interface ForeignClaims {
 
 /** `undecided`: the keys that it has to be checked with are not known, or its issuer cannot be asked about it. */
 export type ForeignVerdict =
-  | { readonly kind: 'valid'; readonly claims: ForeignClaims }
-  | { readonly kind: 'expired' }
-  | {
-      readonly kind: 'invalid'
-      /** In words for the log. */
-      readonly reason: string
-      /** Whether only another set of keys could make the token valid, so that the verdict may be cached. */
-      readonly isCacheable: boolean
-      /** Whether its issuer was asked about it for nothing: it may be a guess. */
-      readonly isCounted?: boolean
-    }
+  | TokenVerdict<ForeignClaims>
   | { readonly kind: 'undecided'; readonly reason: string }
 
 /** Why a claim keeps a token from being accepted, in words for the log. */
@@ -185,8 +175,4 @@ export function foreignClaimsBytes({ principalId, role, email = '', ...limits }:
 
 function timeOf(value: unknown): number | undefined {
   return isTime(value) ? value : undefined
-}
-
-function isTime(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0
 }

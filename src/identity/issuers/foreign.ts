@@ -1,6 +1,6 @@
 import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { unlimited } from '#store/secret-keys.ts'
-import { type Authentication, type Principal, refusedCredential } from '../decision.ts'
+import { type Authentication, type Principal, refusedCredential, refusedToken } from '../decision.ts'
 import type { CachedSubject, Directory } from '../directory.ts'
 import type { ForeignClaims, ForeignVerdict } from './foreign-claims.ts'
 import type { ForeignTokens, Knowledge } from './foreign-tokens.ts'
@@ -27,7 +27,6 @@ interface ForeignSchemeOptions {
   isOwn(token: string): boolean
 }
 
-const expired = refusedCredential('token-expired')
 const blocked = refusedCredential('subject-blocked')
 
 /** A subject is refused as blocked only once the cache is up to date, as it may have been unblocked since. */
@@ -43,7 +42,10 @@ export function createForeignScheme({ tokens, directory, isOwn }: ForeignSchemeO
   }
 
   function decideVerdict(verdict: ForeignVerdict): Authentication | Promise<Authentication> {
-    return verdict.kind === 'valid' ? decideClaims(verdict.claims) : toRejection(verdict)
+    if (verdict.kind === 'valid') return decideClaims(verdict.claims)
+    return verdict.kind === 'undecided'
+      ? refusedCredential('issuer-unavailable', { reason: verdict.reason })
+      : refusedToken(verdict)
   }
 
   function decideClaims(claims: ForeignClaims): Authentication | Promise<Authentication> {
@@ -75,22 +77,6 @@ export function createForeignScheme({ tokens, directory, isOwn }: ForeignSchemeO
   }
 
   return { authenticate, knowledgeOf: tokens.knowledgeOf }
-}
-
-function toRejection(verdict: Exclude<ForeignVerdict, { readonly kind: 'valid' }>): Authentication {
-  switch (verdict.kind) {
-    case 'expired':
-      return expired
-    case 'invalid': {
-      const { isCacheable, isCounted, reason } = verdict
-      const holdsUntil = isCacheable ? Number.POSITIVE_INFINITY : 0
-      return refusedCredential('token-invalid', { holdsUntil, isCounted, reason })
-    }
-    case 'undecided':
-      return refusedCredential('issuer-unavailable', { reason: verdict.reason })
-    default:
-      return verdict satisfies never
-  }
 }
 
 function authenticated(claims: ForeignClaims): Authentication {

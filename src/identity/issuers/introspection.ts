@@ -29,7 +29,7 @@ export interface Introspection {
 
 export type IntrospectionOutcome = 'active' | 'inactive' | 'failed'
 
-interface IntrospectionOptions {
+export interface IntrospectionOptions {
   readonly issuer: IssuerOptions
   readonly endpoint: IntrospectionEndpoint
   readonly log: Pick<Log, 'info' | 'error'>

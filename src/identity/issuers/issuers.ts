@@ -1,8 +1,12 @@
-import type { Clock } from '#platform/time.ts'
-import { createIntrospection, type Introspection, type IntrospectionOutcome } from './introspection.ts'
+import {
+  createIntrospection,
+  type Introspection,
+  type IntrospectionOptions,
+  type IntrospectionOutcome,
+} from './introspection.ts'
 import type { IssuerOptions } from './issuer.ts'
 import { type KeySetFetches, openKeySetFetches } from './issuer-fetches.ts'
-import { type IssuerKeys, type IssuerKeysOptions, openIssuerKeys } from './issuer-keys.ts'
+import { type IssuerKeys, openIssuerKeys } from './issuer-keys.ts'
 
 /** What operators see of an issuer. */
 interface IssuerState {
@@ -24,17 +28,14 @@ export interface Issuers {
   close(): void
 }
 
-export interface IssuersOptions extends Pick<IssuerKeysOptions, 'log' | 'monotonic'> {
+export interface IssuersOptions
+  extends Pick<IntrospectionOptions, 'log' | 'clockToleranceMs' | 'answersMax' | 'clock' | 'monotonic'> {
   readonly issuers: readonly IssuerOptions[]
   readonly verified: { clear(): void; clearRefused(): void }
   /** See IssuerKeysOptions. */
   readonly isRefreshed: boolean
   /** Shared with other workers; undefined = there are none. */
   readonly fetches?: Pick<KeySetFetches, 'fetch'> | undefined
-  readonly clockToleranceMs: number
-  /** How many answers about tokens are kept of each issuer. */
-  readonly answersMax: number
-  readonly clock: Clock
   /** Called when earlier decisions about tokens are no longer valid. */
   onReplaced(): void
   onFetched(issuer: string, isSuccess: boolean): void
@@ -43,8 +44,8 @@ export interface IssuersOptions extends Pick<IssuerKeysOptions, 'log' | 'monoton
 }
 
 export function openIssuers(options: IssuersOptions): Issuers {
-  const { issuers, verified, log, monotonic, isRefreshed } = options
-  const own = openKeySetFetches(monotonic)
+  const { issuers, verified } = options
+  const own = openKeySetFetches(options.monotonic)
   const fetches = options.fetches ?? own
 
   function onReplaced(change: 'added' | 'removed'): void {
@@ -53,21 +54,18 @@ export function openIssuers(options: IssuersOptions): Issuers {
     options.onReplaced()
   }
 
-  function openKeys(issuer: IssuerOptions): IssuerKeys {
-    return openIssuerKeys({
-      issuer,
-      log,
-      monotonic,
-      isRefreshed,
-      fetches,
-      onReplaced,
-      onFetched: (isSuccess) => options.onFetched(issuer.name, isSuccess),
-    })
-  }
-
   const all = issuers.map((issuer) => ({
     options: issuer,
-    keys: issuer.keys.kind === 'none' ? undefined : openKeys(issuer),
+    keys:
+      issuer.keys.kind === 'none'
+        ? undefined
+        : openIssuerKeys({
+            ...options,
+            issuer,
+            fetches,
+            onReplaced,
+            onFetched: (isSuccess) => options.onFetched(issuer.name, isSuccess),
+          }),
     introspection:
       issuer.introspection &&
       createIntrospection({

@@ -1,5 +1,5 @@
 import { createAuditEntryFactory } from '#accounts/audit-log.ts'
-import { type Page, pageOf, parseListCursor } from '#accounts/list-query.ts'
+import { type Page, type PageRequest, pageOf, parseListCursor } from '#accounts/list-query.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { suggest } from '#platform/text.ts'
 import type { Clock } from '#platform/time.ts'
@@ -29,7 +29,7 @@ export interface BlockedSubjects {
    */
   unblock(subject: Subject): Promise<boolean>
   /** Newest first. @throws GatehouseError `request-invalid` (field `cursor`) */
-  page(page: { readonly cursor: string | undefined; readonly limit: number }): Promise<Page<BlockedSubject>>
+  page(page: PageRequest): Promise<Page<BlockedSubject>>
 }
 
 export type BlockedSubjectsOf = (by: Actor) => BlockedSubjects
@@ -44,10 +44,7 @@ interface BlockedSubjectsOptions {
 export function createBlockedSubjects({ store, issuers, clock }: BlockedSubjectsOptions): BlockedSubjectsOf {
   const names = issuers.map(({ name }) => name)
 
-  async function page({
-    cursor,
-    limit,
-  }: Parameters<BlockedSubjects['page']>[0]): Promise<Page<BlockedSubject>> {
+  async function page({ cursor, limit }: PageRequest): Promise<Page<BlockedSubject>> {
     const position = cursor === undefined ? undefined : parseListCursor(cursor)
     const after = position && { principalId: position.id, blockedAt: position.createdAt }
     const found = await store.listBlockedSubjects({ after, limit: limit + 1 })

@@ -79,19 +79,11 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
   const system = { kind: 'system', channel: 'system' } as const
   const entry = createAuditEntryFactory(system, clock)
 
-  async function signIn(
-    person: Person,
-    clientTokens: readonly string[],
-    visitor: Visitor,
-  ): Promise<SignedIn> {
+  const signIn: OidcSignIn['signIn'] = async (person, clientTokens, visitor) => {
     return start(person, await findOrLink(person, visitor), clientTokens, visitor)
   }
 
-  async function takeOver(
-    { identity, email }: KnownPerson,
-    clientTokens: readonly string[],
-    visitor: Visitor,
-  ): Promise<SignedIn> {
+  const takeOver: OidcSignIn['takeOver'] = async ({ identity, email }, clientTokens, visitor) => {
     const person = { identity, email, isEmailVerified: true, firstName: '', lastName: '' }
     const linked = await store.findAccountByIdentity(identity)
     if (linked) return start(person, linked, clientTokens, visitor)
@@ -156,11 +148,7 @@ export function createOidcSignIn(options: OidcSignInOptions): OidcSignIn {
     throw await refuse(person, visitor, 'linked-otherwise', account)
   }
 
-  async function assertOwner(
-    person: Person,
-    { accountId, sessionId }: PortalSessionIds,
-    visitor: Visitor,
-  ): Promise<void> {
+  const assertOwner: OidcSignIn['assertOwner'] = async (person, { accountId, sessionId }, visitor) => {
     const [linked, account, session] = await Promise.all([
       store.findAccountByIdentity(person.identity),
       store.findAccount(accountId),

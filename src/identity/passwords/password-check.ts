@@ -50,7 +50,7 @@ export interface PasswordCheck {
   ): Promise<void>
 }
 
-interface PasswordCheckOptions {
+export interface PasswordCheckOptions {
   readonly store: Pick<PortalStore, 'countPasswordAttempt' | 'settlePasswordAttempt'> &
     Pick<AuditStore, 'appendAudit'>
   readonly passwords: Passwords

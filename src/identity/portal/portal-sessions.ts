@@ -1,10 +1,9 @@
-import { createHmac } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { endPairedSession } from '#accounts/account-sessions.ts'
 import { ownAuditEntry } from '#accounts/audit-log.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createPortalToken, parsePortalToken, randomText } from '#platform/secrets/key-format.ts'
-import { isSameText, type KeySource, keysOf } from '#platform/secrets/sealing.ts'
+import { createMac, isSameText, type KeySource } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
@@ -38,7 +37,10 @@ export interface PortalSessions {
    * @throws GatehouseError `account-disabled`; `credentials-invalid` if one of these was changed concurrently
    */
   start(first: Account, visitor: Visitor, options?: SignInDetails): Promise<SignedIn>
-  /** Who is signed in with the token of a cookie; undefined = nobody, or not any more. */
+  /**
+   * Who is signed in with the token of a cookie; undefined = nobody, or not any more. Records when the session was last
+   * used, at most once a minute.
+   */
   find(token: string, visitor: Visitor): Promise<Viewer | undefined>
   /** New tokens for the cookies of a viewer's browser; undefined if the session has ended, or there are no cookies. */
   renewTokens(viewer: Viewer, visitor: Visitor): Promise<IssuedTokens | undefined>
@@ -87,11 +89,11 @@ const lastUsedPrecisionMs = 60_000
 export function createPortalSessions(options: PortalSessionsOptions): PortalSessions {
   const { store, knownClients, sessionLifetimeMs, portalTokens, hasTokenCookies, clock } = options
 
-  async function start(
-    first: Account,
-    visitor: Visitor,
-    { client, passkey, details = passkey ? { passkey: passkey.name } : {} }: SignInDetails = {},
-  ): Promise<SignedIn> {
+  const start: PortalSessions['start'] = async (
+    first,
+    visitor,
+    { client, passkey, details = passkey ? { passkey: passkey.name } : {} } = {},
+  ) => {
     let account = first
     for (let attempt = 0; attempt < startAttemptsMax; attempt++) {
       if (account.isDisabled) throw new GatehouseError('account-disabled')
@@ -208,23 +210,18 @@ const tokenPattern = /^([0-9A-Za-z]{22})\.([\w-]{43})$/
 
 /** @param keys sign the tokens; derived from the sealing keys */
 export function createKnownClients(keys: KeySource): KnownClients {
-  function signatureOf(key: Uint8Array, accountId: string, client: string): string {
-    return createHmac('sha256', key).update(`${accountId} ${client}`).digest('base64url')
-  }
+  const mac = createMac(keys)
 
   function find(accountId: string, tokens: readonly string[]): string | undefined {
     for (const token of tokens) {
       const [, client = '', signature = ''] = tokenPattern.exec(token) ?? []
-      if (client === '') continue
-      const isOurs = keysOf(keys).some((key) => isSameText(signatureOf(key, accountId, client), signature))
-      if (isOurs) return client
+      if (client !== '' && mac.isValid(`${accountId} ${client}`, signature)) return client
     }
     return undefined
   }
 
   return {
     find,
-    issue: (accountId, client = randomText(idLength)) =>
-      `${client}.${signatureOf(keysOf(keys)[0], accountId, client)}`,
+    issue: (accountId, client = randomText(idLength)) => `${client}.${mac.sign(`${accountId} ${client}`)}`,
   }
 }

@@ -73,11 +73,7 @@ export function createSignInCodes({ sealer, sessions, limiter, clock }: SignInCo
     return code?.hostName === hostName ? code : undefined
   }
 
-  async function redeem(
-    code: SignInCode,
-    challenge: string | undefined,
-    visitor: Visitor,
-  ): Promise<IssuedTokens | string> {
+  const redeem: SignInCodes['redeem'] = async (code, challenge, visitor) => {
     const now = clock()
     if (now >= code.expiresAt || now < code.expiresAt - 2 * lifetimeMs) return 'it has expired'
     // Before it is counted, so that nobody else can use it up.

@@ -37,7 +37,7 @@ interface SignInAttempt {
  * Sign-in and sign-out of the portal. A portal session is looked up in the store at each request, never in a cache: its
  * end takes effect on every instance at once, and while the store is unreachable it is 503 `store-unavailable`.
  */
-export interface SignIn extends Pick<PortalSessions, 'renewTokens' | 'canResume'> {
+export interface SignIn extends Pick<PortalSessions, 'find' | 'renewTokens' | 'canResume'> {
   /**
    * Starts a session. A wrong password, an unknown e-mail and an account without a password get the same response
    * after the same time.
@@ -72,11 +72,6 @@ export interface SignIn extends Pick<PortalSessions, 'renewTokens' | 'canResume'
    * @throws GatehouseError as PasswordLinks
    */
   redeemLink(...given: Parameters<PasswordLinks['redeem']>): Promise<SignedIn | undefined>
-  /**
-   * Who is signed in with the token of a cookie; undefined = nobody, or not any more. Records when the session was last
-   * used, at most once a minute.
-   */
-  find(token: string, visitor: Visitor): Promise<Viewer | undefined>
   /**
    * Checks the password again, as somebody else may be at the keyboard.
    * @throws GatehouseError `credentials-invalid`, `sign-in-busy`, `too-many-failures`

@@ -1,8 +1,8 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { createAuditEntryFactory } from '#accounts/audit-log.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { isSameText, type KeySource, keysOf } from '#platform/secrets/sealing.ts'
+import { createMac, type KeySource } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
@@ -11,8 +11,8 @@ import { type Passkey, passkeysOf } from '#store/portal-access.ts'
 import type { Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { countFailure, takeAuditEntry } from '../limits/failures.ts'
-import { type RateLimiter, takeOrThrow } from '../limits/rate-limiter.ts'
-import type { PasswordCheck } from '../passwords/password-check.ts'
+import { takeOrThrow } from '../limits/rate-limiter.ts'
+import type { PasswordCheck, PasswordCheckOptions } from '../passwords/password-check.ts'
 import {
   type PasskeyAnswer,
   PasskeyRefused,
@@ -45,14 +45,10 @@ export interface PasskeyCheck {
   check(account: Account, given: PasskeyGiven & { readonly client: string | undefined }): Promise<Account>
 }
 
-export interface PasskeyCheckOptions {
+export interface PasskeyCheckOptions extends Pick<PasswordCheckOptions, 'limiter' | 'failures' | 'clock'> {
   readonly store: AccountReader & Pick<SecondFactorStore, 'usePasskey'> & Pick<AuditStore, 'appendAudit'>
   readonly check: Pick<PasswordCheck, 'admit' | 'countCode'>
-  readonly limiter: RateLimiter
-  /** How many wrong credentials one client address may send. */
-  readonly failures: Rate
   readonly relyingParty: RelyingParty
-  readonly clock: Clock
 }
 
 /** How often browsers of one network may try to sign in with a passkey, as each signature is checked. */
@@ -128,10 +124,7 @@ export function createPasskeyCheck(
     )
   }
 
-  async function check(
-    account: Account,
-    given: PasskeyGiven & { readonly client: string | undefined },
-  ): Promise<Account> {
+  const check: PasskeyCheck['check'] = async (account, given) => {
     const { visitor, client } = given
     await passwordCheck.admit(account.email, visitor)
     const attempt = { account, visitor, client, wrong: invalidField('credential', passkeyNotAccepted) }
@@ -182,26 +175,21 @@ const pattern = /^(\d{1,16})\.([\w-]{22})\.([\w-]{43})$/
 
 /** @param keys sign the challenges; derived from the sealing keys */
 export function createPasskeyChallenges(keys: KeySource, clock: Clock): PasskeyChallenges {
-  function signatureOf(key: Uint8Array, signed: string, { purpose, browser, accountId = '' }: PasskeyFlow) {
-    return createHmac('sha256', key)
-      .update(`passkey ${signed} ${purpose} ${accountId} ${browser}`)
-      .digest('base64url')
-  }
+  const mac = createMac(keys)
+  const textOf = (signed: string, { purpose, browser, accountId = '' }: PasskeyFlow) =>
+    `passkey ${signed} ${purpose} ${accountId} ${browser}`
 
   return {
     create: (flow) => {
       const signed = `${clock()}.${randomBytes(16).toString('base64url')}`
-      return Buffer.from(`${signed}.${signatureOf(keysOf(keys)[0], signed, flow)}`).toString('base64url')
+      return Buffer.from(`${signed}.${mac.sign(textOf(signed, flow))}`).toString('base64url')
     },
     timeOf: (challenge, flow) => {
       const [, at = '', nonce, signature = ''] =
         pattern.exec(Buffer.from(challenge, 'base64url').toString('latin1')) ?? []
       const age = clock() - Number(at)
       if (at === '' || age < -clocksApartMs || age >= challengeLifetimeMs) return undefined
-      const isOurs = keysOf(keys).some((key) =>
-        isSameText(signatureOf(key, `${at}.${nonce}`, flow), signature),
-      )
-      return isOurs ? Number(at) : undefined
+      return mac.isValid(textOf(`${at}.${nonce}`, flow), signature) ? Number(at) : undefined
     },
   }
 }

@@ -62,10 +62,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
   const { store, keys, relyingParty, clock } = options
   const challenges = createPasskeyChallenges(keys, clock)
 
-  async function add(
-    account: Account,
-    { credential, name, flow, visitor }: PasskeyGiven & { readonly name: string },
-  ): Promise<readonly string[] | undefined> {
+  const add: Passkeys['add'] = async (account, { credential, name, flow, visitor }) => {
     assertName('name', name)
     const codes = createRecoveryCodes()
     const recoveryDigests = newRecoveryDigests(keysOf(keys), account.id, codes)

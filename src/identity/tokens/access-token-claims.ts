@@ -88,7 +88,8 @@ export function includesAudience(aud: unknown, audience: string): boolean {
   return Array.isArray(aud) ? aud.includes(audience) : aud === audience
 }
 
-function isTime(value: unknown): value is number {
+/** Whether it may be the time in a claim: seconds since 1970. */
+export function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0
 }
 

@@ -3,6 +3,7 @@ import { memoizeByObject } from '#platform/memoize.ts'
 import type { Clock, EpochMs } from '#platform/time.ts'
 import { unlimited } from '#store/secret-keys.ts'
 import { tokenDigest, type VerifiedTokens } from '../cache/bounded-caches.ts'
+import type { TokenVerdict } from '../decision.ts'
 import {
   type AccessTokenClaims,
   createTokenId,
@@ -40,16 +41,7 @@ export interface TokenLimits {
 
 const noLimits: TokenLimits = { scopes: unlimited, validUntil: Number.POSITIVE_INFINITY }
 
-export type AccessTokenVerdict =
-  | { readonly kind: 'valid'; readonly claims: AccessTokenClaims }
-  | { readonly kind: 'expired' }
-  | {
-      readonly kind: 'invalid'
-      /** In words for the log. */
-      readonly reason: string
-      /** Whether only another set of keys could make the token valid, so that the verdict may be cached. */
-      readonly isCacheable: boolean
-    }
+type AccessTokenVerdict = TokenVerdict<AccessTokenClaims>
 
 export interface AccessTokens {
   issue(subject: TokenSubject): string

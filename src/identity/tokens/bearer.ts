@@ -1,18 +1,21 @@
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import type { Clock } from '#platform/time.ts'
 import { keyOfSession, keyState, portalEpochIn, unlimited, validUntil } from '#store/secret-keys.ts'
-import { type Authentication, type Principal, refusedCredential, type Scheme } from '../decision.ts'
+import {
+  type Authentication,
+  type Principal,
+  refusedCredential,
+  refusedToken,
+  type Scheme,
+} from '../decision.ts'
 import type { CachedAccount, CachedKey, CachedSession, Directory } from '../directory.ts'
-import type { AccessTokens, AccessTokenVerdict } from './access-token.ts'
+import type { AccessTokens } from './access-token.ts'
 import type { AccessTokenClaims } from './access-token-claims.ts'
 
 const revoked = refusedCredential('token-revoked')
-const expired = refusedCredential('token-expired')
 
 /** `mismatch`: the cached account and the token disagree; either may be stale. */
 type AuthenticationOrMismatch = Authentication | 'mismatch'
-
-type RejectedVerdict = Exclude<AccessTokenVerdict, { readonly kind: 'valid' }>
 
 /** What the store returned, or that it is unreachable. */
 type DirectoryAnswer<Value> = Value | undefined | 'out-of-reach'
@@ -76,7 +79,7 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
   async function verifyAfterConfirm(credential: string): Promise<Authentication> {
     await confirm()
     const verdict = accessTokens.verify(credential)
-    return verdict.kind === 'valid' ? decideAfterConfirm(verdict.claims) : toRejection(verdict)
+    return verdict.kind === 'valid' ? decideAfterConfirm(verdict.claims) : refusedToken(verdict)
   }
 
   return {
@@ -86,18 +89,9 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
       if (verdict.kind === 'valid') return authenticateClaims(verdict.claims)
       const mayBeRight =
         verdict.kind === 'invalid' && !verdict.isCacheable && accessTokens.mayHaveNewKey(credential)
-      return mayBeRight ? verifyAfterConfirm(credential) : toRejection(verdict)
+      return mayBeRight ? verifyAfterConfirm(credential) : refusedToken(verdict)
     },
   }
-}
-
-function toRejection(verdict: RejectedVerdict): Authentication {
-  if (verdict.kind === 'expired') return expired
-  const { isCacheable, reason } = verdict
-  return refusedCredential('token-invalid', {
-    holdsUntil: isCacheable ? Number.POSITIVE_INFINITY : 0,
-    reason,
-  })
 }
 
 /** A look-up that returns `out-of-reach` instead of throwing or rejecting. */

@@ -108,11 +108,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     return issueTokens(account, session)
   }
 
-  async function refresh(
-    refreshToken: string,
-    visitor: Visitor,
-    client?: RefreshingClient,
-  ): Promise<RefreshedTokens> {
+  const refresh: Sessions['refresh'] = async (refreshToken, visitor, client) => {
     const token = refreshTokens.parse(refreshToken)
     if (!token) throw new GatehouseError('refresh-token-invalid')
     if (token.jkt !== undefined && token.jkt !== client?.jkt)

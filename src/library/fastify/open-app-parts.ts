@@ -18,12 +18,7 @@ import { readVersion } from '#platform/package.ts'
 import type { Clock } from '#platform/time.ts'
 import { createNoticesFrom } from '#runtime/assembly/account-services.ts'
 import { type CallerAuth, openCallerAuth } from '#runtime/assembly/caller-auth.ts'
-import {
-  createAssertionHeader,
-  createGateChecks,
-  createGateParts,
-  createWriterFrom,
-} from '#runtime/assembly/gate-parts.ts'
+import { createAssertionHeader, createGateParts, createWriterFrom } from '#runtime/assembly/gate-parts.ts'
 import { createApiOptions } from '#runtime/assembly/own-endpoints.ts'
 import { openStoreParts } from '#runtime/assembly/store-parts.ts'
 import type { StoreHealth } from '#store/store-health.ts'
@@ -75,19 +70,19 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
   if (sendNotice) parts.store.onAudit(sendNotice)
   const monitor = openStoreMonitor(parts)
   const carriers = createCarriers(config.keys.accept)
-  const checks = createGateChecks(parts)
+  const gate = createGateParts(parts, callerAuth)
 
   return {
     reader: { trusted: createAddressSet(config.trustedProxies), fieldReader: createFieldReader(carriers) },
-    gate: createGateParts({ ...parts, callerAuth }, checks),
+    gate,
     api: createApiOptions({
       ...parts,
       callerAuth,
-      checks,
+      checks: gate,
       followStream: openCallers.followStream,
       gatewayUrl: () => '',
     }),
-    writer: createWriterFrom(config, carriers, createAssertionHeader({ config, callerAuth, clock })),
+    writer: createWriterFrom(config, carriers, createAssertionHeader(parts, callerAuth)),
     usageMeter: createUsageMeter(parts.usageRecorder),
     openCallers,
     metrics,

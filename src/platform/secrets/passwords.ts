@@ -1,6 +1,6 @@
 import { argon2, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
-import { GatehouseError } from '../errors/gatehouse-error.ts'
+import { GatehouseError, invalidField } from '../errors/gatehouse-error.ts'
 import { isCommonPassword, isMostlyPersonalData, type PasswordOwner } from './common-password.ts'
 import { isSameBytes, type KeySource, type Keys, keyIdOf, keysOf } from './sealing.ts'
 import { createWorkQueue, type WorkOwner } from './work-queue.ts'
@@ -11,7 +11,7 @@ export const passwordLength = { charactersMin: 12, bytesMax: 1_024 } as const
 /** Hashes and checks passwords: Argon2id (RFC 9106), keyed, in PHC form. */
 export interface Passwords {
   /**
-   * @param owner whose share of the queue this uses (see WorkQueue)
+   * @param owner whose share of the queue this uses (see createWorkQueue)
    * @throws GatehouseError `sign-in-busy`
    */
   hash(password: string, owner: WorkOwner): Promise<string>
@@ -124,7 +124,7 @@ export function assertGoodPassword(password: string, owner: PasswordOwner | unde
 
 /** @throws GatehouseError `request-invalid` (field `password`), always */
 export function rejectPassword(message: string): never {
-  throw new GatehouseError('request-invalid', { errors: [{ field: 'password', message }] })
+  throw invalidField('password', message)
 }
 
 function passwordProblem(password: string, owner: PasswordOwner | undefined): string | undefined {

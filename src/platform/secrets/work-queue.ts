@@ -10,15 +10,6 @@ export interface WorkOwner {
   readonly isKnown: boolean
 }
 
-interface WorkQueue {
-  /**
-   * Runs work, possibly after a wait in the queue.
-   * @throws GatehouseError `sign-in-busy` if the queue is full, the entry is displaced by an owner with fewer entries,
-   * or the wait is too long
-   */
-  run<Result>(owner: WorkOwner, work: () => Promise<Result>): Promise<Result>
-}
-
 interface WorkQueueOptions {
   readonly concurrency: number
   /** For unknown clients; as many again for known ones. */
@@ -44,7 +35,7 @@ export function createWorkQueue({
   queueMax,
   queueMaxPerClient,
   queueTimeoutMs,
-}: WorkQueueOptions): WorkQueue {
+}: WorkQueueOptions) {
   /** In order of arrival; at most `queueMax` known and `queueMax` unknown, so that a scan of all is cheap. */
   let queue: QueuedWork[] = []
   /** The last turn of each waiting network and client. */
@@ -52,6 +43,11 @@ export function createWorkQueue({
   let turn = 0
   let running = 0
 
+  /**
+   * Runs work, possibly after a wait in the queue.
+   * @throws GatehouseError `sign-in-busy` if the queue is full, the entry is displaced by an owner with fewer entries,
+   * or the wait is too long
+   */
   async function run<Result>(owner: WorkOwner, work: () => Promise<Result>): Promise<Result> {
     if (running >= concurrency) await waitInQueue(owner)
     else running++

@@ -177,7 +177,7 @@ export async function accountOf({ actions, request }: SignedInContext): Promise<
 }
 
 /** The page of an account. */
-export async function showAccount(
+async function showAccount(
   context: SignedInContext,
   account: Account,
   more: Partial<AccountView> = {},

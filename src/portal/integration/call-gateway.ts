@@ -3,7 +3,7 @@ import { withoutBrackets } from '#platform/addresses.ts'
 import { signalAtDeadline } from '#platform/deadline.ts'
 import { request as requestHttp } from '#platform/http.ts'
 
-interface GatewayRequest {
+export interface GatewayRequest {
   readonly method: string
   readonly path: string
   /** The Host header; default: the host of the gateway's URL. */

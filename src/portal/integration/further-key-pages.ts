@@ -1,11 +1,11 @@
 import { hasPrivateKey, parseQuota, quotaRule, type SecretKeyInput } from '#accounts/keys/input.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { type Clock, dayMs } from '#platform/time.ts'
+import { dayMs } from '#platform/time.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 import type { Form } from '../forms/body.ts'
 import { type FormRefusal, formRefusal } from '../forms/refusal.ts'
-import type { SignedInContext } from '../page-context.ts'
+import type { PortalOptions, SignedInContext } from '../page-context.ts'
 import type { PortalPage } from '../portal-page.ts'
 import { type PageResult, redirectTo } from '../portal-response.ts'
 import type { IntegrationView } from '../views/integration/integration-page.ts'
@@ -29,16 +29,10 @@ function valuesOf(form: Form, names: readonly string[]): Readonly<Record<string,
   return Object.fromEntries(names.map((name) => [name, form(name)]))
 }
 
-interface FurtherKeyOptions {
-  readonly clock: Clock
-  /** Whether the certificate of a client may be its key. */
-  readonly acceptsCertificates: boolean
-}
-
 /** The further secret keys of one's own account. */
 export function createFurtherKeyPages(
   show: ShowIntegration,
-  { clock, acceptsCertificates }: FurtherKeyOptions,
+  { clock, carriers }: PortalOptions,
 ): readonly PortalPage[] {
   function refuse(context: SignedInContext, form: 'rotate' | 'rename', refusal: FormRefusal) {
     const refusedKeyForm = { form, name: context.form('name'), state: refusal.state }
@@ -64,7 +58,7 @@ export function createFurtherKeyPages(
       asksPassword: true,
       post: async (context) => {
         const { actions, viewer, form, texts } = context
-        if (!acceptsCertificates) throw invalidField('certificate', texts.furtherKeys.noCertificates)
+        if (!carriers.certificate) throw invalidField('certificate', texts.furtherKeys.noCertificates)
         const input = keyInputOf(context, clock())
         await actions.secretKeys.bindCertificate(viewer.account.id, input, form('certificate'))
         return redirectTo('/integration', 'certificate-added')

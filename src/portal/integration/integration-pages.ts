@@ -12,7 +12,7 @@ import { callableRoutes, createTryIt, exampleTarget } from './try-it.ts'
 
 /** The two keys of one's own account, and how to use them. */
 export const integrationPages: CreatePages = (options) => {
-  const { routes, clock, carriers } = options
+  const { routes, clock } = options
   const show = createShowIntegration(options)
   const tryRoute = createTryIt(options)
 
@@ -80,15 +80,11 @@ export const integrationPages: CreatePages = (options) => {
         return show(context, { tryIt: { routes: callable, chosen: chosen?.name, request, outcome } })
       },
     },
-    ...createFurtherKeyPages(show, { clock, acceptsCertificates: carriers.certificate }),
+    ...createFurtherKeyPages(show, options),
   ]
 }
 
-function createShowIntegration({
-  publicOrigin,
-  routes,
-  carriers,
-}: Pick<PortalOptions, 'publicOrigin' | 'routes' | 'carriers'>): ShowIntegration {
+function createShowIntegration({ publicOrigin, routes, carriers }: PortalOptions): ShowIntegration {
   return async function show(context, more = {}, refusal) {
     const { actions, viewer } = context
     const { account } = viewer

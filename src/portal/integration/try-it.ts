@@ -6,6 +6,7 @@ import { parseRequestTarget } from '#gateway/routes/request-target.ts'
 import { keyField } from '#identity/access.ts'
 import { isRecord, parseJson } from '#platform/json.ts'
 import { hideKnownSecrets, type KnownSecret, longestSpelling } from '#platform/secrets/hide-secrets.ts'
+import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/accounts.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'
 import type { Texts } from '../texts/texts.ts'
@@ -16,7 +17,7 @@ import {
   type TryItRoute,
   triedMethods,
 } from '../views/integration/try-it-card.ts'
-import { callGateway, callTimeoutMs, type GatewayResponse } from './call-gateway.ts'
+import { callGateway, callTimeoutMs, type GatewayRequest, type GatewayResponse } from './call-gateway.ts'
 
 /** A route that an account may call. */
 interface CallableRoute extends TryItRoute {
@@ -81,13 +82,10 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: porta
     keys: Keys,
     onToken: (token: string) => void,
   ): Promise<GatewayResponse> {
-    const issued = await post(accessTokenPath, {
-      SecretKey: keys.secretKey,
-      APIKey: keys.apiKey,
-    })
+    const issued = await post(accessTokenPath, { SecretKey: keys.secretKey, APIKey: keys.apiKey })
     if (issued.status !== 200) return issued
     // The cast is sound: the endpoint guarantees the members.
-    const { JwtToken, RefreshToken } = JSON.parse(issued.body) as IssuedTokens
+    const { JwtToken, RefreshToken } = JSON.parse(issued.body) as Record<'JwtToken' | 'RefreshToken', string>
     onToken(JwtToken)
     try {
       return await send(request, { Authorization: `Bearer ${JwtToken}` })
@@ -170,28 +168,15 @@ function credentialFor({ auth }: CallableRoute): 'none' | 'accessToken' | 'secre
   return auth === 'bearer' ? 'accessToken' : 'secretKey'
 }
 
-interface IssuedTokens {
-  readonly JwtToken: string
-  readonly RefreshToken: string
-}
-
 /** A request as it is sent, but for its headers. */
-interface RouteRequest {
-  readonly method: string
-  readonly path: string
-  readonly host: string | undefined
-  readonly body: string
-}
+type RouteRequest = Omit<Required<GatewayRequest>, 'headers'>
 
 function failureReason(error: unknown, { late, unreachable }: Texts['tryIt']): string {
   const isLate = error instanceof DOMException && error.name === 'TimeoutError'
   return isLate ? late(callTimeoutMs / 1_000) : unreachable
 }
 
-interface Keys {
-  readonly secretKey: string
-  readonly apiKey: string
-}
+type Keys = Readonly<Record<KeyKind, string>>
 
 function readKeys({ actions, viewer }: SignedInContext): Keys | undefined {
   const secretKey = actions.keys.unseal(viewer.account, 'secretKey')

@@ -7,10 +7,7 @@ import { cell, codeBlock, titleRow } from './parts.ts'
 import { limitText } from './usage-page.ts'
 
 /** A route that the account may call. */
-export type ApiRoute = Pick<
-  RouteOptions,
-  'name' | 'path' | 'host' | 'methods' | 'auth' | 'scopes' | 'rateLimit'
->
+type ApiRoute = Pick<RouteOptions, 'name' | 'path' | 'host' | 'methods' | 'auth' | 'scopes' | 'rateLimit'>
 
 interface ApiView {
   readonly routes: readonly ApiRoute[]

@@ -4,7 +4,7 @@ import { badge, card, emptyState, type Html, html, icon, notice } from '#platfor
 import { form, hidden } from './form.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './layout.ts'
-import { cell, titleRow } from './parts.ts'
+import { actsRow, cell, titleRow } from './parts.ts'
 
 export interface EventsView {
   readonly receivers: readonly ListedReceiver[]
@@ -54,10 +54,10 @@ function receiverRows(frame: PageFrame, receiver: ListedReceiver, columns: numbe
     cell(texts.pending, html`${hasMorePending ? texts.moreThan(pending) : pending}`),
     cell(texts.dropped, html`${formatCount(receiver.dropped, locale)}`),
     cell(texts.delivered, deliveredAt === null ? never : time(Date.parse(deliveredAt), frame)),
-  ]}</tr><tr class="acts"><td colspan="${columns}"><div class="acts-list">${[
+  ]}</tr>${actsRow(columns, [
     actForm(frame, receiver, { action: '/events/test', text: texts.test }),
     receiver.state === 'failing' && actForm(frame, receiver, { action: '/events/retry', text: texts.retry }),
-  ]}</div></td></tr></tbody>`
+  ])}</tbody>`
 }
 
 function stateOf({ state, failedAt, reason, nextAt }: ListedReceiver, frame: PageFrame): Html {

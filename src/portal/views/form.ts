@@ -1,3 +1,4 @@
+import { emailLengthMax } from '#accounts/account-input.ts'
 import { attributeIf, type Content, type Html, html, icon, notice } from '#platform/pages/html.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 
@@ -73,7 +74,15 @@ ${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
 ${error !== undefined && fieldError(`${id}-error`, error)}</div>`
 }
 
-/** The same for a text of several lines, which is exact. */
+/** The field `email`. */
+export function emailField(
+  state: FormState,
+  options: Omit<FieldOptions, 'name' | 'type' | 'lengthMax'>,
+): Html {
+  return field(state, { ...options, name: 'email', type: 'email', lengthMax: emailLengthMax })
+}
+
+/** A field for a text of several lines, which is exact. */
 export function textArea(
   state: FormState,
   {

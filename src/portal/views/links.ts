@@ -1,9 +1,8 @@
-import { emailLengthMax } from '#accounts/account-input.ts'
 import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { passwordLength } from '#platform/secrets/passwords.ts'
 import { spanText } from '#platform/time.ts'
-import { actionRow, field, form, formMessage, hidden } from './form.ts'
+import { actionRow, emailField, field, form, formMessage, hidden } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 import { signedOutPage } from './layout.ts'
 import { usernameField } from './proof-fields.ts'
@@ -26,13 +25,10 @@ export function forgottenPage(
     title,
     body: html`${formMessage(state)}${form(frame, {
       action: '/forgot',
-      body: html`${field(state, {
-        name: 'email',
+      body: html`${emailField(state, {
         label: frame.texts.signIn.email,
-        type: 'email',
         autocomplete: 'username',
         hasFocus: true,
-        lengthMax: emailLengthMax,
         hint: forgotten.emailHint(spanText(linkLifetimeMs, frame.locale)),
       })}
 <button class="primary wide">${forgotten.submit}</button>`,

@@ -72,6 +72,11 @@ export function pager(
   }${nextCursor !== undefined && html`<a class="button" rel="next" href="${hrefOf(nextCursor)}">${next}</a>`}</nav>`
 }
 
+/** A row below another, as wide as the table: the forms of its actions need the room. */
+export function actsRow(columns: number, acts: Content): Html {
+  return html`<tr class="acts"><td colspan="${columns}"><div class="acts-list">${acts}</div></td></tr>`
+}
+
 /** The head of a table. */
 export function titleRow(titles: readonly Content[]): Html {
   return html`<thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>`

@@ -13,7 +13,7 @@ import {
   stateOf,
 } from './frame.ts'
 import { page } from './layout.ts'
-import { cell, titleRow } from './parts.ts'
+import { actsRow, cell, titleRow } from './parts.ts'
 import { proofFields } from './proof-fields.ts'
 
 interface PasskeyFormOptions {
@@ -92,7 +92,10 @@ function passkeyTable(
     const refusedHere = refused?.id === id ? refused : undefined
     const used = usedAt === undefined ? html`<span class="muted">${texts.never}</span>` : time(usedAt, frame)
     return html`<tbody><tr>${cell(texts.name, html`${name}`)}${cell(texts.added, time(createdAt, frame))}${cell(texts.lastUsed, used)}</tr>
-<tr class="acts"><td colspan="${titles.length}"><div class="acts-list">${renameForm(frame, passkey, stateOf(refusedHere, 'rename'))}${removeForm(frame, passkey, factor, stateOf(refusedHere, 'remove'))}</div></td></tr></tbody>`
+${actsRow(titles.length, [
+  renameForm(frame, passkey, stateOf(refusedHere, 'rename')),
+  removeForm(frame, passkey, factor, stateOf(refusedHere, 'remove')),
+])}</tbody>`
   })}</table>`
 }
 

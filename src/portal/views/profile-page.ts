@@ -1,8 +1,9 @@
-import { emailLengthMax, nameLengthMax } from '#accounts/account-input.ts'
+import { nameLengthMax } from '#accounts/account-input.ts'
 import { time } from '#platform/pages/format.ts'
 import { attributeIf, badge, card, type Html, html } from '#platform/pages/html.ts'
+import type { Account } from '#store/accounts.ts'
 import { languages } from '../texts/texts.ts'
-import { button, field, fieldError, form, formMessage } from './form.ts'
+import { button, emailField, field, fieldError, form, formMessage } from './form.ts'
 import { type FormState, type PageFrame, type RefusedForm, stateOf } from './frame.ts'
 import { page } from './layout.ts'
 import { newPasswordFields } from './links.ts'
@@ -11,16 +12,7 @@ import { currentPasswordField, usernameField } from './proof-fields.ts'
 export type ProfileForm = 'name' | 'email' | 'language' | 'password'
 
 interface ProfileView {
-  readonly account: {
-    readonly id: string
-    readonly email: string
-    readonly firstName: string
-    readonly lastName: string
-    readonly role: string
-    readonly isVerified: boolean
-    readonly createdAt: number
-    readonly portal: { readonly language?: string | undefined }
-  }
+  readonly account: Account
   /** Whether mail can be sent; if not, an Admin verifies and changes e-mails. */
   readonly canSend: boolean
   readonly hasSecondFactor: boolean
@@ -62,7 +54,7 @@ function nameCard(frame: PageFrame, view: ProfileView): Html {
 export function nameFields(
   { texts: { profile } }: PageFrame,
   state: FormState,
-  names: { readonly firstName: string; readonly lastName: string },
+  names: Pick<Account, 'firstName' | 'lastName'>,
 ): Html {
   return html`<div class="fields two">${field(state, {
     name: 'firstName',
@@ -88,12 +80,9 @@ function emailCard(frame: PageFrame, view: ProfileView): Html {
   const body = canSend
     ? form(frame, {
         action: '/profile/email',
-        body: html`${formMessage(state, true)}${field(state, {
-          name: 'email',
+        body: html`${formMessage(state, true)}${emailField(state, {
           label: texts.email,
-          type: 'email',
           autocomplete: 'email',
-          lengthMax: emailLengthMax,
           value: account.email,
           hint: texts.emailHint,
         })}${currentPasswordField(frame, state, 'email-')}<div>${button(account.isVerified ? texts.changeEmail : texts.sendLink)}</div>`,

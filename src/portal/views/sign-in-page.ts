@@ -1,7 +1,6 @@
-import { emailLengthMax } from '#accounts/account-input.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import { confirmPath, startSignInPath, takeOverPath } from '../page-access.ts'
-import { field, form, formMessage, hidden } from './form.ts'
+import { emailField, field, form, formMessage, hidden } from './form.ts'
 import {
   emptyForm,
   type FormState,
@@ -26,13 +25,10 @@ export function signInPage(frame: PageFrame, state: FormState & { readonly next:
   const body = html`${links}${formMessage(state)}${form(frame, {
     action: '/sign-in',
     body: html`${hidden({ next: state.next })}
-${field(state, {
-  name: 'email',
+${emailField(state, {
   label: texts.email,
-  type: 'email',
   autocomplete: 'username',
   hasFocus: (state.values.email ?? '') === '',
-  lengthMax: emailLengthMax,
 })}
 ${field(state, {
   name: 'password',
@@ -66,27 +62,16 @@ function passkeyPart(
   })
 }
 
-export interface RecoveryLink {
-  readonly href: string
-  readonly text: string
+export interface ErrorContent {
+  readonly title: string
+  readonly detail: string | undefined
+  readonly requestId: string
+  /** undefined = the start of the portal. */
+  readonly recoveryLink?: { readonly href: string; readonly text: string } | undefined
 }
 
 /** An error that cannot be shown in a form; with the usual navigation for a signed-in viewer. */
-export function errorPage(
-  frame: PageFrame,
-  {
-    title,
-    detail,
-    requestId,
-    recoveryLink,
-  }: {
-    readonly title: string
-    readonly detail: string | undefined
-    readonly requestId: string
-    /** undefined = the start of the portal. */
-    readonly recoveryLink?: RecoveryLink | undefined
-  },
-): Html {
+export function errorPage(frame: PageFrame, { title, detail, requestId, recoveryLink }: ErrorContent): Html {
   const texts = frame.texts.signIn
   const link = recoveryLink
     ? html`<a class="button" href="${recoveryLink.href}">${recoveryLink.text}</a>`

@@ -1,4 +1,4 @@
-import { subjectLengthMax } from '#identity/issuers/subjects.ts'
+import { type blockedSubjectData, subjectLengthMax } from '#identity/issuers/subjects.ts'
 import { time } from '#platform/pages/format.ts'
 import { emptyState, type Html, html, icon } from '#platform/pages/html.ts'
 import { belowAccounts } from './accounts/account-forms.ts'
@@ -8,19 +8,14 @@ import { page } from './layout.ts'
 import { cell, pager, titleRow } from './parts.ts'
 
 export interface SubjectsView {
-  readonly items: readonly BlockedItem[]
+  readonly items: readonly Blocked[]
   readonly nextCursor: string | undefined
   readonly isFirstPage: boolean
   /** State of the form that blocks one. */
   readonly state: FormState
 }
 
-/** The result of `blockedSubjectData`. */
-interface BlockedItem {
-  readonly issuer: string
-  readonly subject: string
-  readonly blockedAt: string
-}
+type Blocked = Omit<ReturnType<typeof blockedSubjectData>, 'id'>
 
 /** Blocked users of foreign issuers, and the form to block one. */
 export function subjectsPage(frame: PageFrame, view: SubjectsView): Html {
@@ -65,14 +60,14 @@ function blockForm(frame: PageFrame, state: FormState): Html {
   })
 }
 
-function table(frame: PageFrame, items: readonly BlockedItem[]): Html {
+function table(frame: PageFrame, items: readonly Blocked[]): Html {
   const texts = frame.texts.subjects
   const action = html`<span class="visually-hidden">${texts.action}</span>`
   return html`<table>${titleRow([texts.user, texts.issuer, texts.blocked, action])}
 <tbody>${items.map((item) => row(frame, item))}</tbody></table>`
 }
 
-function row(frame: PageFrame, { issuer, subject, blockedAt }: BlockedItem): Html {
+function row(frame: PageFrame, { issuer, subject, blockedAt }: Blocked): Html {
   const texts = frame.texts.subjects
   const unblock = form(frame, {
     action: '/subjects/unblock',

@@ -87,18 +87,12 @@ export function createReceiversFrom({
 }
 
 /** Tells receivers of events, and owners of keys that are about to expire, as the config that applies says. */
-interface Events {
-  /** Resolves once it is known with which event each receiver begins. */
-  use(config: Config): Promise<void>
-  close(): Promise<void>
-}
-
 export function openEvents({
   store,
   clock,
   metrics,
   log,
-}: Pick<ConfigParts, 'store' | 'clock' | 'metrics' | 'log'>): Events {
+}: Pick<ConfigParts, 'store' | 'clock' | 'metrics' | 'log'>) {
   let posted: readonly PostedReceiver[] = []
   let used: unknown
   const logFault = createWorkFaultLogger(log, 'events or reminders cannot be read or recorded')
@@ -118,6 +112,7 @@ export function openEvents({
   metrics.collectPendingEvents(deliveries.pendingCount)
   const reminders = openReminders({ store, clock, onStoreFailure: logFault })
 
+  /** Resolves once it is known with which event each receiver begins. */
   async function use(config: Config): Promise<void> {
     const { events, mail, publicOrigin, portal, keys } = config
     const next = { events, mail, publicOrigin, portal }

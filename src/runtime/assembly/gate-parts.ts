@@ -1,5 +1,4 @@
 import type { Config } from '#config/config.ts'
-import type { GatedArrival } from '#gateway/arrival/arrival.ts'
 import { createAccessCookieReader, createBasicKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import {
   createSignInFinder,
@@ -11,18 +10,15 @@ import { createHeaderRules } from '#gateway/forward/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies, type OwnCookies, stickyCookieName } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter, type RequestWriter } from '#gateway/forward/upstream-head.ts'
-import type { GateOptions } from '#gateway/gate/gate.ts'
 import { createClientCertificateReader, createPossessionCheck } from '#gateway/gate/possession.ts'
 import { createKeyHeaderReader } from '#gateway/gate/route-credentials.ts'
 import { signInHostsOf } from '#gateway/routes/own-paths.ts'
-import type { GatedRoute } from '#gateway/routes/route.ts'
 import { type Carriers, createCarriers } from '#identity/access.ts'
 import { createLru } from '#identity/cache/bounded-caches.ts'
 import { createPlanLimits } from '#identity/limits/plans.ts'
 import { createProofNonces, createProofs } from '#identity/proofs.ts'
 import { type CachedAssertion, createAssertions } from '#identity/tokens/assertion.ts'
 import { looksLikeAccessToken } from '#identity/tokens/jwt.ts'
-import type { Clock } from '#platform/time.ts'
 import { portalCookieNames } from '#portal/cookies.ts'
 import type { CallerAuth } from './caller-auth.ts'
 import type { ConfigParts } from './store-parts.ts'
@@ -60,7 +56,7 @@ export function createBrowserParts({
  * tokens in it are still ours: browsers may have them from before the config was changed.
  */
 export function createOwnCookiesFrom(
-  config: Pick<Config, 'accessCookie' | 'cookie' | 'portal'> & StickyConfig,
+  config: Pick<Config, 'accessCookie' | 'cookie' | 'portal' | 'upstreams'>,
 ): OwnCookies {
   const { name, enabled } = config.accessCookie
   return createOwnCookies({
@@ -74,12 +70,8 @@ export function createOwnCookiesFrom(
   })
 }
 
-interface StickyConfig {
-  readonly upstreams: readonly Pick<Config['upstreams'][number], 'name' | 'balancing'>[]
-}
-
 /** The names of the upstreams whose targets cookies name. */
-export function stickyUpstreams({ upstreams }: StickyConfig): readonly string[] {
+export function stickyUpstreams({ upstreams }: Pick<Config, 'upstreams'>): readonly string[] {
   return upstreams.filter(({ balancing }) => balancing === 'sticky').map(({ name }) => name)
 }
 
@@ -108,18 +100,11 @@ export function ownHeaderNames({
   return [...Object.values(identityHeaders), assertion.header]
 }
 
-interface AssertionParts {
-  readonly config: Config
-  readonly callerAuth: Pick<CallerAuth, 'keyring' | 'revocationFeed'>
-  readonly clock: Clock
-}
-
 /** @returns undefined where assertions are disabled */
-export function createAssertionHeader({
-  config,
-  callerAuth: { keyring, revocationFeed },
-  clock,
-}: AssertionParts): AssertionHeader | undefined {
+export function createAssertionHeader(
+  { config, clock }: Pick<ConfigParts, 'config' | 'clock'>,
+  { keyring, revocationFeed }: Pick<CallerAuth, 'keyring' | 'revocationFeed'>,
+): AssertionHeader | undefined {
   const { enabled, header, lifetimeMs } = config.assertion
   if (!enabled) return undefined
   const { issuer } = config.tokens
@@ -161,18 +146,12 @@ export function createGateChecks({ config, sealingKeys, proofReplays, clock }: G
   }
 }
 
-interface GatePartsOptions extends ConfigParts {
-  readonly callerAuth: Pick<CallerAuth, 'authenticator'>
-}
-
-/** The parts of the gate that the gateway and apps have in common. */
-export function createGateParts(
-  { config, callerAuth, limiter, quotas, metrics, keyUses, log }: GatePartsOptions,
-  checks: GateChecks,
-): Omit<GateOptions<GatedRoute, GatedArrival>, 'findRoute' | 'steps' | 'readAccessCookie'> {
+/** The parts of the gate that the gateway and apps have in common, among them its checks. */
+export function createGateParts(parts: ConfigParts, { authenticator }: Pick<CallerAuth, 'authenticator'>) {
+  const { config, limiter, quotas, metrics, keyUses, log } = parts
   return {
-    ...checks,
-    authenticator: callerAuth.authenticator,
+    ...createGateChecks(parts),
+    authenticator,
     limiter,
     countAgainstQuotas: createPlanLimits({
       plans: config.plans,

@@ -33,7 +33,6 @@ import { createNoticesFrom, portalUrlOf } from './account-services.ts'
 import {
   createAssertionHeader,
   createBrowserParts,
-  createGateChecks,
   createGateParts,
   createOwnCookiesFrom,
   createWriterFrom,
@@ -65,17 +64,16 @@ export interface WorkerTraffic extends Traffic {
 }
 
 export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraffic> {
-  const { config, upstreams, metrics, log, exporter } = options
+  const { config, callerAuth, upstreams, metrics, log, exporter } = options
   const { publicOrigin, accessCookie, identityHeaders, plans } = config
   const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
   const carriers = createCarriers(config.keys.accept)
   const table = createRouteTable(compileRoutes(config.routes, upstreams, carriers, publicOrigin))
   const ownPaths = createOwnPaths(config.portal, config.routes, config)
   const { readAccessCookie, redirectToSignIn } = createBrowserParts(config)
-  const checks = createGateChecks(options)
-  const assertion = createAssertionHeader(options)
+  const assertion = createAssertionHeader(options, callerAuth)
   const writer = createWriterFrom(config, carriers, assertion)
-  const gate = { ...createGateParts(options, checks), readAccessCookie, table, ownPaths, publicOrigin }
+  const gate = { ...createGateParts(options, callerAuth), readAccessCookie, table, ownPaths, publicOrigin }
   /** What the proxy, the fast lane and the decisions for other proxies have in common. */
   const shared = {
     ...gate,
@@ -93,7 +91,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     ...shared,
     stickyCookies: createStickyCookies(stickyUpstreams(config), config.cookie),
     renewAccessCookie: accessCookie.enabled
-      ? createCookieRenewal({ ...options.callerAuth, cookie: accessCookie, publicOrigin })
+      ? createCookieRenewal({ ...callerAuth, cookie: accessCookie, publicOrigin })
       : undefined,
     onIgnoredUpgrade: createIgnoredUpgradeLog(log, monotonicClock),
     portalScopes: ownPaths.portalScopes,
@@ -116,7 +114,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     ownPaths,
     sendNotice: createNoticesFrom(options),
     api: await buildApi({
-      ...createApiOptions({ ...options, checks, isReturnPath }),
+      ...createApiOptions({ ...options, checks: gate, isReturnPath }),
       issuers: config.issuers,
       protectedResources: config,
       securityTxt: config.securityTxt,

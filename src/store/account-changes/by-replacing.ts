@@ -1,4 +1,4 @@
-import type { Account, AccountStore, AccountUpdate } from '../accounts.ts'
+import type { Account, AccountStore, AccountUpdate, AccountVerb } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
 import type { KeyStore } from '../key-store.ts'
 import type { PortalStore } from '../portal.ts'
@@ -75,18 +75,17 @@ export function keysByReplacing(replace: Replace) {
 
 /** Turns changes of an account into verbs, which take the ID, the input of the change, and the audit entry. */
 function createVerbs(replace: Replace) {
-  type Verb<Input, Result> = (id: string, input: Input, audit?: AuditEntry) => Promise<Result>
   type Change<Input, Refusal = undefined> = (account: Account, input: Input) => Account | Refusal
 
   return {
     /** Whether the change was made. */
     isUpdated:
-      <Input>(change: Change<Input>): Verb<Input, boolean> =>
+      <Input>(change: Change<Input>): AccountVerb<Input, boolean> =>
       async (id, input, audit) =>
         (await replace(id, (account) => change(account, input), audit)).kind === 'updated',
     /** The account after the change; undefined = it was not made. */
     accountAfter:
-      <Input>(change: Change<Input>): Verb<Input, Account | undefined> =>
+      <Input>(change: Change<Input>): AccountVerb<Input, Account | undefined> =>
       async (id, input, audit) => {
         const replacement = await replace(id, (account) => change(account, input), audit)
         return replacement.kind === 'updated' ? replacement.account : undefined
@@ -96,7 +95,7 @@ function createVerbs(replace: Replace) {
       <Done extends string, Input, Refusal extends string>(
         done: Done,
         change: Change<Input, Refusal>,
-      ): Verb<Input, Done | Refusal | 'unknown'> =>
+      ): AccountVerb<Input, Done | Refusal | 'unknown'> =>
       async (id, input, audit) => {
         const { transform, outcome } = recordOutcome(done, (account) => change(account, input))
         await replace(id, transform, audit)

@@ -168,29 +168,17 @@ function createChangeBuffer(notify: (change: LoggedChange) => void) {
   }
 }
 
-/** Receives changes as they are published: fast, and at most once. */
-interface Subscription {
-  /** Sets the position that the log was read to: a subscription that stays behind it is stalled, and reconnected. */
-  check(head: number): void
-  /** Whether it has been subscribed for a while, and has received what `check` expects. */
-  isListening(): boolean
-  close(): void
-}
-
 /** How often a stalled subscription is reconnected at most. */
 const reopenIntervalMs = 1_000
 /** How long a subscription must last to count, as one that is cut again and again may lose messages each time. */
 const steadyAfterMs = 1_000
 
 /**
- * Opens a connection of its own, as a subscribed one cannot send other commands.
+ * Receives changes as they are published: fast, and at most once. Opens a connection of its own, as a subscribed one
+ * cannot send other commands.
  * @param onChange called with each change; its time is on the clock of Redis
  */
-function openSubscription(
-  options: RedisOptions,
-  channel: string,
-  onChange: (change: LoggedChange) => void,
-): Subscription {
+function openSubscription(options: RedisOptions, channel: string, onChange: (change: LoggedChange) => void) {
   const { client, close } = openClient(options)
   let lastPosition: number | undefined
   let reopenedAt = 0
@@ -215,10 +203,12 @@ function openSubscription(
     if (client.status === 'ready') subscribedAt = performance.now()
   }
 
+  /** Whether it has been subscribed for a while, and has received what `check` expects. */
   function isListening(): boolean {
     return behindSince === undefined && performance.now() - subscribedAt >= steadyAfterMs
   }
 
+  /** Sets the position that the log was read to: a subscription that stays behind it is stalled, and reconnected. */
   function check(head: number): void {
     if (lastPosition === undefined || head <= lastPosition) {
       lastPosition = head

@@ -7,21 +7,9 @@ import { type NodeAddress, openClient, type RedisOptions } from './client.ts'
 import { type Client, isScriptFault } from './scripts.ts'
 
 /** A client, and the state of its connection. */
-export interface CommandClient {
-  /**
-   * @throws GatehouseError `store-unavailable` with a StoreFailure as its cause; a script's fault is thrown unchanged
-   */
-  ask<Result>(work: (client: Client) => Promise<Result>): Promise<Result>
-  /** @throws GatehouseError as `ask` does, if there is no connection now */
-  assertConnected(): void
-  /** Waits for a connection in progress; `ask` then shows whether it succeeded. */
-  whenReady(timeoutMs: number): Promise<void>
-  /** The meaning of a command's error. */
-  toFailure(error: unknown): StoreFailure
-  close(): void
-}
+export type CommandClient = ReturnType<typeof openCommandClient>
 
-export function openCommandClient(options: RedisOptions): CommandClient {
+export function openCommandClient(options: RedisOptions) {
   const { commandTimeoutMs } = options
   const { client, close } = openClient(options)
   const address = addressOf(options.topology)
@@ -42,6 +30,7 @@ export function openCommandClient(options: RedisOptions): CommandClient {
     if (!isWrongDatabase) connectionError = undefined
   })
 
+  /** @throws GatehouseError as `ask` does, if there is no connection now */
   function assertConnected(): void {
     if (client.status === 'ready' && !isWrongDatabase) return
     throw storeUnavailable('unreachable', `cannot reach ${address}: ${connectionReason()}`)
@@ -53,6 +42,7 @@ export function openCommandClient(options: RedisOptions): CommandClient {
     return client.status === 'connect' ? timeoutReason : 'not connected'
   }
 
+  /** The meaning of a command's error. */
   function toFailure(error: unknown): StoreFailure {
     if (error instanceof StoreFailure) return error
     if (error instanceof ReplyError) {
@@ -62,6 +52,9 @@ export function openCommandClient(options: RedisOptions): CommandClient {
     return new StoreFailure(kind, `cannot reach ${address}: ${describeError(connectionError ?? error)}`)
   }
 
+  /**
+   * @throws GatehouseError `store-unavailable` with a StoreFailure as its cause; a script's fault is thrown unchanged
+   */
   async function ask<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     assertConnected()
     batchWrites?.()
@@ -73,6 +66,7 @@ export function openCommandClient(options: RedisOptions): CommandClient {
     }
   }
 
+  /** Waits for a connection in progress; `ask` then shows whether it succeeded. */
   function whenReady(timeoutMs: number): Promise<void> {
     if (client.status === 'ready') return Promise.resolve()
     return new Promise((resolve) => {

@@ -13,6 +13,7 @@ import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'
 
 const takeFromRateScript = loadScript('take-from-rate')
+const takeQuotaScript = loadScript('take-quota')
 const heartbeatScript = loadScript('heartbeat')
 
 /** An instance without a heartbeat for this long counts as dead. */
@@ -37,8 +38,6 @@ export function createRateStore({ keys, run }: Connection): RateStore {
       Number(await run(heartbeatScript, [keys.instances], [instance, heartbeatTimeoutMs])),
   }
 }
-
-const takeQuotaScript = loadScript('take-quota')
 
 /** Quotas that are counted across instances; a failover may lose the last second. */
 export function createQuotaStore({ keys, ask, run, confirmAbsence }: Connection): QuotaStore {

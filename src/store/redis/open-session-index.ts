@@ -1,5 +1,10 @@
 import type { Account } from '../accounts.ts'
-import { retentionAfterEndMs, type Session, type SessionPosition, type SessionsPage } from '../sessions.ts'
+import {
+  retentionAfterEndMs,
+  type SessionPosition,
+  type SessionStore,
+  type SessionsPage,
+} from '../sessions.ts'
 import type { Connection } from './open-connection.ts'
 import { loadScript } from './scripts.ts'
 
@@ -10,30 +15,19 @@ const forgetScript = loadScript('forget-sessions')
 /** How many sessions one step reads, or removes: this blocks Redis for a millisecond or two. */
 const sessionBatchMax = 200
 
-/**
- * The index of an account's sessions that have not ended, newest first: one index per session epoch, so that all of
- * them end in one small step. Accounts of an earlier format get it when it is first needed.
- */
-interface OpenSessionIndex {
-  /** What `read` makes of a page in order; shorter where there are no more. */
-  list<Item>(account: Owner, page: SessionsPage, read: PositionReader<Item>): Promise<readonly Item[]>
-  /** IDs of the oldest, oldest first. */
-  oldest(account: Owner, count: number): Promise<readonly string[]>
-  /** Adds the sessions that were started before the index existed. */
-  build(account: Owner): Promise<void>
-}
-
 /** Reads the sessions at these positions, and leaves out those that have ended. */
 export type PositionReader<Item> = (positions: readonly SessionPosition[]) => Promise<readonly Item[]>
 
 type Owner = Pick<Account, 'id' | 'sessionEpoch'>
 
-export function createOpenSessionIndex(
-  { keys, ask, run }: Connection,
-  find: (id: string) => Promise<Session | undefined>,
-): OpenSessionIndex {
+/**
+ * The index of an account's sessions that have not ended, newest first: one index per session epoch, so that all of
+ * them end in one small step. Accounts of an earlier format get it when it is first needed.
+ */
+export function createOpenSessionIndex({ keys, ask, run }: Connection, find: SessionStore['findSession']) {
   const indexOf = ({ id, sessionEpoch }: Owner) => keys.openSessionsOf(id, sessionEpoch)
 
+  /** What `read` makes of a page in order; shorter where there are no more. */
   async function list<Item>(
     account: Owner,
     { now, after, limit }: SessionsPage,
@@ -65,6 +59,7 @@ export function createOpenSessionIndex(
     }
   }
 
+  /** Adds the sessions that were started before the index existed. */
   async function build(account: Owner): Promise<void> {
     const index = indexOf(account)
     for (let start = 0; ; start += sessionBatchMax) {
@@ -85,7 +80,8 @@ export function createOpenSessionIndex(
   return {
     list,
     build,
-    oldest: (account, count) =>
+    /** IDs of the oldest, oldest first. */
+    oldest: (account: Owner, count: number): Promise<readonly string[]> =>
       ask((client) => client.zrevrange(indexOf(account), '0', String(Math.min(count, sessionBatchMax) - 1))),
   }
 }

@@ -5,35 +5,28 @@ import { type RedisOptions, redirections } from './client.ts'
 import { type CommandClient, openCommandClient } from './command-client.ts'
 import { commandArgsOf, isScriptFault, type Script, type ScriptCall } from './scripts.ts'
 
-/** Runs scripts that are complete once enough replicas have their writes. */
-export interface Writer {
-  /**
-   * @throws GatehouseError `store-unavailable`, with the cause `unconfirmed` if too few replicas have the change, which
-   * was made but can still be lost; a script's fault is thrown unchanged
-   */
-  run(script: Script, call: ScriptCall): Promise<unknown>
-  /** Opens the connection before the first write, which then need not wait for it. */
-  open(): void
-  close(): void
-}
-
 /** A working replica has a change within this time; waiting longer only helps if a replica is down. */
 const replicaWaitMsMax = 2_000
 /** The part of a command's timeout that WAIT may take: the rest is for the response. */
 const waitTimeoutShare = 0.8
 
 /**
- * Opens a connection of its own with the first write, as WAIT blocks every command behind it on its connection, which
- * must not delay look-ups or the change log. Writes that arrive during a WAIT are sent together afterwards, with one
- * WAIT for all of them, so that none waits for more than two.
+ * Runs scripts that are complete once enough replicas have their writes. Opens a connection of its own with the first
+ * write, as WAIT blocks every command behind it on its connection, which must not delay look-ups or the change log.
+ * Writes that arrive during a WAIT are sent together afterwards, with one WAIT for all of them, so that none waits for
+ * more than two.
  */
-export function openWriter(options: RedisOptions, anyKey: string): Writer {
+export function openWriter(options: RedisOptions, anyKey: string) {
   const { replicas, commandTimeoutMs } = options
   const timeoutMs = Math.min(Math.floor(commandTimeoutMs * waitTimeoutShare), replicaWaitMsMax)
   let commandClient: CommandClient | undefined
   let pending: Write[] = []
   let isSending = false
 
+  /**
+   * @throws GatehouseError `store-unavailable`, with the cause `unconfirmed` if too few replicas have the change, which
+   * was made but can still be lost; a script's fault is thrown unchanged
+   */
   function run(script: Script, call: ScriptCall): Promise<unknown> {
     return new Promise((resolve, reject) => {
       pending.push({ script, call, resolve, reject, redirected: 0 })
@@ -41,6 +34,7 @@ export function openWriter(options: RedisOptions, anyKey: string): Writer {
     })
   }
 
+  /** Before the first write, which then need not wait for the connection. */
   function open(): CommandClient {
     commandClient ??= openCommandClient(options)
     return commandClient

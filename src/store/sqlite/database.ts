@@ -1,43 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { createWriteListeners, type StoreDiagnostics } from '../store-health.ts'
+import { createWriteListeners } from '../store-health.ts'
 import { connect, guardFiles, isBusy, walPathOf } from './database-files.ts'
 
 /** A database file, and the ways to read and write it. */
-export interface Database {
-  /** Path of the WAL, which every write is appended to. */
-  readonly walPath: string
-  prepare: DatabaseSync['prepare']
-  /** Runs reads. @throws GatehouseError `store-unavailable` if SQLite fails; what the work itself throws, unchanged */
-  read<Result>(work: () => Result): Result
-  /**
-   * Runs reads and writes as one step, at once if no other process is writing; they are on disk once it resolves.
-   * @throws as `read`
-   */
-  write<Result>(work: () => Result): Promise<Result>
-  /**
-   * Like `write`, without waiting for the disk: a crash of the process loses nothing, one of the machine the last of
-   * these writes. For counts, as SQLite blocks this thread while it waits.
-   */
-  writeUnsynced<Result>(work: () => Result): Promise<Result>
-  /**
-   * Like `write`, for work that takes long: in the meantime other processes cannot write, and writes of this one wait.
-   * Everything is undone if the work fails, or ends with `undo`.
-   */
-  writeLong<Result>(work: () => Promise<LongWrite<Result>>): Promise<Result>
-  /**
-   * Another connection, which sees the database as it is now for as long as it is open; meanwhile the WAL grows with
-   * what others write.
-   */
-  openSnapshot(): Snapshot
-  /** @throws GatehouseError `store-unavailable` where the file is gone or was replaced */
-  readonly assertInPlace: () => void
-  readonly onWrite: StoreDiagnostics['onWrite']
-  close(): void
-}
-
-type Snapshot = Pick<Database, 'prepare' | 'close'>
+export type Database = ReturnType<typeof openDatabase>
 
 /** The outcome of work that takes long. */
 export interface LongWrite<Result> {
@@ -60,7 +28,7 @@ interface Busy {
  * @param busyTimeoutMs how long to wait for a writer in another process
  * @throws OperatorError where the database cannot be opened
  */
-export function openDatabase(path: string, busyTimeoutMs: number): Database {
+export function openDatabase(path: string, busyTimeoutMs: number) {
   const database = connect(path, busyTimeoutMs)
   const assertInPlace = guardFiles(path)
   const { report, onWrite } = createWriteListeners()
@@ -99,7 +67,11 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
     }
   }
 
-  function openSnapshot(): Snapshot {
+  /**
+   * Another connection, which sees the database as it is now for as long as it is open; meanwhile the WAL grows with
+   * what others write.
+   */
+  function openSnapshot() {
     assertInPlace()
     return mapSqliteErrors(() => {
       // Fails if this one is closed.
@@ -122,13 +94,28 @@ export function openDatabase(path: string, busyTimeoutMs: number): Database {
   }
 
   return {
+    /** Path of the WAL, which every write is appended to. */
     walPath: walPathOf(path),
     prepare: database.prepare.bind(database),
+    /** Runs reads. @throws GatehouseError `store-unavailable` if SQLite fails; what the work itself throws, unchanged */
     read: mapSqliteErrors,
-    write: (work) => report(write(work, 'synced')),
-    writeUnsynced: (work) => report(write(work, 'unsynced')),
-    writeLong: (work) => report(writeLong(work)),
+    /**
+     * Runs reads and writes as one step, at once if no other process is writing; they are on disk once it resolves.
+     * @throws as `read`
+     */
+    write: <Result>(work: () => Result) => report(write(work, 'synced')),
+    /**
+     * Like `write`, without waiting for the disk: a crash of the process loses nothing, one of the machine the last of
+     * these writes. For counts, as SQLite blocks this thread while it waits.
+     */
+    writeUnsynced: <Result>(work: () => Result) => report(write(work, 'unsynced')),
+    /**
+     * Like `write`, for work that takes long: in the meantime other processes cannot write, and writes of this one wait.
+     * Everything is undone if the work fails, or ends with `undo`.
+     */
+    writeLong: <Result>(work: () => Promise<LongWrite<Result>>) => report(writeLong(work)),
     openSnapshot,
+    /** @throws GatehouseError `store-unavailable` where the file is gone or was replaced */
     assertInPlace,
     onWrite,
     close: () => database.close(),

@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { problemText } from '#config/problem.ts'
-import { findInsecureFileModes } from '#config/warnings/secret-files.ts'
+import { findInsecureFileModes } from '#config/secrets.ts'
 import { makeCertificate } from '../../setup/certificates.ts'
 import { minimalConfig, read, writeFiles } from '../config-fixtures.ts'
 

@@ -1,7 +1,7 @@
-import { defaultRole, emailLengthMax, noPlan, roleLengthMax } from '#accounts/account-input.ts'
+import { defaultRole, noPlan, roleLengthMax } from '#accounts/account-input.ts'
 import { attributeIf, badge, type Html, html } from '#platform/pages/html.ts'
 import type { Account } from '#store/accounts.ts'
-import { field, fieldError, form, formMessage, options } from '../form.ts'
+import { emailField, field, fieldError, form, formMessage, options } from '../form.ts'
 import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'
 import { nameFields, verifiedBadge } from '../profile-page.ts'
@@ -35,12 +35,9 @@ export function newAccountPage(frame: PageFrame, state: FormState = emptyForm): 
   const texts = accounts.new
   const body = form(frame, {
     action: '/accounts/new',
-    body: html`${formMessage(state)}${field(state, {
-      name: 'email',
+    body: html`${formMessage(state)}${emailField(state, {
       label: accounts.email,
-      type: 'email',
       autocomplete: 'off',
-      lengthMax: emailLengthMax,
       hasFocus: true,
     })}${nameFields(frame, state, { firstName: '', lastName: '' })}${roleField(frame, state, defaultRole)}${planField(frame, state, undefined)}
 ${checkBox(state, 'isVerified', texts.isVerified)}

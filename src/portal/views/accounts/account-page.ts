@@ -1,4 +1,4 @@
-import { emailLengthMax, fullName } from '#accounts/account-input.ts'
+import { fullName } from '#accounts/account-input.ts'
 import type { KeyStatus, KeysStatus } from '#accounts/keys/default-keys.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import type { SetupLink } from '#accounts/profile.ts'
@@ -7,7 +7,7 @@ import { badge, card, type Html, html, icon, staticNotice } from '#platform/page
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/accounts.ts'
 import type { PortalSession } from '#store/portal.ts'
-import { actionRow, factRow, field, foldedForm, form, formMessage, hidden } from '../form.ts'
+import { actionRow, emailField, factRow, foldedForm, form, formMessage, hidden } from '../form.ts'
 import { emptyForm, type FormState, labelsOf, type PageFrame } from '../frame.ts'
 import { accountFurtherKeysCard } from '../integration/further-keys.ts'
 import { overlapField, overlapPart } from '../integration/key-card.ts'
@@ -114,12 +114,9 @@ function detailsCard(frame: PageFrame, { account, state = emptyForm }: AccountVi
     aside: html`<code class="muted">${account.id}</code>`,
     body: form(frame, {
       action: `/accounts/${account.id}/update`,
-      body: html`${formMessage(state)}${field(state, {
-        name: 'email',
+      body: html`${formMessage(state)}${emailField(state, {
         label: accounts.email,
-        type: 'email',
         autocomplete: 'off',
-        lengthMax: emailLengthMax,
         value: account.email,
       })}${nameFields(frame, state, account)}${roleField(frame, state, account.role)}${planField(frame, state, account.plan)}${ownPasswordField(frame, account, { state, idPrefix: 'details' })}
 <p class="hint">${texts.roleChange}</p><div><button>${texts.saveDetails}</button></div>`,

@@ -15,7 +15,7 @@ export const listFieldNames = ['q', 'role', 'plan', 'disabled', 'active', 'sort'
 
 export type ListFields = Readonly<Record<(typeof listFieldNames)[number], string>>
 
-export interface AccountListView {
+interface AccountListView {
   readonly fields: ListFields
   /** How many accounts there are, whatever the fields. */
   readonly count: number

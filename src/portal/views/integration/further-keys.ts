@@ -4,7 +4,7 @@ import { badge, card, emptyState, type Html, html, icon, notice, staticNotice } 
 import { listText } from '#platform/text.ts'
 import { dayMs, spanText } from '#platform/time.ts'
 import { type FormState, type PageFrame, type RefusedForm, stateOf } from '../frame.ts'
-import { cell, copyButton, titleRow } from '../parts.ts'
+import { actsRow, cell, copyButton, titleRow } from '../parts.ts'
 import { certificateForm, createForm, renameForm, revokeForm, rotateForm } from './further-key-forms.ts'
 
 export interface FurtherKeysView {
@@ -98,9 +98,7 @@ function keyTable(
   const { name, mayUse, created, lastUsed, expires } = frame.texts.furtherKeys.columns
   const titles = [name, mayUse, created, lastUsed, expires]
   return html`<table>${titleRow(titles)}${keys.map(
-    (key) =>
-      // Below the facts, as wide as the table, as the forms need the room.
-      html`<tbody>${keyRow(frame, key)}<tr class="acts"><td colspan="${titles.length}"><div class="acts-list">${acts(key)}</div></td></tr></tbody>`,
+    (key) => html`<tbody>${keyRow(frame, key)}${actsRow(titles.length, acts(key))}</tbody>`,
   )}</table>`
 }
 

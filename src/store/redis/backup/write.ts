@@ -20,26 +20,22 @@ import { addCounts } from '../usage.ts'
 
 export type Command = readonly (string | number)[]
 
-/** Writes batch by batch, and keeps what is only written at the end. */
-interface RecordWriter {
-  /** @throws OperatorError where a record excludes one before it */
-  write(records: readonly StoreRecord[]): Promise<void>
-  /** Identity and head of the store; empty = it has none. */
-  readonly store: Pick<RecordOf<'store'>, 'id' | 'head'>
-}
-
 /** The only kinds that are not written by commands on keys of the slot of accounts. */
 type ByCommands = Exclude<StoreRecord['kind'], 'store' | 'usage' | 'quota'>
 
-/** @param run runs commands on keys of one slot, and returns their replies */
+/**
+ * Writes batch by batch, and keeps what is only written at the end.
+ * @param run runs commands on keys of one slot, and returns their replies
+ */
 export function createRecordWriter(
   connection: Connection,
   run: (commands: readonly Command[]) => Promise<readonly unknown[]>,
-): RecordWriter {
+) {
   const { keys } = connection
   const nextAuditId = createAuditIds()
-  let store: RecordWriter['store'] = { id: '', head: 0 }
+  let store: Pick<RecordOf<'store'>, 'id' | 'head'> = { id: '', head: 0 }
 
+  /** @throws OperatorError where a record excludes one before it */
   async function write(records: readonly StoreRecord[]): Promise<void> {
     const accounts = records.filter((record) => record.kind === 'account').map(accountOf)
     await writeAccounts(accounts)
@@ -177,6 +173,7 @@ export function createRecordWriter(
 
   return {
     write,
+    /** Identity and head of the store; empty = it has none. */
     get store() {
       return store
     },

@@ -1,17 +1,17 @@
 import { isRecord } from '#platform/json.ts'
-import { type Path, valueAt } from './problem.ts'
-import type { SecretReference } from './schema/node.ts'
-import type { ConfigTree } from './schema/schema.ts'
-import type { SecretResult } from './secrets.ts'
-import type { Finding, Validation } from './validate.ts'
+import { type Finding, type Path, valueAt } from '../problem.ts'
+import type { SecretReference, SecretResult } from './node.ts'
 
-/** The input of rules that span several options: the tree, and a way to report problems. */
-export interface Review {
-  readonly tree: ConfigTree
+/**
+ * The input of rules that span several options: the tree, and a way to report problems. A rule names the sections that
+ * it reads; the review of the whole config has them all.
+ */
+export interface Review<Tree> {
+  readonly tree: Tree
   /** Whether the schema found no problem at, above or below a path: only then may a rule use its value. */
   isValid(path: Path): boolean
   /** Whether an option of a section was written, whatever its value, rather than set by default. */
-  isWritten(section: keyof ConfigTree, name: string): boolean
+  isWritten(section: keyof Tree & string, name: string): boolean
   /** Whether a map or list has that form, even if something below it is invalid, so that a rule may iterate over it. */
   hasValidShape(path: Path): boolean
   report(path: Path, message: string, at?: Finding['at']): void
@@ -25,11 +25,20 @@ export interface Review {
   secretIfPresent(path: Path, reference: SecretReference): string | undefined
 }
 
+/** What the schema says of a config. */
+export interface Validation<Tree> {
+  /** The tree with every default filled in; only valid if there are no findings. */
+  readonly tree: Tree
+  readonly findings: readonly Finding[]
+  /** The tree without defaults. */
+  readonly written: Readonly<Record<string, unknown>>
+}
+
 /** A review of a validated tree; what its rules report is added to `findings`. */
-export function createReview(
-  { tree, findings: fromSchema, written }: Validation,
+export function createReview<Tree>(
+  { tree, findings: fromSchema, written }: Validation<Tree>,
   readSecret: (reference: SecretReference) => SecretResult,
-): Review & { readonly findings: readonly Finding[] } {
+): Review<Tree> & { readonly findings: readonly Finding[] } {
   const findings: Finding[] = [...fromSchema]
   const invalidPaths = createPathTree(fromSchema.map(({ path }) => path))
 

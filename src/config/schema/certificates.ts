@@ -1,14 +1,15 @@
-import { parseCertificate, parsePrivateKey, tlsPairProblem } from '../certificate.ts'
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { createSecureContext } from 'node:tls'
 import type { Path } from '../problem.ts'
-import type { Review } from '../review.ts'
-import type { SecretReference } from '../schema/node.ts'
+import type { SecretReference } from './node.ts'
+import type { Review } from './review.ts'
 
 /**
  * Checks that `cert` is a certificate, and `key` the key that belongs to it.
  * @param path of what has the two options
  */
 export function reviewTlsPair(
-  review: Review,
+  review: Review<unknown>,
   path: Path,
   pair: Record<'cert' | 'key', SecretReference>,
 ): void {
@@ -30,7 +31,11 @@ export function reviewTlsPair(
 }
 
 /** Reports certificates that cannot be read as PEM. */
-export function reviewCertificates(review: Review, path: Path, reference: SecretReference | undefined): void {
+export function reviewCertificates(
+  review: Review<unknown>,
+  path: Path,
+  reference: SecretReference | undefined,
+): void {
   if (reference === undefined) return
   review.check(path, () => {
     const pem = review.secret(path, reference)
@@ -52,4 +57,42 @@ function privateKeyProblem(pem: string): string {
   if (/ENCRYPTED/.test(pem))
     return 'is encrypted: give it without a passphrase, in a file that only the gateway reads'
   return 'contains no PEM private key'
+}
+
+/** The first certificate in a PEM text, which is the one that is used; undefined if there is none. */
+function parseCertificate(pem: string): X509Certificate | undefined {
+  return tryParse(() => new X509Certificate(pem))
+}
+
+/** A private key from PEM; undefined if the text is not a key, or is encrypted. */
+function parsePrivateKey(pem: string): KeyObject | undefined {
+  return tryParse(() => createPrivateKey(pem))
+}
+
+/** Why TLS cannot use a certificate with its key; undefined if it can. */
+function tlsPairProblem(pair: { readonly cert: string; readonly key: string }): string | undefined {
+  try {
+    createSecureContext(pair)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** Why clients will reject a certificate because of its dates; undefined = they will not. */
+export function validityProblem(pem: string, now: number): string | undefined {
+  const certificate = parseCertificate(pem)
+  if (!certificate) return undefined
+  const { validFromDate, validToDate } = certificate
+  if (now > validToDate.getTime()) return `the certificate has expired: ${certificate.validTo}`
+  if (now < validFromDate.getTime()) return `the certificate is not valid before ${certificate.validFrom}`
+  return undefined
+}
+
+function tryParse<Value>(parse: () => Value): Value | undefined {
+  try {
+    return parse()
+  } catch {
+    return undefined
+  }
 }

@@ -1,32 +1,115 @@
 import { everyOrigin } from '#gateway/arrival/cors-headers.ts'
 import { isWildcard } from '#gateway/routes/hosts.ts'
+import { refreshTokenPath } from '#gateway/routes/own-operations.ts'
 import { parseOrigin } from '../hosts.ts'
-import type { Path } from '../problem.ts'
-import type { Review } from '../review.ts'
+import type { Path, Warning } from '../problem.ts'
+import {
+  choice,
+  duration,
+  either,
+  exactly,
+  flag,
+  headerName,
+  list,
+  section,
+  text,
+  trueOrFalse,
+} from './fields.ts'
+import { convertResolved, type ValueOf } from './node.ts'
+import type { portal } from './portal.ts'
+import type { Review } from './review.ts'
+import type { route } from './route.ts'
+
+const cookiePath = (usual: string, description: string) =>
+  text({ pattern: '^/[!-:<-~]*$', default: usual, description })
+
+export const accessCookie = section(
+  'Also sends the access token as an HttpOnly cookie, for routes with `browser.cookie`. After a sign-in at the portal it is renewed by requests in its second half. Its SameSite and Secure attributes are those of `cookie`.',
+  {
+    enabled: flag(false, 'Whether it is set with every access token, and by the sign-in of the portal.'),
+    name: headerName({
+      default: 'accessToken',
+      description:
+        'Its name; one that begins with __Host- or __Secure- must meet the rules of that prefix. No backend gets it, or can set it.',
+    }),
+    path: cookiePath('/', 'Path attribute: the routes with `browser.cookie` must be at or below it.'),
+    lifetime: duration({
+      min: '1s',
+      max: '24h',
+      default: '1h',
+      description:
+        'Lifetime of its token. A request in the second half of it renews the cookie, as long as the session lasts.',
+    }),
+  },
+)
+
+export const cookie = section('The cookie that carries the refresh token.', {
+  name: headerName({
+    default: 'refreshToken',
+    description: 'Its name; one that begins with __Host- or __Secure- must meet the rules of that prefix.',
+  }),
+  path: cookiePath(
+    '/api/v1/accounts',
+    'Path attribute: browsers send the cookie to refresh-token and revoke-token only if these are at or below it.',
+  ),
+  sameSite: choice(['Strict', 'Lax', 'None'], { default: 'Strict', description: 'SameSite attribute.' }),
+  secure: either(exactly('auto'), trueOrFalse, {
+    default: 'auto',
+    description: 'Secure attribute: true, false, or auto = when publicUrl is https.',
+  }),
+})
+
+export const cors = convertResolved(
+  section('Which web pages from other origins may call the gateway from a browser.', {
+    origins: list(
+      text({ description: 'An origin, exactly: scheme://host, with a port where it has one; or *.' }),
+      {
+        default: [],
+        maxItems: 1_000,
+        description:
+          'Allowed origins; an empty list leaves CORS to the upstreams, whose CORS headers are forwarded unchanged. `*` alone allows every origin, without cookies.',
+      },
+    ),
+  }),
+  ({ origins }) => ({
+    origins: origins.flatMap((text) => parseOrigin(text) ?? []),
+    allowsAny: origins.includes(everyOrigin),
+  }),
+)
+
+/** What the rules about browsers read. */
+interface BrowsersTree {
+  readonly publicUrl: string
+  readonly cookie: ValueOf<typeof cookie>
+  readonly accessCookie: ValueOf<typeof accessCookie>
+  readonly cors: ValueOf<typeof cors>
+  readonly portal: ValueOf<typeof portal>
+  readonly routes: readonly RouteTree[]
+}
+
+type RouteTree = ValueOf<typeof route>
 
 /** The start of the names of the portal's own cookies, with or without a prefix. */
 const portalNames = /^(?:__secure-|__host-)?gatehouse-/i
 
 /** Reports a cookie that browsers would drop because it breaks the rules of its name (RFC 6265bis 4.1.3). */
-export function reviewCookie(review: Review): void {
+export function reviewCookie(review: Review<BrowsersTree>): void {
   if (!review.hasValidShape(['cookie'])) return
   const { cookie } = review.tree
   reviewCookieName(review, ['cookie'], cookie)
-  const isValid = review.isValid(['cookie', 'sameSite'])
-  if (isValid && cookie.sameSite === 'None' && !isSecureOrUnknown(review)) {
-    review.report(['cookie', 'sameSite'], 'None needs secure: true, or an https publicUrl')
-  }
+  const at = ['cookie', 'sameSite']
+  if (review.isValid(at) && cookie.sameSite === 'None' && !isSecureOrUnknown(review))
+    review.report(at, 'None needs secure: true, or an https publicUrl')
 }
 
 /** Whether a browser sends a cookie of this path to all paths below another (RFC 6265bis 5.1.4). */
-export function isAtOrBelow(path: string, cookiePath: string): boolean {
-  if (cookiePath.endsWith('/')) return `${path}/`.startsWith(cookiePath)
-  return `${path}/`.startsWith(`${cookiePath}/`)
+function isAtOrBelow(path: string, cookiePath: string): boolean {
+  return `${path}/`.startsWith(cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`)
 }
 
 /** Reports a name that the portal may use, or whose prefix requires attributes that the section's cookie lacks. */
 function reviewCookieName(
-  review: Review,
+  review: Review<BrowsersTree>,
   section: Path,
   { name, path }: { readonly name: string; readonly path: string },
 ): void {
@@ -44,7 +127,7 @@ function reviewCookieName(
 }
 
 /** Whether the cookie is Secure, or may be, because the option that decides it is itself invalid. */
-function isSecureOrUnknown({ tree, isValid }: Review): boolean {
+function isSecureOrUnknown({ tree, isValid }: Review<BrowsersTree>): boolean {
   if (!isValid(['cookie', 'secure'])) return true
   const { secure } = tree.cookie
   if (secure !== 'auto') return secure
@@ -52,7 +135,7 @@ function isSecureOrUnknown({ tree, isValid }: Review): boolean {
 }
 
 /** Origins are exact, or `*` alone. */
-export function reviewCors(review: Review): void {
+export function reviewCors(review: Review<BrowsersTree>): void {
   if (!review.hasValidShape(['cors', 'origins'])) return
   const seen = new Set<string>()
   for (const [index, text] of review.tree.cors.origins.entries()) {
@@ -79,22 +162,19 @@ function corsOriginProblem(text: string): string {
   return `must be ${form}: a scheme, a host, a port where it has one, and no path`
 }
 
-type RouteTree = Review['tree']['routes'][number]
-
 const path = ['accessCookie']
 
 /** Reports an access cookie that browsers would drop, and routes that take it but can never get it. */
-export function reviewAccessCookie(review: Review): void {
+export function reviewAccessCookie(review: Review<BrowsersTree>): void {
   if (!review.hasValidShape(path) || !review.isValid([...path, 'enabled'])) return
-  const { enabled } = review.tree.accessCookie
-  if (enabled) reviewName(review)
+  if (review.tree.accessCookie.enabled) reviewName(review)
   if (!review.hasValidShape(['routes'])) return
   for (const [index, route] of review.tree.routes.entries()) {
     if (review.isValid(['routes', index, 'browser'])) reviewRoute(review, index, route)
   }
 }
 
-function reviewName(review: Review): void {
+function reviewName(review: Review<BrowsersTree>): void {
   reviewCookieName(review, path, review.tree.accessCookie)
   if (!review.isValid([...path, 'name'])) return
   const { accessCookie, cookie } = review.tree
@@ -103,7 +183,7 @@ function reviewName(review: Review): void {
     review.report(at, `"${accessCookie.name}" is the name of the refresh cookie too`)
 }
 
-function reviewRoute(review: Review, index: number, route: RouteTree): void {
+function reviewRoute(review: Review<BrowsersTree>, index: number, route: RouteTree): void {
   const at = (option: 'cookie' | 'signIn') => ['routes', index, 'browser', option]
   const { cookie, signIn } = route.browser
   if (cookie) review.check(at('cookie'), () => cookieProblem(review, index, route))
@@ -111,7 +191,7 @@ function reviewRoute(review: Review, index: number, route: RouteTree): void {
 }
 
 function cookieProblem(
-  review: Review,
+  review: Review<BrowsersTree>,
   index: number,
   { auth, path: routePath }: RouteTree,
 ): string | undefined {
@@ -129,7 +209,7 @@ function cookieProblem(
 }
 
 function signInProblem(
-  review: Review,
+  review: Review<BrowsersTree>,
   index: number,
   { auth, browser, host }: RouteTree,
 ): string | undefined {
@@ -140,4 +220,30 @@ function signInProblem(
     return 'cannot lead people back from portal.host to a wildcard: name the host of the route'
   const isOptional = review.isValid(['routes', index, 'auth']) && auth === 'optional'
   return isOptional ? 'cannot be combined with auth: optional, which allows anonymous requests' : undefined
+}
+
+/**
+ * An access cookie that another host of the domain, or plain HTTP, can set, so that a person is signed in as somebody
+ * else (cookie tossing). Name prefixes rule that out (RFC 6265bis 4.1.3), but need https.
+ */
+export function findTossableCookie({ accessCookie, publicUrl }: BrowsersTree): Warning[] {
+  const { enabled, name, path } = accessCookie
+  const isHttps = URL.parse(publicUrl)?.protocol === 'https:'
+  if (!enabled || !isHttps || /^__host-/i.test(name)) return []
+  if (path !== '/' && /^__secure-/i.test(name)) return []
+  const setter = 'other hosts of the domain can set a cookie of this name'
+  const better =
+    path === '/'
+      ? `"__Host-${name.replace(/^__secure-/i, '')}" rules that out`
+      : `"__Secure-${name}" at least prevents that over plain HTTP`
+  return [{ path: ['accessCookie', 'name'], message: setter, hint: better }]
+}
+
+/**
+ * A refresh cookie that browsers send to `refresh-token` only through a proxy that mounts the gateway below a prefix.
+ */
+export function findUnsentCookie({ cookie: { path } }: BrowsersTree): Warning[] {
+  if (isAtOrBelow(refreshTokenPath, path)) return []
+  const message = `is not at or above ${refreshTokenPath}: browsers do not send the cookie there, unless a proxy in front adds a prefix`
+  return [{ path: ['cookie', 'path'], message }]
 }
