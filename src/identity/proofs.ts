@@ -1,8 +1,8 @@
 import { createHmac, hash } from 'node:crypto'
 import { deriveKeys, isSameText, type KeySource } from '#platform/secrets/sealing.ts'
 import type { Clock, EpochMs } from '#platform/time.ts'
-import type { Rate, RatePurpose, RateResult } from '#store/rates.ts'
 import { createProofKeyReader } from './issuers/public-keys.ts'
+import type { RateLimiter } from './limits/rate-limiter.ts'
 import { isType, type ReadJwt, readJwt } from './tokens/jwt.ts'
 
 /** What a proof has to be about. */
@@ -151,9 +151,7 @@ export interface ProofReplays {
 
 interface ProofReplaysOptions {
   /** As RateLimiter.take; undefined = no other process decides. */
-  readonly take:
-    | ((purpose: RatePurpose, subject: string, rate: Rate) => RateResult | Promise<RateResult>)
-    | undefined
+  readonly take: RateLimiter['take'] | undefined
   /** How many are kept; default 100,000, in some 12 MiB. */
   readonly entriesMax?: number
   readonly clock?: Clock
