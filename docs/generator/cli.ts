@@ -8,7 +8,7 @@ export async function cliPage(): Promise<string> {
     '# The command line',
     '',
     '`gatehouse COMMAND --help` prints the same as this page. In a checkout write `npm run -s gatehouse --` for',
-    '`gatehouse`. Exit status: 0 done; 1 refused (bad config, not found, failed start); 2 bad usage or a forced stop.',
+    '`gatehouse`. `gatehouse --version` (`-V`) prints the version. Exit status: 0 done; 1 refused (bad config, not found, failed start); 2 bad usage or a forced stop.',
     'What a terminal changes, large imports and CSV are explained under [Commands](operators/commands.md#on-a-terminal).',
     '',
     'Every command takes these options, and those that print data also take `--json`:',

@@ -22,6 +22,8 @@ export async function manPage(): Promise<string> {
     '.SH OPTIONS',
     'Every command takes these:',
     ...optionLines(commonOptions),
+    'Without a command:',
+    ...itemLines('-V, --version', 'Prints the version.'),
     '.SH COMMANDS',
     ...commands.flatMap(commandLines),
     '.SH EXIT STATUS',
@@ -30,6 +32,10 @@ export async function manPage(): Promise<string> {
     ...itemLines('2', 'Usage error or forced stop.'),
     '.SH ENVIRONMENT',
     ...itemLines('GATEHOUSE_CONFIG', 'The config file, where --config names none.'),
+    ...itemLines(
+      'GATEHOUSE__SECTION__OPTION',
+      'Overrides an option of the config: GATEHOUSE__LISTEN__PORT=80 sets listen.port. --set takes precedence.',
+    ),
     '',
   ].join('\n')
 }
@@ -42,6 +48,8 @@ function commandLines(command: Command): readonly string[] {
     '.PP',
     roff(command.summary),
     ...optionLines(Object.fromEntries(own)),
+    '.PP',
+    command.examples.length === 1 ? 'Example:' : 'Examples:',
     '.PP',
     '.EX',
     ...command.examples.map(roff),

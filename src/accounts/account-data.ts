@@ -105,7 +105,7 @@ export function listedAccountData(account: ListedAccount) {
   }
 }
 
-const columns = [
+const listColumns = [
   'id',
   'email',
   'firstName',
@@ -120,8 +120,8 @@ const columns = [
 
 /** Pages of accounts as CSV (RFC 4180) with a header. */
 export async function* accountsCsv(pages: AsyncIterable<readonly ListedAccount[]>): AsyncGenerator<string> {
-  yield csvLine(columns)
-  const lineOf = exportLine('csv', columns)
+  yield csvLine(listColumns)
+  const lineOf = exportLine('csv', listColumns)
   for await (const page of pages) yield page.map((account) => lineOf(listedAccountData(account))).join('')
 }
 

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { configFileOf } from '#config/load.ts'
 import type { NewConfig } from '#config/new-config.ts'
+import { accessTokenPath } from '#gateway/routes/own-operations.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { shellWord } from '#platform/text.ts'
 import { isInteractive, openAsker } from './ask.ts'
-import { type Command, type Invocation, type Option, programWords, UsageError } from './command.ts'
+import { type Command, type Invocation, programWords, UsageError } from './command.ts'
 import { findProblems, type Question, questions, type WrittenConfig, writeNewConfig } from './init-file.ts'
 import { printData, printToStderr } from './print.ts'
 
@@ -16,7 +17,12 @@ export const initCommand: Command = {
     'gatehouse init --upstream http://127.0.0.1:3000 --path /orders --store redis --config orders.yaml',
   ],
   options: {
-    ...Object.fromEntries(questions.map((question) => [question.option, optionOf(question)])),
+    ...Object.fromEntries(
+      questions.map(({ option, value, help, choices }) => [
+        option,
+        { value, help, ...(choices && { choices }) },
+      ]),
+    ),
     yes: { short: 'y', help: 'Uses the defaults for what is not given, and asks nothing.' },
     force: { help: 'Overwrites the file if there is one.' },
   },
@@ -34,10 +40,6 @@ export const initCommand: Command = {
   },
 }
 
-function optionOf({ value, help, choices }: Question): Option {
-  return { value, help, ...(choices && { choices }) }
-}
-
 function assertNew(file: string): void {
   if (!existsSync(file)) return
   throw new OperatorError(`${file} exists already`, {
@@ -45,7 +47,7 @@ function assertNew(file: string): void {
   })
 }
 
-function nextSteps(file: string, { path, port }: NewConfig, { sealingKeyFile }: WrittenConfig): string[] {
+function nextSteps(file: string, answers: NewConfig, { sealingKeyFile }: WrittenConfig): string[] {
   const command = (words: string) => `  ${programWords} ${words} --config ${shellWord(file)}`
   return [
     `Written: ${file}`,
@@ -56,11 +58,23 @@ function nextSteps(file: string, { path, port }: NewConfig, { sealingKeyFile }: 
     'Next:',
     command('check'),
     command('accounts create --email you@example.com --role Admin'),
-    command(`explain GET ${shellWord(path)}`),
+    command(`explain GET ${shellWord(answers.path)}`),
     command('serve'),
     '',
-    'Then, with the secret key of the account:',
-    `  curl -H 'SecretKey: gate_sk_…' ${shellWord(`http://localhost:${port}${path}`)}`,
+    ...firstRequests(answers),
+  ]
+}
+
+function firstRequests({ auth, path, port }: NewConfig): readonly string[] {
+  const origin = `http://localhost:${port}`
+  const url = shellWord(origin + path)
+  if (auth === 'none') return ['Then, without a key:', `  curl ${url}`]
+  if (auth !== 'bearer')
+    return ['Then, with the secret key of the account:', `  curl -H 'SecretKey: gate_sk_…' ${url}`]
+  return [
+    'Then, with both keys of the account, and with the access token (JwtToken) that they are exchanged for:',
+    `  curl -H 'Content-Type: application/json' -d '{"SecretKey":"gate_sk_…","APIKey":"gate_ak_…"}' ${origin}${accessTokenPath}`,
+    `  curl -H 'Authorization: Bearer eyJ…' ${url}`,
   ]
 }
 
@@ -120,7 +134,8 @@ async function ask(file: string, given: Answers, { terminal }: Invocation): Prom
   }
   return complete(answers)
 
-  function problemsOf({ name, option }: Question, text: string): readonly string[] {
+  function problemsOf({ name, option, choices }: Question, text: string): readonly string[] {
+    if (choices?.includes(text) === false) return [`must be one of ${choices.join(', ')}`]
     const start = `--${option}: `
     return findProblems(file, complete({ ...answers, [name]: text }))
       .filter((problem) => problem.startsWith(start))

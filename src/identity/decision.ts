@@ -77,26 +77,6 @@ export interface Scheme {
   readonly mustLookUp?: (credential: string) => boolean
 }
 
-type RefusedOptions = Partial<Omit<RefusedCredential, 'kind' | 'code'>>
-
-export function refusedCredential(
-  code: ErrorCode,
-  { isMalformed = false, isCounted, holdsUntil = 0, reason }: RefusedOptions = {},
-): RefusedCredential {
-  return { kind: 'refused', code, isMalformed, isCounted, holdsUntil, reason }
-}
-
-const expired = refusedCredential('token-expired')
-
-export function refusedToken(
-  verdict: Exclude<TokenVerdict<never>, { readonly kind: 'valid' }>,
-): RefusedCredential {
-  if (verdict.kind === 'expired') return expired
-  const { isCacheable, isCounted, reason } = verdict
-  const holdsUntil = isCacheable ? Number.POSITIVE_INFINITY : 0
-  return refusedCredential('token-invalid', { holdsUntil, isCounted, reason })
-}
-
 /** An authenticated caller. */
 export interface Principal {
   readonly accountId: string
@@ -145,6 +125,26 @@ export interface Confirmation {
   readonly jkt: string | undefined
   /** SHA-256 of the certificate that the client must have (RFC 8705 3.1), as base64url; undefined = none is needed. */
   readonly certificate: string | undefined
+}
+
+type RefusedOptions = Partial<Omit<RefusedCredential, 'kind' | 'code'>>
+
+export function refusedCredential(
+  code: ErrorCode,
+  { isMalformed = false, isCounted, holdsUntil = 0, reason }: RefusedOptions = {},
+): RefusedCredential {
+  return { kind: 'refused', code, isMalformed, isCounted, holdsUntil, reason }
+}
+
+const expired = refusedCredential('token-expired')
+
+export function refusedToken(
+  verdict: Exclude<TokenVerdict<never>, { readonly kind: 'valid' }>,
+): RefusedCredential {
+  if (verdict.kind === 'expired') return expired
+  const { isCacheable, isCounted, reason } = verdict
+  const holdsUntil = isCacheable ? Number.POSITIVE_INFINITY : 0
+  return refusedCredential('token-invalid', { holdsUntil, isCounted, reason })
 }
 
 const thumbprint = /^[0-9A-Za-z_-]{43}$/

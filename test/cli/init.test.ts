@@ -67,6 +67,25 @@ t.test('init writes what its options say, and Redis gets a private sealing key',
   t.match(await run(t, create, { cwd }), { status: 0 })
 })
 
+t.test('init says how to call the route, by the credential that it takes', async (t) => {
+  const url = 'http://localhost:8080/orders'
+  const calls = {
+    any: [`  curl -H 'SecretKey: gate_sk_…' ${url}`],
+    bearer: [
+      `  curl -H 'Content-Type: application/json' -d '{"SecretKey":"gate_sk_…","APIKey":"gate_ak_…"}' http://localhost:8080/api/v1/accounts/access-token`,
+      `  curl -H 'Authorization: Bearer eyJ…' ${url}`,
+    ],
+    none: [`  curl ${url}`],
+  }
+  for (const [auth, expected] of Object.entries(calls)) {
+    const args = ['init', '--upstream', upstream, '--path', '/orders', '--auth', auth]
+    const { stdout } = await run(t, args, { cwd: tempFolder(t) })
+    const shown = stdout.split('\n').filter((line) => line.startsWith('  curl'))
+    t.strictSame(shown, expected, auth)
+    t.equal(stdout.includes('the secret key'), auth === 'any')
+  }
+})
+
 t.test('init overwrites no file, except with --force', async (t) => {
   const cwd = tempFolder(t)
   writeFileSync(join(cwd, 'my.yaml'), 'mine\n')

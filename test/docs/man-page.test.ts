@@ -18,4 +18,6 @@ t.test('groff formats the manual page without a warning, and it has every comman
     t.match(stdout, new RegExp(`^ {3}${name}$`, 'm'))
     for (const line of examples) t.ok(stdout.includes(line), line)
   }
+  for (const text of ['-V, --version', 'GATEHOUSE_CONFIG', 'GATEHOUSE__', 'Examples:'])
+    t.ok(stdout.includes(text), text)
 })

@@ -38,9 +38,9 @@ async function start(t: Test, heading: string, moved: Fields = {}) {
     Object.entries(places).reduce((all, [from, to]) => all.replaceAll(from, to), text)
   const [before = '', after = '', commands = ''] = blocksOf(heading)
   // The cast is sound: the test of the configs has checked it.
-  const { listen: _, ...config } = parse(move(after)) as Record<string, object>
+  const { listen: _, store: __, ...config } = parse(move(after)) as Record<string, object>
   const gateway = await startGateway(t, {
-    config: { ...config, keys: { sealingKey: { file: 'sealing.key' }, ...config.keys } },
+    config: { ...config, keys: { ...config.keys, sealingKey: { file: 'sealing.key' } } },
   })
   const { accept: [carrier = ''] = ['SecretKey'] } = (config.keys ?? {}) as { accept?: string[] }
   const { account, secretKey } = await gateway.createAccount()

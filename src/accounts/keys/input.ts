@@ -120,7 +120,7 @@ export function graceEnd(graceSeconds: number, now: number): number | undefined 
   return graceSeconds > 0 ? now + graceSeconds * 1_000 : undefined
 }
 
-// What a name, a scope or an address may be is checked by findKeyErrors.
+// The members of a key in bodies and files: what a name, a scope or an address may be is checked by findKeyErrors.
 
 export const keyLimitSchemas = {
   scopes: { ...texts, description: 'What the key is limited to; empty = it is not limited.' },

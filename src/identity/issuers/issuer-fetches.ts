@@ -181,10 +181,10 @@ export interface SignInEndpoints {
 /** @throws Error, in words for the log, if they are not known and cannot be discovered now */
 export type FindSignInEndpoints = () => Promise<SignInEndpoints>
 
-/** How long they are used before they are discovered again. */
-const refreshMs = 5 * 60_000
-/** How long a failure holds. */
-const retryMs = 10_000
+/** How long the endpoints are used before they are discovered again. */
+const endpointsFreshMs = 5 * 60_000
+/** How long a failure to discover them holds. */
+const endpointsRetryMs = 10_000
 
 /**
  * Discovers the endpoints of an issuer when they are needed. Simultaneous requests share one fetch; what was discovered
@@ -200,10 +200,10 @@ export function createSignInEndpointLookup(issuer: string, monotonic: MonotonicC
   async function fetchNow(): Promise<void> {
     try {
       known = await discoverSignInEndpoints(issuer)
-      nextAt = monotonic() + refreshMs
+      nextAt = monotonic() + endpointsFreshMs
     } catch (error) {
       failure = error
-      nextAt = monotonic() + retryMs
+      nextAt = monotonic() + endpointsRetryMs
     }
   }
 

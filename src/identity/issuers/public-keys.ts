@@ -127,11 +127,11 @@ interface ProofKey {
 /** @returns why no proof with this header is valid, in words for the log */
 type ReadProofKey = (proof: ReadJwt) => ProofKey | { readonly wrong: string }
 
-/** How many are kept: a client sends the same header with each proof. */
-const keysMax = 1_000
+/** How many keys of proofs are kept: a client sends the same header with each proof. */
+const proofKeysMax = 1_000
 
-/** The type of key that RFC 7518 and RFC 8037 name for each. */
-const keyAlgorithms: Readonly<Record<ProofAlgorithm, IssuerAlgorithm>> = {
+/** The type of key that RFC 7518 and RFC 8037 name for each algorithm of a proof. */
+const proofKeyAlgorithms: Readonly<Record<ProofAlgorithm, IssuerAlgorithm>> = {
   ES256: 'ES256',
   ES384: 'ES384',
   EdDSA: 'EdDSA',
@@ -141,7 +141,7 @@ const keyAlgorithms: Readonly<Record<ProofAlgorithm, IssuerAlgorithm>> = {
 }
 
 export function createProofKeyReader(): ReadProofKey {
-  const known = createLru<ProofKey>(keysMax)
+  const known = createLru<ProofKey>(proofKeysMax)
 
   return (proof) => {
     const digest = hash('sha256', proof.token.slice(0, proof.token.indexOf('.')), 'base64url')
@@ -159,7 +159,7 @@ function readProofKey({ header }: ReadJwt): ReturnType<ReadProofKey> {
   const { jwk } = header
   if (!isRecord(jwk)) return { wrong: 'no jwk' }
   if (Object.hasOwn(jwk, 'd') || Object.hasOwn(jwk, 'k')) return { wrong: 'jwk is a private key' }
-  const read = readPublicJwk(jwk, [keyAlgorithms[algorithm]])
+  const read = readPublicJwk(jwk, [proofKeyAlgorithms[algorithm]])
   if (!read) return { wrong: 'jwk is not a key for alg, or is too weak' }
   const { key } = read
   return { jkt: thumbprintOf(key), hasSigned: (token) => hasSigned(token, algorithm, key) }

@@ -93,8 +93,8 @@ function overviewTiles(status: Status, figures: Figures, seconds: number): Html 
     ['Requests', formatRate(figures.requests, seconds), `per second${shareOfHttp2(figures)}`],
     ['Refused', formatPercent(figures.refused, figures.requests), '401, 403, 429'],
     ['Failed', formatPercent(figures.failed, figures.requests), '5xx'],
-    latencyTile('Latency', figures.latencyMs),
-    latencyTile('Gateway overhead', figures.overheadMs),
+    latencyTile('Latency', figures.latencyMs, 'of all requests'),
+    latencyTile('Gateway overhead', figures.overheadMs, 'of forwarded requests'),
     ['In flight', formatCount(inFlight), 'requests'],
     ['WebSockets', formatCount(webSocketsOpen), 'open'],
     ['Uptime', formatDuration(uptimeS), workers === 1 ? '1 worker' : `${formatCount(workers)} workers`],
@@ -102,8 +102,10 @@ function overviewTiles(status: Status, figures: Figures, seconds: number): Html 
   return tiles(all)
 }
 
-function latencyTile(what: string, latency: Figures['latencyMs']): Tile {
-  return [what, formatMilliseconds(latency?.p50), `p99 ${formatMilliseconds(latency?.p99)}`]
+/** @param which the requests that are counted, as all may have a lower median than those that are forwarded */
+function latencyTile(what: string, latency: Figures['latencyMs'], which?: string): Tile {
+  const p99 = `p99 ${formatMilliseconds(latency?.p99)}`
+  return [what, formatMilliseconds(latency?.p50), which === undefined ? p99 : `${p99}, ${which}`]
 }
 
 type Tile = readonly [what: string, value: string, unit?: string]

@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import { secondTargetFields } from '#gateway/arrival/second-target-fields.ts'
 import type { TestGateway } from '../../setup/gateway.ts'
 import { type RawResponse, rawRequest } from '../../setup/raw-client.ts'
+import { foreignPaths, ownPaths } from './proxies/own-paths.ts'
 import { startDecideGateway } from './support.ts'
 
 interface Patterns {
@@ -40,6 +41,9 @@ function findPart(node: unknown, name: string): Record<string, unknown> | undefi
 const config: unknown = parse(readFileSync('deploy/proxies/envoy.yaml', 'utf8'))
 // The casts are sound: the tests fail where the file has another form.
 const filter = findPart(config, 'http_service') as unknown as ExtAuthz
+const { safe_regex: ownPathRule } = findPart(config, 'safe_regex') as unknown as {
+  readonly safe_regex: { readonly regex: string }
+}
 const { request_headers_to_remove: removed } = findPart(config, 'request_headers_to_remove') as unknown as {
   readonly request_headers_to_remove: readonly string[]
 }
@@ -134,4 +138,11 @@ t.test('Envoy asks about second targets, in every spelling', async (t) => {
     for (const spelled of spellings) t.equal((await put(spelled, '/key/y')).status, 403, spelled)
   }
   t.equal((await put('New-URI', '/key/y')).status, 403)
+})
+
+t.test('Envoy leaves every path of Gatehouse itself to the main listener', (t) => {
+  const pattern = new RegExp(`^(?:${ownPathRule.regex})$`)
+  for (const path of ownPaths) t.match(path, pattern)
+  for (const path of foreignPaths) t.notMatch(path, pattern)
+  t.end()
 })

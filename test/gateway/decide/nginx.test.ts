@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { startBackend } from '../../setup/backend.ts'
+import { until } from '../../setup/net.ts'
+import { startRedis } from '../../setup/redis.ts'
+import { ask } from '../support/ask.ts'
 import { nginx } from './proxies/nginx.ts'
+import { startProxy } from './proxies/run-proxy.ts'
 import { testProxy, testWebSockets } from './proxies/suite.ts'
+import { startDecideGateway } from './support.ts'
 
 testProxy(t, nginx)
 testWebSockets(t, nginx)
@@ -16,4 +22,19 @@ t.test('no location of nginx lets an answer lead into another', (t) => {
     for (const location of forwarding) t.match(location, 'proxy_ignore_headers X-Accel-Redirect;', file)
   }
   t.end()
+})
+
+t.test('nginx says 503, not 403, while the store is out of reach', async (t) => {
+  const redis = await startRedis(t)
+  const gateway = await startDecideGateway(t, { driver: 'redis', redis })
+  const { secretKey } = await gateway.createAccount()
+  const { url: backend } = await startBackend(t)
+  const proxy = await startProxy(t, nginx, { gatehouse: gateway.url, decide: gateway.decideUrl, backend })
+  await redis.stop()
+  const refused = await until('it is 503', async () => {
+    const asked = await ask(t, proxy.url, 'GET /key', [`SecretKey: ${secretKey}`])
+    return asked.status === 503 ? asked : undefined
+  })
+  t.equal(refused.headers['retry-after'], '1')
+  t.equal((await ask(t, proxy.url, 'GET /nowhere')).status, 403)
 })

@@ -3,12 +3,16 @@ import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import type { TestGateway } from '../../setup/gateway.ts'
 import { rawRequest } from '../../setup/raw-client.ts'
+import { ownPaths } from './proxies/own-paths.ts'
 import { startDecideGateway } from './support.ts'
 
 /** The part of the file that a router with forwardAuth goes by. */
 interface TraefikConfig {
   readonly http: {
-    readonly routers: { readonly application: { readonly middlewares: readonly string[] } }
+    readonly routers: {
+      readonly gatehouse: { readonly rule: string }
+      readonly application: { readonly middlewares: readonly string[] }
+    }
     readonly middlewares: Readonly<
       Record<
         string,
@@ -120,4 +124,23 @@ t.test('a request that Traefik describes is refused with the status of the main 
   ]
   for (const [line, fields, status] of cases)
     t.equal(await passThrough(t, gateway, line, fields), status, line)
+})
+
+t.test('Traefik leaves every path of Gatehouse itself to the main listener', (t) => {
+  const matchers = config.http.routers.gatehouse.rule.split(' || ').map((matcher) => {
+    const [, kind = '', value = ''] = /^(Path|PathPrefix)\(`([^`]+)`\)$/.exec(matcher) ?? []
+    t.ok(value, matcher)
+    return (path: string) => (kind === 'Path' ? path === value : path.startsWith(value))
+  })
+  for (const path of ownPaths)
+    t.ok(
+      matchers.some((matches) => matches(path)),
+      path,
+    )
+  for (const path of ['/', '/orders', '/api/v1/orders'])
+    t.notOk(
+      matchers.some((matches) => matches(path)),
+      path,
+    )
+  t.end()
 })

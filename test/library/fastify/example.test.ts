@@ -39,7 +39,8 @@ t.test('the example of an app works as the page says', async (t) => {
   copyFileSync(`${example}/gatehouse.yaml`, join(cwd, 'gatehouse.yaml'))
   const command = /npx --no gatehouse (.*)/.exec(page)?.[1] ?? ''
   const created = await run(t, [...command.split(' '), '--json'], { cwd })
-  const { id, secretKey, apiKey } = created.json() as Record<string, string>
+  const { id, secretKey, apiKey, setupUrl } = created.json() as Record<string, string>
+  t.notOk(setupUrl, 'the app serves no page for it')
   const app = spawn(process.execPath, ['-C', 'gatehouse-source', resolve(example, 'app.ts'), '0'], {
     cwd,
     stdio: ['ignore', 'pipe', 'inherit'],

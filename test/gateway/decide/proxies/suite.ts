@@ -6,6 +6,7 @@ import { ask } from '../../support/ask.ts'
 import { leadingFields } from '../../support/leading-fields.ts'
 import { openWebSocket, record, startWebSocketBackend } from '../../support/web-socket.ts'
 import { startDecideGateway } from '../support.ts'
+import { foreignPaths, ownPaths } from './own-paths.ts'
 import { type ProxyKind, type RunningProxy, startProxy } from './run-proxy.ts'
 
 /** A proxy in front of a backend, which asks a gateway. */
@@ -278,6 +279,25 @@ export function testProxy(t: Test, kind: ProxyKind): void {
       else t.match(backend.last().url, /^\/public[?/](?!\.\.(?:\/|$))/, path)
     }
     t.notOk(backend.seen.some(({ url }) => /^\/*(?:admin|%61dmin)/i.test(decodeURI(url.split('?')[0] ?? ''))))
+  })
+
+  t.test(`${kind.name}: every path of Gatehouse itself is left to the main listener`, async (t) => {
+    const answering = (text: string, status = 200) =>
+      startBackend(t, (_request, response) => void response.writeHead(status).end(text))
+    const [gatehouse, decide, backend] = [
+      await answering('gatehouse'),
+      await answering('refused', 403),
+      await answering('backend'),
+    ]
+    const proxy = await startProxy(t, kind, {
+      gatehouse: gatehouse.url,
+      decide: decide.url,
+      backend: backend.url,
+    })
+    for (const path of ownPaths)
+      t.match(await ask(t, proxy.url, `GET ${path}`), { status: 200, body: 'gatehouse' }, path)
+    for (const path of foreignPaths) t.equal((await ask(t, proxy.url, `GET ${path}`)).status, 403, path)
+    t.equal(backend.seen.length, 0)
   })
 
   t.test(`${kind.name}: the paths of Gatehouse itself are answered by Gatehouse`, async (t) => {

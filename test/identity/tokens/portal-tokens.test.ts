@@ -5,7 +5,7 @@ import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-t
 import type { Store } from '#store/store.ts'
 import { newAccount, visitor } from '../../store/samples.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'
-import { createBench, newSigningKey, startS } from '../tokens/forged-tokens.ts'
+import { createBench, newSigningKey, startS } from './forged-tokens.ts'
 
 const hourMs = 3_600_000
 

@@ -2,8 +2,8 @@ import t from 'tap'
 import { createAccountSearch } from '#accounts/find-accounts.ts'
 import { type AccountQueryField, parseAccountQuery } from '#accounts/list-query.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { createAccount, newAccount } from '../../store/samples.ts'
-import { newSqlitePlace } from '../../store/sqlite/place.ts'
+import { createAccount, newAccount } from '../store/samples.ts'
+import { newSqlitePlace } from '../store/sqlite/place.ts'
 
 function queryOf(texts: Partial<Readonly<Record<AccountQueryField, string>>>) {
   return parseAccountQuery((field) => texts[field])
