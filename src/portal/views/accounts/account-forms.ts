@@ -1,5 +1,5 @@
-import { defaultRole, noPlan, roleLengthMax } from '#accounts/account-input.ts'
-import { attributeIf, badge, type Html, html } from '#platform/pages/html.ts'
+import { defaultRole, fullName, noPlan, roleLengthMax } from '#accounts/account-input.ts'
+import { attributeIf, badge, type Content, type Html, html } from '#platform/pages/html.ts'
 import type { Account } from '#store/accounts.ts'
 import { emailField, field, fieldError, form, formMessage, options } from '../form.ts'
 import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
@@ -54,6 +54,13 @@ ${mailLinkField(frame, state, texts.mailsLink)}
 
 export function stateBadge(frame: PageFrame, { isDisabled, isVerified }: Account): Html {
   return isDisabled ? badge('bad', frame.texts.accounts.disabled) : verifiedBadge(frame, isVerified)
+}
+
+/** An account in a table. @param mark beside its e-mail */
+export function accountCell({ base }: PageFrame, account: Account, mark?: Content): Html {
+  const { id, email } = account
+  const name = fullName(account)
+  return html`<td><div><a class="name" href="${base}/accounts/${id}">${email}</a>${mark}${name !== '' && html`<span class="sub">${name}</span>`}</div></td>`
 }
 
 /** The place of a page below the list of accounts, to which it leads back. @param query of the list */
