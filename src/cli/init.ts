@@ -5,7 +5,7 @@ import { accessTokenPath } from '#gateway/routes/own-operations.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { shellWord } from '#platform/text.ts'
 import { isInteractive, openAsker } from './ask.ts'
-import { type Command, type Invocation, type Option, programWords, UsageError } from './command.ts'
+import { type Command, type Invocation, programWords, UsageError } from './command.ts'
 import { findProblems, type Question, questions, type WrittenConfig, writeNewConfig } from './init-file.ts'
 import { printData, printToStderr } from './print.ts'
 
@@ -17,7 +17,12 @@ export const initCommand: Command = {
     'gatehouse init --upstream http://127.0.0.1:3000 --path /orders --store redis --config orders.yaml',
   ],
   options: {
-    ...Object.fromEntries(questions.map((question) => [question.option, optionOf(question)])),
+    ...Object.fromEntries(
+      questions.map(({ option, value, help, choices }) => [
+        option,
+        { value, help, ...(choices && { choices }) },
+      ]),
+    ),
     yes: { short: 'y', help: 'Uses the defaults for what is not given, and asks nothing.' },
     force: { help: 'Overwrites the file if there is one.' },
   },
@@ -33,10 +38,6 @@ export const initCommand: Command = {
     const { warnings, sealingKeyFile = null } = written
     printData(invocation, { file, sealingKeyFile, warnings }, nextSteps(file, answers, written))
   },
-}
-
-function optionOf({ value, help, choices }: Question): Option {
-  return { value, help, ...(choices && { choices }) }
 }
 
 function assertNew(file: string): void {
@@ -133,7 +134,8 @@ async function ask(file: string, given: Answers, { terminal }: Invocation): Prom
   }
   return complete(answers)
 
-  function problemsOf({ name, option }: Question, text: string): readonly string[] {
+  function problemsOf({ name, option, choices }: Question, text: string): readonly string[] {
+    if (choices?.includes(text) === false) return [`must be one of ${choices.join(', ')}`]
     const start = `--${option}: `
     return findProblems(file, complete({ ...answers, [name]: text }))
       .filter((problem) => problem.startsWith(start))

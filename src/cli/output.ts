@@ -73,7 +73,13 @@ interface ProgressOptions {
 }
 
 /** Shows nothing of work that is done before the first interval has passed. */
-export function createProgress({ verb, noun, total, err, now = defaultNow }: ProgressOptions): Progress {
+export function createProgress({
+  verb,
+  noun,
+  total,
+  err,
+  now = () => performance.now(),
+}: ProgressOptions): Progress {
   const isTerminal = err.isTTY === true
   const everyMs = isTerminal ? intervalMs.terminal : intervalMs.other
   const startedAt = now()
@@ -102,8 +108,4 @@ export function createProgress({ verb, noun, total, err, now = defaultNow }: Pro
       if (isTerminal) err.write('\n')
     },
   }
-}
-
-function defaultNow(): number {
-  return performance.now()
 }

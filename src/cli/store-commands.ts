@@ -142,16 +142,14 @@ function printWritten(written: WrittenBackup, path: string, { asJson, terminal }
   else printToStderr(terminal, asJson ? JSON.stringify(data) : line)
 }
 
-interface RestoreOptions {
-  readonly config: Config
-  readonly terminal: Terminal
-  readonly stop: AbortSignal
-}
-
 /** @returns how many accounts were restored */
 async function restoreFrom(
   source: ImportSource,
-  { config, terminal, stop }: RestoreOptions,
+  {
+    config,
+    terminal,
+    stop,
+  }: { readonly config: Config; readonly terminal: Terminal; readonly stop: AbortSignal },
 ): Promise<number> {
   const checking = createProgress({ verb: 'checked', noun: 'accounts', err: terminal.err })
   const lines = { name: source.name, lines: () => until(stop, source.lines()) }

@@ -141,7 +141,9 @@ function describeType(node: SchemaNode): string {
     return `${describeType({ ...node, type: 'object' })}, or a list of such maps`
   switch (node.type) {
     case 'object':
-      return node.required?.length ? `a map such as { ${node.required.map(toExample).join(', ')} }` : 'a map'
+      return node.required?.length
+        ? `a map such as { ${node.required.map((name) => `${name}: …`).join(', ')} }`
+        : 'a map'
     case 'array':
       return 'a list'
     case 'boolean':
@@ -155,10 +157,6 @@ function describeType(node: SchemaNode): string {
     default:
       return node.type ?? 'something else'
   }
-}
-
-function toExample(name: string): string {
-  return `${name}: …`
 }
 
 /** Numbers become indexes only in lists, as a name may look like a number too. */

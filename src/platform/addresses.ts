@@ -51,7 +51,7 @@ function parseGroups(text: string): readonly number[] {
 }
 
 /** The addresses that share their first `bits` bits with `address`. */
-interface AddressRange {
+export interface AddressRange {
   readonly address: string
   readonly bits: number
   readonly family: 'ipv4' | 'ipv6'

@@ -1,13 +1,17 @@
+import { usageFile } from '#accounts/usage/reports.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { isLanguage } from '#platform/text.ts'
+import type { Account } from '#store/accounts.ts'
+import type { DayRange } from '#store/usage.ts'
 import type { Form } from './forms/body.ts'
 import { asFieldError, type FormRefusal, formRefusal } from './forms/refusal.ts'
 import type { SignedInContext } from './page-context.ts'
-import { type CreatePages, queryOf } from './portal-page.ts'
+import { accountOf, type CreatePages, queryOf } from './portal-page.ts'
 import { type PageResult, redirectTo } from './portal-response.ts'
 import { assertPasswordsMatch } from './sign-in/link-pages.ts'
 import { type ProfileForm, profilePage } from './views/profile-page.ts'
 import { type SessionsList, sessionsPage } from './views/sessions-page.ts'
+import { usagePage } from './views/usage-page.ts'
 
 /** One's own name, e-mail and password. */
 export const profilePages: CreatePages = (options) => [
@@ -125,4 +129,47 @@ export async function readSessionsPage(context: SignedInContext, accountId: stri
   const cursor = queryOf(context)('cursor') || undefined
   const page = await context.actions.sessions.page(accountId, { cursor, limit: sessionsPerPage })
   return { ...page, isFirstPage: cursor === undefined }
+}
+
+/** What an account has used: one's own, and for Admins any account. */
+export const usagePages: CreatePages = () => [
+  { path: '/usage', get: (context) => showUsage(context, context.viewer.account, '/usage') },
+  { path: '/usage/export', get: (context) => exportUsage(context, context.viewer.account) },
+  {
+    path: '/accounts/:id/usage',
+    get: async (context) => {
+      const account = await accountOf(context)
+      return showUsage(context, account, `/accounts/${account.id}/usage`)
+    },
+  },
+  {
+    path: '/accounts/:id/usage/export',
+    get: async (context) => exportUsage(context, await accountOf(context)),
+  },
+]
+
+async function showUsage(context: SignedInContext, account: Account, path: string): Promise<PageResult> {
+  const days = daysOf(context)
+  const { usage, plans } = context.actions
+  const [plan, keyQuotas, counts] = await Promise.all([
+    plans.read(account),
+    plans.readKeyQuotas(account),
+    usage.read(account.id, days),
+  ])
+  const isOwn = path === '/usage'
+  return context.show((frame) => usagePage(frame, { account, isOwn, days, plan, keyQuotas, counts, path }))
+}
+
+async function exportUsage(context: SignedInContext, account: Account): Promise<PageResult> {
+  const counts = await context.actions.usage.read(account.id, daysOf(context))
+  return { kind: 'file', file: usageFile(counts) }
+}
+
+/** The days that the query asks for; by default those of this month. @throws GatehouseError `request-invalid` */
+function daysOf(context: SignedInContext): DayRange {
+  const query = queryOf(context)
+  const texts = { from: query('from') || undefined, to: query('to') || undefined }
+  const days = context.actions.usage.parseDays(texts)
+  if ('field' in days) throw invalidField(days.field, days.message)
+  return days
 }

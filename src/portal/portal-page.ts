@@ -1,5 +1,6 @@
 import { recordFailure } from '#gateway/arrival/outcome.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import type { Account } from '#store/accounts.ts'
 import { asFieldError } from './forms/refusal.ts'
 import { audienceOf, type PageAudience, type PageMethods, type PathsOf } from './page-access.ts'
 import type { PageContext, PortalOptions, SignedInContext } from './page-context.ts'
@@ -32,7 +33,7 @@ interface Handlers<Context> {
 type NoForm = { readonly [Member in keyof FormHandlers<never>]?: never }
 
 /** GET shows a page, POST checks its form and acts; a refused form is shown again. */
-interface FormHandlers<Context> {
+export interface FormHandlers<Context> {
   /** Largest form, in bytes. Default: 64 KiB. */
   readonly bytesMax?: number
   /** Whether the form asks for the viewer's password again, which is then checked first. Default: false. */
@@ -74,6 +75,16 @@ export function resolveFormPagePath(request: PortalRequest, { formPagePath }: Re
 export function queryOf({ request }: PageContext): (name: string) => string {
   const query = new URLSearchParams(request.url.split('?')[1] ?? '')
   return (name) => query.get(name) ?? ''
+}
+
+/**
+ * The account that the path names.
+ * @throws GatehouseError `account-not-found`, for an e-mail too, which must not be in a URL
+ */
+export async function accountOf({ actions, request }: SignedInContext): Promise<Account> {
+  const id = request.param('id')
+  if (id.includes('@')) throw new GatehouseError('account-not-found')
+  return actions.accounts.find(id)
 }
 
 /**

@@ -11,7 +11,7 @@ import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './forms/csrf.ts'
 import { createFlashNotices } from './forms/flash-notices.ts'
 import { apiPages } from './integration/api-pages.ts'
 import { integrationPages } from './integration/integration-pages.ts'
-import { profilePages, sessionsPages } from './own-account-pages.ts'
+import { profilePages, sessionsPages, usagePages } from './own-account-pages.ts'
 import {
   createPageContext,
   type PageContext,
@@ -23,6 +23,7 @@ import { createPortalGate } from './portal-gate.ts'
 import {
   type CreatePages,
   confirmPassword,
+  type FormHandlers,
   formPagePathOf,
   isPublic,
   type PortalPage,
@@ -45,7 +46,6 @@ import { oidcPages } from './sign-in/oidc-pages.ts'
 import { passkeyPages } from './sign-in/passkey-pages.ts'
 import { secondFactorPages } from './sign-in/second-factor-pages.ts'
 import { signInPages } from './sign-in/sign-in-pages.ts'
-import { usagePages } from './usage-pages.ts'
 import type { ScopedRoute } from './views/frame.ts'
 
 const pageFactories: readonly CreatePages[] = [
@@ -183,13 +183,7 @@ async function handlePage(
 
 /** @param check runs before the form is processed, and rejects if it must not be */
 async function submitForm<Context>(
-  {
-    post = throwNotFound,
-    refused,
-  }: {
-    readonly post?: ((context: Context) => Promise<PageResult>) | undefined
-    readonly refused?: ((context: Context, error: unknown) => PageResult | Promise<PageResult>) | undefined
-  },
+  { post = throwNotFound, refused }: Partial<Pick<FormHandlers<Context>, 'post' | 'refused'>>,
   context: Context,
   check?: () => Promise<void>,
 ): Promise<PageResult> {

@@ -88,7 +88,8 @@ async function setUpPortal(
   try {
     if (isMailed) await operator.setupLinks.mail(account.id)
     else if (password !== undefined) await setPassword(operator, account, password)
-    else if (operator.config.portal.acceptsPasswords) return { setupUrl: await setupUrlOf(operator, account) }
+    else if (operator.config.portal.acceptsPasswords)
+      return { setupUrl: (await operator.setupLinks.create(account.id)).url }
     return {}
   } catch (failure) {
     return { failure }
@@ -141,8 +142,4 @@ function assertAcceptsPasswords({ portal: { enabled, acceptsPasswords } }: Opera
 
 function lifetimeText({ portal }: Config): string {
   return spanText(portal.setupLinkLifetimeMs)
-}
-
-async function setupUrlOf({ setupLinks }: Operator, { id }: Account): Promise<string> {
-  return (await setupLinks.create(id)).url
 }

@@ -50,8 +50,12 @@ async function importFrom(source: ImportSource, operator: Operator, invocation: 
   })
   if (checked.badLines > 0) throw invalidLines(source, checked.badLines)
   if (invocation.flag('mail-links')) assertCanMailAll(operator, checked)
-  if (invocation.flag('check')) printChecked(checked, source, invocation)
-  else if (checked.inputs) await importAtOnce(checked.inputs, operator, invocation)
+  if (invocation.flag('check')) {
+    const { count } = checked
+    printData(invocation, { accounts: count }, [
+      `${source.name} is valid: ${countOf(count, 'account')}; nothing was imported.`,
+    ])
+  } else if (checked.inputs) await importAtOnce(checked.inputs, operator, invocation)
   else {
     await streamAccounts({ source, checked, accounts: operator.accounts, invocation })
     if (!invocation.asJson) sayImported(checked.count, invocation)
@@ -61,12 +65,6 @@ async function importFrom(source: ImportSource, operator: Operator, invocation: 
 function sayImported(count: number, { terminal }: Invocation): void {
   const text = `${countOf(count, 'account')} imported. Save the keys: they are not shown again.`
   printToStderr(terminal, count === 0 ? 'The file has no accounts.' : text)
-}
-
-function printChecked({ count }: CheckedAccounts, { name }: ImportSource, invocation: Invocation): void {
-  printData(invocation, { accounts: count }, [
-    `${name} is valid: ${countOf(count, 'account')}; nothing was imported.`,
-  ])
 }
 
 /** In one step of the store; the keys are printed once they are saved, or while that is not confirmed. */
@@ -83,7 +81,7 @@ async function importAtOnce(
     printData(
       invocation,
       created.map((one) => createdData(one)),
-      () => keysTable(created),
+      () => table(created, { columns: keyColumns, whenEmpty: 'The file has no accounts.' }),
     )
   if (unconfirmed) throw unconfirmed
   // A table says itself that it has none.
@@ -140,8 +138,4 @@ function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonl
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
     items.slice(index * size, (index + 1) * size),
   )
-}
-
-function keysTable(created: readonly CreatedAccount[]): readonly string[] {
-  return table(created, { columns: keyColumns, whenEmpty: 'The file has no accounts.' })
 }

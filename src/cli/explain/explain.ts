@@ -32,6 +32,7 @@ import {
   describeScheme,
 } from './describe-steps.ts'
 import {
+  createStepRecorder,
   type ExplainedArrival,
   type ExplainedRequest,
   type Explanation,
@@ -40,7 +41,6 @@ import {
 } from './explanation.ts'
 import { explainOwnPath } from './own-path.ts'
 import { type ReadOnlyAuth, readOnlyGateOptions } from './read-only-auth.ts'
-import { createStepRecorder } from './step-recorder.ts'
 
 type FoundRoute = Route<UpstreamConfig | undefined>
 

@@ -1,6 +1,5 @@
 import { foldHeaderName } from '#platform/text.ts'
 import type { Path } from '../problem.ts'
-import type { SecretReference } from '../schema/node.ts'
 import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
 import { identityHeaders, reservedHeaders } from './identity.ts'
 
@@ -124,17 +123,17 @@ function reviewValues(review: ConfigReview, path: Path, set: HeadersTree['set'])
   let length = 0
   for (const [field, value] of Object.entries(set)) {
     const at = [...path, field]
-    const text = review.isValid(at) ? readValue(review, at, value) : undefined
+    const text = review.isValid(at)
+      ? typeof value === 'string'
+        ? value
+        : review.secret(at, value)
+      : undefined
     const problem = text === undefined ? undefined : valueProblem(text)
     if (problem !== undefined) review.report(at, problem)
     else length += field.length + (text?.length ?? 0)
   }
   if (length > linesLengthMax)
     review.report(path, `names and values together must have at most ${linesLengthMax} characters`)
-}
-
-function readValue(review: ConfigReview, at: Path, value: string | SecretReference): string | undefined {
-  return typeof value === 'string' ? value : review.secret(at, value)
 }
 
 /** The value itself may be a secret: it is never repeated. */

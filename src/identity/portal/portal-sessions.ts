@@ -1,10 +1,9 @@
-import { createHmac } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { endPairedSession } from '#accounts/account-sessions.ts'
 import { ownAuditEntry } from '#accounts/audit-log.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createPortalToken, parsePortalToken, randomText } from '#platform/secrets/key-format.ts'
-import { isSameText, type KeySource, keysOf } from '#platform/secrets/sealing.ts'
+import { createMac, isSameText, type KeySource } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
@@ -211,23 +210,18 @@ const tokenPattern = /^([0-9A-Za-z]{22})\.([\w-]{43})$/
 
 /** @param keys sign the tokens; derived from the sealing keys */
 export function createKnownClients(keys: KeySource): KnownClients {
-  function signatureOf(key: Uint8Array, accountId: string, client: string): string {
-    return createHmac('sha256', key).update(`${accountId} ${client}`).digest('base64url')
-  }
+  const mac = createMac(keys)
 
   function find(accountId: string, tokens: readonly string[]): string | undefined {
     for (const token of tokens) {
       const [, client = '', signature = ''] = tokenPattern.exec(token) ?? []
-      if (client === '') continue
-      const isOurs = keysOf(keys).some((key) => isSameText(signatureOf(key, accountId, client), signature))
-      if (isOurs) return client
+      if (client !== '' && mac.isValid(`${accountId} ${client}`, signature)) return client
     }
     return undefined
   }
 
   return {
     find,
-    issue: (accountId, client = randomText(idLength)) =>
-      `${client}.${signatureOf(keysOf(keys)[0], accountId, client)}`,
+    issue: (accountId, client = randomText(idLength)) => `${client}.${mac.sign(`${accountId} ${client}`)}`,
   }
 }

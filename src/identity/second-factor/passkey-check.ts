@@ -1,8 +1,8 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { createAuditEntryFactory } from '#accounts/audit-log.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { isSameText, type KeySource, keysOf } from '#platform/secrets/sealing.ts'
+import { createMac, type KeySource } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
@@ -175,26 +175,21 @@ const pattern = /^(\d{1,16})\.([\w-]{22})\.([\w-]{43})$/
 
 /** @param keys sign the challenges; derived from the sealing keys */
 export function createPasskeyChallenges(keys: KeySource, clock: Clock): PasskeyChallenges {
-  function signatureOf(key: Uint8Array, signed: string, { purpose, browser, accountId = '' }: PasskeyFlow) {
-    return createHmac('sha256', key)
-      .update(`passkey ${signed} ${purpose} ${accountId} ${browser}`)
-      .digest('base64url')
-  }
+  const mac = createMac(keys)
+  const textOf = (signed: string, { purpose, browser, accountId = '' }: PasskeyFlow) =>
+    `passkey ${signed} ${purpose} ${accountId} ${browser}`
 
   return {
     create: (flow) => {
       const signed = `${clock()}.${randomBytes(16).toString('base64url')}`
-      return Buffer.from(`${signed}.${signatureOf(keysOf(keys)[0], signed, flow)}`).toString('base64url')
+      return Buffer.from(`${signed}.${mac.sign(textOf(signed, flow))}`).toString('base64url')
     },
     timeOf: (challenge, flow) => {
       const [, at = '', nonce, signature = ''] =
         pattern.exec(Buffer.from(challenge, 'base64url').toString('latin1')) ?? []
       const age = clock() - Number(at)
       if (at === '' || age < -clocksApartMs || age >= challengeLifetimeMs) return undefined
-      const isOurs = keysOf(keys).some((key) =>
-        isSameText(signatureOf(key, `${at}.${nonce}`, flow), signature),
-      )
-      return isOurs ? Number(at) : undefined
+      return mac.isValid(textOf(`${at}.${nonce}`, flow), signature) ? Number(at) : undefined
     },
   }
 }

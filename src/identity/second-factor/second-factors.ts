@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import { ownAuditEntry } from '#accounts/audit-log.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import {
@@ -11,7 +10,7 @@ import {
   possibleRecoveryDigests,
   stepOfCode,
 } from '#platform/secrets/one-time-codes.ts'
-import { isSameText, type KeySource, keysOf, type Sealer } from '#platform/secrets/sealing.ts'
+import { createMac, type KeySource, keysOf, type Sealer } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'
 import { type Account, type AccountReader, adminRole } from '#store/accounts.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
@@ -177,15 +176,16 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     await store.disableSecondFactor(account.id, 'app', audited(account, 'second-factor-disabled', given))
   }
 
-  /** Bound to the password: a new one makes it void. */
-  function signatureOf(key: Uint8Array, { id, portal }: Account, at: string): string {
-    const text = `pending ${id} ${at} ${portal.epoch} ${portal.password ?? ''}`
-    return createHmac('sha256', key).update(text).digest('base64url')
+  const pendingMac = createMac(keys)
+
+  /** What is signed. Bound to the password: a new one makes it void. */
+  function pendingText({ id, portal }: Account, at: string): string {
+    return `pending ${id} ${at} ${portal.epoch} ${portal.password ?? ''}`
   }
 
   function createPending(account: Account): string {
     const at = String(clock())
-    return `${account.id}.${at}.${signatureOf(keysOf(keys)[0], account, at)}`
+    return `${account.id}.${at}.${pendingMac.sign(pendingText(account, at))}`
   }
 
   async function findPending(pending: string): Promise<Account | undefined> {
@@ -193,8 +193,7 @@ export function createSecondFactors(options: SecondFactorsOptions): SecondFactor
     const age = clock() - Number(at)
     if (id === undefined || age < 0 || age >= pendingLifetimeMs) return undefined
     const account = await store.findAccount(id)
-    const isOurs = account && keysOf(keys).some((key) => isSameText(signatureOf(key, account, at), signature))
-    return isOurs ? account : undefined
+    return account && pendingMac.isValid(pendingText(account, at), signature) ? account : undefined
   }
 
   return { propose, enable, renewRecoveryCodes, disable, createPending, findPending, check }

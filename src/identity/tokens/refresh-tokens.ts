@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import {
   randomText,
@@ -6,7 +5,7 @@ import {
   sessionIdLength,
   sessionIdPattern,
 } from '#platform/secrets/key-format.ts'
-import { deriveKeys, isSameText, type KeySource } from '#platform/secrets/sealing.ts'
+import { createMac, deriveKeys, type KeySource } from '#platform/secrets/sealing.ts'
 import type { RotationAcknowledgement, SessionStore } from '#store/sessions.ts'
 
 /**
@@ -45,22 +44,20 @@ export function createSessionId(): string {
 }
 
 export function createRefreshTokens(sealingKeys: KeySource): RefreshTokens {
-  const keys = deriveKeys(sealingKeys, 'refresh-token')
+  const signatures = createMac(deriveKeys(sealingKeys, 'refresh-token'))
 
-  /** The joined text is unambiguous: the session ID has a fixed length and no `_`, the generation has digits only. */
-  function macOf(key: Uint8Array, sessionId: string, generation: string, jkt?: string): string {
-    const bound = jkt === undefined ? '' : `_${jkt}`
-    return createHmac('sha256', key).update(`${sessionId}_${generation}${bound}`).digest('base64url')
+  /** What is signed. Unambiguous: the session ID has a fixed length and no `_`, the generation has digits only. */
+  function signedText(sessionId: string, generation: number | string, jkt?: string): string {
+    return `${sessionId}_${generation}${jkt === undefined ? '' : `_${jkt}`}`
   }
 
   return {
     create: (sessionId, generation, jkt) =>
-      `${prefix}_${sessionId}_${generation}_${macOf(keys()[0], sessionId, String(generation), jkt)}${jkt === undefined ? '' : `.${jkt}`}`,
+      `${prefix}_${sessionId}_${generation}_${signatures.sign(signedText(sessionId, generation, jkt))}${jkt === undefined ? '' : `.${jkt}`}`,
     parse: (text) => {
       const [, sessionId, generation, mac, jkt] = tokenPattern.exec(text) ?? []
       if (sessionId === undefined || generation === undefined || mac === undefined) return undefined
-      // Compared as text, as another encoding of the same bits is not the same token.
-      const isOurs = keys().some((key) => isSameText(macOf(key, sessionId, generation, jkt), mac))
+      const isOurs = signatures.isValid(signedText(sessionId, generation, jkt), mac)
       return isOurs ? { sessionId, generation: Number(generation), jkt } : undefined
     },
   }

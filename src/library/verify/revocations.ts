@@ -39,7 +39,7 @@ interface FollowOptions extends RevocationOptions, Omit<EventReaderOptions, 'clo
   readonly clock: () => number
 }
 
-export interface Revocations {
+interface Revocations {
   /** @throws AssertionError `revoked`, `revocations-unknown` */
   assertNotRevoked(claims: RevocableClaims): Promise<void>
   close(): void

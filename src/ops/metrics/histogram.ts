@@ -143,10 +143,9 @@ export function unpackHistogram({ bounds, rows, ...described }: PackedHistogram)
 }
 
 /** A histogram whose series are looked up once and kept by the code that observes. */
-export class FastHistogram extends Instrument {
+export class FastHistogram extends Instrument<HistogramSeries> {
   readonly type = 'histogram'
   readonly #rows: HistogramRows
-  readonly #series = new Map<string, { readonly labels: Labels; readonly of: HistogramSeries }>()
   /** The last traced observation of each bucket, by the index of its count. */
   readonly #exemplars = new Map<number, Exemplar>()
 
@@ -156,14 +155,8 @@ export class FastHistogram extends Instrument {
     if (this.labelNames.length === 0) this.labels()
   }
 
-  /** The series of these label values, in the order of the label names. */
-  labels(...values: readonly string[]): HistogramSeries {
-    const key = values.length === 1 ? (values[0] ?? '') : values.join('\n')
-    const known = this.#series.get(key)
-    if (known) return known.of
-    const series = { labels: this.labelsOf(values), of: new HistogramSeries(this.#rows) }
-    this.#series.set(key, series)
-    return series.of
+  protected createSeries(): HistogramSeries {
+    return new HistogramSeries(this.#rows)
   }
 
   /**
@@ -177,7 +170,7 @@ export class FastHistogram extends Instrument {
 
   packed(): PackedHistogram {
     const { name, help, type, aggregator } = this
-    const rows = Array.from(this.#series.values(), ({ labels, of }) => {
+    const rows = Array.from(this.series.values(), ({ labels, of }) => {
       const exemplars = this.#exemplarsOf(of.start)
       return { labels, numbers: of.numbers(), ...(exemplars.length > 0 && { exemplars }) }
     })
@@ -201,7 +194,7 @@ export class FastHistogram extends Instrument {
     const { name } = this
     const buckets = [...this.#rows.bounds, '+Inf'].map((le) => `${name}_bucket{le="${le}"`)
     const lines: string[] = []
-    for (const { labels, of } of this.#series.values()) {
+    for (const { labels, of } of this.series.values()) {
       const list = labelList(labels)
       const ending = list === '' ? '}' : `,${list}}`
       const { sum, counts, count } = cumulate(of.numbers())

@@ -20,7 +20,7 @@ export interface Sample {
  * An instrument that every request uses. prom-client looks up a series by its labels each time; here a series is looked
  * up once and kept.
  */
-export abstract class Instrument {
+export abstract class Instrument<Series = unknown> {
   readonly name: string
   readonly help: string
   readonly labelNames: readonly string[]
@@ -29,6 +29,11 @@ export abstract class Instrument {
   readonly optionalLabel: string | undefined
   /** How the samples of several processes are merged, as prom-client reads it. */
   readonly aggregator = 'sum' as const
+  /** By the values of their labels. */
+  protected readonly series = new Map<
+    string,
+    { readonly labels: Readonly<Record<string, string>>; readonly of: Series }
+  >()
 
   constructor({ name, help, labelNames = [], optionalLabel }: InstrumentOptions) {
     this.name = name
@@ -36,6 +41,18 @@ export abstract class Instrument {
     this.labelNames = optionalLabel === undefined ? labelNames : [...labelNames, optionalLabel]
     this.optionalLabel = optionalLabel
   }
+
+  /** The series of these label values, in the order of the label names. */
+  labels(...values: readonly string[]): Series {
+    const key = values.length === 1 ? (values[0] ?? '') : values.join('\n')
+    const known = this.series.get(key)
+    if (known) return known.of
+    const added = { labels: this.#labelsOf(values), of: this.createSeries() }
+    this.series.set(key, added)
+    return added.of
+  }
+
+  protected abstract createSeries(): Series
 
   protected abstract samples(): readonly Sample[]
 
@@ -56,7 +73,7 @@ export abstract class Instrument {
   /** For the registry. */
   reset(): void {}
 
-  protected labelsOf(values: readonly string[]): Record<string, string> {
+  #labelsOf(values: readonly string[]): Record<string, string> {
     const given = this.labelNames.map((name, index) => [name, values[index] ?? ''] as const)
     return Object.fromEntries(given.filter(([name, value]) => name !== this.optionalLabel || value !== ''))
   }
@@ -88,13 +105,9 @@ export class CounterSeries implements Count {
 }
 
 /** A counter whose series are looked up once and kept by the code that counts. */
-export class FastCounter extends Instrument {
+export class FastCounter extends Instrument<CounterSeries> {
   readonly type = 'counter'
   readonly #numbers = new PackedNumbers(1)
-  readonly #series = new Map<
-    string,
-    { readonly labels: Record<string, string>; readonly count: CounterSeries }
-  >()
 
   constructor(options: InstrumentOptions) {
     super(options)
@@ -102,14 +115,8 @@ export class FastCounter extends Instrument {
     if (this.labelNames.length === 0) this.labels()
   }
 
-  /** The series of these label values, in the order of the label names. */
-  labels(...values: readonly string[]): CounterSeries {
-    const key = values.length === 1 ? (values[0] ?? '') : values.join('\n')
-    const known = this.#series.get(key)
-    if (known) return known.count
-    const count = new CounterSeries(this.#numbers)
-    this.#series.set(key, { labels: this.labelsOf(values), count })
-    return count
+  protected createSeries(): CounterSeries {
+    return new CounterSeries(this.#numbers)
   }
 
   /** Increments the series with this index, for callers that keep thousands of indexes and no objects. */
@@ -119,12 +126,12 @@ export class FastCounter extends Instrument {
   }
 
   protected samples(): readonly Sample[] {
-    return Array.from(this.#series.values(), ({ labels, count }) => ({ labels, value: count.value }))
+    return Array.from(this.series.values(), ({ labels, of }) => ({ labels, value: of.value }))
   }
 
   protected sampleLines(): readonly string[] {
-    return Array.from(this.#series.values(), ({ labels, count }) =>
-      sampleLine(this.name, labelList(labels), count.value),
+    return Array.from(this.series.values(), ({ labels, of }) =>
+      sampleLine(this.name, labelList(labels), of.value),
     )
   }
 }

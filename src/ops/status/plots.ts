@@ -1,7 +1,7 @@
 import { formatCount, formatMilliseconds, formatRate } from '#platform/pages/format.ts'
 import { card, type Html, html, rawHtml } from '#platform/pages/html.ts'
 import { historyMs, type Point } from './figures.ts'
-import { type Cell, table } from './status-tables.ts'
+import { type Cell, millisecondsCell, numberCell, rateCell, table } from './status-tables.ts'
 
 /** How many reasons get their own line; the others share one. */
 const reasonsMax = 4
@@ -123,25 +123,18 @@ function numbersTable(points: readonly Point[]): Html {
         group.reduce((total, point) => total + select(point), 0)
       const highest = (select: (point: Point) => number | undefined) => {
         const known = group.flatMap((point) => select(point) ?? [])
-        return {
-          content: formatMilliseconds(known.length === 0 ? undefined : Math.max(...known)),
-          kind: 'number',
-        }
+        return millisecondsCell(known.length === 0 ? undefined : Math.max(...known))
       }
-      const count = (value: number) => ({ content: formatCount(value), kind: 'number' })
       const requests = sum(({ requests }) => requests)
       return [
         { content: clockTime(from) },
-        count(requests),
-        {
-          content: formatRate(
-            requests,
-            sum(({ seconds }) => seconds),
-          ),
-          kind: 'number',
-        },
-        count(sum(({ failed }) => failed)),
-        count(sum(refusedOf)),
+        numberCell(requests),
+        rateCell(
+          requests,
+          sum(({ seconds }) => seconds),
+        ),
+        numberCell(sum(({ failed }) => failed)),
+        numberCell(sum(refusedOf)),
         {
           content:
             totalsOf(group)

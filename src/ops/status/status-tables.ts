@@ -29,6 +29,14 @@ export function numberCell(value: number, kindIfNonZero?: 'warn' | 'bad'): Cell 
   return { content: formatCount(value), kind }
 }
 
+export function rateCell(count: number, seconds: number): Cell {
+  return { content: formatRate(count, seconds), kind: 'number' }
+}
+
+export function millisecondsCell(value: number | undefined): Cell {
+  return { content: formatMilliseconds(value), kind: 'number' }
+}
+
 /** What each listener was asked; false if only the main one was. */
 export function listenersCard(figures: Figures, seconds: number): Html | false {
   const { decide } = figures
@@ -88,7 +96,7 @@ function countCells(
 ): readonly Cell[] {
   return [
     numberCell(requests),
-    { content: formatRate(requests, seconds), kind: 'number' },
+    rateCell(requests, seconds),
     numberCell(refused, 'warn'),
     numberCell(clientErrors),
     numberCell(failed, 'bad'),
@@ -96,8 +104,5 @@ function countCells(
 }
 
 export function latencyCells(latencyMs: Figures['latencyMs']): readonly Cell[] {
-  return [latencyMs?.p50, latencyMs?.p95, latencyMs?.p99].map((value) => ({
-    content: formatMilliseconds(value),
-    kind: 'number',
-  }))
+  return [latencyMs?.p50, latencyMs?.p95, latencyMs?.p99].map(millisecondsCell)
 }

@@ -2,6 +2,7 @@ import {
   createCipheriv,
   createDecipheriv,
   createHash,
+  createHmac,
   hkdfSync,
   randomBytes,
   timingSafeEqual,
@@ -50,6 +51,18 @@ function unsealWith(key: Uint8Array, sealed: Uint8Array, purpose: string): strin
     return Buffer.concat([secret, decipher.final()]).toString('utf8')
   } catch {
     return undefined
+  }
+}
+
+/** Signs texts, with HMAC-SHA-256 in base64url. @param keys the first signs; MACs of all are accepted */
+export function createMac(keys: KeySource) {
+  const macOf = (key: Uint8Array, text: string) => createHmac('sha256', key).update(text).digest('base64url')
+
+  return {
+    sign: (text: string): string => macOf(keysOf(keys)[0], text),
+    /** Compared as text, as another encoding of the same bits is not the same MAC. */
+    isValid: (text: string, mac: string): boolean =>
+      keysOf(keys).some((key) => isSameText(macOf(key, text), mac)),
   }
 }
 

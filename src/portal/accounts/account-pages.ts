@@ -1,4 +1,4 @@
-import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account, AccountChanges } from '#store/accounts.ts'
 import type { NoticeName } from '../forms/flash-notices.ts'
@@ -8,7 +8,7 @@ import { replaceKey } from '../integration/integration-pages.ts'
 import { readSessionsPage, sessionNotices } from '../own-account-pages.ts'
 import type { PathsOf } from '../page-access.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'
-import { type CreatePages, confirmPassword, type PortalPage } from '../portal-page.ts'
+import { accountOf, type CreatePages, confirmPassword, type PortalPage } from '../portal-page.ts'
 import { type PageResult, redirectTo } from '../portal-response.ts'
 import { deleteAccountPage } from '../views/accounts/account-forms.ts'
 import { type AccountView, accountPage } from '../views/accounts/account-page.ts'
@@ -164,16 +164,6 @@ async function deleteAccount(context: SignedInContext, account: Account): Promis
     return context.show((frame) => deleteAccountPage(frame, account, refusal.state), refusal)
   }
   return redirectTo('/accounts', 'account-deleted')
-}
-
-/**
- * The account that the path names.
- * @throws GatehouseError `account-not-found`, for an e-mail too, which must not be in a URL
- */
-export async function accountOf({ actions, request }: SignedInContext): Promise<Account> {
-  const id = request.param('id')
-  if (id.includes('@')) throw new GatehouseError('account-not-found')
-  return actions.accounts.find(id)
 }
 
 /** The page of an account. */

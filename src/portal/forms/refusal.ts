@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { type FieldError, GatehouseError, invalidField, reworded } from '#platform/errors/gatehouse-error.ts'
-import { translated } from '../texts/messages.ts'
+import type { Messages } from '../texts/en/layout.ts'
 import type { Texts } from '../texts/texts.ts'
 import type { FormState, PageFrame } from '../views/frame.ts'
 
@@ -98,4 +98,30 @@ export function inWordsOf(error: unknown, details: Readonly<Partial<Record<Error
 export function asFieldError(error: unknown, field: string, message: string): unknown {
   const isWrong = error instanceof GatehouseError && error.code === 'credentials-invalid'
   return isWrong ? invalidField(field, message) : error
+}
+
+/** The message in the language of the table; undefined = it has none. */
+export function translated(messages: Messages, message: string): string | undefined {
+  const exact = Object.hasOwn(messages, message) ? messages[message] : undefined
+  if (typeof exact === 'string') return exact
+  for (const [pattern, translate] of Object.entries(messages)) {
+    const inserted = typeof translate === 'function' && insertedIn(message, pattern.split('{}'))
+    if (inserted) return translate(...inserted)
+  }
+  return undefined
+}
+
+/** What stands between the parts; undefined = the message is another. Takes linear time. */
+function insertedIn(message: string, [first = '', ...others]: readonly string[]): string[] | undefined {
+  if (!message.startsWith(first)) return undefined
+  const inserted: string[] = []
+  let from = first.length
+  for (const [index, part] of others.entries()) {
+    const isLast = index === others.length - 1
+    const at = isLast ? message.length - part.length : message.indexOf(part, from)
+    if (at < from || !message.startsWith(part, at)) return undefined
+    inserted.push(message.slice(from, at))
+    from = at + part.length
+  }
+  return inserted
 }

@@ -12,6 +12,7 @@ import {
   frameType,
   protocolError,
   readSettings,
+  type Settings,
   uint31At,
   uint32At,
   windowDefault,
@@ -19,26 +20,47 @@ import {
 } from './protocol.ts'
 import type { ClosedStreams, StreamConnection, StreamTable } from './streams.ts'
 
-/** The connection whose control frames are read. */
-export interface ControlTarget extends StreamConnection<FrameStream> {
+/** The connection whose frames are read. */
+export interface FrameTarget extends StreamConnection<FrameStream> {
   readonly streams: StreamTable<FrameStream>
   readonly output: FrameOutput
   readonly encoder: HpackEncoder
   readonly isClosed: boolean
   /** The last stream that this side has opened. */
   readonly lastOpenedId: number
-  readonly options: { readonly isServer: boolean }
-  readonly events: {
-    onSettings(streamsMax: number): void
-    onGoaway(lastStreamId: number, code: number): void
-  }
+  readonly options: ConnectionOptions
+  readonly events: ConnectionEvents
+  readonly pings: Pings
+}
+
+/** What the owner of a connection is told. */
+export interface ConnectionEvents {
+  /** The peer opens a stream. @param isWhole whether the fields did not exceed `headSizeMax` */
+  onStream(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void
+  /** The peer has sent its settings, or changed them. */
+  onSettings(streamsMax: number): void
+  /** Streams above the last one were not processed (RFC 9113 6.8). */
+  onGoaway(lastStreamId: number, code: number): void
+  /** The peer checks whether the connection is alive. */
   onPing(): void
-  onPong(payload: Buffer): void
+  /** @param error what the peer did to its connection; undefined = it was closed */
+  onClose(error: ConnectionError | undefined): void
+}
+
+export interface ConnectionOptions {
+  readonly isServer: boolean
+  readonly settings: Settings
+  /** How much the peer may send ahead on all streams together; from 65,535. */
+  readonly windowBytes: number
+  /** How many streams the peer may have open; read at each use. */
+  readonly streamsMax: number
+  /** For the fields of one head in octets, as RFC 9113 6.5.2 counts them; called at each use. */
+  readonly headSizeMax: () => number
 }
 
 /** Handles frames that carry neither fields nor data (RFC 9113 6.3 to 6.9). */
 export class Control {
-  readonly #target: ControlTarget
+  readonly #target: FrameTarget
   /** undefined = the peer is a server, which is trusted not to flood. */
   readonly #guard: FloodGuard | undefined
   readonly #closed: ClosedStreams
@@ -47,7 +69,7 @@ export class Control {
   peerWindow = windowDefault
   #peerStreamsMax = Number.POSITIVE_INFINITY
 
-  constructor(target: ControlTarget, guard: FloodGuard | undefined, closed: ClosedStreams) {
+  constructor(target: FrameTarget, guard: FloodGuard | undefined, closed: ClosedStreams) {
     this.#target = target
     this.#guard = guard
     this.#closed = closed
@@ -122,11 +144,11 @@ export class Control {
     if (streamId !== 0) throw protocolError('PING is on a stream')
     if (payload.length !== 8) throw frameSizeError('PING')
     if ((flags & frameFlag.acknowledgement) !== 0) {
-      this.#target.onPong(payload)
+      this.#target.pings.onAnswer(payload)
       return
     }
     this.#target.output.frame(frameType.ping, frameFlag.acknowledgement, 0, payload)
-    this.#target.onPing()
+    this.#target.events.onPing()
   }
 
   #onReset(streamId: number, payload: Buffer): void {

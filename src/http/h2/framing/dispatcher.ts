@@ -1,25 +1,12 @@
 import { areTrailers } from '../fields.ts'
 import { CompressionError, HpackDecoder } from '../hpack/decoder.ts'
-import { Control, type ControlTarget } from './control.ts'
+import { Control, type FrameTarget } from './control.ts'
 import { BlockReader, type FieldBlock } from './field-block.ts'
 import { FloodGuard } from './flood-guard.ts'
 import { type FrameEvents, FrameReader, Preface } from './frame-reader.ts'
 import { FrameStream } from './frame-stream.ts'
 import { ConnectionError, errorCode, frameHeadBytes, frameType, protocolError } from './protocol.ts'
-import { ClosedStreams, type StreamConnection } from './streams.ts'
-
-/** The connection whose frames are dispatched. */
-export interface FrameTarget extends StreamConnection<FrameStream>, ControlTarget {
-  readonly options: {
-    readonly isServer: boolean
-    readonly windowBytes: number
-    readonly streamsMax: number
-    readonly headSizeMax: () => number
-  }
-  readonly events: ControlTarget['events'] & {
-    onStream(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void
-  }
-}
+import { ClosedStreams } from './streams.ts'
 
 /** Passes received frames to the streams that they belong to (RFC 9113 5.1, 6). */
 export class FrameDispatcher implements FrameEvents {

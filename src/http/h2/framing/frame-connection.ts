@@ -2,53 +2,21 @@ import type { Socket } from 'node:net'
 import { preface } from '../../h1/request-line.ts'
 import { DirectSocketReader } from '../../h1/socket-reader.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
-import { Pings } from './control.ts'
-import { FrameDispatcher, type FrameTarget } from './dispatcher.ts'
+import { type ConnectionEvents, type ConnectionOptions, type FrameTarget, Pings } from './control.ts'
+import { FrameDispatcher } from './dispatcher.ts'
 import { writeFieldBlock } from './field-block.ts'
 import { FrameOutput } from './frame-output.ts'
 import { FrameStream } from './frame-stream.ts'
-import {
-  ConnectionError,
-  errorCode,
-  frameFlag,
-  frameType,
-  type Settings,
-  windowDefault,
-  writeSettings,
-} from './protocol.ts'
-import { type FieldWriter, type HeldEnd, Sender, type StreamConnection, StreamTable } from './streams.ts'
+import { ConnectionError, errorCode, frameFlag, frameType, windowDefault, writeSettings } from './protocol.ts'
+import { type FieldWriter, type HeldEnd, Sender, StreamTable } from './streams.ts'
 
 /** How much may be unsent before reading stops: frames without flow control answer what was read. */
 const unsentBytesMax = 262_144
 /** How long the peer has to read why its connection was ended. */
 const lingeringMs = 1_000
 
-interface ConnectionEvents {
-  /** The peer opens a stream. @param isWhole whether the fields did not exceed `headSizeMax` */
-  onStream(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void
-  /** The peer has sent its settings, or changed them. */
-  onSettings(streamsMax: number): void
-  /** Streams above the last one were not processed (RFC 9113 6.8). */
-  onGoaway(lastStreamId: number, code: number): void
-  /** The peer checks whether the connection is alive. */
-  onPing(): void
-  /** @param error what the peer did to its connection; undefined = it was closed */
-  onClose(error: ConnectionError | undefined): void
-}
-
-interface ConnectionOptions {
-  readonly isServer: boolean
-  readonly settings: Settings
-  /** How much the peer may send ahead on all streams together; from 65,535. */
-  readonly windowBytes: number
-  /** How many streams the peer may have open; read at each use. */
-  readonly streamsMax: number
-  /** For the fields of one head in octets, as RFC 9113 6.5.2 counts them; called at each use. */
-  readonly headSizeMax: () => number
-}
-
 /** An HTTP/2 connection, to a client or to a server (RFC 9113): frames, streams and flow control. */
-export class FrameConnection implements StreamConnection<FrameStream>, FrameTarget {
+export class FrameConnection implements FrameTarget {
   readonly socket: Socket
   readonly output: FrameOutput
   readonly sender: Sender
@@ -65,7 +33,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
   isClosed = false
   heldEnds: Set<HeldEnd> | undefined
   #nextStreamId = 1
-  readonly #pings = new Pings()
+  readonly pings = new Pings()
 
   constructor(socket: Socket, options: ConnectionOptions, events: ConnectionEvents) {
     this.socket = socket
@@ -140,15 +108,7 @@ export class FrameConnection implements StreamConnection<FrameStream>, FrameTarg
 
   /** @param onAnswered called once the peer has read everything sent before */
   ping(onAnswered: () => void): void {
-    this.output.frame(frameType.ping, 0, 0, this.#pings.create(onAnswered))
-  }
-
-  onPing(): void {
-    this.events.onPing()
-  }
-
-  onPong(payload: Buffer): void {
-    this.#pings.onAnswer(payload)
+    this.output.frame(frameType.ping, 0, 0, this.pings.create(onAnswered))
   }
 
   writeGoaway(lastStreamId: number, code: number): void {

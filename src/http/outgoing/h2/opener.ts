@@ -2,20 +2,12 @@ import type { Socket } from 'node:net'
 import { type DialOptions, dial } from '../dial.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { ConnectionOpener, ConnectionUse, OpenEvents } from '../upstream-connection.ts'
-import { streamsMax, UpstreamSession } from './upstream-session.ts'
+import { type SessionEvents, streamsMax, UpstreamSession } from './upstream-session.ts'
 import { UpstreamStream } from './upstream-stream.ts'
 
 /** A connection that is being opened. */
 interface Opening {
   cancel: () => void
-}
-
-/** See SessionEvents. */
-interface DialedSessionEvents {
-  onReady(session: UpstreamSession): void
-  onFailure(failure: UpstreamFailure): void
-  onCapacity(session: UpstreamSession): void
-  onEnding(session: UpstreamSession): void
 }
 
 /**
@@ -128,7 +120,7 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
   }
 
   /** @returns a function that cancels, unless the session is ready */
-  function dialSession(events: DialedSessionEvents): () => void {
+  function dialSession(events: SessionEvents): () => void {
     const timesOutAt = performance.now() + connectTimeoutMs
     let cancel = () => {}
     const cancelDial = dial(options, {
@@ -141,16 +133,8 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
           return
         }
         const timeoutMs = timesOutAt - performance.now()
-        const session: UpstreamSession = new UpstreamSession(
-          socket,
-          { number: sessionCount++, timeoutMs, pingTimeoutMs: connectTimeoutMs },
-          {
-            onFailure: events.onFailure,
-            onReady: () => events.onReady(session),
-            onCapacity: () => events.onCapacity(session),
-            onEnding: () => events.onEnding(session),
-          },
-        )
+        const sessionOptions = { number: sessionCount++, timeoutMs, pingTimeoutMs: connectTimeoutMs }
+        const session = new UpstreamSession(socket, sessionOptions, events)
         cancel = () => session.destroy()
       },
       onFailure: events.onFailure,

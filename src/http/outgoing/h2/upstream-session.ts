@@ -34,14 +34,14 @@ interface SessionOptions {
 }
 
 /** One of the first two is called, once, unless the session is destroyed first. */
-interface SessionEvents {
+export interface SessionEvents {
   /** The target accepts requests. */
-  onReady(): void
+  onReady(session: UpstreamSession): void
   onFailure(failure: UpstreamFailure): void
   /** A request has ended, or the target has changed the number of requests that it allows. */
-  onCapacity(): void
+  onCapacity(session: UpstreamSession): void
   /** It accepts no more requests; those that it has are completed. */
-  onEnding(): void
+  onEnding(session: UpstreamSession): void
 }
 
 /** An HTTP/2 connection to a target. It accepts requests once the target has said how many (RFC 9113 6.5.2). */
@@ -126,7 +126,7 @@ export class UpstreamSession implements Expiring {
       this.deadline = performance.now() + idleMs
       if (this.#isEnding) this.#connection.end()
     }
-    this.#events.onCapacity()
+    this.#events.onCapacity(this)
   }
 
   /**
@@ -164,7 +164,7 @@ export class UpstreamSession implements Expiring {
   readonly #onSettings = (allowed: number): void => {
     this.#streamsMax = Math.min(streamsMax, allowed)
     if (this.#isReady) {
-      this.#events.onCapacity()
+      this.#events.onCapacity(this)
       return
     }
     // A target that allows none yet may do so soon.
@@ -172,14 +172,14 @@ export class UpstreamSession implements Expiring {
     this.#isReady = true
     this.deadline = performance.now() + idleMs
     this.#timer.clear()
-    this.#events.onReady()
+    this.#events.onReady(this)
   }
 
   /** Streams above the last one were not processed (RFC 9113 6.8); after an error, the others are lost. */
   readonly #onGoaway = (lastStreamId: number, code: number): void => {
     this.#fail(new UpstreamFailure('connect-failed', 'the target ended the connection at once (GOAWAY)'))
     this.#isEnding = true
-    this.#events.onEnding()
+    this.#events.onEnding(this)
     for (const stream of this.#connection.streams)
       if (stream.id > lastStreamId) stream.close(errorCode.refusedStream, true)
       else if (code !== errorCode.noError) stream.onLost(errorCode.cancel)
@@ -193,7 +193,7 @@ export class UpstreamSession implements Expiring {
     this.#isEnding = true
     this.#pingTimer?.clear()
     this.#fail(new UpstreamFailure('connect-failed', what, error))
-    this.#events.onEnding()
+    this.#events.onEnding(this)
   }
 
   readonly #onTimeout = (): void => {
@@ -208,7 +208,7 @@ export class UpstreamSession implements Expiring {
 
   /** Accepts no more requests; those that it has are completed. */
   retire(): void {
-    this.#events.onEnding()
+    this.#events.onEnding(this)
     this.close()
   }
 

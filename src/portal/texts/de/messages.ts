@@ -1,4 +1,4 @@
-import type { Messages } from '../messages.ts'
+import type { Messages } from '../en/layout.ts'
 
 /** What is wrong with a line of an import file. */
 const importLines: Messages = {

@@ -1,5 +1,4 @@
 import { type Content, html } from '#platform/pages/html.ts'
-import type { Messages } from '../messages.ts'
 
 export const layout = {
   skipToContent: 'Skip to content',
@@ -106,6 +105,12 @@ export const notices = {
   'account-deleted': 'The account has been deleted.',
   'signed-in-again': 'You signed in again in another tab. Nothing was changed: submit the form again.',
 }
+
+/**
+ * What lower rooms say in English, in another language: whole sentences by the English text, where `{}` stands for
+ * anything that is inserted.
+ */
+export type Messages = Readonly<Record<string, string | ((...inserted: string[]) => string)>>
 
 export const errors = {
   wrongEmailOrPassword: 'Wrong e-mail or password.',

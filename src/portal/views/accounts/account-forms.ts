@@ -1,33 +1,10 @@
-import { defaultRole, noPlan, roleLengthMax } from '#accounts/account-input.ts'
-import { attributeIf, badge, type Html, html } from '#platform/pages/html.ts'
+import { defaultRole, fullName, noPlan, roleLengthMax } from '#accounts/account-input.ts'
+import { attributeIf, badge, type Content, type Html, html } from '#platform/pages/html.ts'
 import type { Account } from '#store/accounts.ts'
 import { emailField, field, fieldError, form, formMessage, options } from '../form.ts'
 import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'
 import { nameFields, verifiedBadge } from '../profile-page.ts'
-
-/** Confirms the deletion of an account: its e-mail must be typed. */
-export function deleteAccountPage(frame: PageFrame, account: Account, state: FormState = emptyForm): Html {
-  const { id, email } = account
-  const { accounts } = frame.texts
-  const texts = accounts.delete
-  return page(frame, {
-    title: texts.title,
-    section: '/accounts',
-    breadcrumb: { href: `/accounts/${id}`, text: email },
-    lead: texts.lead(email),
-    body: html`<section class="card"><div class="body">${form(frame, {
-      action: `/accounts/${id}/delete`,
-      body: html`${formMessage(state)}${field(state, {
-        name: 'confirmation',
-        label: texts.confirmation,
-        autocomplete: 'off',
-        isExact: true,
-        hasFocus: true,
-      })}<div class="row"><button class="danger primary">${texts.submit}</button><a class="button" href="${frame.base}/accounts/${id}">${accounts.cancel}</a></div>`,
-    })}</div></section>`,
-  })
-}
 
 /** The form for a new account. */
 export function newAccountPage(frame: PageFrame, state: FormState = emptyForm): Html {
@@ -52,8 +29,38 @@ ${mailLinkField(frame, state, texts.mailsLink)}
   })
 }
 
+/** Confirms the deletion of an account: its e-mail must be typed. */
+export function deleteAccountPage(frame: PageFrame, account: Account, state: FormState = emptyForm): Html {
+  const { id, email } = account
+  const { accounts } = frame.texts
+  const texts = accounts.delete
+  return page(frame, {
+    title: texts.title,
+    section: '/accounts',
+    breadcrumb: { href: `/accounts/${id}`, text: email },
+    lead: texts.lead(email),
+    body: html`<section class="card"><div class="body">${form(frame, {
+      action: `/accounts/${id}/delete`,
+      body: html`${formMessage(state)}${field(state, {
+        name: 'confirmation',
+        label: texts.confirmation,
+        autocomplete: 'off',
+        isExact: true,
+        hasFocus: true,
+      })}<div class="row"><button class="danger primary">${texts.submit}</button><a class="button" href="${frame.base}/accounts/${id}">${accounts.cancel}</a></div>`,
+    })}</div></section>`,
+  })
+}
+
 export function stateBadge(frame: PageFrame, { isDisabled, isVerified }: Account): Html {
   return isDisabled ? badge('bad', frame.texts.accounts.disabled) : verifiedBadge(frame, isVerified)
+}
+
+/** An account in a table. @param mark beside its e-mail */
+export function accountCell({ base }: PageFrame, account: Account, mark?: Content): Html {
+  const { id, email } = account
+  const name = fullName(account)
+  return html`<td><div><a class="name" href="${base}/accounts/${id}">${email}</a>${mark}${name !== '' && html`<span class="sub">${name}</span>`}</div></td>`
 }
 
 /** The place of a page below the list of accounts, to which it leads back. @param query of the list */

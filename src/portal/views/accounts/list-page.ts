@@ -1,4 +1,4 @@
-import { fullName, noPlan } from '#accounts/account-input.ts'
+import { noPlan } from '#accounts/account-input.ts'
 import { queryLengthMax } from '#accounts/list-query.ts'
 import { time } from '#platform/pages/format.ts'
 import { badge, emptyState, type Html, html, icon, staticNotice } from '#platform/pages/html.ts'
@@ -8,7 +8,7 @@ import { type Choice, form, hidden, options } from '../form.ts'
 import type { PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'
 import { cell, pager } from '../parts.ts'
-import { stateBadge } from './account-forms.ts'
+import { accountCell, stateBadge } from './account-forms.ts'
 
 /** The fields of the search form, by their names in the URL; '' = not narrowed. */
 export const listFieldNames = ['q', 'role', 'plan', 'disabled', 'active', 'sort'] as const
@@ -171,15 +171,13 @@ function row(
   { index, hasPlans }: { readonly index: number; readonly hasPlans: boolean },
 ): Html {
   const { id, email, role, plan, createdAt, lastActiveDay } = account
-  const name = fullName(account)
-  const { base, viewer } = frame
   const { accounts, accountList } = frame.texts
-  const isOwn = id === viewer?.id
+  const isOwn = id === frame.viewer?.id
   // Admins cannot disable or demote themselves.
   const tick = isOwn
     ? html``
     : html`<input type="checkbox" name="id${index}" value="${id}" aria-label="${accountList.tick(email)}">`
-  return html`<tr><td class="tick">${tick}</td><td><div><a class="name" href="${base}/accounts/${id}">${email}</a>${isOwn && html` ${badge('plain', accounts.you)}`}${name !== '' && html`<span class="sub">${name}</span>`}</div></td>
+  return html`<tr><td class="tick">${tick}</td>${accountCell(frame, account, isOwn && html` ${badge('plain', accounts.you)}`)}
 ${cell(accounts.role, html`${role}`)}${hasPlans && cell(accounts.plan, plan === undefined ? none : html`${plan}`)}${cell(accounts.state, stateBadge(frame, account))}${cell(accountList.lastActive, activity(frame, lastActiveDay))}${cell(accountList.created, time(createdAt, frame))}</tr>`
 }
 

@@ -1,5 +1,4 @@
 import { keysCsvHeading, keysCsvLines } from '#accounts/account-data.ts'
-import { fullName } from '#accounts/account-input.ts'
 import type { CreatedAccount } from '#accounts/accounts.ts'
 import { type BadLine, importMax } from '#accounts/import-file.ts'
 import { card, type Html, html, icon, staticNotice } from '#platform/pages/html.ts'
@@ -8,7 +7,14 @@ import { form, formMessage, hidden } from '../form.ts'
 import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'
 import { cell, codeBlock, titleRow } from '../parts.ts'
-import { belowAccounts, mailLinkField, planField, roleField, stateBadge } from './account-forms.ts'
+import {
+  accountCell,
+  belowAccounts,
+  mailLinkField,
+  planField,
+  roleField,
+  stateBadge,
+} from './account-forms.ts'
 import type { SeveralAction } from './list-page.ts'
 
 interface SeveralView {
@@ -46,11 +52,6 @@ function facts(frame: PageFrame, account: Account): Html {
   const { role, plan } = account
   const { accounts } = frame.texts
   return html`${cell(accounts.role, html`${role}`)}${cell(accounts.plan, html`${plan ?? '–'}`)}${cell(accounts.state, stateBadge(frame, account))}`
-}
-
-function accountCell({ base }: PageFrame, account: Account): Html {
-  const name = fullName(account)
-  return html`<td><div><a class="name" href="${base}/accounts/${account.id}">${account.email}</a>${name !== '' && html`<span class="sub">${name}</span>`}</div></td>`
 }
 
 interface SeveralOutcome {
