@@ -174,8 +174,8 @@ const absoluteForm = /^[a-z][a-z0-9+.-]*:/i
 function readTarget(target: string): string {
   if (absoluteForm.test(target) || !target.startsWith('/'))
     throw invalidField('X-Forwarded-Uri', 'must be a path, with its query if it has one')
-  // White space cannot occur in a request line.
-  if (/\s/.test(target)) throw invalidField('X-Forwarded-Uri', 'must not contain spaces')
+  // White space cannot occur in a request line; the byte A0 can, and is no white space there.
+  if (/[\t-\r ]/.test(target)) throw invalidField('X-Forwarded-Uri', 'must not contain spaces')
   return encodeHighBytes(target)
 }
 
