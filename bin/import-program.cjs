@@ -1,2 +1,10 @@
 'use strict'
-import('../dist/main.js')
+const { existsSync } = require('node:fs')
+const { join } = require('node:path')
+
+if (existsSync(join(__dirname, '../dist/main.js'))) {
+  import('../dist/main.js')
+} else {
+  console.error('gatehouse: this checkout is not built\n  npm run build, or: npm run -s gatehouse -- COMMAND')
+  process.exit(1)
+}

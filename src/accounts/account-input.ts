@@ -1,6 +1,6 @@
 import { type FieldError, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { keysOf } from '#platform/json.ts'
-import { type Account, type AccountReader, adminRole } from '#store/accounts.ts'
+import { type Account, type AccountReader, adminRole, emailKey } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 
 /** What an account is created from. */
@@ -61,8 +61,23 @@ export const textFields = ['email', 'firstName', 'lastName', 'role', 'plan'] as 
 export function findFieldErrors(input: Partial<AccountInput>): FieldError[] {
   return keysOf(texts).flatMap((field) => {
     const text = input[field]
-    return text === undefined || isText(text, texts[field]) ? [] : [{ field, message: texts[field].message }]
+    if (text === undefined) return []
+    const isValid = isText(text, texts[field]) && (field !== 'email' || isComparable(text))
+    return isValid ? [] : [{ field, message: texts[field].message }]
   })
+}
+
+/** A sigma at the end of a word, in either form. */
+const finalSigma = /(?<=[\p{L}\p{M}])[σς](?!\p{L})/gu
+
+/**
+ * Whether the key by which e-mails are compared is the same for every spelling that differs only in case. It is not
+ * where only the lower case of a letter is one character (J and a caron, U+01F0), and for a sigma of the form that words
+ * do not end with, or that only they end with: one spelling is accepted, the other could be another account.
+ */
+function isComparable(email: string): boolean {
+  const key = emailKey(email)
+  return key === emailKey(key.replaceAll('ς', 'σ').replaceAll(finalSigma, 'ς'))
 }
 
 /** A lone surrogate, which JSON can hold, is not a character: a store would replace it. */

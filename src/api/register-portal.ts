@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
 import { destinationOf, recordReason } from '#gateway/arrival/outcome.ts'
+import { ambiguousCookie, onlyCookieIn } from '#gateway/browser/browser-fields.ts'
 import { isPageVisit } from '#gateway/browser/sign-in-redirect.ts'
 import { challengeOf, type IsReturnPath, type ReturnKeys } from '#gateway/browser/sign-in-return.ts'
 import { applyKeepAlive } from '#gateway/refusals/send-problem.ts'
@@ -98,13 +99,17 @@ function requestOf(request: FastifyRequest, reply: FastifyReply): PortalRequest 
 
 function toPortalRequest(request: FastifyRequest, reply: FastifyReply): PortalRequest {
   const { method, url, headers } = request
+  const arrival = arrivalOf(request.raw)
   return {
-    arrival: arrivalOf(request.raw),
+    arrival,
     method,
     url,
     headers,
     cookies: {
-      get: (name) => request.cookies[name],
+      get: (name) => {
+        const value = onlyCookieIn(arrival.head.rawHeaders, name)
+        return value === ambiguousCookie ? undefined : value
+      },
       set: (name, value, attributes) => {
         reply.setCookie(name, value, attributes)
       },

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { HeldKeys } from '#accounts/held-keys.ts'
 import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
+import { ambiguousCookie, onlyCookieIn } from '#gateway/browser/browser-fields.ts'
 import type { PublicPath } from '#gateway/routes/own-operations.ts'
 import { countFailure } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
@@ -99,8 +100,13 @@ export function tokenEndpoints(
     const { token } = readMembers(request, { required: [], optional: ['token'] })
     if (token !== undefined) return { token, isFromCookie: false }
     const fromCookie = cookies.readRefreshToken(request)
-    if (!fromCookie) throw invalidField('token', 'is missing, and so is the cookie')
+    if (fromCookie === undefined) throw invalidField('token', 'is missing, and so is the cookie')
     if (cookies.isCrossSite(request)) throw new GatehouseError('cross-site-refresh')
+    // Neither is cleared: the other one would count from then on.
+    if (fromCookie === ambiguousCookie)
+      throw new GatehouseError('credentials-ambiguous', {
+        detail: 'The cookie of the refresh token was sent more than once, with different values.',
+      })
     return { token: fromCookie, isFromCookie: true }
   }
 
@@ -132,7 +138,7 @@ interface TokenCookies {
   /** Clears them with any response: not all responses are written by Fastify. */
   clear(reply: FastifyReply): void
   /** The refresh token in its cookie. */
-  readRefreshToken(request: FastifyRequest): string | undefined
+  readRefreshToken(request: FastifyRequest): ReturnType<typeof onlyCookieIn>
   /** Whether a page of another site has sent it. */
   isCrossSite(request: FastifyRequest): boolean
 }
@@ -171,7 +177,7 @@ function createTokenCookies(app: FastifyInstance, options: TokenCookiesOptions):
     clear: ({ raw }) => {
       raw.setHeader('Set-Cookie', cleared)
     },
-    readRefreshToken: ({ cookies }) => cookies[cookie.name],
+    readRefreshToken: ({ raw }) => onlyCookieIn(arrivalOf(raw).head.rawHeaders, cookie.name),
   }
 }
 

@@ -134,7 +134,8 @@ async function ask(file: string, given: Answers, { terminal }: Invocation): Prom
   }
   return complete(answers)
 
-  function problemsOf({ name, option }: Question, text: string): readonly string[] {
+  function problemsOf({ name, option, choices }: Question, text: string): readonly string[] {
+    if (choices?.includes(text) === false) return [`must be one of ${choices.join(', ')}`]
     const start = `--${option}: `
     return findProblems(file, complete({ ...answers, [name]: text }))
       .filter((problem) => problem.startsWith(start))

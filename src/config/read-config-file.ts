@@ -111,7 +111,7 @@ function hint(cause: unknown): string {
   if (hasErrorCode(cause, 'EISDIR')) return 'Name the file in it with --config FILE or GATEHOUSE_CONFIG.'
   if (hasErrorCode(cause, 'EACCES')) return 'The user that the gateway runs as must be able to read it.'
   const options = shippedConfig('gateway.example.yaml') ?? 'gatehouse config schema'
-  return `Name it with --config FILE or GATEHOUSE_CONFIG; ${options} shows every option.`
+  return `Name it with --config FILE or GATEHOUSE_CONFIG, or create one: gatehouse init; ${options} shows every option.`
 }
 
 function readDocument({ contents, errors }: Document.Parsed): ParsedDocument {

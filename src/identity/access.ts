@@ -1,10 +1,8 @@
 import { schemePrefix } from '#platform/http.ts'
-import type { HintedRate, RatePurpose } from '#store/rates.ts'
+import type { HintedRate, Rate, RatePurpose } from '#store/rates.ts'
 
 /** A token bucket of `limit` requests, refilled over `perMs`, for each account or client address. */
-export interface RateLimit {
-  readonly limit: number
-  readonly perMs: number
+export interface RateLimit extends Rate {
   readonly by: 'account' | 'key' | 'ip'
 }
 

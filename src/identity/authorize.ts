@@ -45,6 +45,8 @@ export function isFromAllowedAddress({ addresses }: Principal, address: string):
 export interface AdmittedCaller {
   readonly principal: Principal
   readonly access: Access
+  /** Of the client, when it was admitted. */
+  readonly address: string
   /** Digest of the secret key; undefined for a bearer token. */
   readonly keyDigest: Uint8Array | undefined
   /** ID of the key that signed the bearer token; undefined for a secret key. */
@@ -63,13 +65,14 @@ export interface AuthState {
 
 /**
  * Checks whether an admitted caller would still be admitted: the account and role are the same, the key or session is
- * still valid, and the token's signing key has not been retired; a principal of a foreign issuer is not blocked. Neither
- * the expiry of the access token nor that of its session matters: what was opened in time may stay open.
+ * still valid, the key still has the scopes and is accepted from the address, and the token's signing key has not been
+ * retired; a principal of a foreign issuer is not blocked. Neither the expiry of the access token nor that of its session
+ * matters: what was opened in time may stay open.
  * @returns when the secret key expires, Infinity = never; 0 = the caller would not be admitted any more
  * @throws GatehouseError `store-unavailable` if it cannot be decided now
  */
 export async function admittedUntil(
-  { principal, access, keyDigest, signedBy, roleEpoch }: AdmittedCaller,
+  { principal, access, address, keyDigest, signedBy, roleEpoch }: AdmittedCaller,
   { directory, keyring, hasIssuer }: AuthState,
   now: number,
 ): Promise<number> {
@@ -83,14 +86,27 @@ export async function admittedUntil(
   if (!account || account.isDisabled || account.role !== role) return 0
   // The role may have changed and been changed back.
   if (roleEpoch !== undefined && roleEpoch < account.roleEpoch) return 0
+  if (keyDigest !== undefined)
+    return endWithinLimits(findCompactKey(account.keys, keyDigest), { access, address }, now)
   if (authorize(access, { ...principal, profile: account.profile }) !== undefined) return 0
-  if (keyDigest !== undefined) return endOfKey(findCompactKey(account.keys, keyDigest), now)
   const session = sessionId === undefined ? undefined : await directory.session(sessionId)
   const isOpen = session !== undefined && !session.isEnded && session.sessionEpoch === account.sessionEpoch
   if (!isOpen) return 0
   const portalEpoch = portalEpochIn(session.keyId)
   if (portalEpoch !== undefined) return portalEpoch === account.portalEpoch ? Number.POSITIVE_INFINITY : 0
   return endOfKey(keyOfSession(account.keys, session.keyId), now)
+}
+
+/** 0 also where the key has been limited to other scopes or addresses, or the account is no longer verified. */
+function endWithinLimits(
+  key: CachedKey | undefined,
+  { access, address }: Pick<AdmittedCaller, 'access' | 'address'>,
+  now: number,
+): number {
+  const end = endOfKey(key, now)
+  if (!key || end === 0) return 0
+  const { principal } = key
+  return authorize(access, principal) === undefined && isFromAllowedAddress(principal, address) ? end : 0
 }
 
 function endOfKey(key: CachedKey | undefined, now: number): number {

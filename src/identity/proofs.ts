@@ -1,8 +1,8 @@
 import { createHmac, hash } from 'node:crypto'
 import { deriveKeys, isSameText, type KeySource } from '#platform/secrets/sealing.ts'
 import type { Clock, EpochMs } from '#platform/time.ts'
-import type { Rate, RatePurpose, RateResult } from '#store/rates.ts'
 import { createProofKeyReader } from './issuers/public-keys.ts'
+import type { RateLimiter } from './limits/rate-limiter.ts'
 import { isType, type ReadJwt, readJwt } from './tokens/jwt.ts'
 
 /** What a proof has to be about. */
@@ -151,11 +151,10 @@ export interface ProofReplays {
 
 interface ProofReplaysOptions {
   /** As RateLimiter.take; undefined = no other process decides. */
-  readonly take:
-    | ((purpose: RatePurpose, subject: string, rate: Rate) => RateResult | Promise<RateResult>)
-    | undefined
+  readonly take: RateLimiter['take'] | undefined
   /** How many are kept; default 100,000, in some 12 MiB. */
   readonly entriesMax?: number
+  readonly clock?: Clock
 }
 
 const defaultEntriesMax = 100_000
@@ -164,12 +163,14 @@ const secondMs = 1_000
 /**
  * Keeps used proofs by the second in which they were made. Where there are too many, those of the oldest second are
  * forgotten, and from then on all of that time are refused: under a flood proofs have to be fresher, but none counts
- * twice. Other processes are asked by a rate of one use: while the store is unreachable, or has lost what it counted, a
+ * twice. Proofs from the future, which clocks that are ahead make, would be the last to be forgotten: they have a quarter
+ * of the room at most, and beyond that are refused themselves. Other processes are asked by a rate of one use: while the store is unreachable, or has lost what it counted, a
  * proof counts once in each of them.
  */
 export function createProofReplays({
   take,
   entriesMax = defaultEntriesMax,
+  clock = Date.now,
 }: ProofReplaysOptions): ProofReplays {
   const bySecond = new Map<number, Set<string>>()
   let size = 0
@@ -179,11 +180,19 @@ export function createProofReplays({
   function useHere(id: string, second: number, keptSeconds: number): boolean {
     if (second <= forgotten) return false
     const used = bySecond.get(second) ?? begin(second, keptSeconds)
-    if (used.has(id)) return false
+    if (used.has(id) || !hasRoomFor(second)) return false
     used.add(id)
     size++
     while (size > entriesMax) forget(Math.min(...bySecond.keys()))
     return true
+  }
+
+  function hasRoomFor(second: number): boolean {
+    const now = Math.floor(clock() / secondMs)
+    if (second <= now) return true
+    let ahead = 0
+    for (const [other, { size }] of bySecond) if (other > now) ahead += size
+    return ahead < entriesMax / 4
   }
 
   /** Forgets proofs that are too old to be accepted by now. */

@@ -126,7 +126,9 @@ export interface PageAccess {
   readonly methods: readonly string[]
 }
 
-export const pageAccess = Object.entries(accessByPath).map(([path, rule]) => pageAccessBy(path, rule))
+export const pageAccess: readonly PageAccess[] = Object.entries(accessByPath).map(([path, rule]) =>
+  pageAccessBy(path, rule),
+)
 
 /** The page of a path as it is written in the table. */
 export function pageAccessOf(path: PortalPath): PageAccess {
@@ -187,13 +189,6 @@ export const callbackPath = '/sign-in/oidc/callback'
 export const namedCallbackPath = '/sign-in/oidc/callback/:id'
 /** The page that asks who may take over an account that was used without the provider. */
 export const takeOverPath = '/sign-in/take-over'
-const passkeyPattern = /^\/(?:sign-in|confirm|profile\/two-factor)\/passkeys?(?:\/|$)/
-
-/** Whether a page only exists if the portal has passkeys. */
-export function isPasskeyPath(path: string): boolean {
-  return passkeyPattern.test(path)
-}
-
 /** The page that asks for a passkey instead of password and code. */
 export const confirmByPasskeyPath = '/confirm/passkey'
 /** The page that asks a provider to authenticate the viewer again. */
@@ -218,4 +213,11 @@ const oidcPaths: ReadonlySet<string> = new Set([
 /** Whether a page only exists if the config has a provider. */
 export function isOidcPath(path: string): boolean {
   return oidcPaths.has(path)
+}
+
+const passkeyPattern = /^\/(?:sign-in|confirm|profile\/two-factor)\/passkeys?(?:\/|$)/
+
+/** Whether a page only exists if the portal has passkeys. */
+export function isPasskeyPath(path: string): boolean {
+  return passkeyPattern.test(path)
 }

@@ -125,8 +125,7 @@ export function createPageContext(
     formPagePath,
   }: Pick<PageContext, 'request' | 'viewer'> & Pick<PageFrame, 'formPagePath'>,
 ): PageContext {
-  const { cookie, clock, path, roles, plans, issuers, oidc, passkeys } = options
-
+  const { cookie, clock, path, roles, plans, issuers, canMailLinks, oidc, passkeys } = options
   const translation = translationOf(languageOf(request, viewer))
 
   /** The CSRF token of the session or, without one, of the form cookie. */
@@ -156,7 +155,7 @@ export function createPageContext(
       scopedRoutes,
       quotaUnit: quotaUnitOf(options.routes),
       issuers,
-      canMailLinks: options.canMailLinks,
+      canMailLinks,
       // An error page does not consume the notice: the next page shows it.
       notice: status < 500 ? notices.take(request, translation.texts) : undefined,
       formPagePath,

@@ -46,7 +46,7 @@ export function acceptsHtml({ headers }: Pick<PortalRequest, 'headers'>): boolea
 export type FormFields = ReadonlyMap<string, string | Buffer>
 
 interface CookieJar {
-  /** A cookie of the request; undefined where there is none. */
+  /** A cookie of the request; undefined where there is none, or several of this name with different values. */
   get(name: string): string | undefined
   /** Sets a cookie with the response. */
   set(name: string, value: string, attributes: CookieAttributes): void

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { type AccountInput, assertValid, findFieldErrors } from '#accounts/account-input.ts'
+import { emailKey } from '#store/accounts.ts'
 
 const input: AccountInput = {
   email: 'ada@example.com',
@@ -158,4 +159,40 @@ t.test('all wrong fields of an account are reported at once, with what is expect
 t.test('an absent field of an account is not a problem', async (t) => {
   t.strictSame(findFieldErrors({}), [])
   t.doesNotThrow(() => assertValid({}))
+})
+
+t.test('of e-mails that differ only in case, at most one can be given to a second account', async (t) => {
+  const faultsOf = (email: string) => findFieldErrors({ email }).map(({ field }) => field)
+  const accepted = [
+    ...['\u01F0x@q.test', 'j\u030Cx@q.test', '\u1E96a@q.test', 'I\u0307@q.test', '\u0130@q.test'],
+    ...[
+      'ας@q.test',
+      'ΑΣ@q.test',
+      'σ@q.test',
+      'Σ@q.test',
+      'σοφία.κώστας@σας.gr',
+      'x@straße.example',
+      'ÉMILE@q.test',
+    ],
+  ]
+  for (const email of accepted) t.strictSame(faultsOf(email), [], email)
+  for (const email of [
+    'J\u030Cx@q.test',
+    'H\u0331a@q.test',
+    'ασ@q.test',
+    'x@σασ.gr',
+    'ς@q.test',
+    'α.ς@q.test',
+  ])
+    t.strictSame(faultsOf(email), ['email'], email)
+  for (const email of accepted) {
+    const others = [
+      email.toUpperCase(),
+      email.toLowerCase(),
+      email.normalize('NFD'),
+      email.toUpperCase().normalize('NFD'),
+    ]
+    for (const other of others.filter((each) => faultsOf(each).length === 0 && !each.includes('SS')))
+      t.equal(emailKey(other), emailKey(email), `${email} and ${other}`)
+  }
 })

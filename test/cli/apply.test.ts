@@ -128,7 +128,7 @@ t.test('every error is shown where it stands in the file', async (t) => {
   for (const line of [
     '3:11  accounts[0].plan: unknown plan: must be one of pro',
     '6:18  accounts[0].keys[0].expires: is unknown',
-    '7:15  accounts[0].keys[1].name: repeats accounts.0.keys.0.name',
+    '7:15  accounts[0].keys[1].name: repeats accounts[0].keys[0].name',
     '8:17  accounts[0].keys[1].digest: must be a SHA-256',
     '9:12  accounts[1].email: must be string',
   ])

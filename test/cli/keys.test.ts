@@ -52,6 +52,13 @@ for (const driver of storeDrivers) {
       current = replacement
     })
 
+    t.test('reset-secret with a grace says so if there was no key to keep', async (t) => {
+      t.equal((await gatehouse('keys', 'revoke', account.id, 'default', '--yes')).status, 0)
+      const { stdout } = await gatehouse('keys', 'reset-secret', account.email, '--grace', '1h')
+      t.match(stdout, /^New secret key:\n {2}gate_sk_\w+\nThere was no key to replace\.\n$/)
+      current = /gate_sk_\w+/.exec(stdout)?.[0] ?? ''
+    })
+
     t.test('after reset-api only the new API key gets tokens', async (t) => {
       const outcome = await gatehouse('keys', 'reset-api', account.id, '--json')
       t.equal(outcome.status, 0)

@@ -36,6 +36,26 @@ t.test('under a flood proofs have to be fresher, and none counts twice', async (
   t.equal(replays.use('fresh', 4_000, lifetimeMs), true)
 })
 
+t.test('proofs from the future crowd out no others', async (t) => {
+  let now = 1_000_000
+  const replays = createProofReplays({ take: undefined, entriesMax: 100, clock: () => now })
+  const flood = (name: string, at: number) =>
+    Array.from({ length: 1_000 }, (_, index) => replays.use(`${name} ${index}`, at, lifetimeMs)).filter(
+      Boolean,
+    )
+  t.equal(replays.use('before', now, lifetimeMs), true)
+  t.equal(flood('ahead', now + 59_000).length, 25, 'they have a quarter of the room')
+  t.equal(replays.use('also ahead', now + 1_000, lifetimeMs), false)
+  for (let second = 0; second < 120; second++) {
+    t.equal(replays.use(`fresh ${second}`, now, lifetimeMs), true)
+    t.equal(replays.use(`fresh ${second}`, now, lifetimeMs), false)
+    flood(`at ${second}`, now + 59_000)
+    t.equal(replays.use(`fresh too ${second}`, now, lifetimeMs), true)
+    now += 1_000
+  }
+  t.equal(replays.use('ahead 0', 1_059_000, lifetimeMs), false, 'and none of theirs counts twice')
+})
+
 t.test('other processes are asked, but not about what is known here', async (t) => {
   const asked: string[] = []
   const answer = (isAllowed: boolean): RateResult => ({ isAllowed, remaining: 0, retryMs: 0, resetMs: 0 })

@@ -11,6 +11,8 @@ import { newSigningKey } from './tokens/forged-tokens.ts'
 const bench = await openBench(t)
 const { store, accounts, keys, sessions, directory, keyring, decide, newCaller, contact, time } = bench
 const access = accessOf('any')
+/** Of every client. */
+const address = '192.0.2.1'
 
 /** A caller who was let in with a key and with a token, and whether either would still be. */
 async function admit(accessNow = access) {
@@ -34,6 +36,7 @@ async function admit(accessNow = access) {
           {
             principal,
             access: accessNow,
+            address,
             keyDigest: digests[index],
             signedBy: signers[index],
             roleEpoch: roleEpochs[index],
@@ -55,7 +58,8 @@ async function admitFromPortal() {
   if (decision.kind !== 'allowed' || !decision.principal) throw new Error('was not let in')
   const { principal } = decision
   const signedBy = signingKeyIdOf(accessToken)
-  const caller = { principal, access, keyDigest: undefined, signedBy, roleEpoch: roleEpochIn(accessToken) }
+  const roleEpoch = roleEpochIn(accessToken)
+  const caller = { principal, access, address, keyDigest: undefined, signedBy, roleEpoch }
   const admittedWith = () => admittedUntil(caller, { directory, keyring, hasIssuer: () => false }, time.nowMs)
   return { account, admittedWith }
 }
@@ -132,7 +136,8 @@ t.test('a principal of an issuer stays until it is blocked, or the issuer is rem
   }
   const names = new Set(['corp'])
   const state = { directory, keyring, hasIssuer: (name: string) => names.has(name) }
-  const caller = { principal, access, keyDigest: undefined, signedBy: undefined, roleEpoch: undefined }
+  const unbound = { keyDigest: undefined, signedBy: undefined, roleEpoch: undefined }
+  const caller = { principal, access, address, ...unbound }
   const until = () => admittedUntil(caller, state, time.nowMs)
   t.equal(await until(), Number.POSITIVE_INFINITY)
   names.clear()
@@ -165,4 +170,29 @@ t.test('a retired signing key ends only connections of its tokens', async (t) =>
   keyring.replace([newSigningKey('next')])
   t.strictSame(await stillValid(), [true, false])
   keyring.replace(known)
+})
+
+t.test('a key that has been limited since loses the connections that it would not open now', async (t) => {
+  const { id, secretKey } = await newCaller()
+  const keyDigest = parseKey('secretKey', secretKey)?.digest
+  const account = await directory.account(id)
+  const [key] = account?.keys ?? []
+  if (!account || !key) throw new Error('no such account')
+  const untilWith = (limits: Partial<Principal>, scopes?: readonly string[]) => {
+    const limited = { ...account, keys: [{ ...key, principal: { ...key.principal, ...limits } }] }
+    const caller = {
+      principal: { ...key.principal, ...(scopes && { scopes }) },
+      access: accessOf('any', scopes && { scopes }),
+      ...{ address, keyDigest, signedBy: undefined, roleEpoch: undefined },
+    }
+    const state = { directory: { ...directory, account: () => limited }, keyring, hasIssuer: () => false }
+    return admittedUntil(caller, state, time.nowMs)
+  }
+  const open = Number.POSITIVE_INFINITY
+  t.equal(await untilWith({ scopes: ['a', 'c'] }, ['a']), open)
+  t.equal(await untilWith({ scopes: ['b'] }, ['a']), 0, 'it has another scope')
+  t.equal(await untilWith({ scopes: ['b'] }), 0, 'it was not limited, and the route names no scopes')
+  t.equal(await untilWith({ scopes: [] }, ['a']), open, 'it is limited no more')
+  t.equal(await untilWith({ addresses: ['192.0.2.0/24'] }), open)
+  t.equal(await untilWith({ addresses: ['198.51.100.0/24'] }), 0, 'it is accepted from elsewhere')
 })

@@ -18,6 +18,7 @@ t.test("the audit page shows a reset's overlap in plain words", async (t) => {
 t.test('the audit page says details in words', async (t) => {
   t.match(whatWith({ plan: 'none', firstName: 'Ada' }), '>no plan, first name “Ada”<')
   t.match(whatWith({ sessionId: 's1', isMailed: true }), '>session ID s1, sent by e-mail<')
+  t.match(whatWith({ name: 'ci', scopes: '' }), '>key “ci”<')
   t.match(whatWith({ name: 'ci', to: 'deploy' }), '>key “ci”, now “deploy”<')
   t.match(
     whatWith({ name: 'ci', expiresAt: '2027-01-31T00:00:00.000Z' }),

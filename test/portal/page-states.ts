@@ -570,7 +570,8 @@ const api: Parameters<typeof apiPage>[1] = {
       ],
     },
   ],
-  publicOrigin: 'https://api.example.com',
+  baseUrl: 'https://api.example.com',
+  path: '/orders',
   documentPath: '/api/v1/openapi.json',
   carriers: usualCarriers,
 }

@@ -222,6 +222,51 @@ t.test('tossed cookies are ambiguous, and backends set none of ours', async (t) 
   }
 })
 
+t.test('a tossed refresh cookie refreshes and revokes nothing', async (t) => {
+  const { gateway } = await start(t)
+  const issue = async () => (await gateway.tokens(await gateway.createAccount())).RefreshToken
+  const [mine, theirs] = [await issue(), await issue()]
+  const refresh = (cookies: readonly string[]) =>
+    ask(t, gateway.url, 'POST /api/v1/accounts/refresh-token', cookies)
+  for (const cookies of [
+    [`Cookie: refreshToken=${theirs}; refreshToken=${mine}`],
+    [`Cookie: refreshToken=${mine}; a=1; refreshToken=${theirs}`],
+    [`Cookie: refreshToken=${mine}`, `Cookie: refreshToken=${theirs}`],
+    [`Cookie: refreshToken=${mine}; refreshToken =x`],
+  ]) {
+    const tossed = await refresh(cookies)
+    t.match([tossed.status, codeOf(tossed)], [400, 'credentials-ambiguous'], cookies.join())
+    t.notOk(tossed.headers['set-cookie'], 'neither is cleared: the other one would count')
+    const revoked = await ask(t, gateway.url, 'POST /api/v1/accounts/revoke-token', cookies)
+    t.equal(codeOf(revoked), 'credentials-ambiguous')
+  }
+  t.equal((await refresh([`Cookie: refreshToken=${mine}; refreshToken=${mine}; refreshToken=`])).status, 200)
+  t.equal((await refresh([`Cookie: refreshToken=${theirs}`])).status, 200, 'both sessions go on')
+})
+
+t.test('with a tossed cookie of the portal nobody is signed in', async (t) => {
+  const { gateway } = await start(t)
+  const signIn = async () => {
+    const { account } = await gateway.createAccount()
+    await givePassword(t, gateway, account.id)
+    const jar = createCookieJar(t, gateway.url)
+    await signInAt(jar, '/portal/sign-in', account.email)
+    return { email: account.email, cookie: `gatehouse-portal=${jar.cookies.get('gatehouse-portal')}` }
+  }
+  const [mine, theirs] = [await signIn(), await signIn()]
+  const open = (...cookies: readonly string[]) =>
+    ask(t, gateway.url, 'GET /portal/profile', [`Cookie: ${cookies.join('; ')}`, ...pageVisit('same-origin')])
+  t.match(await open(mine.cookie, mine.cookie), { status: 200, body: mine.email })
+  for (const cookies of [
+    [theirs.cookie, mine.cookie],
+    [mine.cookie, theirs.cookie],
+    [mine.cookie, 'gatehouse-portal=x'],
+  ]) {
+    const tossed = await open(...cookies)
+    t.match(tossed, { status: 303, headers: { location: '/portal/sign-in?next=%2Fprofile' } })
+  }
+})
+
 t.test('the token endpoints set and clear it, but not for pages of other sites', async (t) => {
   const { gateway } = await start(t, { cookie: { sameSite: 'Lax' } })
   const { secretKey, apiKey } = await gateway.createAccount()

@@ -57,6 +57,7 @@ const fields: readonly string[] = [
   ],
   ...['If-None-Match', 'Cache-Control', 'Traceparent', 'Tracestate', 'Service-Worker', 'Sec-WebSocket-Key'],
   ...['X-User-Id', 'X_User_Role', 'X-HTTP-Method-Override', 'Proxy', 'X-Any'],
+  ...['DPoP', 'Client-Cert', 'X-Forwarded-Client-Cert'],
 ]
 
 const visit = ['Accept: text/html', 'Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: document']

@@ -31,6 +31,7 @@ for (const driver of storeDrivers) {
       secrets.flatMap((secret) => [
         ask(t, gateway.url, `GET ${path}?token=${secret}&SecretKey=${secret}`),
         ask(t, gateway.url, `GET ${path}/${secret.startsWith('hunter2') ? 'x' : secret}`),
+        ask(t, gateway.url, `${secret.startsWith('hunter2') ? 'BREW' : secret} ${path}`),
         ask(t, gateway.url, `GET ${path}`, [`SecretKey: ${secret}`]),
         ask(t, gateway.url, `GET ${path}`, [`Authorization: Bearer ${secret}`]),
         ask(t, gateway.url, `GET ${path}`, [

@@ -129,7 +129,7 @@ function createRepetitions() {
   return {
     add: (value: string, field: string): readonly FieldError[] => {
       const place = places.get(value)
-      if (place !== undefined) return [{ field, message: `repeats ${place}` }]
+      if (place !== undefined) return [{ field, message: `repeats ${place.replaceAll(/\.(\d+)/g, '[$1]')}` }]
       places.set(value, field)
       return []
     },

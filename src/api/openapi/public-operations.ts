@@ -100,7 +100,12 @@ const refresh: OperationDoc = {
     },
   },
   problems: [
-    ...(['request-invalid', 'refresh-token-invalid', 'refresh-token-expired'] as const),
+    ...([
+      'request-invalid',
+      'credentials-ambiguous',
+      'refresh-token-invalid',
+      'refresh-token-expired',
+    ] as const),
     ...(['refresh-token-reused', 'session-revoked', 'cross-site-refresh', 'store-unavailable'] as const),
   ],
 }
@@ -112,7 +117,7 @@ const revoke: OperationDoc = {
   body: refreshRequest,
   isBodyOptional: true,
   responses: { 200: { description: 'Revoked.', schema: objectSchema({}), headers: ['Set-Cookie'] } },
-  problems: ['request-invalid', 'cross-site-refresh', 'store-unavailable'],
+  problems: ['request-invalid', 'credentials-ambiguous', 'cross-site-refresh', 'store-unavailable'],
 }
 
 const revokeKey: OperationDoc = {

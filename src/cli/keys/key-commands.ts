@@ -1,11 +1,12 @@
 import { secretKeyData } from '#accounts/account-data.ts'
+import { noKey } from '#accounts/keys/default-keys.ts'
 import { quotaText } from '#accounts/keys/input.ts'
 import { loadConfig } from '#config/load.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { keyPatterns } from '#platform/secrets/key-format.ts'
 import { confirm, yesOption } from '../ask.ts'
 import type { Command } from '../command.ts'
-import { withOperator } from '../operator.ts'
+import { type Operator, withOperator } from '../operator.ts'
 import { fieldLines, printData, printList } from '../print.ts'
 import { importKeysCommand } from './import-keys.ts'
 import {
@@ -88,11 +89,17 @@ const resetSecretKeyCommand: Command = {
   options: resetGrace,
   run: async (invocation, who) => {
     const { grace, graceSeconds } = readGrace(invocation, resetGrace)
-    return printNewKey(invocation, ({ keys }) => keys.resetSecretKey(who, graceSeconds), {
+    const ending = graceSeconds === 0 ? 'The old key is revoked.' : `The old key stays valid for ${grace}.`
+    let hadKey = false
+    async function reset({ keys }: Operator): Promise<string> {
+      hadKey = (await keys.status(who)).secretKey !== noKey
+      return keys.resetSecretKey(who, graceSeconds)
+    }
+    return printNewKey(invocation, reset, {
       kind: 'secret',
       data: (secretKey) => ({ secretKey }),
       heading: 'New secret key:',
-      note: graceSeconds === 0 ? 'The old key is revoked.' : `The old key stays valid for ${grace}.`,
+      note: () => (hadKey ? ending : 'There was no key to replace.'),
     })
   },
 }
@@ -107,7 +114,7 @@ const resetApiKeyCommand: Command = {
       kind: 'API',
       data: (apiKey) => ({ apiKey }),
       heading: 'New API key:',
-      note: 'The old key is revoked.',
+      note: () => 'The old key is revoked.',
     })
   },
 }

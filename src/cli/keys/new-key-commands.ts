@@ -171,7 +171,8 @@ export const rotateKeyCommand: Command = {
       kind: 'secret',
       data: (secretKey) => ({ name, secretKey, graceSeconds }),
       heading: `Secret key ${name} rotated. Save the new one: it is not shown again.`,
-      note: graceSeconds === 0 ? 'The old one is revoked.' : `The old one works for another ${grace}.`,
+      note: () =>
+        graceSeconds === 0 ? 'The old one is revoked.' : `The old one works for another ${grace}.`,
     })
   },
 }
@@ -183,7 +184,7 @@ interface NewKeyView {
   /** Before the key. */
   readonly heading: string
   /** After the key, where it was saved. */
-  readonly note?: string
+  readonly note?: () => string
   /** After the key, also where it is not known whether it was saved. */
   readonly facts?: readonly string[]
 }
@@ -198,7 +199,7 @@ export async function printNewKey(
   printData(invocation, data(key), [
     unconfirmed ? `New ${kind} key (unconfirmed: valid only if the change was saved):` : heading,
     `  ${key}`,
-    ...(unconfirmed || note === undefined ? [] : [note]),
+    ...(unconfirmed || note === undefined ? [] : [note()]),
     ...facts,
   ])
   if (unconfirmed) throw unconfirmed

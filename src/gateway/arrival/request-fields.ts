@@ -60,7 +60,7 @@ class ReadUncommonFields implements UncommonFields {
   forwardedProto: string | undefined = undefined
   forwardedHost: string | undefined = undefined
   proofs: string[] | undefined = undefined
-  certificates: Map<string, readonly string[]> | undefined = undefined
+  certificates: Map<string, string[]> | undefined = undefined
 }
 
 const noneFound = new ReadUncommonFields()
@@ -146,7 +146,7 @@ export function createFieldReader(carriers: Carriers, names?: NameTable): FieldR
         uncommonOf(found).forwardedHost ??= value
         break
       case 'dpop':
-        uncommonOf(found).proofs = [...(found.uncommon.proofs ?? []), value]
+        addProof(uncommonOf(found), value)
         break
       case 'client-cert':
       case 'x-forwarded-client-cert':
@@ -188,9 +188,16 @@ function addSecondTarget(found: ReadUncommonFields, name: string, value: string)
   found.secondTargets.set(name, joined(found.secondTargets.get(name), ', ', value))
 }
 
+function addProof(found: ReadUncommonFields, proof: string): void {
+  found.proofs ??= []
+  found.proofs.push(proof)
+}
+
 function addCertificate(found: ReadUncommonFields, name: string, value: string): void {
   found.certificates ??= new Map()
-  found.certificates.set(name, [...(found.certificates.get(name) ?? []), value])
+  const values = found.certificates.get(name)
+  if (values === undefined) found.certificates.set(name, [value])
+  else values.push(value)
 }
 
 function joined(before: string | undefined, separator: string, value: string): string {

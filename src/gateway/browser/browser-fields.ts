@@ -101,3 +101,15 @@ export function cookieValues(header: string, name: string): readonly string[] {
 export function cookieValuesIn(rawHeaders: readonly string[], name: string): readonly string[] {
   return valuesOf(rawHeaders, 'cookie').flatMap((header) => cookieValues(header, name))
 }
+
+/** More than one cookie has the name: another host of the domain may have set one of them. */
+export const ambiguousCookie = Symbol('ambiguous cookie')
+
+/** The value of the cookies of this name; empty ones do not count. */
+export function onlyCookieIn(
+  rawHeaders: readonly string[],
+  name: string,
+): string | typeof ambiguousCookie | undefined {
+  const [value, ...others] = cookieValuesIn(rawHeaders, name).filter((each) => each !== '')
+  return others.every((other) => other === value) ? value : ambiguousCookie
+}

@@ -1,5 +1,6 @@
 import type { HttpVersion } from '#http/client-exchange.ts'
 import type { Trace } from '#ops/tracing/tracer.ts'
+import { registeredMethods } from '#platform/http.ts'
 import { memoize, memoizeBounded } from '#platform/memoize.ts'
 import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.ts'
 import { copyString } from '#platform/text.ts'
@@ -73,7 +74,8 @@ class RouteMembers {
     if (method === this.#method && httpVersion === this.#httpVersion && status === this.#status)
       return this.#text
     const versionMember = jsonMember('httpVersion', httpVersion)
-    const start = jsonMember('method', method) + versionMember + jsonMember('route', this.#route)
+    const start =
+      jsonMember('method', methodForLog(method)) + versionMember + jsonMember('route', this.#route)
     const members = `${start}"status":${status},"durationMs":`
     if (method.length > methodLengthMax) return members
     this.#method = copyString(method)
@@ -82,6 +84,11 @@ class RouteMembers {
     this.#text = Buffer.from(members).toString()
     return this.#text
   }
+}
+
+/** Anybody may invent a method; a key or token in it is redacted. */
+export function methodForLog(method: string): string {
+  return registeredMethods.has(method) ? method : hideSecrets(method)
 }
 
 /** The members that say who called, which upstream responded, and how it ended. */

@@ -6,6 +6,7 @@ import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.t
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
+import { recordReason } from '../arrival/outcome.ts'
 import type { RequestFields } from '../arrival/request-fields.ts'
 import { secondTargetFields, secondTargetNames } from '../arrival/second-target-fields.ts'
 import { fieldNameMemo, identityNames } from '../forward/header-rules.ts'
@@ -81,8 +82,11 @@ export function createDecideArrivalReader({
   }
 }
 
-/** The proxy gets a 403, as most know only this and 401. The log says what is wrong. */
+/** The proxy gets a 403, as most know only this and 401, and may drop the body: the log says what is wrong too. */
 function unreadable(arrival: Arrival, problem: GatehouseError): DecideArrival {
+  const reason =
+    problem.errors?.map(({ field, message }) => `${field} ${message}`).join('; ') ?? problem.detail
+  if (reason !== undefined) recordReason(arrival.outcome, reason)
   return { ...arrival, sentHead: arrival.head, problem, refusalStatus: forbidden }
 }
 
@@ -170,8 +174,8 @@ const absoluteForm = /^[a-z][a-z0-9+.-]*:/i
 function readTarget(target: string): string {
   if (absoluteForm.test(target) || !target.startsWith('/'))
     throw invalidField('X-Forwarded-Uri', 'must be a path, with its query if it has one')
-  // White space cannot occur in a request line.
-  if (/\s/.test(target)) throw invalidField('X-Forwarded-Uri', 'must not contain spaces')
+  // White space cannot occur in a request line; the byte A0 can, and is no white space there.
+  if (/[\t-\r ]/.test(target)) throw invalidField('X-Forwarded-Uri', 'must not contain spaces')
   return encodeHighBytes(target)
 }
 

@@ -164,7 +164,15 @@ function admittedCallerOf(arrival: GatedArrival): AdmittedCaller | undefined {
   const principal = principalOf(arrival.outcome)
   const credentials = credentialsOf(arrival)
   if (!principal || !access) return undefined
-  const caller = { principal, access, keyDigest: undefined, signedBy: undefined, roleEpoch: undefined }
+  const { address } = arrival.client
+  const caller = {
+    principal,
+    access,
+    address,
+    keyDigest: undefined,
+    signedBy: undefined,
+    roleEpoch: undefined,
+  }
   switch (credentials.kind) {
     case 'secretKey':
       return { ...caller, keyDigest: digestOfKey(credentials) }

@@ -8,7 +8,7 @@ import type { MonotonicMs } from '#platform/time.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 import { recordTrace, type SentTo } from '../arrival/outcome.ts'
 import { type Route, upstreamTarget } from '../routes/route.ts'
-import { loggedPath, pathForLog } from './access-line.ts'
+import { loggedPath, methodForLog, pathForLog } from './access-line.ts'
 
 /** Finds the place of a finished request in its trace, and sends its spans if it is sampled. */
 export type RecordTrace = (arrival: Arrival, now: MonotonicMs) => void
@@ -30,7 +30,7 @@ const userAgentMax = 256
 /**
  * One span for the request, and one for the call to its upstream. Names and attributes are those of OpenTelemetry's
  * semantic conventions for HTTP; others begin with `gatehouse.`. Paths are as in the access log: without a query, and
- * with keys and tokens redacted.
+ * with keys and tokens redacted, as in methods.
  */
 export function createTraceRecorder({ tracer, exporter, routes }: TraceRecorderOptions): RecordTrace {
   return function record(arrival, now) {
@@ -129,7 +129,7 @@ function methodAttributes(method: string): Span['attributes'] {
   return {
     'http.request.method': name,
     // Anybody may invent one, as long as a head.
-    'http.request.method_original': name === otherMethod ? method.slice(0, 32) : undefined,
+    'http.request.method_original': name === otherMethod ? methodForLog(method).slice(0, 32) : undefined,
   }
 }
 

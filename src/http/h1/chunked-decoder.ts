@@ -1,5 +1,6 @@
 import { MalformedMessage } from '../request-head.ts'
 import { isTooLong, parseFieldLines } from './field-lines.ts'
+import { KeptBytes } from './kept-bytes.ts'
 import { smallChunkBytesMax } from './response-writer.ts'
 import { noBytes } from './socket-reader.ts'
 
@@ -29,6 +30,7 @@ export class ChunkedDecoder {
   #state: State = 'size'
   #remaining = 0
   #pending: Buffer | undefined
+  #partialTrailers: KeptBytes | undefined
   /** Index of the first data of this read that has not been delivered. */
   #from = 0
   #to = 0
@@ -140,16 +142,21 @@ export class ChunkedDecoder {
     return at + 2
   }
 
-  #readTrailers(all: Buffer, at: number): number {
-    const bytes = all.subarray(at)
+  #readTrailers(chunk: Buffer, at: number): number {
+    const before = this.#partialTrailers?.length ?? 0
+    const piece = chunk.subarray(at)
+    const bytes = this.#partialTrailers?.add(piece) ?? piece
     const isEmpty = bytes[0] === cr && bytes[1] === lf
-    const lastLine = isEmpty ? -2 : bytes.indexOf(sectionEnd)
+    const lastLine = isEmpty ? -2 : bytes.indexOf(sectionEnd, Math.max(0, before - sectionEnd.length + 1))
     if (isTooLong(bytes, lastLine, sectionEnd, trailerBytesMax))
       throw new MalformedMessage('trailer', 'is too large')
-    if (lastLine === -1) return at
+    if (lastLine === -1) {
+      this.#partialTrailers ??= new KeptBytes(Buffer.from(piece))
+      return chunk.length
+    }
     this.trailers = parseFieldLines(bytes.subarray(0, lastLine + 2))
     if (this.trailers === undefined) throw new MalformedMessage('trailer', 'is not well-formed')
-    return at + lastLine + 4
+    return at + lastLine + 4 - before
   }
 }
 

@@ -1,6 +1,7 @@
 import { HeadTooLarge, MalformedMessage, type RequestBody, type RequestHead } from '../request-head.ts'
 import { fieldsOf, MarkedLines, type MarkedText, readFieldLines } from './field-lines.ts'
 import { headBlock } from './head-bytes.ts'
+import { PartialHead } from './kept-bytes.ts'
 import type { NameTable } from './name-table.ts'
 import { type RequestFraming, readMarkedFraming } from './request-framing.ts'
 import { encodeHighBytes, type RequestLine, readRequestLine } from './request-line.ts'
@@ -23,12 +24,12 @@ const sharedLines = new MarkedLines()
  * Parses the heads of requests (RFC 9112), strictly: a message that two parsers could understand differently is
  * rejected. The result does not depend on how the bytes are split into chunks. The request line is checked first, then
  * the fields in their order, then the size, then what the fields say together. Bytes that can no longer become a head
- * are rejected at once, not only when the request timeout expires.
+ * are rejected soon (PartialHead), not only when the request timeout expires.
  */
 export class RequestParser {
   readonly #options: ParserOptions
   /** The received part of an incomplete head. */
-  #partial: Buffer | undefined
+  #partial: PartialHead | undefined
   #line: RequestLine | undefined
   #marked = sharedLines
   /** The table that the lines of this head are marked by. */
@@ -56,10 +57,12 @@ export class RequestParser {
    * @throws MalformedMessage, HeadTooLarge: nothing that follows can be read
    */
   feed(chunk: Buffer): ParsedHead | undefined {
-    const partial = this.#partial
-    const all = partial === undefined ? chunk : Buffer.concat([partial, chunk])
+    const before = this.#partial?.length ?? 0
+    const bytesMax = Math.max(0, this.#options.headBytesMax - this.#skipped)
+    const all = this.#partial === undefined ? chunk : this.#partial.addPiece(chunk, bytesMax)
+    if (all === undefined) return undefined
     const start = this.#line === undefined ? skipEmptyLines(all) : 0
-    const room = Math.max(0, this.#options.headBytesMax - this.#skipped - start)
+    const room = Math.max(0, bytesMax - start)
     const bytes = start === 0 && all.length <= room ? all : all.subarray(start, start + room)
     if (this.#line === undefined) this.#begin()
     const line = this.#readLines(bytes)
@@ -68,7 +71,7 @@ export class RequestParser {
       this.#keep(all, start)
       return undefined
     }
-    this.end = start + this.#at + 2 - (partial?.length ?? 0)
+    this.end = start + this.#at + 2 - before
     return this.#takeHead(bytes, line)
   }
 
@@ -99,7 +102,9 @@ export class RequestParser {
   /** Keeps the parsed part of an incomplete head. */
   #keep(all: Buffer, start: number): void {
     this.#skipped += start
-    this.#partial = all.length === start ? undefined : ownedCopy(all.subarray(start))
+    if (all.length === start) this.#partial = undefined
+    else if (this.#partial === undefined || start > 0)
+      this.#partial = new PartialHead(ownedCopy(all.subarray(start)))
     if (this.#line !== undefined && this.#marked === sharedLines) this.#marked = sharedLines.copy()
   }
 

@@ -1,6 +1,7 @@
 import type { BodyState } from '../client-exchange.ts'
 import { HeadTooLarge, MalformedMessage, type RequestHead } from '../request-head.ts'
 import { chunksPerTurnMax } from './chunked-decoder.ts'
+import { KeptBytes } from './kept-bytes.ts'
 import { BodyReader } from './request-framing.ts'
 import { type ParserOptions, RequestParser } from './request-parser.ts'
 import { noBytes, ownedCopy } from './socket-reader.ts'
@@ -44,7 +45,7 @@ export class RequestReader {
   readonly #events: RequestReaderEvents
   readonly #parser: RequestParser
   #body: BodyReader | undefined
-  #buffered: Buffer | undefined
+  #buffered: KeptBytes | undefined
   #hasHeadStarted = false
   /** Counted since it last yielded, which costs nothing to a client that waits for each response. */
   #requestsSinceYield = 0
@@ -81,14 +82,18 @@ export class RequestReader {
 
   /** Input that has not been consumed yet. */
   get buffered(): Buffer | undefined {
-    return this.#buffered
+    return this.#buffered?.all
   }
 
   /** @returns whether nothing of the chunk is kept for later */
   feed(chunk: Buffer): boolean {
     const buffered = this.#buffered
-    this.#buffered = undefined
-    this.#consume(buffered === undefined ? chunk : Buffer.concat([buffered, chunk]))
+    if (buffered === undefined) this.#consume(chunk)
+    else {
+      buffered.add(chunk)
+      if (this.#canConsume()) this.#continueReading()
+      else this.#pauseIfFull(buffered.length)
+    }
     return this.#buffered === undefined && !this.#parser.isWithinHead
   }
 
@@ -146,7 +151,7 @@ export class RequestReader {
     if (this.#isConsuming) return
     const buffered = this.#buffered
     this.#buffered = undefined
-    if (buffered !== undefined) this.#consume(buffered)
+    if (buffered !== undefined) this.#consume(buffered.all)
     if (this.#hasEnded) this.#checkEnd()
     else if (this.#buffered === undefined) this.#source.resume()
   }
@@ -166,9 +171,13 @@ export class RequestReader {
     if (rest.length === 0) return
     if (this.#isDiscarding) this.#events.onDiscard(rest.length)
     else {
-      this.#buffered = ownedCopy(rest)
-      if (this.#body !== undefined || rest.length > bufferedBytesMax) this.#source.pause()
+      this.#buffered = new KeptBytes(ownedCopy(rest))
+      this.#pauseIfFull(rest.length)
     }
+  }
+
+  #pauseIfFull(bufferedBytes: number): void {
+    if (this.#body !== undefined || bufferedBytes > bufferedBytesMax) this.#source.pause()
   }
 
   #canConsume(): boolean {

@@ -4,6 +4,12 @@ import { smallChunkBytesMax } from './response-writer.ts'
 /** The size of a read; Node only checks whether it is 0. */
 const readSize = 65_536
 
+/**
+ * After this many chunks a connection yields to others. Over TLS each record is a chunk, and may have a single byte: a
+ * client could keep the event loop for as long as it sends.
+ */
+export const deliveriesPerTurnMax = 256
+
 /** Delivers what a socket receives, and continues after `resume`. */
 export class SocketReader {
   readonly #socket: Socket
@@ -11,6 +17,8 @@ export class SocketReader {
   #isPaused = false
   #isStopped = false
   #hasYielded = false
+  /** Since it last yielded. */
+  #deliveries = 0
 
   /** @param onData returns whether the chunk is released */
   constructor(socket: Socket, onData: (chunk: Buffer) => boolean) {
@@ -20,6 +28,7 @@ export class SocketReader {
 
   /** @returns whether the socket continues reading */
   deliver(chunk: Buffer): boolean {
+    if (++this.#deliveries >= deliveriesPerTurnMax) this.yieldTurn()
     if (this.#onData(chunk)) releaseBuffer(chunk)
     this.#isStopped = this.#isPaused || this.#hasYielded
     return !this.#isStopped
@@ -34,6 +43,7 @@ export class SocketReader {
   yieldTurn(): void {
     if (this.#hasYielded) return
     this.#hasYielded = true
+    this.#deliveries = 0
     setImmediate(() => {
       this.#hasYielded = false
       if (!this.#isPaused) this.resume()

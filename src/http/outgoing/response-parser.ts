@@ -2,6 +2,7 @@ import type { ResponseFraming } from '../client-exchange.ts'
 import { ChunkedDecoder } from '../h1/chunked-decoder.ts'
 import { MarkedLines, readFieldLines } from '../h1/field-lines.ts'
 import { headBlock } from '../h1/head-bytes.ts'
+import { PartialHead } from '../h1/kept-bytes.ts'
 import { noBytes } from '../h1/socket-reader.ts'
 import { MalformedMessage } from '../request-head.ts'
 import { InvalidResponse } from './failure.ts'
@@ -38,7 +39,7 @@ export class ResponseParser {
   #isUpgrade = false
   #state: State = 'complete'
   /** The received part of an incomplete head; what of it has been parsed, and where the rest begins. */
-  #pending: Buffer | undefined
+  #pending: PartialHead | undefined
   #statusLine: StatusLine | undefined
   #marked = sharedLines
   #at = 0
@@ -104,7 +105,8 @@ export class ResponseParser {
   }
 
   #readHead(chunk: Buffer): Buffer {
-    const bytes = this.#pending ? Buffer.concat([this.#pending, chunk]) : chunk
+    const bytes = this.#pending ? this.#pending.addPiece(chunk, headBytesMax + 4) : chunk
+    if (bytes === undefined) return noBytes
     headBlock.load(bytes.length <= headBytesMax + 4 ? bytes : bytes.subarray(0, headBytesMax + 4))
     const line = this.#statusLine ?? readStatusLine()
     const at = line && this.#readLines(line)
@@ -136,7 +138,7 @@ export class ResponseParser {
   #keep(bytes: Buffer, line: StatusLine | undefined): void {
     if (line && this.#marked === sharedLines) this.#marked = sharedLines.copy()
     this.#statusLine = line
-    this.#pending = this.#pending ? bytes : Buffer.from(bytes)
+    this.#pending ??= new PartialHead(Buffer.from(bytes))
   }
 
   #acceptHead(bytes: Buffer, line: StatusLine, bodyAt: number): Buffer {

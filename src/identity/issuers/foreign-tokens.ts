@@ -157,9 +157,7 @@ interface Unverified {
   readonly keys: Pick<IssuerKeys, 'find' | 'refetch'>
 }
 
-interface VerifiedBy {
-  readonly read: ReadJwt
-  readonly issuer: ForeignIssuer
+interface VerifiedBy extends Pick<Unverified, 'read' | 'issuer'> {
   readonly algorithm: IssuerAlgorithm
 }
 

@@ -94,8 +94,9 @@ function addGranted(reservation: Reservation, granted: number, now: MonotonicMs)
   reservation.passedWhenAsked = reservation.passed
 }
 
-interface QuotaRequestsOptions {
+export interface QuotaRequestsOptions {
   readonly store: Pick<QuotaStore, 'takeQuota'>
+  /** Milliseconds since 1970, as windows are those of UTC. */
   readonly clock: Clock
   readonly monotonic: MonotonicClock
   /** The number of processes last known. */
@@ -163,7 +164,7 @@ interface IdleReservations {
   close(): void
 }
 
-interface IdleReservationsOptions {
+export interface IdleReservationsOptions {
   readonly reservations: ReadonlyMap<string, Reservation>
   readonly storeConnection: { readonly isUp: boolean }
   processes(): number

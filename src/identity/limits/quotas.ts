@@ -1,11 +1,13 @@
-import type { Clock, MonotonicClock, MonotonicMs } from '#platform/time.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import { type Quota, type QuotaStore, quotaUsed, quotaWindow } from '#store/quotas.ts'
 import {
   addPassed,
   createQuotaRequests,
   expectedSoon,
   hasToAsk,
+  type IdleReservationsOptions,
   openIdleReservations,
+  type QuotaRequestsOptions,
   type QuotaResult,
   Reservation,
 } from './quota-reservation.ts'
@@ -31,15 +33,10 @@ export interface Quotas {
   close(): Promise<void>
 }
 
-interface QuotasOptions {
+interface QuotasOptions
+  extends Omit<QuotaRequestsOptions, 'store'>,
+    Pick<IdleReservationsOptions, 'storeConnection'> {
   readonly store: QuotaStore
-  readonly storeConnection: { readonly isUp: boolean }
-  /** Milliseconds since 1970, as windows are those of UTC. */
-  readonly clock: Clock
-  /** Monotonic. */
-  readonly monotonic: MonotonicClock
-  /** The number of processes last known. */
-  processes(): number
   /** Called each time that the store was asked, which is often where little is left. */
   onAsked?(quota: AskedQuota, readUsed: Quotas['readUsed']): unknown
 }

@@ -5,12 +5,10 @@ import type { Clock } from '#platform/time.ts'
 import type { Visitor } from '#store/sessions.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
 import type { IssuedTokens } from '../tokens/issued-tokens.ts'
-import type { PortalSessions, Viewer } from './portal-sessions.ts'
+import type { PortalSessionIds, PortalSessions, Viewer } from './portal-sessions.ts'
 
 /** What a sign-in code carries from the portal's own host to the host of a page. */
-export interface SignInCode {
-  readonly accountId: string
-  readonly sessionId: string
+export interface SignInCode extends PortalSessionIds {
   /** The only host that accepts it, in lower case. */
   readonly hostName: string
   /** The path of the page. */

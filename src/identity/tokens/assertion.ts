@@ -1,5 +1,6 @@
 import { memoizeByObject } from '#platform/memoize.ts'
 import type { Clock, EpochMs } from '#platform/time.ts'
+import type { Principal } from '../decision.ts'
 import { createJwtSigner } from './jwt.ts'
 import type { Keyring } from './keyring.ts'
 import type { SigningKey } from './signing-keys.ts'
@@ -8,14 +9,7 @@ import type { SigningKey } from './signing-keys.ts'
 const assertionType = 'gatehouse-assertion+jwt'
 
 /** The caller whom an assertion is about. */
-interface AssertionSubject {
-  readonly accountId: string
-  readonly role: string
-  readonly scheme: string
-  /** Only with a bearer token. */
-  readonly sessionId: string | undefined
-  /** What the key or token is limited to; empty = it is not limited, and there is no claim `scope`. */
-  readonly scopes: readonly string[]
+interface AssertionSubject extends Pick<Principal, 'accountId' | 'role' | 'scheme' | 'sessionId' | 'scopes'> {
   /** The foreign issuer of its token, whose name is also part of the ID; undefined = the caller is an account. */
   readonly issuer?: string | undefined
 }

@@ -13,10 +13,7 @@ import {
   thumbprintOf,
 } from './key-material.ts'
 
-export interface SigningKey {
-  readonly kid: string
-  readonly algorithm: string
-  readonly createdAt: number
+export interface SigningKey extends Pick<StoredSigningKey, 'kid' | 'algorithm' | 'createdAt'> {
   /** When it begins to sign; until then it is only published in the JWKS. Infinity = it only verifies. */
   readonly signsFrom: number
   readonly material: KeyMaterial

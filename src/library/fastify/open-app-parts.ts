@@ -1,10 +1,11 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ApiOptions } from '#api/api.ts'
 import type { Config } from '#config/config.ts'
-import type { ArrivalReader } from '#gateway/arrival/arrival.ts'
+import { type ArrivalReader, credentialsOf, type GatedArrival } from '#gateway/arrival/arrival.ts'
 import { createFieldReader } from '#gateway/arrival/request-fields.ts'
 import type { RequestWriter } from '#gateway/forward/upstream-head.ts'
 import type { GateOptions } from '#gateway/gate/gate.ts'
+import type { CheckPossession } from '#gateway/gate/possession.ts'
 import type { GatedRoute } from '#gateway/routes/route.ts'
 import { createOpenCallers, type OpenCallers } from '#gateway/server/open-callers.ts'
 import { createUsageMeter, type UsageMeter } from '#gateway/server/usage-meter.ts'
@@ -70,7 +71,8 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
   if (sendNotice) parts.store.onAudit(sendNotice)
   const monitor = openStoreMonitor(parts)
   const carriers = createCarriers(config.keys.accept)
-  const gate = createGateParts(parts, callerAuth)
+  const gateParts = createGateParts(parts, callerAuth)
+  const gate = { ...gateParts, checkPossession: checkingOnce(gateParts.checkPossession) }
 
   return {
     reader: { trusted: createAddressSet(config.trustedProxies), fieldReader: createFieldReader(carriers) },
@@ -94,6 +96,28 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
       await parts.close()
       metrics.close()
     },
+  }
+}
+
+/**
+ * Several hooks may decide about one request, of which each has to see that it is proven; but a proof counts once. The
+ * demands of each are checked anew.
+ */
+function checkingOnce(checkPossession: CheckPossession): CheckPossession {
+  const checked = new WeakMap<
+    GatedArrival,
+    { readonly asked: string; readonly result: ReturnType<CheckPossession> }
+  >()
+  return (arrival, decision) => {
+    const credentials = credentialsOf(arrival)
+    const { jkt, certificate } = decision.confirmation ?? {}
+    const asked = JSON.stringify(['text' in credentials ? credentials.text : '', jkt, certificate])
+    const known = checked.get(arrival)
+    // What another token, or another key, asks for has not been proven.
+    if (known?.asked === asked) return known.result
+    const result = checkPossession(arrival, decision)
+    checked.set(arrival, { asked, result })
+    return result
   }
 }
 

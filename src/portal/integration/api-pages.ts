@@ -4,7 +4,7 @@ import { adminRole } from '#store/accounts.ts'
 import type { CreatePages } from '../portal-page.ts'
 import { type ApiContent, type ApiGroup, type ApiOperation, apiPage } from '../views/api-page.ts'
 import { callGateway } from './call-gateway.ts'
-import { admittingRoutes } from './try-it.ts'
+import { admittingRoutes, callableRoutes, exampleTarget } from './try-it.ts'
 
 const documentPath = '/api/v1/openapi.json' satisfies PublicPath
 /** Several times what the document has. */
@@ -35,7 +35,7 @@ export const apiPages: CreatePages = ({ routes, publicOrigin, carriers, gatewayU
           groups: known?.filter(
             ({ operations }) => isAdmin || !operations.some(({ path }) => isAdminPath(path)),
           ),
-          publicOrigin,
+          ...exampleTarget(publicOrigin, callableRoutes(routes, account)),
           documentPath,
           carriers,
         }

@@ -8,7 +8,7 @@ import { type PageResult, redirectTo } from '../portal-response.ts'
 import { type IntegrationView, integrationPage } from '../views/integration/integration-page.ts'
 import { isInUse, overlapOf, usageText } from '../views/integration/key-card.ts'
 import { createFurtherKeyPages, furtherKeysOf, type ShowIntegration } from './further-key-pages.ts'
-import { callableRoutes, createTryIt } from './try-it.ts'
+import { callableRoutes, createTryIt, exampleTarget } from './try-it.ts'
 
 /** The two keys of one's own account, and how to use them. */
 export const integrationPages: CreatePages = (options) => {
@@ -85,14 +85,6 @@ export const integrationPages: CreatePages = (options) => {
 }
 
 function createShowIntegration({ publicOrigin, routes, carriers }: PortalOptions): ShowIntegration {
-  /** The URL of a route, for the code examples. */
-  function snippetTarget(route: { readonly path: string; readonly host: string | undefined } | undefined) {
-    const { protocol, port } = new URL(publicOrigin)
-    const host = route?.host
-    const baseUrl = host === undefined ? publicOrigin : `${protocol}//${host}${port && `:${port}`}`
-    return { baseUrl, path: route?.path ?? '/' }
-  }
-
   return async function show(context, more = {}, refusal) {
     const { actions, viewer } = context
     const { account } = viewer
@@ -101,12 +93,11 @@ function createShowIntegration({ publicOrigin, routes, carriers }: PortalOptions
       actions.secretKeys.list(account.id),
     ])
     const callable = callableRoutes(routes, account)
-    const { baseUrl, path } = snippetTarget(callable[0])
     const view: IntegrationView = {
       accountId: account.id,
       keys,
       furtherKeys: furtherKeysOf(secretKeys),
-      snippets: { baseUrl, path, carriers },
+      snippets: { ...exampleTarget(publicOrigin, callable), carriers },
       tryIt: {
         routes: callable,
         chosen: undefined,

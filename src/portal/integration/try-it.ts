@@ -51,6 +51,17 @@ export function callableRoutes(routes: readonly RouteOptions[], account: Account
     .filter(({ method }) => triedMethods.includes(method))
 }
 
+/** The URL of the first of these routes, for code examples. */
+export function exampleTarget(
+  publicOrigin: string,
+  [route]: readonly CallableRoute[],
+): { readonly baseUrl: string; readonly path: string } {
+  const { protocol, port } = new URL(publicOrigin)
+  const host = route?.host
+  const baseUrl = host === undefined ? publicOrigin : `${protocol}//${host}${port && `:${port}`}`
+  return { baseUrl, path: route?.path ?? '/' }
+}
+
 /** Creates the function that calls this gateway through its own listener, as any client would. */
 export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: portalPath }: PortalOptions) {
   const ownPaths = createOwnPaths({ enabled: true, path: portalPath })

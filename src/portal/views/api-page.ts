@@ -13,7 +13,9 @@ interface ApiView {
   readonly routes: readonly ApiRoute[]
   /** undefined = the document cannot be read now. */
   readonly groups: readonly ApiGroup[] | undefined
-  readonly publicOrigin: string
+  /** The origin and path of what the account may call, for the example. */
+  readonly baseUrl: string
+  readonly path: string
   readonly documentPath: string
   readonly carriers: Carriers
 }
@@ -99,18 +101,18 @@ function routeRow(
   )}</tr>`
 }
 
-function clientCard(frame: PageFrame, { publicOrigin, carriers }: ApiView): Html {
+function clientCard(frame: PageFrame, { baseUrl, path, carriers }: ApiView): Html {
   const texts = frame.texts.api
   const takesField = carriers.headers.includes('SecretKey')
   const code = `import { env } from "node:process"
 import { createClient } from "@gatehouse-proxy/gateway/client"
 
 const client = createClient({
-  baseUrl: ${JSON.stringify(publicOrigin)},
+  baseUrl: ${JSON.stringify(baseUrl)},
   secretKey: env.GATEHOUSE_SECRET_KEY,
   apiKey: env.GATEHOUSE_API_KEY,
 })
-const response = await client.fetch("/")`
+const response = await client.fetch(${JSON.stringify(path)})`
   return card({
     title: texts.clientLibrary,
     lead: takesField ? texts.clientLeadWithSecretKey : texts.clientLead,

@@ -134,7 +134,9 @@ function describeEntry(
 }
 
 function describeDetails(frame: PageFrame, details: LoggedAuditEntry['details']): readonly Content[] {
-  return Object.entries(details).map((detail, index) => [index > 0 && ', ', describeDetail(frame, detail)])
+  return Object.entries(details)
+    .filter(([, value]) => value !== '')
+    .map((detail, index) => [index > 0 && ', ', describeDetail(frame, detail)])
 }
 
 function queryString(filter: AuditFilter, more: Readonly<Record<string, string>> = {}): string {

@@ -124,7 +124,7 @@ export async function openStoreParts(
   }
   const limiter = open(openRateLimiter({ store, storeConnection, monotonic, counts }))
   const isAlone = config.store.driver === 'sqlite' && counts === undefined
-  const proofReplays = createProofReplays({ take: isAlone ? undefined : limiter.take })
+  const proofReplays = createProofReplays({ take: isAlone ? undefined : limiter.take, clock })
   const onAsked = createQuotaEvents({
     store,
     clock,

@@ -241,7 +241,8 @@ t.test('a description that cannot be read is 400 in the log, and 403 to the prox
     (line) => line.includes('"msg":"request"') && line.includes('request-invalid'),
   )
   t.equal(lines.length, 3)
-  for (const line of lines) t.match(JSON.parse(line), { status: 400, listener: 'decide' })
+  for (const line of lines)
+    t.match(JSON.parse(line), { status: 400, listener: 'decide', reason: /^X-Forwarded-\w+ is missing/ })
 })
 
 t.test('the store out of reach is 503, for callers that are not known', async (t) => {

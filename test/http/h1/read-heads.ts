@@ -4,7 +4,7 @@ import { changedHead, HeadTooLarge, MalformedMessage, type RequestHead } from '#
 
 export const headBytesMax = 16_384
 
-const names = new NameTable(framingNames)
+export const names = new NameTable(framingNames)
 
 /** What a parser makes of bytes, however they are cut: heads, what is left, and why it gave up. */
 export interface Reading {

@@ -4,7 +4,13 @@ import { type CachedAssertion, createAssertions } from '#identity/tokens/asserti
 import { createKeyring } from '#identity/tokens/keyring.ts'
 import { createBench, newSigningKey } from './forged-tokens.ts'
 
-const subject = { accountId: 'acc_1', role: 'User', scheme: 'bearer', sessionId: 'ses_1', scopes: [] }
+const subject = {
+  accountId: 'acc_1',
+  role: 'User',
+  scheme: 'bearer' as const,
+  sessionId: 'ses_1',
+  scopes: [],
+}
 const issuer = 'https://api.example.com'
 const startMs = 1_800_000_000_400
 

@@ -7,6 +7,13 @@ t.test('an app issues tokens that are bound to a key, and takes them with its pr
     config: { publicUrl: 'http://app.test', dpop: { proofLifetime: '30s' } },
     routes: (app) => {
       app.get('/api/me', { onRequest: app.gatehouse.require() }, (request) => request.principal)
+      app.register(async (scope) => {
+        scope.addHook('onRequest', app.gatehouse.require())
+        const users = { onRequest: app.gatehouse.require({ roles: ['User'] }) }
+        scope.get('/api/user', users, (request) => request.principal)
+        const admins = { onRequest: app.gatehouse.require({ roles: ['Admin'] }) }
+        scope.get('/api/admin', admins, (request) => request.principal)
+      })
     },
   })
   const { account, apiKey, secretKey } = await createAccount()
@@ -24,6 +31,15 @@ t.test('an app issues tokens that are bound to a key, and takes them with its pr
   const headers = { Authorization: `DPoP ${token}`, DPoP: await key.prove({ url: me, token }) }
   t.match(await (await fetch(me, { headers })).json(), { accountId: account.id })
   t.equal((await fetch(me, { headers })).status, 401)
+  const prove = async (path: string) => ({
+    Authorization: `DPoP ${token}`,
+    DPoP: await key.prove({ url: url + path, token }),
+  })
+  const proven = await prove('/api/user')
+  t.equal((await fetch(`${url}/api/user`, { headers: proven })).status, 200, 'two hooks, one proof')
+  t.equal((await fetch(`${url}/api/user`, { headers: proven })).status, 401, 'which still counts once')
+  const forbidden = await fetch(`${url}/api/admin`, { headers: await prove('/api/admin') })
+  t.match([forbidden.status, await forbidden.json()], [403, { code: 'role-forbidden' }], 'both hooks demand')
   const stolen = await fetch(me, { headers: { Authorization: `Bearer ${token}` } })
   t.match([stolen.status, await stolen.json()], [401, { code: 'proof-missing' }])
 })

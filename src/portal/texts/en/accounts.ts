@@ -123,7 +123,7 @@ export const accountPage = {
   own: 'This is your own account',
   ownHint: 'Another Admin can change its role, disable or delete it.',
   isEnabled: 'The account is enabled',
-  isEnabledHint: 'Its keys stop working and its sessions end.',
+  isEnabledHint: 'Disabling it stops its keys and ends its sessions.',
   disable: 'Disable',
   disableConsequence:
     'Its keys stop working and its sessions end. Enabling it again restores the keys, not the sessions.',
