@@ -35,6 +35,27 @@ local own = {
     upgrade = true, te = true, trailer = true, ["keep-alive"] = true,
 }
 
+-- Names of accessCookie and cookie.
+local own_cookies = { accessToken = true, refreshToken = true }
+
+-- A Cookie header without our cookies. A comma too may begin one: some servers join
+-- two such fields by it.
+local function backend_cookies(header)
+    local kept = {}
+    for cookie in header:gmatch("[^;]+") do
+        local is_own = false
+        for part in cookie:gmatch("[^,]+") do
+            local name = part:match("^%s*([^=]-)%s*=") or ""
+            local plain_name = name:gsub("^__Host%-", ""):gsub("^__Secure%-", "")
+            is_own = is_own or own_cookies[plain_name] == true
+        end
+        if not is_own then
+            table.insert(kept, (cookie:match("^%s*(.-)%s*$")))
+        end
+    end
+    return table.concat(kept, "; ")
+end
+
 local function clean(r)
     for name in pairs(r:headers_in_table()) do
         local plain = name:lower():gsub("[^a-z0-9]", "")
@@ -103,8 +124,9 @@ function decide(r)
         r.headers_in["DPoP"] = nil
     end
     local cookie = r.headers_in["Cookie"]
-    if cookie and cookie:find("refreshToken=", 1, true) then
-        r.headers_in["Cookie"] = nil
+    if cookie then
+        local left = backend_cookies(cookie)
+        r.headers_in["Cookie"] = left ~= "" and left or nil
     end
     return apache2.DECLINED
 end

@@ -17,6 +17,27 @@ local own = {
     ["expect"] = true, ["upgrade"] = true, ["te"] = true, ["trailer"] = true, ["keep-alive"] = true,
 }
 
+-- Names of accessCookie and cookie.
+local own_cookies = { accessToken = true, refreshToken = true }
+
+-- A Cookie header without our cookies. A comma too may begin one: some servers join
+-- two such fields by it.
+local function backend_cookies(header)
+    local kept = {}
+    for cookie in header:gmatch("[^;]+") do
+        local is_own = false
+        for part in cookie:gmatch("[^,]+") do
+            local name = part:match("^%s*([^=]-)%s*=") or ""
+            local plain_name = name:gsub("^__Host%-", ""):gsub("^__Secure%-", "")
+            is_own = is_own or own_cookies[plain_name] == true
+        end
+        if not is_own then
+            table.insert(kept, (cookie:match("^%s*(.-)%s*$")))
+        end
+    end
+    return table.concat(kept, "; ")
+end
+
 local function describe(txn)
     local headers = {}
     for name, values in pairs(txn.http:req_get_headers()) do
@@ -62,6 +83,14 @@ core.register_action("gatehouse", { "http-req" }, function(txn)
             txn.http:req_del_header(name)
             if values ~= nil and values[0] ~= "" then
                 txn.http:req_set_header(name, values[0])
+            end
+        end
+        local cookies = txn.http:req_get_headers()["cookie"]
+        if cookies ~= nil then
+            local left = backend_cookies(table.concat(cookies, "; ", 0))
+            txn.http:req_del_header("cookie")
+            if left ~= "" then
+                txn.http:req_set_header("cookie", left)
             end
         end
     end

@@ -57,6 +57,13 @@ function matches({ patterns }: Patterns, name: string): boolean {
   )
 }
 
+const { http_filters: filters } = findPart(config, 'http_filters') as unknown as {
+  readonly http_filters: readonly { readonly name: string }[]
+}
+const { inline_string: script } = findPart(config, 'inline_string') as unknown as {
+  readonly inline_string: string
+}
+
 type Fields = Readonly<Record<string, string>>
 
 /**
@@ -138,6 +145,21 @@ t.test('Envoy asks about second targets, in every spelling', async (t) => {
     for (const spelled of spellings) t.equal((await put(spelled, '/key/y')).status, 403, spelled)
   }
   t.equal((await put('New-URI', '/key/y')).status, 403)
+})
+
+t.test('Envoy takes our cookies out after the decision, as HAProxy does', (t) => {
+  const filterNames = ['ext_authz', 'lua', 'router'].map((name) => `envoy.filters.http.${name}`)
+  t.strictSame(
+    filters.map(({ name }) => name),
+    filterNames,
+  )
+  const cookiePart = /^-- Names of accessCookie[\s\S]*?^end\n/m
+  const [tested] = cookiePart.exec(readFileSync('deploy/proxies/gatehouse.lua', 'utf8')) ?? []
+  t.ok(tested)
+  t.equal(cookiePart.exec(script)?.[0], tested, 'the function that runs in the tests of HAProxy')
+  const ownRoute = findPart(config, 'typed_per_filter_config')?.typed_per_filter_config
+  t.match(ownRoute, { 'envoy.filters.http.lua': { disabled: true } }, 'not for Gatehouse itself')
+  t.end()
 })
 
 t.test('Envoy leaves every path of Gatehouse itself to the main listener', (t) => {

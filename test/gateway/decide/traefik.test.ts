@@ -11,6 +11,7 @@ interface TraefikConfig {
   readonly http: {
     readonly routers: {
       readonly gatehouse: { readonly rule: string }
+      readonly 'other-cookies': { readonly rule: string; readonly middlewares: readonly string[] }
       readonly application: { readonly middlewares: readonly string[] }
     }
     readonly middlewares: Readonly<
@@ -58,6 +59,14 @@ function question(address: string, line: string, fields: Fields): readonly strin
   ]
 }
 
+/** The router of a request that is not for Gatehouse itself. */
+function routerOf({ Cookie: cookie = '' }: Fields) {
+  const { 'other-cookies': other, application } = config.http.routers
+  const [, own = ''] = /^PathPrefix\(`\/`\) && !HeaderRegexp\(`Cookie`, `([^`]+)`\)$/.exec(other.rule) ?? []
+  if (!own) throw new Error(other.rule)
+  return new RegExp(own).test(cookie) ? application : other
+}
+
 /** The middlewares of the router in their order. @returns the headers for the backend, or the status of a refusal */
 async function passThrough(
   t: Test,
@@ -68,7 +77,7 @@ async function passThrough(
   let fields: Fields = Object.fromEntries(
     Object.entries(sent).map(([name, value]) => [canonical(name), value]),
   )
-  for (const name of config.http.routers.application.middlewares) {
+  for (const name of routerOf(fields).middlewares) {
     const { headers, forwardAuth } = config.http.middlewares[name] ?? {}
     if (headers) {
       const removed = new Set(Object.keys(headers.customRequestHeaders).map(canonical))
@@ -104,6 +113,16 @@ t.test(
     t.strictSame(rest, { 'X-User-Id': account.id, 'X-User-Role': 'User', 'X-Custom': 'kept' })
   },
 )
+
+t.test('a request with one of our cookies reaches the backend of Traefik without any', async (t) => {
+  const gateway = await startDecideGateway(t)
+  const cookiesFor = async (Cookie: string) =>
+    Object(await passThrough(t, gateway, 'GET /public', { Cookie })).Cookie
+  t.equal(await cookiesFor('a=1; b=2'), 'a=1; b=2')
+  for (const own of ['accessToken=x', '__Host-accessToken=x', 'refreshToken=x'])
+    for (const cookies of [own, `${own}; a=1`, `a=1; ${own}; b=2`, `a=1; ${own}`, `${own}; ${own}`])
+      t.equal(await cookiesFor(cookies), undefined, cookies)
+})
 
 t.test('an anonymous request that Traefik describes has no identity', async (t) => {
   const gateway = await startDecideGateway(t)

@@ -104,6 +104,61 @@ export function testProxy(t: Test, kind: ProxyKind): void {
     },
   )
 
+  t.test(`${kind.name}: our cookies do not reach the backend, and other cookies do`, async (t) => {
+    const app = { name: 'app', path: '/app', auth: 'bearer', browser: { cookie: true } }
+    const accessCookie = { enabled: true }
+    const { gateway, backend, proxy } = await startGuarded(t, kind, {
+      accessCookie,
+      routes: [...routes, app],
+    })
+    const owner = await gateway.createAccount()
+    const { JwtToken } = await gateway.tokens(owner)
+    const own = `accessToken=${JwtToken}`
+    const send = (path: string, cookies: string | readonly string[], ...headers: readonly string[]) =>
+      ask(t, proxy.url, `GET ${path}`, [...[cookies].flat().map((each) => `Cookie: ${each}`), ...headers])
+    const forwarded = () =>
+      [backend.last().headers.cookie ?? '']
+        .flatMap((field) => field.split(/; */))
+        // Caddy cannot take one cookie out of several.
+        .filter((each) => !['', 'accessToken=removed', '__Host-accessToken=removed'].includes(each))
+    for (const cookies of [
+      own,
+      `${own}; a=1; b=2`,
+      `a=1; ${own}; b=2`,
+      `a=1; b=2; ${own}`,
+      `a=1;${own};b=2`,
+    ]) {
+      t.equal((await send('/app', cookies, 'Sec-Fetch-Site: same-origin')).status, 200)
+      t.equal(backend.last().headers['x-user-id'], owner.account.id)
+      t.strictSame(forwarded(), cookies === own ? [] : ['a=1', 'b=2'], cookies.replace(JwtToken, '…'))
+      t.notMatch(JSON.stringify(backend.last()), JwtToken)
+    }
+    for (const cookies of ['notAccessToken=1; b=accessToken', 'a=1; myaccessToken=2; accessTokens=3']) {
+      t.equal((await send('/public', cookies)).status, 200)
+      t.strictSame(forwarded(), cookies.split('; '))
+    }
+    for (const cookies of [`__Host-${own}; a=1`, `a=1; __Host-${own}`]) {
+      t.equal((await send('/public', cookies)).status, 200)
+      t.strictSame(forwarded(), ['a=1'])
+    }
+    // Only a client that should not sends these: other cookies may go with them.
+    const seen = backend.seen.length
+    const wrong = [
+      `${own}; ${own}`,
+      `${own}; a=1; ${own}`,
+      ['a=1', own],
+      [own, 'a=1'],
+      'refreshToken=of-an-account',
+      'a=1; refreshToken=of-an-account; b=2',
+      `refreshToken=of-an-account; ${own}`,
+    ]
+    for (const cookies of wrong) {
+      t.equal((await send('/public', cookies, 'DPoP: proof')).status, 200)
+      t.notOk('dpop' in backend.last().headers)
+    }
+    t.notMatch(JSON.stringify(backend.seen.slice(seen)), new RegExp(`${JwtToken}|of-an-account`))
+  })
+
   t.test(`${kind.name}: a refused request does not reach the backend`, async (t) => {
     const { gateway, backend, proxy } = await startGuarded(t, kind)
     const { secretKey } = await gateway.createAccount()
