@@ -17,7 +17,7 @@ local own = {
     ["expect"] = true, ["upgrade"] = true, ["te"] = true, ["trailer"] = true, ["keep-alive"] = true,
 }
 
--- Names of accessCookie and cookie.
+-- Names of accessCookie and cookie, without __Host- or __Secure-.
 local own_cookies = { accessToken = true, refreshToken = true }
 
 -- A Cookie header without our cookies. A comma too may begin one: some servers join
