@@ -93,6 +93,13 @@ function editDistance(a: string, b: string): number {
   return at(a.length, b.length)
 }
 
+/** The text with its escapes (`%2e`) decoded, each byte to one character. */
+export function decodeBytes(text: string): string {
+  return text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+}
+
 /**
  * A header name reduced to lower-case letters and digits. Servers that turn names into variables read `X_User_Id` and
  * `x.user.id` as X-User-Id: names that are equal here may be the same field to a backend.

@@ -4,6 +4,7 @@ import { Duplex } from 'node:stream'
 import * as tls from 'node:tls'
 import t, { type Test } from 'tap'
 import { ChunkedDecoder } from '#http/h1/chunked-decoder.ts'
+import { KeptChunks } from '#http/h1/kept-bytes.ts'
 import { RequestReader } from '#http/h1/request-reader.ts'
 import { DirectSocketReader, deliveriesPerTurnMax } from '#http/h1/socket-reader.ts'
 import { ResponseParser } from '#http/outgoing/response-parser.ts'
@@ -86,6 +87,25 @@ for (const [what, feed] of Object.entries(parts)) {
     t.ok(taken < msMax, `${taken} ms`)
   })
 }
+
+t.test(
+  'chunks of a byte that are kept are joined, and those that were returned stay as they are',
+  async (t) => {
+    const kept = new KeptChunks()
+    const text = 'abcdefgh'.repeat(8_192)
+    const returned = onePieceEach(text).map((piece) => kept.add(piece))
+    t.equal(Buffer.concat(returned).toString(), text)
+    t.equal(Buffer.concat(kept.chunks).toString(), text)
+    t.equal(kept.chunks.length, 16)
+    t.equal(kept.bytes, text.length)
+    kept.add(Buffer.alloc(10_000))
+    kept.add(Buffer.alloc(10))
+    t.strictSame(
+      kept.chunks.slice(16).map((chunk) => chunk.length),
+      [10_000, 10],
+    )
+  },
+)
 
 t.test('bytes that cannot become a head are refused before its end, in pieces too', async (t) => {
   const start = 'GET / HTTP/1.1\r\nHost: a\r\n'

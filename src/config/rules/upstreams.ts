@@ -144,11 +144,7 @@ export function findInlineCredentials({ upstreams }: ConfigTree): Warning[] {
 }
 
 /** Upstreams with fewer `connections` than the requests that a client may have open on one HTTP/2 connection. */
-export function findNarrowUpstreams({
-  limits,
-  listen,
-  upstreams,
-}: Pick<ConfigTree, 'limits' | 'listen' | 'upstreams'>): Warning[] {
+export function findNarrowUpstreams({ limits, listen, upstreams }: ConfigTree): Warning[] {
   if (!listen.http2) return []
   return Object.entries(upstreams)
     .filter(([, { connections }]) => limits.streams >= connections)

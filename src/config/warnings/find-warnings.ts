@@ -45,8 +45,6 @@ interface OwnPaths {
   has(path: string, hostName: string): boolean
 }
 
-type Tree = ConfigReadResult['tree']
-
 interface WarningOptions {
   /** Default: the environment of the process. */
   readonly env?: Environment | undefined
@@ -98,7 +96,7 @@ export function findWarnings(
   return found.map((warning) => ({ ...warning, source: warning.source ?? sourceOf(warning.path) }))
 }
 
-function shadowedRoutes({ routes }: Tree, ownPaths: OwnPaths): Warning[] {
+function shadowedRoutes({ routes }: ConfigTree, ownPaths: OwnPaths): Warning[] {
   return [...routes.entries()]
     .filter(([, { path, host = '' }]) => ownPaths.has(path.replace(/(?<=.)\/$/, ''), host.toLowerCase()))
     .map(([index, { name }]) => ({
@@ -111,7 +109,7 @@ function shadowedRoutes({ routes }: Tree, ownPaths: OwnPaths): Warning[] {
 /** A range wider than the largest private network of its family cannot be a list of proxies. */
 const bitsMin = { ipv4: 8, ipv6: 7 } as const
 
-function overlyTrustedProxies({ trustedProxies }: Tree): Warning[] {
+function overlyTrustedProxies({ trustedProxies }: ConfigTree): Warning[] {
   return [...trustedProxies.entries()].flatMap(([index, text]) => {
     const range = parseAddressRange(text)
     if (!range) return []
@@ -124,14 +122,14 @@ function overlyTrustedProxies({ trustedProxies }: Tree): Warning[] {
 }
 
 /** The listener only trusts proxies in the list, so it answers nobody. */
-function untrustedDecide({ decide, trustedProxies }: Tree): Warning[] {
+function untrustedDecide({ decide, trustedProxies }: ConfigTree): Warning[] {
   if (!decide || trustedProxies.length > 0) return []
   const message = 'has no effect while trustedProxies is empty'
   return [{ path: ['decide'], message, hint: 'list the proxies that ask it' }]
 }
 
 /** Over plain http, anyone on the network path can read credentials and the refresh cookie. */
-function insecureCookie({ publicUrl, cookie, listen }: Tree): Warning[] {
+function insecureCookie({ publicUrl, cookie, listen }: ConfigTree): Warning[] {
   // With listen.tls the connection is secure, and cleartextPublicUrl reports the problems.
   if (listen.tls) return []
   const { protocol, hostname } = new URL(publicUrl)
@@ -145,7 +143,7 @@ function outdatedCertificate(config: ConfigReadResult['config'], now: number): W
   return message === undefined ? [] : [{ path: ['listen', 'tls', 'cert'], message }]
 }
 
-function cleartextPublicUrl({ listen, publicUrl }: Tree): Warning[] {
+function cleartextPublicUrl({ listen, publicUrl }: ConfigTree): Warning[] {
   if (!listen.tls || URL.parse(publicUrl)?.protocol !== 'http:') return []
   const redirected = listen.redirect ? ', and listen.redirect leads to a port that does not answer' : ''
   const message = `begins with http: but listen.tls serves https, so cookies are not Secure and the issuer is wrong${redirected}`

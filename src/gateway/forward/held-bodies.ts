@@ -1,5 +1,5 @@
 import type { ClientExchange, RequestEvents } from '#http/client-exchange.ts'
-import { ownedCopy } from '#http/h1/socket-reader.ts'
+import { KeptChunks } from '#http/h1/kept-bytes.ts'
 import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/request-head.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
@@ -161,20 +161,12 @@ function tooManyHeld(): GatehouseError {
 const pendingBytesMax = 65_536
 
 /** The start of a body that waits for a connection to its target. */
-export class PendingBody {
-  readonly chunks: Buffer[] = []
+export class PendingBody extends KeptChunks {
   /** Name, value, name, value; set once the body is complete. */
   trailers: readonly string[] | undefined
-  /** How many have arrived. */
-  bytes = 0
 
   get isFull(): boolean {
     return this.bytes >= pendingBytesMax
-  }
-
-  add(chunk: Buffer): void {
-    this.chunks.push(ownedCopy(chunk))
-    this.bytes += chunk.length
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { valuesOf } from '#http/request-head.ts'
 import { targetIdLength } from '#http/upstream/target.ts'
 import { type CookieAttributes, cookieAttributes } from '#platform/http.ts'
+import { decodeBytes } from '#platform/text.ts'
 
 /** Recognises the gateway's own cookies in requests and responses. */
 export interface OwnCookies {
@@ -61,13 +62,7 @@ export function createOwnCookies({ names, anyCase = [], others = [] }: OwnCookie
 
 function plainName(name: string): string {
   const plain = name.trim().replaceAll('"', '')
-  return plain.includes('%') ? decoded(plain) : plain
-}
-
-function decoded(text: string): string {
-  return text.replaceAll(/%([0-9a-f]{2})/gi, (_, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 16)),
-  )
+  return plain.includes('%') ? decodeBytes(plain) : plain
 }
 
 /** The cookies that name the targets of clients, of upstreams with `balancing: sticky`. */

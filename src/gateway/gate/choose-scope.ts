@@ -13,10 +13,9 @@ import {
   recordStatus,
   unmatchedRouteName,
 } from '../arrival/outcome.ts'
-import type { RequestFields } from '../arrival/request-fields.ts'
 import { forwardedHostError, hasNameLengths, parseHostName, withoutPort } from '../routes/hosts.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
-import { mergedPath, pathFaults, readRequestTarget } from '../routes/request-target.ts'
+import { mergedPath, pathFaults, requireTarget } from '../routes/request-target.ts'
 import { standardMethods } from '../routes/route.ts'
 import { matchError, type RouteTable } from '../routes/table.ts'
 import type { StepListener } from './gate.ts'
@@ -58,7 +57,7 @@ export function chooseScope(
     steps?.passed('request')
     return 'server'
   }
-  const destination = parseDestination(head.target, fields)
+  const destination = { target: requireTarget(head.target), hostName: parseHostName(fields) }
   recordDestination(outcome, destination)
   steps?.passed('request')
   const { path } = destination.target
@@ -80,13 +79,6 @@ export function chooseScope(
   // No backend may answer on the portal's own host, or it would share the portal's origin.
   if (ownPaths.isOwnHost(hostName)) throw new GatehouseError('route-not-found')
   return 'routes'
-}
-
-/** @throws GatehouseError `path-ambiguous`, `request-invalid` */
-function parseDestination(sentTarget: string, fields: RequestFields): Destination {
-  const target = readRequestTarget(sentTarget)
-  if (typeof target === 'string') throw sharedError('path-ambiguous', pathFaults[target])
-  return { target, hostName: parseHostName(fields) }
 }
 
 const absoluteFormWithoutPath = /^https?:\/\/([^/?#]*)$/i

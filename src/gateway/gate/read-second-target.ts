@@ -1,4 +1,5 @@
 import { encodeHighBytes } from '#http/h1/request-line.ts'
+import { decodeBytes } from '#platform/text.ts'
 import type { Client } from '../arrival/client.ts'
 import type { SecondTargetForm } from '../arrival/second-target-fields.ts'
 import { hostOf, isBelow } from '../forward/stripped-prefix.ts'
@@ -54,10 +55,7 @@ export function readSecondTarget(
 /** Whether it is an ARN, in any encoding: another name for a bucket, which no path can be derived from. */
 function isResourceName(value: string): boolean {
   const start = value.slice(0, '/arn:'.length * '%xx'.length)
-  const decoded = start.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  )
-  return /^\/?arn:/i.test(decoded)
+  return /^\/?arn:/i.test(decodeBytes(start))
 }
 
 // RFC 4918 8.3: an absolute URI or a path. No userinfo, as in a request target (RFC 9110 4.2.4).

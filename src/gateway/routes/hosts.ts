@@ -1,6 +1,6 @@
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
-import { copyString } from '#platform/text.ts'
+import { copyString, decodeBytes } from '#platform/text.ts'
 
 /** Maximum length of a name in DNS, in characters, without the dot of the root (RFC 1035 2.3.4). */
 const nameLengthMax = 253
@@ -78,9 +78,7 @@ export function withoutPort(host: string): string {
  */
 export function plainHostName(host: string): string | undefined {
   if (!host.endsWith('.') && !host.includes('%')) return undefined
-  const decoded = host.replaceAll(/%([0-9a-f]{2})/g, (_, code: string) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  )
+  const decoded = decodeBytes(host)
   let end = decoded.length
   while (decoded.charCodeAt(end - 1) === dot) end--
   return decoded.slice(0, end).toLowerCase()

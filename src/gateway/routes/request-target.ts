@@ -1,3 +1,4 @@
+import { sharedError } from '#platform/errors/gatehouse-error.ts'
 import { hasNameLengths, withoutPort } from './hosts.ts'
 
 /** The path and query of a request, checked and ready for matching; the sent form is kept for forwarding. */
@@ -49,6 +50,13 @@ export function readRequestTarget(sent: string, isPlain = false): RequestTarget 
     return plainTarget(sentPath, query, sentPath.includes('//'))
   }
   return readEscaped(sentPath, query)
+}
+
+/** @throws GatehouseError `path-ambiguous` */
+export function requireTarget(sent: string): RequestTarget {
+  const target = readRequestTarget(sent)
+  if (typeof target === 'string') throw sharedError('path-ambiguous', pathFaults[target])
+  return target
 }
 
 /** Parses a target without empty segments; undefined = it has one, or another fault. */

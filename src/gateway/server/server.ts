@@ -1,6 +1,6 @@
 import { framingNames, NameTable } from '#http/h1/name-table.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
-import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
 import { ownRouteName, recordRouteName, recordStatus } from '../arrival/outcome.ts'
 import { answerNoContent, answerOptions, chooseScope, type ScopeOptions } from '../gate/choose-scope.ts'
@@ -8,7 +8,7 @@ import type { RecognizeOrdinary } from '../lane/fast-lane.ts'
 import { LaneRequest } from '../lane/lane-request.ts'
 import { answerProblem } from '../refusals/send-problem.ts'
 import { parseHostName } from '../routes/hosts.ts'
-import { pathFaults, readRequestTarget } from '../routes/request-target.ts'
+import { requireTarget } from '../routes/request-target.ts'
 import { standardMethods } from '../routes/route.ts'
 import { type ArrivalServer, createArrivalServer, type ListenerOptions } from './arrival-server.ts'
 import type { Observer } from './observe.ts'
@@ -111,8 +111,7 @@ function redirect({ connection, head, fields, outcome, requestId }: Arrival, tra
       detail: `This port only redirects GET and HEAD. Send requests to ${publicOrigin}, and replace credentials that came here unencrypted.`,
     })
   parseHostName(fields)
-  const target = readRequestTarget(head.target)
-  if (typeof target === 'string') throw sharedError('path-ambiguous', pathFaults[target])
+  const target = requireTarget(head.target)
   recordStatus(outcome, 308)
   const location = `Location: ${publicOrigin}${target.sentPath}${target.query}\r\n`
   const lines = `${location}X-Request-Id: ${requestId}\r\n${dateLine()}Content-Length: 0\r\n`

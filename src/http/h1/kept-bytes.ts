@@ -1,3 +1,5 @@
+import { ownedCopy } from './socket-reader.ts'
+
 /**
  * Bytes that arrive in pieces and are needed in one. Pieces are copied into memory that doubles as it fills: a sender
  * may split a message into pieces of one byte, and to join each of them with all before it would cost the square of its
@@ -33,6 +35,32 @@ export class KeptBytes {
     this.#memory.set(piece, this.#length)
     this.#length = length
     return this.all
+  }
+}
+
+/** Small chunks are joined up to this length. */
+const joinedBytesMax = 4_096
+
+/** Chunks that are kept as they come, but for small ones: an object of its own for each byte takes 200 times as much. */
+export class KeptChunks {
+  readonly chunks: Buffer[] = []
+  /** How many have been added. */
+  bytes = 0
+  #last: KeptBytes | undefined
+
+  /** @returns the same bytes, permanently valid */
+  add(chunk: Buffer): Buffer {
+    this.bytes += chunk.length
+    if (this.#last !== undefined && this.#last.length + chunk.length <= joinedBytesMax) {
+      const joined = this.#last.add(chunk)
+      this.chunks[this.chunks.length - 1] = joined
+      return joined.subarray(joined.length - chunk.length)
+    }
+    const kept = ownedCopy(chunk)
+    // Not a long one, whose memory may be released before this object is.
+    this.#last = kept.length < joinedBytesMax ? new KeptBytes(kept) : undefined
+    this.chunks.push(kept)
+    return kept
   }
 }
 

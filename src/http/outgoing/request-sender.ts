@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
+import { KeptChunks } from '../h1/kept-bytes.ts'
 import { smallChunkBytesMax } from '../h1/response-writer.ts'
-import { ownedCopy } from '../h1/socket-reader.ts'
 import { type DeferredWrite, deferWrite, mustWriteNow, writeDirectly } from '../h1/socket-writes.ts'
 import type { BodyFraming } from '../request-head.ts'
 import { UpstreamFailure } from './failure.ts'
@@ -201,22 +201,18 @@ const keptBytesMax = 65_536
 
 /** The sent part of a body, kept so that it can be sent again to a target that has not begun to process the request. */
 export class SentBody {
-  readonly #chunks: Buffer[] = []
+  readonly #kept = new KeptChunks()
   /** Set once the body is complete. */
   #trailers: string | undefined
-  #bytes = 0
 
   /** Whether it is more than is worth keeping. */
   get isTooLarge(): boolean {
-    return this.#bytes > keptBytesMax
+    return this.#kept.bytes > keptBytesMax
   }
 
   /** @returns the same bytes, permanently valid */
   add(chunk: Buffer): Buffer {
-    const kept = ownedCopy(chunk)
-    this.#chunks.push(kept)
-    this.#bytes += kept.length
-    return kept
+    return this.#kept.add(chunk)
   }
 
   /** @param trailers field lines */
@@ -225,7 +221,7 @@ export class SentBody {
   }
 
   sendOn(connection: UpstreamConnection): void {
-    for (const chunk of this.#chunks) connection.write(chunk)
+    for (const chunk of this.#kept.chunks) connection.write(chunk)
     if (this.#trailers !== undefined) connection.finish(this.#trailers)
   }
 }

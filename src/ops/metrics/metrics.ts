@@ -67,7 +67,7 @@ export function unpackSnapshot(packed: PackedSnapshot): MetricsSnapshot {
   return packed.map((metric) => ('rows' in metric ? unpackHistogram(metric) : metric)) as MetricsSnapshot
 }
 
-interface Description extends Described {
+export interface Description extends Described {
   readonly labelNames: readonly string[]
 }
 

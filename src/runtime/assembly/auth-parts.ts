@@ -139,14 +139,10 @@ export function createTokenIssuers(parts: CallerParts, accessTokens: AccessToken
     sessions: createSessions({ ...shared, needsEnrolment, acknowledgements }),
     clientTokens: createClientTokens({ ...shared, findOwner }),
     portalTokens: createPortalTokens({
-      store,
-      accessTokens,
-      refreshTokens,
-      refreshIdleMs: config.tokens.refreshIdleMs,
+      ...shared,
       openMax,
       needsEnrolment,
       onIssued: () => metrics.tokensIssued.inc({ grant: 'portal' }),
-      clock,
     }),
   }
 }

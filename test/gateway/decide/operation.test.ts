@@ -115,6 +115,19 @@ t.test('decisions are counted and logged as of their listener', async (t) => {
   t.match(text, 'gatehouse_http_request_duration_seconds_count{route="public",listener="decide"} 1')
 })
 
+t.test('the page about monitoring names every member of the line of a request', async (t) => {
+  const gateway = await startDecideGateway(t)
+  const { secretKey } = await gateway.createAccount()
+  await askDecision(t, gateway, { uri: '/key', headers: [`SecretKey: ${secretKey}`] })
+  await askDecision(t, gateway, { uri: '/public', headers: ['X_User_Id: a'] })
+  const page = readFileSync('docs/operators/monitoring.md', 'utf8')
+  const named = new Set([...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name))
+  const lines = gateway.logLines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
+  t.equal(lines.length, 2)
+  for (const { level: _, time: __, msg: ___, ...members } of lines)
+    for (const name of Object.keys(members)) t.ok(named.has(name), name)
+})
+
 t.test('the status page has the figures of this listener beside those of the main one', async (t) => {
   const { url, opsUrl, decideUrl } = await startDecideGateway(t, { backend: (await startBackend(t)).url })
   const read = async () => {
