@@ -7,7 +7,7 @@ import {
 import { noFeedError } from '#api/revocations.ts'
 import type { Config } from '#config/config.ts'
 import { destinationOf, recordRouteName } from '#gateway/arrival/outcome.ts'
-import { cookieValues } from '#gateway/browser/browser-fields.ts'
+import { onlyCookieIn } from '#gateway/browser/browser-fields.ts'
 import { createGate, type GateOptions, type StepListener } from '#gateway/gate/gate.ts'
 import {
   changePasswordPath,
@@ -148,5 +148,5 @@ const pageAnswers: Readonly<Record<PageDecision, string>> = {
 
 function hasSessionCookie({ headers }: PortalHead, origin: string, isAlone: boolean): boolean {
   const name = sessionCookieName({ isSecure: origin.startsWith('https:'), isAlone })
-  return cookieValues(headers.cookie ?? '', name).some((value) => value !== '')
+  return typeof onlyCookieIn(['cookie', headers.cookie ?? ''], name) === 'string'
 }
