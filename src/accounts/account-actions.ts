@@ -1,7 +1,7 @@
 import type { AccountStore } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
 import type { Actor } from '#store/audit-entry.ts'
-import type { ImportedKeyStore, KeyStore } from '#store/key-store.ts'
+import type { ImportedKeyStore, KeyStore } from '#store/keys.ts'
 import type { PortalStore } from '#store/portal.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import type { UsageStore } from '#store/usage.ts'

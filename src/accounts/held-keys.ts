@@ -3,7 +3,7 @@ import { digestOf, findKey, isApiKeyOf, type ParsedKey, parseKey } from '#platfo
 import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
-import type { ImportedKeyStore, KeyStore } from '#store/key-store.ts'
+import type { ImportedKeyStore, KeyStore } from '#store/keys.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccountActionsOf } from './account-actions.ts'
 import { endSessionsOfKey } from './account-sessions.ts'

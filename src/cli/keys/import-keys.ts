@@ -3,7 +3,7 @@ import { createKeyLineReader, type ImportedKeyLine } from '#accounts/import-file
 import { createKeyId, importedKey } from '#accounts/keys/make-key.ts'
 import { countOf } from '#platform/text.ts'
 import { withAddedKey } from '#store/account-changes/account-changes.ts'
-import { importBatchMax, type KeyImport, type SecretKeyAdded } from '#store/key-store.ts'
+import { importBatchMax, type KeyImport, type SecretKeyAdded } from '#store/keys.ts'
 import type { Command, Invocation, Terminal } from '../command.ts'
 import { type ImportSource, invalidLines, recordsOf, withImportSource } from '../files.ts'
 import { type Operator, withOperator } from '../operator.ts'
