@@ -8,7 +8,8 @@ import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccountActionsOf } from './account-actions.ts'
 import { endSessionsOfKey } from './account-sessions.ts'
 import { createAuditEntryFactory } from './audit-log.ts'
-import { type DeliverMail, mailTextsFor, mailTo } from './mails/mail.ts'
+import { mailTextsFor, mailTo } from './mails/mail.ts'
+import type { DeliverMail } from './mails/outbox.ts'
 
 /** Ends keys for whoever holds them: finders of a leaked key, and secret scanners. */
 export interface HeldKeys {

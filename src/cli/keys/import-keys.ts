@@ -1,5 +1,5 @@
 import { findByIdOrEmail } from '#accounts/account-input.ts'
-import { createKeyLineReader, type ImportedKeyLine } from '#accounts/import-file.ts'
+import { createKeyLineReader, type ImportedKeyLine } from '#accounts/import-keys-file.ts'
 import { createKeyId, importedKey } from '#accounts/keys/make-key.ts'
 import { countOf } from '#platform/text.ts'
 import { withAddedKey } from '#store/account-changes/account-changes.ts'

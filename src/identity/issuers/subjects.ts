@@ -1,5 +1,5 @@
 import { createAuditEntryFactory } from '#accounts/audit-log.ts'
-import { type Page, type PageRequest, pageOf, parseListCursor } from '#accounts/list-query.ts'
+import { type Page, type PageRequest, pageOf, parseListCursor } from '#accounts/pages.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { suggest } from '#platform/text.ts'
 import type { Clock } from '#platform/time.ts'
