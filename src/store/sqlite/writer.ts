@@ -1,4 +1,4 @@
-import { createListeners } from '../../platform/listeners.ts'
+import { createListeners } from '#platform/listeners.ts'
 import { type AuditChain, type AuditClass, auditClassOf, auditLinkOf, auditRetention } from '../audit.ts'
 import { type AuditEntry, parseAuditEntry } from '../audit-entry.ts'
 import { type Change, changesMax, type LoggedChange, subjectOf } from '../changes.ts'
