@@ -1,6 +1,6 @@
 import type { FileDownload } from '#accounts/csv.ts'
+import type { Language } from '#platform/languages.ts'
 import { type Html, html } from '#platform/pages/html.ts'
-import type { Language } from '#platform/text.ts'
 import type { NoticeName } from './forms/flash-notices.ts'
 import { translationOf } from './texts/texts.ts'
 

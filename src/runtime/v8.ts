@@ -2,7 +2,7 @@ import { executionAsyncResource } from 'node:async_hooks'
 import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { everySecond } from '#platform/time.ts'
+import { everySecond } from '#platform/every-second.ts'
 
 /** To be called once the start is over: lets V8 optimize again, and tunes the heap for traffic. */
 export function tuneForTraffic(): void {
