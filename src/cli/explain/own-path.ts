@@ -22,10 +22,11 @@ import { joinHeaders } from '#gateway/server/own-endpoints.ts'
 import { relyingPartyOf } from '#identity/second-factor/webauthn.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { sessionCookieName } from '#portal/cookies.ts'
-import { isOidcPath, isPasskeyPath, pageAccessAt } from '#portal/page-access.ts'
+import { pageAccessAt } from '#portal/page-access.ts'
 import { decidePage, type PageDecision } from '#portal/portal-gate.ts'
 import type { PortalHead } from '#portal/portal-request.ts'
 import { assetMethods, readAssets, requestedAsset } from '#portal/read-assets.ts'
+import { isOidcPath, isPasskeyPath } from '#portal/sign-in-paths.ts'
 import type { ExplainedArrival, StepResult } from './explanation.ts'
 
 interface OwnPathContext {

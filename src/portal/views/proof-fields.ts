@@ -1,6 +1,6 @@
 import { type Html, html } from '#platform/pages/html.ts'
 import type { SecondFactor } from '#store/portal-access.ts'
-import { confirmByPasskeyPath, confirmPath } from '../page-access.ts'
+import { confirmByPasskeyPath, confirmPath } from '../sign-in-paths.ts'
 import { type FieldOptions, field, fieldError } from './form.ts'
 import { type FormState, type FrameOidc, type FramePasskeys, type PageFrame, providerQuery } from './frame.ts'
 
