@@ -1,5 +1,6 @@
-import { emailLengthMax } from '#accounts/account-input.ts'
+import { emailLengthMax, nameLengthMax } from '#accounts/account-input.ts'
 import { attributeIf, type Content, type Html, html, icon, notice } from '#platform/pages/html.ts'
+import type { Account } from '#store/accounts.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 
 interface FormOptions {
@@ -80,6 +81,29 @@ export function emailField(
   options: Omit<FieldOptions, 'name' | 'type' | 'lengthMax'>,
 ): Html {
   return field(state, { ...options, name: 'email', type: 'email', lengthMax: emailLengthMax })
+}
+
+/** First and last name, side by side if there is room. */
+export function nameFields(
+  { texts: { profile } }: PageFrame,
+  state: FormState,
+  names: Pick<Account, 'firstName' | 'lastName'>,
+): Html {
+  return html`<div class="fields two">${field(state, {
+    name: 'firstName',
+    label: profile.firstName,
+    autocomplete: 'given-name',
+    isOptional: true,
+    lengthMax: nameLengthMax,
+    value: names.firstName,
+  })}${field(state, {
+    name: 'lastName',
+    label: profile.lastName,
+    autocomplete: 'family-name',
+    isOptional: true,
+    lengthMax: nameLengthMax,
+    value: names.lastName,
+  })}</div>`
 }
 
 /** A field for a text of several lines, which is exact. */
