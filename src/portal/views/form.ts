@@ -172,7 +172,7 @@ export function button(text: string, look: string = ''): Html {
 
 /** A fact about an account. */
 export function factRow(text: string, hint: Content): Html {
-  return html`<div class="act-row"><div><p>${text}</p><p class="hint">${hint}</p></div></div>`
+  return row(text, hint, undefined)
 }
 
 interface ActionRow {
@@ -185,10 +185,10 @@ interface ActionRow {
 }
 
 /** A fact about an account, with the button that changes it. */
-export function actionRow(frame: PageFrame, { path, text, hint, button, asked }: ActionRow): Html {
-  return html`<div class="act-row"><div><p>${text}</p><p class="hint">${hint}</p></div>${form(frame, {
-    action: path,
-    class: 'inline',
-    body: html`${asked}<button>${button}</button>`,
-  })}</div>`
+export function actionRow(frame: PageFrame, { path, text, hint, button: label, asked }: ActionRow): Html {
+  return row(text, hint, form(frame, { action: path, class: 'inline', body: html`${asked}${button(label)}` }))
+}
+
+function row(text: string, hint: Content, action: Html | undefined): Html {
+  return html`<div class="act-row"><div><p>${text}</p><p class="hint">${hint}</p></div>${action}</div>`
 }
