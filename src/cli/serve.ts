@@ -11,7 +11,8 @@ import { type Gateway, logCertificateWarning, openGateway } from '#runtime/gatew
 import { tuneForTraffic } from '#runtime/v8.ts'
 import { type Command, UsageError } from './command.ts'
 import { openEchoServer, printWelcome, withDemoUpstream } from './demo.ts'
-import { createReadyFile, openServiceManager, type ReadyFile, readServiceManager } from './readiness.ts'
+import { createReadyFile, type ReadyFile } from './ready-file.ts'
+import { openServiceManager, readServiceManager } from './service-manager.ts'
 import { reloadAtSignal, stopSignal } from './signals.ts'
 
 export const serveCommand: Command = {
