@@ -4,7 +4,27 @@ import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'n
 import { runInNewContext } from 'node:vm'
 import { everySecond } from '#platform/time.ts'
 
-/** To be called once the start is over: lets V8 optimize again, and tunes the heap for traffic. */
+/** The object that Node made for one call of process.nextTick. */
+let keptTick: object | undefined
+
+/**
+ * Keeps process.nextTick fast. Node creates an object for each call, with computed names. If a full garbage collection
+ * finds none of them, V8 forgets their shape, and from then on creates them by calls into its runtime for as long as
+ * the process lives (docs/performance.md). An object that is never freed prevents that. To be called before the first
+ * full collection.
+ */
+export function keepTickShape(): void {
+  if (keptTick === undefined) process.nextTick(keepTick)
+}
+
+function keepTick(): void {
+  keptTick = executionAsyncResource()
+}
+
+/**
+ * To be called once the start is over: lets V8 optimize again, and tunes the heap for traffic. Its steps, which follow,
+ * are exported for `bench/checks/`, where each is measured alone.
+ */
 export function tuneForTraffic(): void {
   // A fifth of its memory is garbage of the start, which V8 would keep for hours. Immediately, although the first
   // requests wait for it: a collection also drops compiled code, and once requests have made V8 optimize, they would
@@ -116,21 +136,4 @@ function flagSetter(flag: string): (value: number) => void {
 
 function youngBytes(): number {
   return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0
-}
-
-/** The object that Node made for one call of process.nextTick. */
-let keptTick: object | undefined
-
-/**
- * Keeps process.nextTick fast. Node creates an object for each call, with computed names. If a full garbage collection
- * finds none of them, V8 forgets their shape, and from then on creates them by calls into its runtime for as long as
- * the process lives (docs/performance.md). An object that is never freed prevents that. To be called before the first
- * full collection.
- */
-export function keepTickShape(): void {
-  if (keptTick === undefined) process.nextTick(keepTick)
-}
-
-function keepTick(): void {
-  keptTick = executionAsyncResource()
 }
