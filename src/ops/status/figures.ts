@@ -31,7 +31,7 @@ export interface Figures extends RequestFigures {
     readonly requests: number
     readonly latencyMs: Quantiles | null
   }[]
-  /** Lookups in the account cache. */
+  /** Look-ups in the account cache. */
   readonly cache: {
     readonly hits: number
     readonly negativeHits: number
