@@ -139,7 +139,8 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
       return pageOf(await read(id, { after, limit: limit + 1 }), limit, (session) => session)
     },
     end,
-    // The portal sessions end first, and their tokens with them: a browser that is still signed in would get new tokens.
+    // The portal sessions end first, and their tokens with them: a browser that is still signed in would get new
+    // tokens.
     endAll: async (id) => [...(await endAllPortal(id)), ...(await endAllTokens(id))],
     endAllTokens,
     listPortal,
@@ -154,8 +155,8 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
 }
 
 /**
- * Ends the sessions of keys that an account no longer has. They are invalid without their key, but would still be listed
- * and count against `limits.sessions`. Those that a crash leaves behind expire.
+ * Ends the sessions of keys that an account no longer has. They are invalid without their key, but would still be
+ * listed and count against `limits.sessions`. Those that a crash leaves behind expire.
  */
 export async function endSessionsOfKey(
   store: Pick<SessionStore, 'listSessions' | 'endSession'>,

@@ -46,8 +46,8 @@ export async function readImportFile(bytes: Buffer): Promise<ImportFile> {
 }
 
 /**
- * Separates the accounts of a file from its bad lines, which include those that repeat an e-mail. E-mails are compared by
- * 64 bits of their SHA-256: the probability that two of a million collide is 1 in 37 million, and the file is then
+ * Separates the accounts of a file from its bad lines, which include those that repeat an e-mail. E-mails are compared
+ * by 64 bits of their SHA-256: the probability that two of a million collide is 1 in 37 million, and the file is then
  * refused, with both lines named.
  * @returns a function for each next part of the file
  */

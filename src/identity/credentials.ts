@@ -47,7 +47,7 @@ export interface Credential {
 }
 
 const other: Credentials = { kind: 'other' }
-/** Of which a backend or browser may mean another one than the gateway reads. */
+/** Several credentials: the backend may go by another than the gateway. */
 export const ambiguousCredentials: Credentials = { kind: 'ambiguous' }
 /** The credentials of a request without any. */
 export const noCredentials: Credentials = { kind: 'none' }

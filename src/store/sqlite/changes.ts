@@ -48,7 +48,10 @@ export function createWriter(database: Database) {
     return result
   }
 
-  /** For a statement that changes one row, or none. @param change what caches must drop if it has; undefined = nothing */
+  /**
+   * For a statement that changes one row, or none.
+   * @param change what caches must drop if it has; undefined = nothing
+   */
   async function changeRow(
     run: () => { readonly changes: number | bigint },
     change?: Change,
