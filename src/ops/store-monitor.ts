@@ -66,7 +66,8 @@ export function openStoreMonitor({
     } catch (error) {
       const kind = judge(error)
       if (kind === 'outage') return
-      // One response may be late on a busy machine; a write that Redis blocks, or that no replica confirms, fails again.
+      // One response may be late on a busy machine; a write that Redis blocks, or that no replica confirms, fails
+      // again.
       if (kind === 'refusal' || wasUncertain) setRefusal(refusalReason(error))
       wasUncertain = kind === 'uncertain'
     } finally {

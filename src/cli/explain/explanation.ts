@@ -31,8 +31,8 @@ export const unmentioned: StepResult = { detail: '', facts: {} }
 
 export interface Explanation {
   /**
-   * `answer`: the gateway itself answers, and nothing is refused: at one of its own paths, to a preflight, or to OPTIONS
-   * that no upstream gets.
+   * `answer`: the gateway itself answers, and nothing is refused: at one of its own paths, to a preflight, or to
+   * OPTIONS that no upstream gets.
    */
   readonly decision: 'forward' | 'refuse' | 'answer'
   /**
