@@ -27,7 +27,8 @@ import { decidePage, type PageDecision } from '#portal/portal-gate.ts'
 import type { PortalHead } from '#portal/portal-request.ts'
 import { assetMethods, readAssets, requestedAsset } from '#portal/read-assets.ts'
 import { isOidcPath, isPasskeyPath } from '#portal/sign-in-paths.ts'
-import type { ExplainedArrival, StepResult } from './explanation.ts'
+import type { StepResult } from './explanation.ts'
+import type { ExplainedArrival } from './read-arrival.ts'
 
 interface OwnPathContext {
   readonly config: Config
