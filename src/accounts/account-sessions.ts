@@ -6,7 +6,7 @@ import { portalEpochIn } from '#store/secret-keys.ts'
 import type { Session, SessionPosition, SessionStore, SessionsPage } from '#store/sessions.ts'
 import type { AccountFinder } from './account-input.ts'
 import type { AuditEntryFactory } from './audit-log.ts'
-import { type ListPosition, type Page, type PageRequest, pageOf, parseListCursor } from './list-query.ts'
+import { type ListPosition, type Page, type PageRequest, pageOf, parseListCursor } from './pages.ts'
 
 /** The sessions of an account. All methods throw GatehouseError `account-not-found` for an unknown ID. */
 export interface AccountSessions {

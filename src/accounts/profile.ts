@@ -12,7 +12,8 @@ import type { Visitor } from '#store/sessions.ts'
 import { accountNotFound, assertValid } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
 import { type AuditEntryFactory, createAuditEntryFactory } from './audit-log.ts'
-import { type DeliverMail, mailTextsFor, mailTo, type SendMail } from './mails/mail.ts'
+import { mailTextsFor, mailTo, type SendMail } from './mails/mail.ts'
+import type { DeliverMail } from './mails/outbox.ts'
 
 /** What users may change in their own account, and the verification of their e-mail. */
 export interface OwnProfile {
