@@ -48,7 +48,7 @@ export function createDecisionEffects(options: DecisionEffectsOptions) {
 
   /**
    * Records the use of a valid secret key, at most once a second for each address. The time is noted on the credential,
-   * the only part of an arrival that changes: requests with the same key share it.
+   * which requests with the same key share.
    */
   function recordKeyUse(arrival: GatedArrival, { principal, scheme }: AllowedDecision): void {
     const { client, arrivedAt } = arrival
