@@ -5,7 +5,7 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { arrivalOf } from '#gateway/arrival/arrival.ts'
+import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { destinationOf, ownRouteName, recordRouteName } from '#gateway/arrival/outcome.ts'
 import { createProblem, sendProblem } from '#gateway/refusals/send-problem.ts'
 import {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { type Arrival, arrivalOf, credentialsOf, type EndpointConnection } from '#gateway/arrival/arrival.ts'
+import { type Arrival, credentialsOf } from '#gateway/arrival/arrival.ts'
+import { arrivalOf, type EndpointConnection } from '#gateway/arrival/endpoint-arrival.ts'
 import { ownRouteName, principalOf, recordDecision } from '#gateway/arrival/outcome.ts'
 import { type CheckBasicKey, createBasicKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'

@@ -7,7 +7,7 @@ import { type Credential, type Credentials, noCredentials } from '#identity/cred
 import type { Decision } from '#identity/decision.ts'
 import type { Allowance } from '#platform/errors/gatehouse-error.ts'
 import type { MonotonicMs } from '#platform/time.ts'
-import { type Arrival, createRequestId } from '../arrival/arrival.ts'
+import type { Arrival } from '../arrival/arrival.ts'
 import type { Client } from '../arrival/client.ts'
 import {
   createOutcome,
@@ -20,6 +20,7 @@ import {
   recordRoute,
 } from '../arrival/outcome.ts'
 import { noUncommonFields, type RequestFields, type UncommonFields } from '../arrival/request-fields.ts'
+import { createRequestId } from '../arrival/request-id.ts'
 import {
   type ForwardEvents,
   type ForwardedRequest,
