@@ -1,7 +1,7 @@
 import type { Target } from '#http/upstream/target.ts'
 import type { Access } from '#identity/access.ts'
 import type { Credentials } from '#identity/credentials.ts'
-import type { AllowedDecision, Decision, Principal } from '#identity/decision.ts'
+import type { Decision, Principal } from '#identity/decision.ts'
 import type { Trace } from '#ops/tracing/tracer.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { Allowance, GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -196,24 +196,4 @@ export function destinationOf({ destination }: Outcome): Destination {
 /** The caller, once authenticated; undefined = anonymous. */
 export function principalOf({ decision }: Outcome): Principal | undefined {
   return decision?.kind === 'allowed' ? decision.principal : undefined
-}
-
-/** The texts that are the same for every request of a caller. */
-class CallerTexts {
-  /** For backends, and the writer that made them: a decision may outlive the config that defined the headers. */
-  identityLines = ''
-  identityWriter: ((principal: Principal) => string) | undefined = undefined
-  /** Members of a line in the access log, and the upstream in them; empty = one was logged, and none are kept yet. */
-  logMembers: string | undefined = undefined
-  logUpstream: string | undefined = undefined
-}
-
-/** The texts of the caller whom a decision is about, which are kept with it (hot). */
-export function callerTextsOf(decision: AllowedDecision): CallerTexts {
-  // The cast is sound: nothing else writes to it.
-  const known = decision.kept as CallerTexts | undefined
-  if (known !== undefined) return known
-  const texts = new CallerTexts()
-  decision.kept = texts
-  return texts
 }

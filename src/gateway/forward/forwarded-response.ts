@@ -8,8 +8,8 @@ import { allowanceFields } from '#platform/http.ts'
 import { withGatewayCors } from '../arrival/cors-headers.ts'
 import { type ResponseCaching, withoutReplaced } from '../routes/response-fields.ts'
 import { isFinal, responseHeaderLines, responseTrailerLines, withOwnLines } from './client-head.ts'
+import { isUsualConnection } from './connection-lines.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
-import { isUsualConnection } from './hop-by-hop.ts'
 import { atBasePath, readOuterPrefix } from './stripped-prefix.ts'
 
 /**

@@ -18,7 +18,7 @@ import type { OwnPaths } from '../routes/own-paths.ts'
 import { mergedPath, pathFaults, requireTarget } from '../routes/request-target.ts'
 import { standardMethods } from '../routes/route.ts'
 import { matchError, type RouteTable } from '../routes/table.ts'
-import type { StepListener } from './gate.ts'
+import type { StepListener } from './gate-result.ts'
 
 /**
  * Who handles a request: the server itself (`OPTIONS *`, or a preflight), the gateway's own endpoints, or the routes.
