@@ -7,16 +7,9 @@ import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { Allowance, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { copyString } from '#platform/text.ts'
 import type { MonotonicMs } from '#platform/time.ts'
-import type { RequestTarget } from '../routes/request-target.ts'
-import type { BrowserAccess, GatedRoute } from '../routes/route.ts'
-import type { CorsHeaders } from './cors-headers.ts'
-
-/** The host and target of a request, parsed and unambiguous. */
-export interface Destination {
-  readonly target: RequestTarget
-  /** In lower case, without port. */
-  readonly hostName: string
-}
+import { type BrowserAccess, type GatedRoute, unmatchedRouteName } from '../routes/route.ts'
+import type { Destination } from '../routes/table.ts'
+import type { CorsHeaders } from './cors.ts'
 
 /** What a trace says of a target. */
 export type SentTo = Pick<Target, 'origin' | 'basePath' | 'name'>
@@ -62,11 +55,6 @@ export interface Outcome {
 
 /** The mutable form, which only this module uses: an Outcome may be passed in its place. */
 type Writable = { -readonly [Name in keyof Outcome]: Outcome[Name] }
-
-/** The route name of a request that matches no route. */
-export const unmatchedRouteName = '_unmatched'
-/** The route name of requests that the gateway answers itself. */
-export const ownRouteName = '_gateway'
 
 /** nginx's status for a client that disconnected before the response. Never sent. */
 export const clientClosedRequest = 499

@@ -11,7 +11,6 @@ import type { Arrival } from '../arrival/arrival.ts'
 import type { Client } from '../arrival/client.ts'
 import {
   createOutcome,
-  type Destination,
   destinationOf,
   type Outcome,
   principalOf,
@@ -28,6 +27,7 @@ import {
   OutgoingRequest,
 } from '../forward/forwarded-request.ts'
 import type { Route } from '../routes/route.ts'
+import type { Destination } from '../routes/table.ts'
 
 /** Terms and events that all requests of a config are forwarded with. */
 export interface Forwarding {
