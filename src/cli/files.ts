@@ -21,8 +21,8 @@ export interface ImportSource {
 export const standardStream = '-'
 
 /**
- * Works with a file, or standard input, which is kept in a temporary file meanwhile: private, without a name, and gone with
- * the process. The same for a pipe that has a name.
+ * Works with a file, or standard input, which is kept in a temporary file meanwhile: private, without a name, and gone
+ * with the process. The same for a pipe that has a name.
  * @param lineBytesMax longer lines cannot be used; default: as `readLines`
  * @throws OperatorError where it cannot be read
  */

@@ -4,7 +4,7 @@ import {
   type AccountQueryField,
   accountQueryFields,
   parseAccountQuery,
-} from '#accounts/list-query.ts'
+} from '#accounts/account-query.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { keysOf } from '#platform/json.ts'
 import { countOf } from '#platform/text.ts'

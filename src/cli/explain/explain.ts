@@ -47,8 +47,8 @@ import { type ReadOnlyAuth, readOnlyGateOptions } from './read-only-auth.ts'
 type FoundRoute = Route<UpstreamConfig | undefined>
 
 /**
- * What the gateway would decide about a request, step by step: the steps are those of the gateway, which tell a listener
- * what has passed. Nothing is sent, counted or changed.
+ * What the gateway would decide about a request, step by step: the steps are those of the gateway, which tell a
+ * listener what has passed. Nothing is sent, counted or changed.
  * @throws OperatorError if the store or the sealing key cannot be opened at all
  */
 export async function explain(

@@ -1,4 +1,4 @@
-import type { SendNotice } from '#accounts/mails/mail.ts'
+import type { SendNotice } from '#accounts/mails/notices.ts'
 import { buildApi } from '#api/api.ts'
 import { createCors } from '#gateway/arrival/cors.ts'
 import { createFieldReader } from '#gateway/arrival/request-fields.ts'

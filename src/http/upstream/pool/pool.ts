@@ -61,7 +61,7 @@ export class Pool {
     return slot.connection
   }
 
-  /** Opens a connection that the pool does not count, for an upgrade, which keeps it. @returns a function that cancels it */
+  /** Opens a connection that the pool does not count, for an upgrade, which keeps it. */
   open(receiver: ConnectionReceiver): Acquisition {
     const events: OpenEvents = {
       onConnection: (connection) => {
