@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
+import { arrivalOf, visitorOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { destinationOf, recordReason } from '#gateway/arrival/outcome.ts'
 import { ambiguousCookie, onlyCookieIn } from '#gateway/browser/browser-fields.ts'
 import { accessCookieAttributes } from '#gateway/browser/cookie-jar.ts'

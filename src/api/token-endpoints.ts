@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { HeldKeys } from '#accounts/held-keys.ts'
-import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
+import { arrivalOf, visitorOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { ambiguousCookie, onlyCookieIn } from '#gateway/browser/browser-fields.ts'
 import {
   accessCookieAttributes,
