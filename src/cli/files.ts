@@ -75,7 +75,7 @@ async function spool(input: AsyncIterable<unknown>): Promise<FileHandle> {
   }
 }
 
-/** What an import ends with whose file has lines that are wrong. */
+/** The error for an import file with invalid lines. */
 export function invalidLines({ name }: ImportSource, count: number): OperatorError {
   return new OperatorError(`${name} has ${countOf(count, 'invalid line')}; nothing was imported`, {
     hint: 'Fix them and import the file again.',

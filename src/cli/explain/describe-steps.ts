@@ -1,8 +1,7 @@
 import type { Plans } from '#accounts/usage/plan-reports.ts'
 import { credentialsOf } from '#gateway/arrival/arrival.ts'
-import { everyOrigin } from '#gateway/arrival/cors-headers.ts'
+import { type Cors, everyOrigin, type Preflight } from '#gateway/arrival/cors.ts'
 import { destinationOf, principalOf } from '#gateway/arrival/outcome.ts'
-import type { Cors, Preflight } from '#gateway/gate/choose-scope.ts'
 import { parseHostName } from '#gateway/routes/hosts.ts'
 import type { Route } from '#gateway/routes/route.ts'
 import { valuesOf } from '#http/request-head.ts'
@@ -11,7 +10,8 @@ import type { Credentials } from '#identity/credentials.ts'
 import type { CountedQuota, Principal } from '#identity/decision.ts'
 import { countedBy, rateSubject } from '#identity/limits/rate-limiter.ts'
 import { redactTarget } from '../redact.ts'
-import { type ExplainedArrival, type StepResult, unmentioned } from './explanation.ts'
+import { type StepResult, unmentioned } from './explanation.ts'
+import type { ExplainedArrival } from './read-arrival.ts'
 
 /** @param peer the other end of the connection */
 export function describeRequest({ outcome, client, fields }: ExplainedArrival, peer: string): StepResult {

@@ -8,7 +8,8 @@ import { noFeedError } from '#api/revocations.ts'
 import type { Config } from '#config/config.ts'
 import { destinationOf, recordRouteName } from '#gateway/arrival/outcome.ts'
 import { onlyCookieIn } from '#gateway/browser/browser-fields.ts'
-import { createGate, type GateOptions, type StepListener } from '#gateway/gate/gate.ts'
+import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
+import type { StepListener } from '#gateway/gate/gate-result.ts'
 import {
   changePasswordPath,
   documentMethods,
@@ -22,11 +23,13 @@ import { joinHeaders } from '#gateway/server/own-endpoints.ts'
 import { relyingPartyOf } from '#identity/second-factor/webauthn.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { sessionCookieName } from '#portal/cookies.ts'
-import { isOidcPath, isPasskeyPath, pageAccessAt } from '#portal/page-access.ts'
+import { pageAccessAt } from '#portal/page-access.ts'
 import { decidePage, type PageDecision } from '#portal/portal-gate.ts'
 import type { PortalHead } from '#portal/portal-request.ts'
 import { assetMethods, readAssets, requestedAsset } from '#portal/read-assets.ts'
-import type { ExplainedArrival, StepResult } from './explanation.ts'
+import { isOidcPath, isPasskeyPath } from '#portal/sign-in-paths.ts'
+import type { StepResult } from './explanation.ts'
+import type { ExplainedArrival } from './read-arrival.ts'
 
 interface OwnPathContext {
   readonly config: Config

@@ -15,7 +15,7 @@ import { createReceiverActions, type ReceiverActions } from '#accounts/events/re
 import { createReminderReceiver, openReminders } from '#accounts/events/reminders.ts'
 import type { Config } from '#config/config.ts'
 import { openPoster } from '#http/outgoing/post-message.ts'
-import { createWorkFaultLogger } from '#ops/store-monitor.ts'
+import { createWorkFaultLogger } from '#ops/store-logs.ts'
 import type { Clock } from '#platform/time.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import { lazyMailer, portalUrlOf } from './account-services.ts'

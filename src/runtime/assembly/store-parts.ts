@@ -13,7 +13,7 @@ import { openRateLimiter, type RateLimiter } from '#identity/limits/rate-limiter
 import { createProofReplays, type ProofReplays } from '#identity/proofs.ts'
 import { type Acknowledgements, openAcknowledgements } from '#identity/tokens/refresh-tokens.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
-import { createWorkFaultLogger } from '#ops/store-monitor.ts'
+import { createWorkFaultLogger } from '#ops/store-logs.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { KeySource } from '#platform/secrets/sealing.ts'
 import { createSealingKeys, type SealingKeys } from '#platform/secrets/sealing-key.ts'
