@@ -1,7 +1,6 @@
 import { credentialsOf } from '#gateway/arrival/arrival.ts'
-import { everyOrigin } from '#gateway/arrival/cors-headers.ts'
+import { type Cors, everyOrigin, type Preflight } from '#gateway/arrival/cors.ts'
 import { destinationOf } from '#gateway/arrival/outcome.ts'
-import type { Cors, Preflight } from '#gateway/gate/choose-scope.ts'
 import { parseHostName } from '#gateway/routes/hosts.ts'
 import { valuesOf } from '#http/request-head.ts'
 import { type Access, accessCookieCarrier, createCarriers, proofCarrier } from '#identity/access.ts'
