@@ -18,11 +18,11 @@ import { createTracer } from '#ops/tracing/tracer.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createBrowserParts } from '#runtime/assembly/gate-parts.ts'
 import { describeDecision, describeSecondTargets, describeUpstream } from './describe-forward.ts'
+import { describeLimits } from './describe-limits.ts'
 import { describeRoute, type FoundRoute } from './describe-route.ts'
 import {
   type CredentialBounds,
   describeCors,
-  describeLimits,
   describeMethods,
   describePolicy,
   describePreflight,
