@@ -2,8 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
-import { portalEpochIn } from '#store/secret-keys.ts'
-import type { Session, SessionPosition, SessionStore, SessionsPage } from '#store/sessions.ts'
+import {
+  portalEpochIn,
+  type Session,
+  type SessionPosition,
+  type SessionStore,
+  type SessionsPage,
+} from '#store/sessions.ts'
 import type { AccountFinder } from './account-input.ts'
 import type { AuditEntryFactory } from './audit-log.ts'
 import { type ListPosition, type Page, type PageRequest, pageOf, parseListCursor } from './pages.ts'

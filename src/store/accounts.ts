@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { EpochMs } from '#platform/time.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import { hasBeenUsed, type PortalAccess } from './portal-access.ts'
 import type { SecretKey, StoredKey } from './secret-keys.ts'
@@ -11,7 +12,7 @@ export interface Account {
   readonly role: string
   readonly isVerified: boolean
   readonly isDisabled: boolean
-  readonly createdAt: number
+  readonly createdAt: EpochMs
   /** Counts every change of the account. */
   readonly revision: number
   /** Counts how many times all sessions were ended: a session of an earlier epoch is invalid. */

@@ -109,7 +109,7 @@ export interface AuditFilter {
   /** The earliest time. */
   readonly from?: EpochMs | undefined
   /** The time from which on no entry is shown. */
-  readonly until?: number | undefined
+  readonly until?: EpochMs | undefined
 }
 
 export function matchesFilter({ at, action, actor, target }: AuditEntry, filter: AuditFilter): boolean {

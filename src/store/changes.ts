@@ -1,3 +1,4 @@
+import type { EpochMs } from '#platform/time.ts'
 /** The log of changes, from which every process learns what its caches must drop. */
 export interface ChangeStore {
   /** What has changed since a position of the change log; undefined = the part of the log that a start needs. */
@@ -28,7 +29,7 @@ export interface LoggedChange {
   /** Its number in the log, from 1. */
   readonly position: number
   /** When it was made, on the clock of this process. */
-  readonly at: number
+  readonly at: EpochMs
 }
 
 export interface ChangeLogReading {
@@ -37,7 +38,7 @@ export interface ChangeLogReading {
   /** In order; undefined = the changes in between are unknown: drop everything. */
   readonly changes: readonly LoggedChange[] | undefined
   /** All changes since this time have been read, now or before. */
-  readonly completeSince: number
+  readonly completeSince: EpochMs
 }
 
 /**

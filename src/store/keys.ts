@@ -1,4 +1,5 @@
 import { base64url, listChange } from '#platform/text.ts'
+import type { EpochMs } from '#platform/time.ts'
 import type { Account, AccountVerb } from './accounts.ts'
 import type { HasSecretKeys, Reseal, SecretKey, StoredKey } from './secret-keys.ts'
 
@@ -49,7 +50,7 @@ export interface SecretKeyReset extends Pick<ApiKeyReset, 'replaces'> {
   /** With `graceUntil` it gets the ID of the old one. */
   readonly secretKey: SecretKey
   /** Until when the old key still works; undefined = it is revoked now. */
-  readonly graceUntil: number | undefined
+  readonly graceUntil: EpochMs | undefined
 }
 
 export interface SecretKeyAddition {
@@ -75,14 +76,14 @@ export interface SecretKeyRevocation {
   readonly name: string
   /** Digest of the only key to revoke; absent = all of the name. */
   readonly only?: Uint8Array
-  readonly now: number
+  readonly now: EpochMs
   /** Until when it still works; undefined = it is revoked now. */
-  readonly graceUntil: number | undefined
+  readonly graceUntil: EpochMs | undefined
 }
 
 /** When a key was last used, and how. */
 export interface KeyUse {
-  readonly at: number
+  readonly at: EpochMs
   readonly address: string
   /** `secretKey`: on a request; `accessToken`: with the account's other key, to get an access token. */
   readonly scheme: 'secretKey' | 'accessToken'

@@ -1,4 +1,5 @@
 import { listChange } from '#platform/text.ts'
+import type { EpochMs } from '#platform/time.ts'
 
 /** An account's access to the portal. Stored with the account; digests only. */
 export interface PortalAccess {
@@ -30,7 +31,7 @@ export interface PortalAccess {
 export interface SecondFactor {
   /** The sealed secret of the app, base64url; undefined = no app. */
   readonly sealed?: string | undefined
-  readonly enabledAt: number
+  readonly enabledAt: EpochMs
   /** The time step of the last code that was used: codes of it, or of earlier steps, are no longer accepted. */
   readonly lastStep: number
   /** Digests of the recovery codes that are left. */
@@ -50,9 +51,9 @@ export interface Passkey {
   /** How the browser reaches it again, such as `usb` or `internal`. */
   readonly transports: readonly string[]
   readonly name: string
-  readonly createdAt: number
+  readonly createdAt: EpochMs
   /** undefined = not yet. */
-  readonly usedAt?: number | undefined
+  readonly usedAt?: EpochMs | undefined
 }
 
 /** The passkeys of an account. */
@@ -100,7 +101,7 @@ export function identityKeysOf({ portal }: HasPortal): readonly string[] {
 export interface OneTimeLink {
   /** SHA-256 of its token, base64url. */
   readonly digest: string
-  readonly expiresAt: number
+  readonly expiresAt: EpochMs
   /** The e-mail that it was sent to: it only works while the account has that e-mail. Absent = it was not sent. */
   readonly sentTo?: string | undefined
 }

@@ -1,3 +1,4 @@
+import type { EpochMs } from '#platform/time.ts'
 import type { Account, AccountVerb } from './accounts.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import type { EmailLink, ExternalIdentity, OneTimeLink, Passkey, SecondFactor } from './portal-access.ts'
@@ -32,7 +33,7 @@ export interface PortalStore extends SecondFactorStore {
   readonly setEmailLink: AccountVerb<EmailLink>
   /** Sets the account's e-mail to the link's, verified; the link is redeemed. */
   readonly redeemEmailLink: AccountVerb<
-    { readonly digest: string; readonly now: number },
+    { readonly digest: string; readonly now: EpochMs },
     'verified' | 'refused' | 'exists' | 'unknown'
   >
 
@@ -59,9 +60,9 @@ export interface PortalStore extends SecondFactorStore {
   ): Promise<'started' | 'account-changed'>
   findPortalSession(accountId: string, id: string): Promise<PortalSession | undefined>
   /** Updates when and from where a session was last used, if it still exists; for display only. */
-  touchPortalSession(accountId: string, id: string, seen: Visitor & { readonly at: number }): Promise<void>
+  touchPortalSession(accountId: string, id: string, seen: Visitor & { readonly at: EpochMs }): Promise<void>
   /** Active sessions, newest first; those of one moment in the order of their IDs. */
-  listPortalSessions(accountId: string, now: number): Promise<readonly PortalSession[]>
+  listPortalSessions(accountId: string, now: EpochMs): Promise<readonly PortalSession[]>
   /** Ends the session with this ID. */
   readonly endPortalSession: AccountVerb<string>
   /** Ends all portal sessions; false where there is no such account. */
@@ -87,7 +88,7 @@ export interface SecondFactorStore {
 export interface PasskeyAddition {
   readonly passkey: Passkey
   /** When the challenge was made that it has answered. */
-  readonly challengeAt: number
+  readonly challengeAt: EpochMs
   /** For an account without a second factor. */
   readonly recoveryDigests: readonly string[]
   readonly passkeysMax: number
@@ -100,8 +101,8 @@ export interface PasskeyUse {
   readonly id: string
   /** The counter that the authenticator has sent. */
   readonly counter: number
-  readonly challengeAt: number
-  readonly now: number
+  readonly challengeAt: EpochMs
+  readonly now: EpochMs
 }
 
 /** `counter`: it has not increased, so that another authenticator may have the same key. */
@@ -135,7 +136,7 @@ export interface PasswordChange {
 /** What permits a new password; where undefined is allowed instead, no proof is needed. */
 export type PasswordProof =
   /** The link with this digest, which is redeemed together with the other one. */
-  | { readonly kind: 'setup-link' | 'reset-link'; readonly digest: string; readonly now: number }
+  | { readonly kind: 'setup-link' | 'reset-link'; readonly digest: string; readonly now: EpochMs }
   /** The password that was checked, if it is still the same. */
   | { readonly kind: 'password'; readonly password: string }
 
@@ -157,11 +158,11 @@ export interface PortalSession extends Visitor {
   readonly accountId: string
   /** SHA-256 of its token, base64url. */
   readonly digest: string
-  readonly createdAt: number
+  readonly createdAt: EpochMs
   /** Never extended. */
-  readonly expiresAt: number
+  readonly expiresAt: EpochMs
   /** When it was last used, to the minute. */
-  readonly seenAt: number
+  readonly seenAt: EpochMs
   /** `portal.epoch` of the account when it was started. */
   readonly epoch: number
 }

@@ -51,7 +51,7 @@ export interface QuotaTake {
   readonly window: string
   readonly now: EpochMs
   /** When the window ends; its count is removed some time later. */
-  readonly endsAt: number
+  readonly endsAt: EpochMs
   /** Requests in the window. */
   readonly limit: number
   /** The process that asks; random. */

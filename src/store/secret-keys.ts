@@ -1,5 +1,16 @@
-import { base64url } from '#platform/text.ts'
+import type { EpochMs } from '#platform/time.ts'
 import type { KeyQuota } from './quotas.ts'
+
+/** What is stored of a key. */
+export interface StoredKey {
+  /** SHA-256 of the key. */
+  readonly digest: Uint8Array
+  /** The sealed key, to be shown again; undefined where none is kept. */
+  readonly sealed: Uint8Array | undefined
+  readonly createdAt: EpochMs
+  /** The end of the key, to distinguish it from others; absent = it was made elsewhere, or before this was kept. */
+  readonly lastFour?: string | undefined
+}
 
 /** A secret key of an account. An account has up to `keys.maxPerAccount`, one of which is called `default`. */
 export interface SecretKey extends StoredKey {
@@ -17,15 +28,21 @@ export interface SecretKey extends StoredKey {
   /** undefined = only the plan of its account limits it. */
   readonly quota?: KeyQuota | undefined
   /** undefined = it does not expire. */
-  readonly expiresAt: number | undefined
+  readonly expiresAt: EpochMs | undefined
   /** When it is revoked, at the end of an overlap; undefined = it is not. */
-  readonly revokedAt: number | undefined
+  readonly revokedAt: EpochMs | undefined
   /** Whether it was made elsewhere: in a foreign form, found by its digest. */
   readonly isImported: boolean
 }
 
 export interface HasSecretKeys {
   readonly secretKeys: readonly SecretKey[]
+}
+
+/** A sealed secret, and the same secret sealed again. */
+export interface Reseal {
+  readonly before: Uint8Array
+  readonly after: Uint8Array
 }
 
 /** The name of the key that every new account has, which a reset replaces. */
@@ -40,7 +57,7 @@ export type KeyValidity = Pick<SecretKey, 'expiresAt' | 'revokedAt'>
 export type KeyState = 'valid' | 'expired' | 'revoked'
 
 /** Revocation is checked before anything else. */
-export function keyState({ expiresAt, revokedAt }: KeyValidity, now: number): KeyState {
+export function keyState({ expiresAt, revokedAt }: KeyValidity, now: EpochMs): KeyState {
   if (revokedAt !== undefined && now >= revokedAt) return 'revoked'
   return expiresAt !== undefined && now >= expiresAt ? 'expired' : 'valid'
 }
@@ -78,102 +95,11 @@ export function namedKeyOf({ secretKeys }: HasSecretKeys, name: string): SecretK
 /** The default key before the last reset, while it still works. */
 export function overlappingKeyOf(
   { secretKeys }: HasSecretKeys,
-  now: number,
-): (SecretKey & { readonly revokedAt: number }) | undefined {
+  now: EpochMs,
+): (SecretKey & { readonly revokedAt: EpochMs }) | undefined {
   return secretKeys.filter(isRevocationSet).find((key) => key.name === defaultKeyName && now < key.revokedAt)
 }
 
-function isRevocationSet(key: SecretKey): key is SecretKey & { readonly revokedAt: number } {
+function isRevocationSet(key: SecretKey): key is SecretKey & { readonly revokedAt: EpochMs } {
   return key.revokedAt !== undefined
-}
-
-/** What is stored of a key, as plain JSON; bytes are base64url. */
-export interface StoredKeyRecord extends Pick<StoredKey, 'createdAt' | 'lastFour'> {
-  readonly digest: string
-  readonly sealed?: string | undefined
-}
-
-/** A secret key as plain JSON, without default values. */
-export interface SecretKeyRecord
-  extends StoredKeyRecord,
-    Partial<Pick<SecretKey, 'id' | 'name' | 'scopes' | 'addresses' | 'quota' | 'expiresAt' | 'revokedAt'>> {
-  readonly isImported?: true
-}
-
-export function storedKeyRecord({ digest, sealed, createdAt, lastFour }: StoredKey): StoredKeyRecord {
-  return { digest: base64url(digest), sealed: sealed && base64url(sealed), createdAt, lastFour }
-}
-
-/** @param record from `storedKeyRecord` */
-export function parseStoredKeyRecord({ digest, sealed, createdAt, lastFour }: StoredKeyRecord): StoredKey {
-  return {
-    digest: Buffer.from(digest, 'base64url'),
-    sealed: sealed === undefined ? undefined : Buffer.from(sealed, 'base64url'),
-    createdAt,
-    ...(lastFour !== undefined && { lastFour }),
-  }
-}
-
-export function secretKeyRecord(key: SecretKey): SecretKeyRecord {
-  const { id, name, scopes, addresses, quota, expiresAt, revokedAt, isImported } = key
-  return {
-    ...(id !== '' && { id }),
-    ...(name !== defaultKeyName && { name }),
-    ...storedKeyRecord(key),
-    ...(scopes.length > 0 && { scopes }),
-    ...(addresses.length > 0 && { addresses }),
-    quota,
-    expiresAt,
-    revokedAt,
-    ...(isImported && { isImported }),
-  }
-}
-
-/** @param record from `secretKeyRecord` */
-export function parseSecretKeyRecord(record: SecretKeyRecord): SecretKey {
-  const { id = '', name = defaultKeyName, quota, expiresAt, revokedAt } = record
-  return {
-    id,
-    name,
-    ...parseStoredKeyRecord(record),
-    scopes: record.scopes ?? unlimited,
-    addresses: record.addresses ?? unlimited,
-    ...(quota !== undefined && { quota }),
-    expiresAt,
-    revokedAt,
-    isImported: record.isImported === true,
-  }
-}
-
-/** A sealed secret, and the same secret sealed again. */
-export interface Reseal {
-  readonly before: Uint8Array
-  readonly after: Uint8Array
-}
-
-/** What is stored of a key. */
-export interface StoredKey {
-  /** SHA-256 of the key. */
-  readonly digest: Uint8Array
-  /** The sealed key, to be shown again; undefined where none is kept. */
-  readonly sealed: Uint8Array | undefined
-  readonly createdAt: number
-  /** The end of the key, to distinguish it from others; absent = it was made elsewhere, or before this was kept. */
-  readonly lastFour?: string | undefined
-}
-
-/**
- * Takes the place of a key ID in a token session that was started by a sign-in to the portal: it belongs to no secret
- * key, and ends with the portal sessions of its epoch. No key has such an ID.
- */
-const portalKeyPrefix = 'portal:'
-
-/** @param epoch `portal.epoch` of the account */
-export function portalKeyId(epoch: number): string {
-  return `${portalKeyPrefix}${epoch}`
-}
-
-/** The epoch of a session that was started in the portal; undefined = it was started with a key. */
-export function portalEpochIn(keyId: string): number | undefined {
-  return keyId.startsWith(portalKeyPrefix) ? Number(keyId.slice(portalKeyPrefix.length)) : undefined
 }

@@ -1,7 +1,7 @@
-import { dayMs } from '#platform/time.ts'
+import { dayMs, type EpochMs } from '#platform/time.ts'
 import type { Account } from './accounts.ts'
 import type { AuditEntry } from './audit-entry.ts'
-import { type KeyState, keyOfSession, keyState, portalEpochIn } from './secret-keys.ts'
+import { type KeyState, keyOfSession, keyState } from './secret-keys.ts'
 
 /** How long a store keeps a session after its end, so that an expired token can be told from an unknown one. */
 export const retentionAfterEndMs = dayMs
@@ -33,7 +33,7 @@ export interface SessionStore {
 }
 
 export interface SessionsPage {
-  readonly now: number
+  readonly now: EpochMs
   /** The page begins after this one, which may have ended; undefined = with the newest. */
   readonly after?: SessionPosition | undefined
   readonly limit: number
@@ -54,14 +54,14 @@ export interface NewSession extends Pick<Session, 'id' | 'accountId' | 'createdA
 export interface Session extends Visitor {
   readonly id: string
   readonly accountId: string
-  readonly createdAt: number
+  readonly createdAt: EpochMs
   /** Never extended. */
-  readonly expiresAt: number
+  readonly expiresAt: EpochMs
   /** Number of the current refresh token, from 1. */
   readonly generation: number
-  readonly rotatedAt: number
+  readonly rotatedAt: EpochMs
   /** When the current refresh token was first delivered; undefined = no delivery is known. */
-  readonly acknowledgedAt: number | undefined
+  readonly acknowledgedAt: EpochMs | undefined
   readonly sessionEpoch: number
   /** The secret key that it was started with, and ends with; '' = see SecretKey. */
   readonly keyId: string
@@ -73,7 +73,7 @@ type SessionEnd = 'revoked' | 'reused'
 export interface RefreshTokenUse {
   readonly sessionId: string
   readonly generation: number
-  readonly now: number
+  readonly now: EpochMs
   readonly graceMs: number
   readonly idleMs: number
   readonly visitor: Visitor
@@ -91,7 +91,7 @@ export type RotationRefusal = 'unknown' | 'expired' | 'reused' | 'revoked'
 export interface RotationAcknowledgement {
   readonly sessionId: string
   readonly generation: number
-  readonly at: number
+  readonly at: EpochMs
 }
 
 /** The origin of a request, as far as it is known and may be stored. */
@@ -146,7 +146,7 @@ export function decideRotation(
 }
 
 /** The state of the key that started the session, or of the portal sessions of its epoch. */
-function stateOfKey({ keyId }: Session, account: Account, now: number): KeyState {
+function stateOfKey({ keyId }: Session, account: Account, now: EpochMs): KeyState {
   const portalEpoch = portalEpochIn(keyId)
   if (portalEpoch !== undefined) return portalEpoch === account.portal.epoch ? 'valid' : 'revoked'
   const key = keyOfSession(account.secretKeys, keyId)
@@ -157,7 +157,7 @@ function stateOfKey({ keyId }: Session, account: Account, now: number): KeyState
  * Whether the previous token may still be used: until the current one is known to be delivered, and for the grace
  * period after that.
  */
-function isReuseAllowed({ acknowledgedAt, rotatedAt }: Session, now: number, graceMs: number): boolean {
+function isReuseAllowed({ acknowledgedAt, rotatedAt }: Session, now: EpochMs, graceMs: number): boolean {
   if (acknowledgedAt === undefined) return true
   // Both times may be on the clock of another instance, which may be ahead of ours. An instance of an older version
   // leaves the time of an earlier rotation.
@@ -166,4 +166,20 @@ function isReuseAllowed({ acknowledgedAt, rotatedAt }: Session, now: number, gra
 
 function rotatedSession({ generation, now, visitor }: RefreshTokenUse, session: Session): Session {
   return { ...session, ...visitor, generation: generation + 1, rotatedAt: now, acknowledgedAt: undefined }
+}
+
+/**
+ * Takes the place of a key ID in a token session that was started by a sign-in to the portal: it belongs to no secret
+ * key, and ends with the portal sessions of its epoch. No key has such an ID.
+ */
+const portalKeyPrefix = 'portal:'
+
+/** @param epoch `portal.epoch` of the account */
+export function portalKeyId(epoch: number): string {
+  return `${portalKeyPrefix}${epoch}`
+}
+
+/** The epoch of a session that was started in the portal; undefined = it was started with a key. */
+export function portalEpochIn(keyId: string): number | undefined {
+  return keyId.startsWith(portalKeyPrefix) ? Number(keyId.slice(portalKeyPrefix.length)) : undefined
 }

@@ -1,3 +1,4 @@
+import type { EpochMs } from '#platform/time.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import type { Reseal } from './secret-keys.ts'
 
@@ -20,7 +21,7 @@ export interface StoredSigningKey {
   readonly sealed: Uint8Array
   /** PEM; undefined for HS256. */
   readonly publicKey: string | undefined
-  readonly createdAt: number
+  readonly createdAt: EpochMs
   /** When it begins to sign; until then it is only published in the JWKS. */
-  readonly signsFrom: number
+  readonly signsFrom: EpochMs
 }

@@ -25,7 +25,7 @@ import { createKeyPairCheck, createSessionStart } from '#identity/tokens/session
 import { createSessions } from '#identity/tokens/sessions.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
 import type { Account } from '#store/accounts.ts'
-import { portalKeyId } from '#store/secret-keys.ts'
+import { portalKeyId } from '#store/sessions.ts'
 import { actsOn } from '../accounts/account-actions.ts'
 import { defaultOptions } from '../gateway/routes/default-options.ts'
 import { usualCarriers } from '../setup/carriers.ts'

@@ -1,8 +1,7 @@
 import t from 'tap'
 import type { Account } from '#store/accounts.ts'
 import { noPortalAccess } from '#store/portal-access.ts'
-import { portalKeyId } from '#store/secret-keys.ts'
-import { decideRotation, type RefreshTokenUse, type Session } from '#store/sessions.ts'
+import { decideRotation, portalKeyId, type RefreshTokenUse, type Session } from '#store/sessions.ts'
 import { hour, newAccount, newSecretKey, now, second, visitor } from './samples.ts'
 
 const graceMs = 10 * second

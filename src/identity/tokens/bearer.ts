@@ -1,6 +1,7 @@
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import type { Clock, EpochMs } from '#platform/time.ts'
-import { keyOfSession, keyState, portalEpochIn, unlimited, validUntil } from '#store/secret-keys.ts'
+import { keyOfSession, keyState, unlimited, validUntil } from '#store/secret-keys.ts'
+import { portalEpochIn } from '#store/sessions.ts'
 import {
   type Authentication,
   type Principal,

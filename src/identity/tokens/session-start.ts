@@ -5,15 +5,8 @@ import { isForeignKey } from '#platform/secrets/key-format.ts'
 import { digestOf, findKey, isApiKeyOf, parseKey } from '#platform/secrets/keys.ts'
 import type { Clock, EpochMs } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
-import {
-  keyOfSession,
-  keyState,
-  portalEpochIn,
-  type SecretKey,
-  unlimited,
-  validUntil,
-} from '#store/secret-keys.ts'
-import type { Session, SessionStore, Visitor } from '#store/sessions.ts'
+import { keyOfSession, keyState, type SecretKey, unlimited, validUntil } from '#store/secret-keys.ts'
+import { portalEpochIn, type Session, type SessionStore, type Visitor } from '#store/sessions.ts'
 import type { AccessTokens, TokenLimits } from './access-token.ts'
 import { createSessionId, type RefreshTokens } from './refresh-tokens.ts'
 

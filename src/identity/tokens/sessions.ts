@@ -3,8 +3,13 @@ import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
-import { portalEpochIn } from '#store/secret-keys.ts'
-import type { RefreshTokenUse, RotationRefusal, SessionStore, Visitor } from '#store/sessions.ts'
+import {
+  portalEpochIn,
+  type RefreshTokenUse,
+  type RotationRefusal,
+  type SessionStore,
+  type Visitor,
+} from '#store/sessions.ts'
 import {
   createTokenIssuer,
   type IssuedTokens,

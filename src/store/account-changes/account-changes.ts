@@ -1,5 +1,6 @@
 import { isSameBytes } from '#platform/secrets/sealing.ts'
 import { base64url } from '#platform/text.ts'
+import type { EpochMs } from '#platform/time.ts'
 import { type Account, type AccountChanges, emailKey } from '../accounts.ts'
 import {
   type ApiKeyReset,
@@ -127,7 +128,7 @@ export function withoutSecretKey(
 }
 
 /** @returns undefined where there is no previous key, or it has ended already */
-export function withoutPreviousKey(account: Account, now: number): Account | undefined {
+export function withoutPreviousKey(account: Account, now: EpochMs): Account | undefined {
   const previous = overlappingKeyOf(account, now)
   if (!previous) return undefined
   return withSecretKeys(

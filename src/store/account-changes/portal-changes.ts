@@ -1,4 +1,5 @@
 import { isSameText } from '#platform/secrets/sealing.ts'
+import type { EpochMs } from '#platform/time.ts'
 import { type Account, emailKey, mayBeAnothers } from '../accounts.ts'
 import type {
   AttemptOutcome,
@@ -94,7 +95,7 @@ export function withNetwork(account: Account, network: string): Account | undefi
 
 export function withVerifiedEmail(
   account: Account,
-  use: { readonly digest: string; readonly now: number },
+  use: { readonly digest: string; readonly now: EpochMs },
 ): Account | undefined {
   const { emailLink } = account.portal
   if (!emailLink || !isValidLink(emailLink, use)) return undefined
@@ -138,7 +139,7 @@ export function withoutPortalSessions(account: Account): Account {
 
 function isValidLink(
   link: OneTimeLink | undefined,
-  { digest, now }: { readonly digest: string; readonly now: number },
+  { digest, now }: { readonly digest: string; readonly now: EpochMs },
 ): boolean {
   return link !== undefined && now < link.expiresAt && isSameText(link.digest, digest)
 }
@@ -228,7 +229,7 @@ function unlessEmpty(factor: SecondFactor): SecondFactor | undefined {
   return factor.sealed === undefined && (factor.passkeys ?? []).length === 0 ? undefined : factor
 }
 
-function isReplayed({ passkeyChallengeAt = 0 }: PortalAccess, challengeAt: number): boolean {
+function isReplayed({ passkeyChallengeAt = 0 }: PortalAccess, challengeAt: EpochMs): boolean {
   return challengeAt <= passkeyChallengeAt
 }
 

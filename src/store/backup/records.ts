@@ -8,7 +8,7 @@ import {
   type StoredKeyRecord,
   secretKeyRecord,
   storedKeyRecord,
-} from '../secret-keys.ts'
+} from '../secret-key-records.ts'
 import type { StoredSigningKey } from '../signing-keys.ts'
 
 /**

@@ -1,3 +1,4 @@
+import type { EpochMs } from '#platform/time.ts'
 import { type AuditStore, auditClasses, type EventStore, type FoundAudit } from '../audit.ts'
 import {
   type AuditFilter,
@@ -48,7 +49,7 @@ export function createAuditStore(
   )
 
   /** The position of the first entry of that time or later, by binary search, as entries are in the order of time. */
-  function firstSince(at: number, first: number, last: number): number {
+  function firstSince(at: EpochMs, first: number, last: number): number {
     let [low, high] = [first, last + 1]
     while (low < high) {
       const middle = Math.floor((low + high) / 2)

@@ -12,7 +12,7 @@ export function connect(path: string, busyTimeoutMs: number): DatabaseSync {
   let database: DatabaseSync | undefined
   try {
     makeFolder(dirname(path))
-    createPrivateFile(path)
+    makePrivateFile(path)
     database = new DatabaseSync(path, { timeout: busyTimeoutMs })
     enableWal(database, performance.now() + busyTimeoutMs)
     migrate(database, path)
@@ -31,11 +31,11 @@ export function connect(path: string, busyTimeoutMs: number): DatabaseSync {
 }
 
 /**
- * Creates the file before SQLite does, with private access: the directory may have existed, and be open to others. An
+ * Makes the file before SQLite does, with private access: the directory may have existed, and be open to others. An
  * existing file is not opened, as closing it would drop the locks that this process holds on it through another
  * connection (POSIX fcntl).
  */
-function createPrivateFile(path: string): void {
+function makePrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'ax', 0o600))
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
+import type { EpochMs } from '#platform/time.ts'
 import { sessionsByReplacing } from '../account-changes/by-replacing.ts'
 import type { Account } from '../accounts.ts'
 import {
@@ -68,7 +69,7 @@ export function createSessionStore(
    * Ends an account's sessions beyond the newest ones, some at a time.
    * @returns the IDs of those ended: fewer than `endedMax` = there are no more
    */
-  function endOldest(account: Pick<Account, 'id' | 'sessionEpoch'>, now: number, kept: number) {
+  function endOldest(account: Pick<Account, 'id' | 'sessionEpoch'>, now: EpochMs, kept: number) {
     const excess = selectExcess.all(account.id, account.sessionEpoch, now, endedMax, kept)
     const ids = excess.map(({ id }) => String(id))
     for (const id of ids) setEnd.run('revoked', id)

@@ -1,4 +1,5 @@
 import { createListeners } from '#platform/listeners.ts'
+import type { EpochMs } from '#platform/time.ts'
 import { type AuditChain, type AuditClass, auditClassOf, auditLinkOf, auditRetention } from '../audit.ts'
 import { type AuditEntry, parseAuditEntry } from '../audit-entry.ts'
 import { type Change, changesMax, type LoggedChange, subjectOf } from '../changes.ts'
@@ -70,7 +71,7 @@ function createChangeAppender({ prepare }: Database) {
   const insert = prepare('INSERT INTO changes (kind, subject, at) VALUES (?, ?, ?)')
   const prune = prepare('DELETE FROM changes WHERE seq <= ?')
 
-  return (change: Change, at: number): LoggedChange => {
+  return (change: Change, at: EpochMs): LoggedChange => {
     const position = Number(insert.run(change.kind, subjectOf(change), at).lastInsertRowid)
     prune.run(position - changesMax)
     return { change, position, at }
@@ -95,7 +96,7 @@ function createAuditAppender({ prepare }: Database) {
     return { class: name, trimmed: String(trimmed), last: String(last), entries: Number(entries) }
   }
 
-  function trim(chain: AuditChain, entries: number, now: number) {
+  function trim(chain: AuditChain, entries: number, now: EpochMs) {
     let { trimmed } = chain
     let removed = 0
     for (const { seq, entry, link } of selectOldest.all(chain.class, trimBatchMax)) {
