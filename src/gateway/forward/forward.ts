@@ -173,7 +173,11 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   }
 
   onFailure(failure: UpstreamFailure): void {
-    this.#fail(failureError(failure))
+    const error = failureError(failure)
+    const { connection, head } = this.request.arrival
+    // We have failed at the end of the response, and the client still waits for the rest of it.
+    if (this.#isSettled && connection.head === head) this.#events.onFailed(this.request, error)
+    else this.#fail(error)
   }
 
   /** More of the body may be written to the upstream. */

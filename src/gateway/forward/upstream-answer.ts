@@ -12,7 +12,8 @@ import type { Arrival } from '../arrival/arrival.ts'
 export function failureError(failure: UpstreamFailure): GatehouseError {
   const detail = failure instanceof NoConnection ? shareDetails[failure.share] : undefined
   return new GatehouseError(codes[failure.reason], {
-    cause: failure,
+    // Of our own errors the log gets the error itself.
+    cause: failure.reason === 'internal' ? failure.cause : failure,
     ...(detail !== undefined && { detail }),
   })
 }
@@ -30,6 +31,7 @@ const codes = {
   'not-processed': 'upstream-unreachable',
   'closed-early': 'upstream-invalid-response',
   'invalid-response': 'upstream-invalid-response',
+  internal: 'internal',
 } as const satisfies Record<FailureReason, ErrorCode>
 
 /** The detail of a 503 if no connection was free; undefined = that of the error code. */

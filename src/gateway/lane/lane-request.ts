@@ -98,6 +98,8 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
   }
 
   onFailure(failure: UpstreamFailure): void {
+    // We have failed at the end of the response.
+    if (this.#target === undefined) throw failure
     this.#handOver(this.outcome.status !== undefined).onFailure(failure)
   }
 

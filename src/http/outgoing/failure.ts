@@ -21,6 +21,8 @@ export type FailureReason =
   /** The target has not begun to process the request, and says so. */
   | 'not-processed'
   | 'invalid-response'
+  /** An error of our own, thrown while the response was handled. */
+  | 'internal'
 
 /** A failed call to an upstream. Its message is only for the log. */
 export class UpstreamFailure extends Error {
@@ -33,10 +35,10 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** @param error what was thrown while a response was read */
+/** @param error what was thrown while a response was read or handled: what is not of the target is our own */
 export function readFailure(error: unknown): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
-  return new UpstreamFailure('invalid-response', 'reading the response failed', error)
+  return new UpstreamFailure('internal', 'handling the response failed', error)
 }
 
 /** The upstream's response is not HTTP/1.1, or contradicts itself. */
@@ -56,7 +58,8 @@ export function endFailure(error: unknown): UpstreamFailure {
 const retryableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY'])
 /**
  * Failures that are not the target's fault: all our connections to it are in use, the client stopped sending or
- * reading, this machine has run out of descriptors, ports or memory, or the target ends a connection in an orderly way.
+ * reading, this machine has run out of descriptors, ports or memory, the target ends a connection in an orderly way, or
+ * we have failed ourselves.
  */
 const notTargetFault = new Set<FailureReason>([
   'no-connection',
@@ -64,6 +67,7 @@ const notTargetFault = new Set<FailureReason>([
   'body-stalled',
   'response-stalled',
   'not-processed',
+  'internal',
 ])
 /** Failures to connect to the target: no client can cause them. */
 const connectFailures = new Set<FailureReason>(['connect-failed', 'connect-timeout'])
@@ -87,6 +91,7 @@ export function mayBeSentAgain(
   reason: FailureReason,
   isBodyGone: boolean,
 ): boolean {
+  if (reason === 'internal') return false
   if (reason === 'not-processed') return !isBodyGone
   return neverSent.has(reason) || (body === 'none' && retryableMethods.has(method))
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Test } from 'tap'
+
 import type { UpstreamFailure } from '#http/outgoing/failure.ts'
 import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import type { Call } from '#http/upstream/call.ts'
@@ -81,6 +82,8 @@ export interface Exchange {
   onDrain: () => void
   onInformation: () => void
   onData: (chunk: Buffer) => void
+  /** Called first in the handler of each event of the response: what it throws is thrown by the handler. */
+  onEvent: (name: 'onHead' | 'onData' | 'onRead' | 'onEnd') => void
 }
 
 let clients = 0
@@ -130,11 +133,16 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
         made.onInformation()
       },
       onHead: (received) => {
+        made.onEvent('onHead')
         events.push('head')
         head = received
       },
-      onData,
+      onData: (chunk) => {
+        made.onEvent('onData')
+        onData(chunk)
+      },
       onEnd: (trailers, last = '') => {
+        made.onEvent('onEnd')
         if (last !== '') onData(Buffer.from(last, 'latin1'))
         events.push('end')
         if (!head) throw new Error('an end without a head')
@@ -148,7 +156,10 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
         events.push(failure.reason)
         answer.reject(failure)
       },
-      onRead: () => false,
+      onRead: () => {
+        made.onEvent('onRead')
+        return false
+      },
       onDrain: () => made.onDrain(),
     },
   )
@@ -170,6 +181,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
     onDrain: () => {},
     onInformation: () => {},
     onData: () => {},
+    onEvent: () => {},
   }
   call.start()
   return made
