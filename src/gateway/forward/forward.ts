@@ -1,11 +1,10 @@
 import type { Socket } from 'node:net'
-import type { ClientExchange, RequestEvents, ResponseFraming } from '#http/client-exchange.ts'
+import type { BodyProgress, ClientExchange, RequestEvents, ResponseFraming } from '#http/client-exchange.ts'
 import type { UpstreamFailure } from '#http/outgoing/failure.ts'
 import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import type { UpstreamResponseEvents } from '#http/outgoing/upstream-connection.ts'
 import type { BodyTooSlow, MalformedMessage } from '#http/request-head.ts'
 import type { Call } from '#http/upstream/call.ts'
-import type { BodyProgress } from '#http/upstream/pool/claim.ts'
 import type { CallEvents, SentRequest, Target } from '#http/upstream/target.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { clientFramingOf } from './client-head.ts'
@@ -77,8 +76,8 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   }
 
   get bodyProgress(): BodyProgress {
-    if (this.#isBodyComplete) return 'complete'
-    return this.#pendingBody?.isFull === false ? 'pending' : 'streaming'
+    if (this.#isBodyComplete) return 'whole'
+    return this.#pendingBody?.isFull === false ? 'held' : 'flowing'
   }
 
   start(target: Target | undefined): void {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
+import type { BodyProgress } from '#http/client-exchange.ts'
 import type { BodyTooSlow, MalformedMessage, RequestBody } from '#http/request-head.ts'
-import type { BodyProgress } from '#http/upstream/pool/claim.ts'
 import type { Target, UpstreamRequest } from '#http/upstream/target.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import { clientNetwork } from '#platform/addresses.ts'

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto'
 import { isExtendedConnect } from '#http/client-exchange.ts'
-import { type FailureReason, InvalidResponse, type UpstreamFailure } from '#http/outgoing/failure.ts'
+import {
+  type FailureReason,
+  InvalidResponse,
+  type MissingShare,
+  NoConnection,
+  type UpstreamFailure,
+} from '#http/outgoing/failure.ts'
 import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import { onlyValueOf, valuesOf } from '#http/request-head.ts'
-import { type MissingShare, NoConnection } from '#http/upstream/pool/share.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Arrival } from '../arrival/arrival.ts'

@@ -1,4 +1,4 @@
-import { isToken } from '#http/h1/head-bytes.ts'
+import { isToken } from '#http/h1/characters.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { onlyValueOf, type RequestHead } from '#http/request-head.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { type ClientCertificate, describeCertificate } from '#http/client-exchange.ts'
+import { type ClientCertificate, describeCertificate } from '#http/client-certificate.ts'
 import type { AllowedDecision } from '#identity/decision.ts'
 import type { Proofs, ProofVerdict, ProvenRequest, ReadProof } from '#identity/proofs.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'

@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net'
+import { monotonicClock } from '#platform/time.ts'
+import { clientCertificateOf } from '../client-certificate.ts'
 import {
   type BodyState,
   type ClientExchange,
-  clientCertificateOf,
   type ExchangeOptions,
   isExtendedConnect,
   type RequestEvents,
@@ -239,7 +240,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     // Reading continues: RFC 9113 8.1 allows a reset after the response, but curl and other clients that are still
     // sending would lose the response. The stream still counts as open.
     this.#lingering = new LingeringClose()
-    this.deadline = this.#lingering.begin(performance.now())
+    this.deadline = this.#lingering.begin(monotonicClock())
   }
 
   #discard(lingering: LingeringClose, bytes: number): void {

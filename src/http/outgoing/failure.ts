@@ -1,4 +1,5 @@
 import type { BodyFraming } from '../request-head.ts'
+import type { SentBody } from './sent-body.ts'
 
 /** Why a request got no complete response. */
 export type FailureReason =
@@ -94,4 +95,41 @@ export function mayBeSentAgain(
   if (reason === 'internal') return false
   if (reason === 'not-processed') return !isBodyGone
   return neverSent.has(reason) || (body === 'none' && retryableMethods.has(method))
+}
+
+/** The connection was lost before anything of the request was written, so the target does not know of it. */
+export class Unsent extends UpstreamFailure {
+  /** The part of the body that had been accepted; undefined = the request has none. */
+  readonly body: SentBody | undefined
+
+  constructor(cause: UpstreamFailure, body: SentBody | undefined) {
+    super('not-processed', cause.message, cause)
+    this.body = body
+  }
+}
+
+/** What a waiting request lacks: a free connection, or room in one of its shares. */
+export type MissingShare = 'pool' | 'network' | 'account' | 'session' | 'bodies'
+
+const users: Readonly<Record<Exclude<MissingShare, 'pool'>, string>> = {
+  network: 'its client network',
+  account: 'its account',
+  session: 'its HTTP/2 connection',
+  bodies: 'requests whose bodies are still arriving',
+}
+
+/** A request has waited for a connection to its target in vain. */
+export class NoConnection extends UpstreamFailure {
+  readonly share: MissingShare
+
+  /** @param inUse how many the share has */
+  constructor(share: MissingShare, inUse: number, limits: { connectionsMax: number; waitedMs: number }) {
+    const { connectionsMax, waitedMs } = limits
+    const what =
+      share === 'pool'
+        ? `all ${connectionsMax} connections were in use`
+        : `${users[share]} had its full share in use, ${inUse} of ${connectionsMax} connections,`
+    super('no-connection', `${what} for ${waitedMs} ms`)
+    this.share = share
+  }
 }

@@ -1,4 +1,5 @@
-import { type Candidate, isEligible, type Target, type TargetIds, type UpstreamRequest } from './target.ts'
+import { type Candidate, isEligible, type Target, type UpstreamRequest } from './target.ts'
+import type { TargetIds } from './target-ids.ts'
 
 export type Balancing = 'roundRobin' | 'leastRequests' | 'ipHash' | 'sticky'
 

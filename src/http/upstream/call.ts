@@ -1,12 +1,18 @@
 import type { Socket } from 'node:net'
 import type { MonotonicMs } from '#platform/time.ts'
 import type { ResponseFraming } from '../client-exchange.ts'
-import { isConnectFailure, isTargetFault, mayBeSentAgain, UpstreamFailure } from '../outgoing/failure.ts'
-import { SentBody, Unsent } from '../outgoing/request-sender.ts'
+import {
+  isConnectFailure,
+  isTargetFault,
+  mayBeSentAgain,
+  Unsent,
+  UpstreamFailure,
+} from '../outgoing/failure.ts'
 import type { ResponseHead } from '../outgoing/response-head.ts'
+import { SentBody } from '../outgoing/sent-body.ts'
 import type { UpstreamConnection, UpstreamResponseEvents } from '../outgoing/upstream-connection.ts'
 import type { ChooseTarget } from './balancer.ts'
-import type { Acquisition, Waiter } from './pool/claim.ts'
+import type { Acquisition, Waiter } from './pool/waiter.ts'
 import {
   type CallEvents,
   noTargets,

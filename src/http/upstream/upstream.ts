@@ -4,13 +4,8 @@ import type { Keys } from '#platform/secrets/sealing.ts'
 import { type ChooseTarget, createBalancer, preferBound } from './balancer.ts'
 import { Call, type CallOptions } from './call.ts'
 import { openHealthChecks } from './health-checks.ts'
-import {
-  type CallEvents,
-  createTargetIds,
-  type Target,
-  type TargetIds,
-  type UpstreamRequest,
-} from './target.ts'
+import type { CallEvents, Target, UpstreamRequest } from './target.ts'
+import { createTargetIds, type TargetIds } from './target-ids.ts'
 import { type AddressChange, openTargetSet, type TargetOpenerOptions } from './target-set.ts'
 import type { UpstreamConfig } from './upstream-config.ts'
 

@@ -1,10 +1,9 @@
 import type { Socket } from 'node:net'
 import type { Test } from 'tap'
-
+import type { BodyProgress } from '#http/client-exchange.ts'
 import type { UpstreamFailure } from '#http/outgoing/failure.ts'
 import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import type { Call } from '#http/upstream/call.ts'
-import type { BodyProgress } from '#http/upstream/pool/claim.ts'
 import type { Target } from '#http/upstream/target.ts'
 import { openUpstream, type Upstream, type UpstreamOptions } from '#http/upstream/upstream.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
@@ -119,7 +118,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
       clientNetwork: asked.clientAddress ?? `client ${clients++}`,
       accountId: asked.accountId,
       clientSession: asked.clientSession,
-      bodyProgress: asked.bodyProgress?.() ?? 'complete',
+      bodyProgress: asked.bodyProgress?.() ?? 'whole',
       headFor: ({ authority }) => `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n${lines}\r\n`,
     },
     {
