@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { dirname, join, normalize, relative } from 'node:path'
 import t from 'tap'
 
 /** Where each library may be imported, as the start of a path under src/. */
@@ -174,6 +174,26 @@ t.test('what backends and callers import needs nothing else of Gatehouse, and ca
   t.strictSame(strays, [])
 })
 
+t.test('the map in CONTRIBUTING.md names every folder of src, and no other', async (t) => {
+  const rows = [...mapOfFolders().matchAll(/^\| `([\w.]+\/?)` \| (.*) \|$/gm)]
+  const rooms = new Set(sources.map(({ path }) => roomOf(path)))
+  const named = rows.flatMap(([, name = '', text = '']) => {
+    const isRoom = rooms.has(name.replace(/\/$/, ''))
+    const path = isRoom ? name : `gateway/${name}`
+    return [path, ...[...text.matchAll(/`([\w/-]+\/)`/g)].map(([, folder = '']) => path + folder)]
+  })
+  const folders = readdirSync('src', { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => `${relative('src', join(entry.parentPath, entry.name))}/`)
+  t.strictSame(named.toSorted(), [...folders, 'main.ts'].toSorted())
+})
+
+/** The two tables at the top of CONTRIBUTING.md. */
+function mapOfFolders(): string {
+  const text = readFileSync('CONTRIBUTING.md', 'utf8')
+  return text.slice(text.indexOf('## The map'), text.indexOf('Where is it decided?'))
+}
+
 t.test('no folder has more than 30 files of its own', async (t) => {
   const byFolder = Map.groupBy(sources, ({ path }) => dirname(path))
   const crowded = [...byFolder].filter(([, files]) => files.length > 30).map(([folder]) => folder)
@@ -263,6 +283,15 @@ t.test('a file is at most 250 lines, the table of errors aside', async (t) => {
     long.map(({ path }) => path),
     [],
   )
+})
+
+t.test('a line of a comment has at most 120 columns', async (t) => {
+  const wide = sources.flatMap(({ path, text }) =>
+    [...text.split('\n').entries()]
+      .filter(([, line]) => line.length > 120 && /^\s*(?:\/\/|\/?\*)/.test(line))
+      .map(([at]) => `${path}:${at + 1}`),
+  )
+  t.strictSame(wide, [])
 })
 
 t.test('a file imports each module once', async (t) => {

@@ -72,8 +72,8 @@ const finalSigma = /(?<=[\p{L}\p{M}])[σς](?!\p{L})/gu
 
 /**
  * Whether the key by which e-mails are compared is the same for every spelling that differs only in case. It is not
- * where only the lower case of a letter is one character (J and a caron, U+01F0), and for a sigma of the form that words
- * do not end with, or that only they end with: one spelling is accepted, the other could be another account.
+ * where only the lower case of a letter is one character (J and a caron, U+01F0), and for a sigma of the form that
+ * words do not end with, or that only they end with: one spelling is accepted, the other could be another account.
  */
 function isComparable(email: string): boolean {
   const key = emailKey(email)

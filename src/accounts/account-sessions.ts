@@ -6,7 +6,7 @@ import { portalEpochIn } from '#store/secret-keys.ts'
 import type { Session, SessionPosition, SessionStore, SessionsPage } from '#store/sessions.ts'
 import type { AccountFinder } from './account-input.ts'
 import type { AuditEntryFactory } from './audit-log.ts'
-import { type ListPosition, type Page, type PageRequest, pageOf, parseListCursor } from './list-query.ts'
+import { type ListPosition, type Page, type PageRequest, pageOf, parseListCursor } from './pages.ts'
 
 /** The sessions of an account. All methods throw GatehouseError `account-not-found` for an unknown ID. */
 export interface AccountSessions {
@@ -139,7 +139,8 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
       return pageOf(await read(id, { after, limit: limit + 1 }), limit, (session) => session)
     },
     end,
-    // The portal sessions end first, and their tokens with them: a browser that is still signed in would get new tokens.
+    // The portal sessions end first, and their tokens with them: a browser that is still signed in would get new
+    // tokens.
     endAll: async (id) => [...(await endAllPortal(id)), ...(await endAllTokens(id))],
     endAllTokens,
     listPortal,
@@ -154,8 +155,8 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
 }
 
 /**
- * Ends the sessions of keys that an account no longer has. They are invalid without their key, but would still be listed
- * and count against `limits.sessions`. Those that a crash leaves behind expire.
+ * Ends the sessions of keys that an account no longer has. They are invalid without their key, but would still be
+ * listed and count against `limits.sessions`. Those that a crash leaves behind expire.
  */
 export async function endSessionsOfKey(
   store: Pick<SessionStore, 'listSessions' | 'endSession'>,

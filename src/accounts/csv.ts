@@ -58,6 +58,15 @@ function firstLine(lines: readonly string[], linesRead: number): number {
   return index + 1
 }
 
+/** A file that is generated while it is sent. */
+export interface FileDownload {
+  /** Without characters that a quoted string would have to escape. */
+  readonly name: string
+  /** For Content-Type. */
+  readonly type: string
+  readonly chunks: AsyncGenerator<string>
+}
+
 /** A line of CSV (RFC 4180); cells that a spreadsheet would run as a formula (CSV injection) get an apostrophe. */
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`

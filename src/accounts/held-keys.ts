@@ -3,12 +3,13 @@ import { digestOf, findKey, isApiKeyOf, type ParsedKey, parseKey } from '#platfo
 import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
-import type { ImportedKeyStore, KeyStore } from '#store/key-store.ts'
+import type { ImportedKeyStore, KeyStore } from '#store/keys.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccountActionsOf } from './account-actions.ts'
 import { endSessionsOfKey } from './account-sessions.ts'
 import { createAuditEntryFactory } from './audit-log.ts'
-import { type DeliverMail, mailTextsFor, mailTo } from './mails/mail.ts'
+import { mailTextsFor, mailTo } from './mails/mail.ts'
+import type { DeliverMail } from './mails/outbox.ts'
 
 /** Ends keys for whoever holds them: finders of a leaked key, and secret scanners. */
 export interface HeldKeys {

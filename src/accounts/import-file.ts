@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { readLines } from '#platform/files.ts'
-import { parseTime } from '#platform/time.ts'
 import { emailKey } from '#store/accounts.ts'
 import {
   type AccountInput,
@@ -13,7 +12,6 @@ import {
 } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
 import { createRecordReader, type RecordLine, type RecordReader, textsIn } from './import-records.ts'
-import { findKeyErrors, parseQuota, quotaRule, type SecretKeyInput } from './keys/input.ts'
 
 /**
  * How many accounts one import may have, in the portal and on the command line; and up to how many the store writes in
@@ -46,8 +44,8 @@ export async function readImportFile(bytes: Buffer): Promise<ImportFile> {
 }
 
 /**
- * Separates the accounts of a file from its bad lines, which include those that repeat an e-mail. E-mails are compared by
- * 64 bits of their SHA-256: the probability that two of a million collide is 1 in 37 million, and the file is then
+ * Separates the accounts of a file from its bad lines, which include those that repeat an e-mail. E-mails are compared
+ * by 64 bits of their SHA-256: the probability that two of a million collide is 1 in 37 million, and the file is then
  * refused, with both lines named.
  * @returns a function for each next part of the file
  */
@@ -154,59 +152,4 @@ function parseAccountFields(values: Readonly<Record<string, unknown>>): AccountI
 function readBoolean(value: unknown): boolean | undefined {
   if (value === undefined || value === '' || value === false || value === 'false') return false
   return value === true || value === 'true' ? true : undefined
-}
-
-/** A line of a file of keys that were made elsewhere. */
-export interface ImportedKeyLine {
-  /** ID or e-mail. */
-  readonly account: string
-  /** SHA-256 of the key. */
-  readonly digest: Uint8Array
-  readonly input: SecretKeyInput
-}
-
-const requiredKeyFields = ['account', 'digest', 'name'] as const
-const keyFields = [...requiredKeyFields, 'expires', 'scopes', 'quota'] as const
-export const digestRule = 'must be a SHA-256, 64 hexadecimal digits or 43 characters of base64'
-const hex = /^[0-9a-f]{64}$/i
-const base64 = /^[\w+/-]{43}=?$/
-
-/** Reads keys that were made elsewhere. */
-export function createKeyLineReader(now: number): RecordReader<ImportedKeyLine> {
-  return createRecordReader({
-    parse: (values) => parseKeyLine(values, now),
-    findHeaderError: findKeyHeaderError,
-  })
-}
-
-function findKeyHeaderError(names: readonly string[]): string | undefined {
-  const unknown = names.find((name) => !keyFields.some((field) => field === name))
-  const isComplete =
-    requiredKeyFields.every((name) => names.includes(name)) && new Set(names).size === names.length
-  if (isComplete && unknown === undefined) return undefined
-  return 'the header must name account, digest and name, each once, and may name expires, scopes and quota'
-}
-
-function parseKeyLine(values: Readonly<Record<string, unknown>>, now: number): ImportedKeyLine | string {
-  const errors: string[] = []
-  const texts = textsIn(values, { names: keyFields, fields: keyFields, errors })
-  const { account, digest: digestText, name, expires, scopes } = texts
-  if (account === '') errors.push('account: must be the ID or e-mail of an account')
-  const digest = parseDigest(digestText)
-  if (!digest) errors.push(`digest: ${digestRule}; it has ${digestText.length} characters`)
-  const expiresAt = parseTime(expires)
-  if (expires !== '' && expiresAt === undefined)
-    errors.push('expires: must be a time such as 2027-01-31T00:00:00Z, or empty')
-  const quota = parseQuota(texts.quota)
-  if (texts.quota !== '' && quota === undefined) errors.push(`quota: ${quotaRule}`)
-  const input = { name, scopes: scopes.split(' ').filter(Boolean), addresses: [], quota, expiresAt }
-  for (const { field, message } of findKeyErrors(input, now))
-    errors.push(`${field === 'expiresAt' ? 'expires' : field}: ${message}`)
-  return errors.length > 0 || !digest ? errors.join('; ') : { account, digest, input }
-}
-
-/** A SHA-256: 64 hexadecimal digits, or base64. */
-export function parseDigest(text: string): Uint8Array | undefined {
-  if (hex.test(text)) return Buffer.from(text, 'hex')
-  return base64.test(text) ? Buffer.from(text, 'base64') : undefined
 }

@@ -12,7 +12,8 @@ import type { Visitor } from '#store/sessions.ts'
 import { accountNotFound, assertValid } from './account-input.ts'
 import type { Accounts } from './accounts.ts'
 import { type AuditEntryFactory, createAuditEntryFactory } from './audit-log.ts'
-import { type DeliverMail, mailTextsFor, mailTo, type SendMail } from './mails/mail.ts'
+import { mailTextsFor, mailTo, type SendMail } from './mails/mail.ts'
+import type { DeliverMail } from './mails/outbox.ts'
 
 /** What users may change in their own account, and the verification of their e-mail. */
 export interface OwnProfile {
@@ -24,8 +25,8 @@ export interface OwnProfile {
   readonly canSend: boolean
   /**
    * Sends a link that verifies an e-mail: the current or a new one of the account. The account changes only when the
-   * link is used, and only the last link works, for an hour. An e-mail that another account has gets the same answer and
-   * the same mail: only whoever reads that mail learns that it is taken, by using the link.
+   * link is used, and only the last link works, for an hour. An e-mail that another account has gets the same answer
+   * and the same mail: only whoever reads that mail learns that it is taken, by using the link.
    * @throws GatehouseError `request-invalid` (field `email`), `mail-unavailable` (503: not configured, or the server
    *   rejected it), `rate-limited` (3 in an hour for an account)
    */

@@ -1,4 +1,5 @@
-import { auditData, verifyAudit } from '#accounts/audit-log.ts'
+import { auditData } from '#accounts/audit-log.ts'
+import { verifyAudit } from '#accounts/verify-audit.ts'
 import { countOf } from '#platform/text.ts'
 import { type AuditAction, auditActions } from '#store/audit-entry.ts'
 import { type Command, UsageError } from './command.ts'

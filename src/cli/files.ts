@@ -21,8 +21,8 @@ export interface ImportSource {
 export const standardStream = '-'
 
 /**
- * Works with a file, or standard input, which is kept in a temporary file meanwhile: private, without a name, and gone with
- * the process. The same for a pipe that has a name.
+ * Works with a file, or standard input, which is kept in a temporary file meanwhile: private, without a name, and gone
+ * with the process. The same for a pipe that has a name.
  * @param lineBytesMax longer lines cannot be used; default: as `readLines`
  * @throws OperatorError where it cannot be read
  */
@@ -75,7 +75,7 @@ async function spool(input: AsyncIterable<unknown>): Promise<FileHandle> {
   }
 }
 
-/** What an import ends with whose file has lines that are wrong. */
+/** The error for an import file with invalid lines. */
 export function invalidLines({ name }: ImportSource, count: number): OperatorError {
   return new OperatorError(`${name} has ${countOf(count, 'invalid line')}; nothing was imported`, {
     hint: 'Fix them and import the file again.',

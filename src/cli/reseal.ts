@@ -5,8 +5,9 @@ import { isRecoveryDigestOf } from '#platform/secrets/one-time-codes.ts'
 import { isOfCurrentKey } from '#platform/secrets/passwords.ts'
 import { createSealer, deriveKeys, type Keys } from '#platform/secrets/sealing.ts'
 import { type Account, type AccountStore, readAllAccounts } from '#store/accounts.ts'
-import type { KeyStore, SigningKeyStore } from '#store/key-store.ts'
+import type { KeyStore } from '#store/keys.ts'
 import type { Reseal } from '#store/secret-keys.ts'
+import type { SigningKeyStore } from '#store/signing-keys.ts'
 
 /** What was resealed, and what still needs a previous key. */
 export interface ResealReport {

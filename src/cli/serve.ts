@@ -10,8 +10,10 @@ import { readVersion } from '#platform/package.ts'
 import { type Gateway, logCertificateWarning, openGateway } from '#runtime/gateway.ts'
 import { tuneForTraffic } from '#runtime/v8.ts'
 import { type Command, UsageError } from './command.ts'
-import { openEchoServer, printWelcome, withDemoUpstream } from './demo.ts'
-import { createReadyFile, openServiceManager, type ReadyFile, readServiceManager } from './readiness.ts'
+import { printWelcome, withDemoUpstream } from './demo.ts'
+import { openEchoServer } from './echo-server.ts'
+import { createReadyFile, type ReadyFile } from './ready-file.ts'
+import { openServiceManager, readServiceManager } from './service-manager.ts'
 import { reloadAtSignal, stopSignal } from './signals.ts'
 
 export const serveCommand: Command = {

@@ -1,7 +1,7 @@
 import type { Config } from '#config/config.ts'
 import { announcedMs, currentSigner } from '#identity/tokens/signing-keys.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
-import type { StoredSigningKey } from '#store/key-store.ts'
+import type { StoredSigningKey } from '#store/signing-keys.ts'
 import { confirm, yesOption } from './ask.ts'
 import type { Command } from './command.ts'
 import { withOperator } from './operator.ts'

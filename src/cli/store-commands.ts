@@ -18,7 +18,7 @@ import {
   type WrittenBackup,
 } from '#store/backup/backup-file.ts'
 import type { BackupStore, RecordKind, Restoration } from '#store/backup/records.ts'
-import type { SigningKeyStore } from '#store/key-store.ts'
+import type { SigningKeyStore } from '#store/signing-keys.ts'
 import { type Command, type Invocation, type Terminal, UsageError } from './command.ts'
 import { createPrivateFile, type ImportSource, standardStream, withImportSource } from './files.ts'
 import { currentUser, withStore } from './operator.ts'

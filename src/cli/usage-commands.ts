@@ -8,7 +8,7 @@ import {
 } from '#accounts/usage/reports.ts'
 import type { Config } from '#config/config.ts'
 import { quotaUnitOf } from '#gateway/routes/route.ts'
-import { isPrincipalId } from '#store/sessions.ts'
+import { isPrincipalId } from '#store/subjects.ts'
 import type { DayRange } from '#store/usage.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { withOperator } from './operator.ts'

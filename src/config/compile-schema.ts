@@ -14,7 +14,7 @@ export function createSchemaAjv(keepsSource = false): Ajv {
     useDefaults: true,
     strict: true,
     allowUnionTypes: true,
-    // The types guarantee a valid schema, and a single validation gains nothing from optimized code.
+    // The types guarantee a valid schema, and a single validation gains nothing from optimised code.
     meta: false,
     validateSchema: false,
     code: { optimize: keepsSource, source: keepsSource, esm: true },

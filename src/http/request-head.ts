@@ -86,7 +86,7 @@ export function* fieldsIn(rawHeaders: readonly string[]): Generator<[name: strin
     yield [rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '']
 }
 
-/** The fields but some. @param isDropped gets a name in lower case */
+/** The fields, without those that are dropped. @param isDropped gets a name in lower case */
 export function withoutFields(
   rawHeaders: readonly string[],
   isDropped: (name: string) => boolean,

@@ -7,7 +7,8 @@ import {
   type SchemeName,
 } from './access.ts'
 import { authenticate, mayBeKeyOrToken, type Schemes } from './authenticate.ts'
-import { type Credential, type Credentials, RecentCredentials } from './credentials.ts'
+import { RecentCredentials } from './cache/recent-credentials.ts'
+import type { Credential, Credentials } from './credentials.ts'
 import type { Decision } from './decision.ts'
 import type { Directory } from './directory.ts'
 
@@ -74,12 +75,12 @@ const refusedBounds = { credentialsMax: 1_000, charactersMax: 1_024 * 1_024 }
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { schemes, directory, clock, monotonic = monotonicClock } = options
   const startedAt = clock()
-  const known = new RecentCredentials(acceptedBounds)
+  const known = new RecentCredentials<Credential>(acceptedBounds)
   /**
    * Refused tokens that could only become valid with other signing keys, such as forged ones. Secret keys are not
    * kept: refusing one again is as cheap as finding it here.
    */
-  const refused = new RecentCredentials(refusedBounds)
+  const refused = new RecentCredentials<Credential>(refusedBounds)
 
   /** Counted from the start, so that the number is small enough for V8 to store it without an allocation. */
   function secondsOf(time: number): number {

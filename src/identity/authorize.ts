@@ -66,8 +66,8 @@ export interface AuthState {
 /**
  * Checks whether an admitted caller would still be admitted: the account and role are the same, the key or session is
  * still valid, the key still has the scopes and is accepted from the address, and the token's signing key has not been
- * retired; a principal of a foreign issuer is not blocked. Neither the expiry of the access token nor that of its session
- * matters: what was opened in time may stay open.
+ * retired; a principal of a foreign issuer is not blocked. Neither the expiry of the access token nor that of its
+ * session matters: what was opened in time may stay open.
  * @returns when the secret key expires, Infinity = never; 0 = the caller would not be admitted any more
  * @throws GatehouseError `store-unavailable` if it cannot be decided now
  */

@@ -1,7 +1,5 @@
 import { schemePrefix } from '#platform/http.ts'
 import { isForeignBearerKey, looksLikeKey } from '#platform/secrets/key-format.ts'
-import { isSameSlice } from '#platform/secrets/sealing.ts'
-import { copyString } from '#platform/text.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import {
   type Access,
@@ -47,7 +45,7 @@ export interface Credential {
 }
 
 const other: Credentials = { kind: 'other' }
-/** Of which a backend or browser may mean another one than the gateway reads. */
+/** Several credentials: the backend may go by another than the gateway. */
 export const ambiguousCredentials: Credentials = { kind: 'ambiguous' }
 /** The credentials of a request without any. */
 export const noCredentials: Credentials = { kind: 'none' }
@@ -143,84 +141,4 @@ function tokenOf(authorization: string): string | undefined {
     if (token !== '' && !token.includes(' ')) return token
   }
   return bearerPrefix.test(authorization) ? (bearerToken.exec(authorization)?.[1] ?? '') : undefined
-}
-
-/** An unused credential is dropped after one to two of these, so that secrets stay in memory no longer than needed. */
-const generationMs = 1_000
-/**
- * A credential is hashed by its last characters, which belong to a signature or a checksum, and then compared in full.
- */
-const sampledCharacters = 24
-
-/** How many are kept at most, and how many characters they have together: some issuers' tokens have several KiB. */
-interface KnownBounds {
-  readonly credentialsMax: number
-  readonly charactersMax: number
-}
-
-/**
- * The credentials of recent decisions. They are found by a hash of a part of their text: a map keyed by text would make
- * V8 intern each new one.
- */
-export class RecentCredentials {
-  readonly #bounds: KnownBounds
-  #current = new Map<number, Credential>()
-  #previous = new Map<number, Credential>()
-  #characters = 0
-  #timer: NodeJS.Timeout | undefined
-
-  constructor(bounds: KnownBounds) {
-    this.#bounds = bounds
-  }
-
-  /** The credential with a part of a text as its text, if it is known. */
-  find(text: string, from: number, to: number): Credential | undefined {
-    const hash = hashOf(text, from, to)
-    const credential = this.#current.get(hash) ?? this.#fromPrevious(hash)
-    if (credential?.text.length !== to - from) return undefined
-    const isKnown =
-      credential.kind === 'secretKey'
-        ? isSameSlice(credential.text, text, from)
-        : credential.text === text.slice(from, to)
-    return isKnown ? credential : undefined
-  }
-
-  /** @returns the credential that is kept in its place, with a copy of the text; the given one if there is no room */
-  keep(credential: Credential): Credential {
-    const { length } = credential.text
-    const { credentialsMax, charactersMax } = this.#bounds
-    if (this.#current.size >= credentialsMax || this.#characters + length > charactersMax) return credential
-    // A slice of a head would keep all of it.
-    const kept = { ...credential, text: copyString(credential.text) }
-    this.#put(hashOf(kept.text, 0, length), kept)
-    return kept
-  }
-
-  #fromPrevious(hash: number): Credential | undefined {
-    const credential = this.#previous.get(hash)
-    if (credential) this.#put(hash, credential)
-    return credential
-  }
-
-  #put(hash: number, credential: Credential): void {
-    this.#current.set(hash, credential)
-    this.#characters += credential.text.length
-    this.#timer ??= setTimeout(this.#startGeneration, generationMs).unref()
-  }
-
-  readonly #startGeneration = (): void => {
-    this.#timer = undefined
-    this.#previous = this.#current
-    this.#current = new Map()
-    this.#characters = 0
-    if (this.#previous.size > 0) this.#timer = setTimeout(this.#startGeneration, generationMs).unref()
-  }
-}
-
-/** A hash of 30 bits. */
-function hashOf(text: string, from: number, to: number): number {
-  let hash = to - from
-  for (let at = Math.max(from, to - sampledCharacters); at < to; at++)
-    hash = (Math.imul(hash, 33) + text.charCodeAt(at)) | 0
-  return hash & 0x3fffffff
 }

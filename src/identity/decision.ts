@@ -14,7 +14,9 @@ export interface AllowedDecision {
   readonly kind: 'allowed'
   readonly principal: Principal | undefined
   readonly scheme: DecisionScheme | undefined
-  /** Whoever acts on the decision has to see this proven first; such a decision is never reused. undefined = nothing. */
+  /**
+   * Whoever acts on the decision has to see this proven first; such a decision is never reused. undefined = nothing.
+   */
   readonly confirmation: Confirmation | undefined
   readonly holdsUntil: HoldsUntil
   /** What whoever acts on the decision keeps for the next time: nobody else reads it. */

@@ -1,6 +1,6 @@
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import type { MonotonicClock } from '#platform/time.ts'
-import { digestText, type ImportedKeyStore } from '#store/key-store.ts'
+import { digestText, type ImportedKeyStore } from '#store/keys.ts'
 import { createLru } from './cache/bounded-caches.ts'
 import type { Directory } from './directory.ts'
 

@@ -163,9 +163,9 @@ const secondMs = 1_000
 /**
  * Keeps used proofs by the second in which they were made. Where there are too many, those of the oldest second are
  * forgotten, and from then on all of that time are refused: under a flood proofs have to be fresher, but none counts
- * twice. Proofs from the future, which clocks that are ahead make, would be the last to be forgotten: they have a quarter
- * of the room at most, and beyond that are refused themselves. Other processes are asked by a rate of one use: while the store is unreachable, or has lost what it counted, a
- * proof counts once in each of them.
+ * twice. Proofs from the future, which clocks that are ahead make, would be the last to be forgotten: they have a
+ * quarter of the room at most, and beyond that are refused themselves. Other processes are asked by a rate of one use:
+ * while the store is unreachable, or has lost what it counted, a proof counts once in each of them.
  */
 export function createProofReplays({
   take,

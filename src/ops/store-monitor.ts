@@ -1,4 +1,4 @@
-import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
 import { everySecond } from '#platform/time.ts'
@@ -64,19 +64,21 @@ export function openStoreMonitor({
       wasUncertain = false
       setRefusal(undefined)
     } catch (error) {
-      if (isRefusal(error)) setRefusal(refusalReason(error))
+      const kind = judge(error)
+      if (kind === 'outage') return
+      // One response may be late on a busy machine; a write that Redis blocks, or that no replica confirms, fails
+      // again.
+      if (kind === 'refusal' || wasUncertain) setRefusal(refusalReason(error))
+      wasUncertain = kind === 'uncertain'
     } finally {
       isProbing = false
     }
   }
 
-  /** A store that is unreachable or has lost its data is reported separately. */
-  function isRefusal(error: unknown): boolean {
-    if (!storeConnection.isUp || isStoreFailure(error, 'lost', 'unreachable')) return false
-    // One response may be late on a busy machine; a write that Redis blocks, or that no replica confirms, fails again.
-    const isRepeated = wasUncertain
-    wasUncertain = isStoreFailure(error, 'unanswered', 'unconfirmed')
-    return !wasUncertain || isRepeated
+  /** What a failed test write says. An outage, or the loss of all data, is reported separately. */
+  function judge(error: unknown): 'outage' | 'uncertain' | 'refusal' {
+    if (!storeConnection.isUp || isStoreFailure(error, 'lost', 'unreachable')) return 'outage'
+    return isStoreFailure(error, 'unanswered', 'unconfirmed') ? 'uncertain' : 'refusal'
   }
 
   async function readRisks(): Promise<void> {
@@ -129,46 +131,5 @@ export function mergeStoreStates(states: readonly StoreState[]): StoreState {
   return {
     writesRefused: states.find(({ writesRefused }) => writesRefused !== null)?.writesRefused ?? null,
     risks: [...new Set(states.flatMap(({ risks }) => risks))],
-  }
-}
-
-/**
- * Logs each change once: the store is unreachable, has come back without its data or with data of a newer program, or
- * is reachable again.
- */
-export function createConnectionLogger(log: Log, metrics: Metrics): (error: unknown) => void {
-  let wasUp: boolean | undefined
-  let wasLost = false
-  return (err) => {
-    const loss = isStoreFailure(err, 'lost', 'newer') ? err.cause.message : undefined
-    const isUp = err === undefined
-    metrics.storeUp.set(Number(isUp))
-    if (isUp && wasUp === false) log.info('store reachable again')
-    if (loss !== undefined && !wasLost) log.error({ err }, loss)
-    else if (!isUp && wasUp !== false) log.error({ err }, 'store unreachable')
-    wasUp = isUp
-    // A loss is reported once, even if the store was unreachable in between.
-    wasLost = loss !== undefined || (wasLost && !isUp)
-  }
-}
-
-/** Logs each fault once, until the change log has been read without it, as every poll repeats it. */
-export function createFaultLogger(
-  log: Log,
-  message = 'cannot apply a change from the store',
-): (error: unknown) => void {
-  let reported: string | undefined
-  return (err) => {
-    const reason = err === undefined ? undefined : errorMessage(err)
-    if (reason !== undefined && reason !== reported) log.error({ err }, message)
-    reported = reason
-  }
-}
-
-/** Logs faults of work in the background, except for outages of the store, which are logged by themselves. */
-export function createWorkFaultLogger(log: Log, message: string): (error: unknown) => void {
-  const logFault = createFaultLogger(log, message)
-  return (error) => {
-    if (!isStoreUnavailable(error)) logFault(error)
   }
 }

@@ -14,8 +14,8 @@ export type EpochMs = number & { readonly clock?: 'system' }
 export type MonotonicMs = number & { readonly clock?: 'monotonic' }
 
 /**
- * What is called `clock` reads the clock of the system, what is called `monotonic` the other. A function that has a moment
- * of both calls the first `time` and the second `now`.
+ * What is called `clock` reads the clock of the system, what is called `monotonic` the other. A function that has a
+ * moment of both calls the first `time` and the second `now`.
  */
 export type Clock = () => EpochMs
 export type MonotonicClock = () => MonotonicMs

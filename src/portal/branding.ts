@@ -130,11 +130,26 @@ function startsWith(bytes: Buffer, hex: string): boolean {
   return bytes.toString('hex', 0, hex.length / 2) === hex
 }
 
-/** The root element, after a declaration, comments and a document type. */
+/** Whether the root element is `svg`: only a declaration, comments and a document type may come before it. */
 function isSvg(bytes: Buffer): boolean {
-  const text = bytes
+  let text = bytes
     .toString('utf8', 0, 4_096)
     .replace(/^\uFEFF/, '')
     .trimStart()
-  return text.startsWith('<') && /<svg[\s>]/.test(text)
+  for (let ending = endingOf(text); ending; ending = endingOf(text)) {
+    const end = ending.exec(text)
+    if (!end) return false
+    text = text.slice(end.index + end[0].length).trimStart()
+  }
+  return /^<svg[\s>]/.test(text)
+}
+
+/** What ends the declaration, comment or document type that a text begins with; undefined if it begins with none. */
+function endingOf(text: string): RegExp | undefined {
+  if (text.startsWith('<?')) return /\?>/
+  if (text.startsWith('<!--')) return /-->/
+  if (!text.startsWith('<!DOCTYPE')) return undefined
+  // It may have declarations of its own, in brackets.
+  const [start = ''] = text.split('>', 1)
+  return start.includes('[') ? /\]\s*>/ : />/
 }

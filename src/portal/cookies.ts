@@ -117,6 +117,8 @@ export const passkeyConfirmationCookieName = 'gatehouse-confirmed-passkey'
 
 /** Who may take over an account. */
 export const takeOverCookieName = 'gatehouse-take-over'
+/** The notice that the next page shows. */
+export const noticeCookieName = 'gatehouse-notice'
 
 /** Every name that a cookie of the portal can have. */
 export const portalCookieNames: readonly string[] = [
@@ -128,6 +130,7 @@ export const portalCookieNames: readonly string[] = [
   confirmationCookieName,
   passkeyConfirmationCookieName,
   takeOverCookieName,
+  noticeCookieName,
 ].flatMap((name) => [name, `__Secure-${name}`, `__Host-${name}`])
 
 /** Name of the cookie that holds the token of a session. */

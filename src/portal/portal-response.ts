@@ -1,4 +1,4 @@
-import type { FileDownload } from '#accounts/audit-log.ts'
+import type { FileDownload } from '#accounts/csv.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import type { Language } from '#platform/text.ts'
 import type { NoticeName } from './forms/flash-notices.ts'

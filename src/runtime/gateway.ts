@@ -12,8 +12,8 @@ import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
 import type { Clock } from '#platform/time.ts'
-import { openWorker, type RequestServer } from './assembly/worker.ts'
-import type { WorkerUrls } from './assembly/worker-listeners.ts'
+import { openWorker } from './assembly/worker.ts'
+import type { RequestServer, WorkerUrls } from './request-server.ts'
 
 export interface Gateway extends WorkerUrls {
   /** The URL for operators. */

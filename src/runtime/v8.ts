@@ -4,10 +4,30 @@ import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'n
 import { runInNewContext } from 'node:vm'
 import { everySecond } from '#platform/time.ts'
 
-/** To be called once the start is over: lets V8 optimize again, and tunes the heap for traffic. */
+/** The object that Node made for one call of process.nextTick. */
+let keptTick: object | undefined
+
+/**
+ * Keeps process.nextTick fast. Node creates an object for each call, with computed names. If a full garbage collection
+ * finds none of them, V8 forgets their shape, and from then on creates them by calls into its runtime for as long as
+ * the process lives (docs/performance.md). An object that is never freed prevents that. To be called before the first
+ * full collection.
+ */
+export function keepTickShape(): void {
+  if (keptTick === undefined) process.nextTick(keepTick)
+}
+
+function keepTick(): void {
+  keptTick = executionAsyncResource()
+}
+
+/**
+ * To be called once the start is over: lets V8 optimise again, and tunes the heap for traffic. Its steps, which follow,
+ * are exported for `bench/checks/`, where each is measured alone.
+ */
 export function tuneForTraffic(): void {
   // A fifth of its memory is garbage of the start, which V8 would keep for hours. Immediately, although the first
-  // requests wait for it: a collection also drops compiled code, and once requests have made V8 optimize, they would
+  // requests wait for it: a collection also drops compiled code, and once requests have made V8 optimise, they would
   // permanently cost a tenth more.
   collectGarbage()
   disablePretenuring()
@@ -39,12 +59,12 @@ export function disablePretenuring(): void {
 }
 
 /**
- * Lets V8 optimize from now on, which main.ts and worker-main.ts keep it from as the first thing they do. Code that runs
- * often during a start rarely runs after it, but its optimized form, what the compilers allocate on their threads, and
- * their pages of the Node binary would remain: 10 MB.
+ * Lets V8 optimise from now on, which main.ts and worker-main.ts keep it from as the first thing they do. Code that
+ * runs often during a start rarely runs after it, but its optimised form, what the compilers allocate on their threads,
+ * and their pages of the Node binary would remain: 10 MB.
  */
 export function startOptimizing(): void {
-  // Under --jitless, which leaves no WebAssembly, V8 would crash if it were allowed to optimize.
+  // Under --jitless, which leaves no WebAssembly, V8 would crash if it were allowed to optimise.
   if (!('WebAssembly' in globalThis)) return
   for (const flag of ['--opt', '--maglev']) setFlagsFromString(flag)
 }
@@ -70,7 +90,7 @@ const youngBytesMin = 1.75 * mib
  */
 const growthPercent = { small: 75, large: 12 }
 /**
- * How long there must be hardly any requests before memory is given back. V8 then also drops optimized code, and the
+ * How long there must be hardly any requests before memory is given back. V8 then also drops optimised code, and the
  * first second after such a pause costs up to twice the CPU, so a small heap is kept longer than V8's eight seconds.
  */
 const reducerDelayMs = { small: 60_000, large: 8_000 }
@@ -116,21 +136,4 @@ function flagSetter(flag: string): (value: number) => void {
 
 function youngBytes(): number {
   return getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? 0
-}
-
-/** The object that Node made for one call of process.nextTick. */
-let keptTick: object | undefined
-
-/**
- * Keeps process.nextTick fast. Node creates an object for each call, with computed names. If a full garbage collection
- * finds none of them, V8 forgets their shape, and from then on creates them by calls into its runtime for as long as
- * the process lives (docs/performance.md). An object that is never freed prevents that. To be called before the first
- * full collection.
- */
-export function keepTickShape(): void {
-  if (keptTick === undefined) process.nextTick(keepTick)
-}
-
-function keepTick(): void {
-  keptTick = executionAsyncResource()
 }

@@ -47,21 +47,6 @@ export interface ChangeLogReading {
  */
 export const changesMax = 2_000
 
-/** Listeners to what an adapter writes, or learns of. */
-export function createListeners<Event>() {
-  const listeners = new Set<(event: Event) => void>()
-  return {
-    notify: (event: Event): void => {
-      for (const listener of listeners) listener(event)
-    },
-    /** @returns a function that removes it */
-    add: (listener: (event: Event) => void) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
-  }
-}
-
 /** The subject of a change: an account ID, a session ID, a principal ID, or nothing. */
 export function subjectOf(change: Change): string {
   switch (change.kind) {

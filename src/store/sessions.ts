@@ -1,4 +1,4 @@
-import { dayMs, type EpochMs } from '#platform/time.ts'
+import { dayMs } from '#platform/time.ts'
 import type { Account } from './accounts.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import { type KeyState, keyOfSession, keyState, portalEpochIn } from './secret-keys.ts'
@@ -166,36 +166,4 @@ function isReuseAllowed({ acknowledgedAt, rotatedAt }: Session, now: number, gra
 
 function rotatedSession({ generation, now, visitor }: RefreshTokenUse, session: Session): Session {
   return { ...session, ...visitor, generation: generation + 1, rotatedAt: now, acknowledgedAt: undefined }
-}
-
-/**
- * Principals of foreign issuers have no sessions here that could be ended, so they are blocked, by the ID that
- * identity/issuers/subjects.ts derives from the issuer's name and the subject. Principals that nobody has blocked are
- * not in the store.
- */
-export interface SubjectStore {
-  /** undefined = it is not blocked. */
-  findBlockedSubject(principalId: string): Promise<BlockedSubject | undefined>
-  /** @returns false if it was already blocked, in which case it keeps the earlier time */
-  blockSubject(blocked: BlockedSubject, audit?: AuditEntry): Promise<boolean>
-  /** @returns false if it was not blocked */
-  unblockSubject(principalId: string, audit?: AuditEntry): Promise<boolean>
-  /** Newest first, those of the same time by descending ID. @param list.after may no longer be blocked */
-  listBlockedSubjects(list: BlockedSubjectList): Promise<readonly BlockedSubject[]>
-}
-
-export interface BlockedSubject {
-  readonly principalId: string
-  readonly blockedAt: EpochMs
-}
-
-interface BlockedSubjectList {
-  /** The last one of the previous page; undefined = from the newest. */
-  readonly after: BlockedSubject | undefined
-  readonly limit: number
-}
-
-/** Whether an ID is that of an issuer's principal, as no account ID contains a colon. */
-export function isPrincipalId(id: string): boolean {
-  return id.includes(':')
 }

@@ -1,5 +1,5 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { createListeners } from './changes.ts'
+import { createListeners } from '#platform/listeners.ts'
 
 /** Diagnostics of a store: write probes and risky settings. */
 export interface StoreDiagnostics {

@@ -213,6 +213,8 @@ t.test('tossed cookies are ambiguous, and backends set none of ours', async (t) 
     'gatehouse-form=evil; Path=/portal',
     'gatehouse-sign-in-0=evil; Path=/portal/sign-in',
     '__Secure-gatehouse-confirmed=evil; Path=/portal',
+    'gatehouse-notice=password-changed; Path=/portal',
+    '__Secure-gatehouse-notice=password-changed; Path=/portal',
     'gatehouse-visit=evil',
   ]
   for (const line of ['GET /app', 'GET /public']) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { verifyAudit } from '#accounts/audit-log.ts'
+import { verifyAudit } from '#accounts/verify-audit.ts'
 import { digestOf } from '#platform/secrets/keys.ts'
 import { backupFormat } from '#store/backup/backup-file.ts'
 import type { BackupRecord } from '#store/backup/records.ts'

@@ -3,7 +3,6 @@ import { createSessionId } from '#identity/tokens/refresh-tokens.ts'
 import { createAccountId } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/accounts.ts'
 import type { ChangeLogReading } from '#store/changes.ts'
-import type { StoredSigningKey } from '#store/key-store.ts'
 import { noPortalAccess } from '#store/portal-access.ts'
 import {
   defaultKeyName,
@@ -13,6 +12,7 @@ import {
   type StoredKey,
 } from '#store/secret-keys.ts'
 import type { NewSession, RefreshTokenUse } from '#store/sessions.ts'
+import type { StoredSigningKey } from '#store/signing-keys.ts'
 import type { Store } from '#store/store.ts'
 
 /** A time of the cases. Not made up: Redis lets records expire by its own clock. */

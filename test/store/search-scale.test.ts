@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createAccountSearch } from '#accounts/find-accounts.ts'
-import { parseAccountQuery } from '#accounts/list-query.ts'
+import { parseAccountQuery } from '#accounts/account-query.ts'
+import { createAccountSearch } from '#accounts/account-search.ts'
 import { everyAccount } from '#store/account-search.ts'
 import { openStore } from '#store/open.ts'
 import { startRedis } from '../setup/redis.ts'

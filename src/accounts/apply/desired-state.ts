@@ -4,13 +4,14 @@ import { flag, objectSchema, text, textOrNull, type Value } from '#platform/json
 import { parseTime, timeRule } from '#platform/time.ts'
 import { emailKey } from '#store/accounts.ts'
 import { type AccountInput, findInputErrors, textFields } from '../account-input.ts'
-import { digestRule, parseDigest } from '../import-file.ts'
 import {
+  digestRule,
   findKeyErrors,
   keyLimitSchemas,
   keyName,
   keyQuotaOrNull,
   parseCertificateInput,
+  parseDigest,
 } from '../keys/input.ts'
 
 // The desired state of some accounts. An absent member stays as it is; in a new account or key it gets its default.

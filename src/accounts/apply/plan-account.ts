@@ -4,8 +4,13 @@ import type { Account, AccountChanges } from '#store/accounts.ts'
 import { namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import { quotaData, timeOrNull } from '../account-data.ts'
 import { type AccountInput, accountDefaults } from '../account-input.ts'
-import { parseDigest } from '../import-file.ts'
-import { assertValidKey, endingWith, parseCertificateInput, type SecretKeyInput } from '../keys/input.ts'
+import {
+  assertValidKey,
+  endingWith,
+  parseCertificateInput,
+  parseDigest,
+  type SecretKeyInput,
+} from '../keys/input.ts'
 import { type Change, fieldChanges, type Step } from './change.ts'
 import { type DesiredAccount, type DesiredKey, within } from './desired-state.ts'
 

@@ -8,7 +8,7 @@ import {
   readAllAccounts,
 } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
-import type { ImportedKeyStore } from '#store/key-store.ts'
+import type { ImportedKeyStore } from '#store/keys.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 import { batchSize, changeActions, type Entry, inBatches, type Step } from './change.ts'
 import {

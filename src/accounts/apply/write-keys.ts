@@ -1,7 +1,7 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/accounts.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
-import type { KeyStore } from '#store/key-store.ts'
+import type { KeyStore } from '#store/keys.ts'
 import type { SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import { endSessionsOfKey } from '../account-sessions.ts'

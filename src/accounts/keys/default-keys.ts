@@ -1,7 +1,7 @@
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
-import { digestText, type KeyStore, type KeyUse } from '#store/key-store.ts'
+import { digestText, type KeyStore, type KeyUse } from '#store/keys.ts'
 import { defaultKeyOf, overlappingKeyOf, type StoredKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import { type AccountFinder, accountNotFound } from '../account-input.ts'

@@ -221,3 +221,14 @@ export function endingWith(
   const message = `must not be after ${new Date(validUntil).toISOString()}, when the certificate expires`
   throw invalidField('expiresAt', message)
 }
+
+/** What is said of a text that `parseDigest` cannot read. */
+export const digestRule = 'must be a SHA-256, 64 hexadecimal digits or 43 characters of base64'
+const hex = /^[0-9a-f]{64}$/i
+const base64 = /^[\w+/-]{43}=?$/
+
+/** A SHA-256: 64 hexadecimal digits, or base64. */
+export function parseDigest(text: string): Uint8Array | undefined {
+  if (hex.test(text)) return Buffer.from(text, 'hex')
+  return base64.test(text) ? Buffer.from(text, 'base64') : undefined
+}

@@ -5,7 +5,7 @@ import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
-import type { ImportedKey, KeyStore, SecretKeyAdded } from '#store/key-store.ts'
+import type { ImportedKey, KeyStore, SecretKeyAdded } from '#store/keys.ts'
 import {
   defaultKeyName,
   defaultKeyOf,

@@ -4,7 +4,7 @@ import {
   throwUnlessStoreUnavailable,
 } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/accounts.ts'
-import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#store/key-store.ts'
+import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#store/keys.ts'
 import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import { type AccountFinder, accountNotFound } from '../account-input.ts'

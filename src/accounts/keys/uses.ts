@@ -1,7 +1,7 @@
 import { digestOf } from '#platform/secrets/keys.ts'
 import { copyString } from '#platform/text.ts'
 import type { Clock } from '#platform/time.ts'
-import { digestText, type KeyStore, type KeyUse, type RecordedKeyUse } from '#store/key-store.ts'
+import { digestText, type KeyStore, type KeyUse, type RecordedKeyUse } from '#store/keys.ts'
 
 /**
  * When, from where and how keys were last used. Uses are recorded in memory, which costs a request next to nothing, and

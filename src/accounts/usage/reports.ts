@@ -1,8 +1,7 @@
 import { type Clock, dayOf, dayRule, firstOfMonth, formatDay, parseDay } from '#platform/time.ts'
 import { type Account, type AccountStore, readAllAccounts } from '#store/accounts.ts'
 import { type DayRange, totalOf, type UsageCount, type UsageStore, usageDaysKept } from '#store/usage.ts'
-import type { FileDownload } from '../audit-log.ts'
-import { csvLine, exportLine } from '../csv.ts'
+import { csvLine, exportLine, type FileDownload } from '../csv.ts'
 import {
   type KeyQuotaUse,
   keyQuotaUseData,

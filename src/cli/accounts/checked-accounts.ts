@@ -5,14 +5,9 @@ import { createAccountLineReader, createLineSorter, findBadLines, importMax } fr
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Invocation } from '../command.ts'
 import { type ImportSource, recordsOf } from '../files.ts'
+import { createJsonFormat, createTableFormat, type ListFormat } from '../list-format.ts'
 import { createProgress, isReaderGone, type Progress } from '../output.ts'
-import {
-  type Columns,
-  createJsonFormat,
-  createTableFormat,
-  type ListFormat,
-  printToStderr,
-} from '../print.ts'
+import { type Columns, printToStderr } from '../print.ts'
 
 /** What a file has that was checked as a whole. */
 export interface CheckedAccounts {

@@ -1,7 +1,7 @@
 import { createdData, keysCsvHeading, keysCsvLines } from '#accounts/account-data.ts'
 import type { CreatedAccount } from '#accounts/accounts.ts'
 import { importMax } from '#accounts/import-file.ts'
-import { openOutbox, waitingMax } from '#accounts/mails/mail.ts'
+import { openOutbox, waitingMax } from '#accounts/mails/outbox.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import { countOf } from '#platform/text.ts'
 import type { Command, Invocation } from '../command.ts'

@@ -4,7 +4,7 @@ import {
   type AccountQueryField,
   accountQueryFields,
   parseAccountQuery,
-} from '#accounts/list-query.ts'
+} from '#accounts/account-query.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { keysOf } from '#platform/json.ts'
 import { countOf } from '#platform/text.ts'
@@ -12,16 +12,10 @@ import { formatDay } from '#platform/time.ts'
 import { isOfAll } from '#store/account-search.ts'
 import type { Account, ListedAccount } from '#store/accounts.ts'
 import { type Command, type Invocation, type Option, UsageError } from '../command.ts'
+import { createJsonFormat, createTableFormat, type ListFormat } from '../list-format.ts'
 import { withOperator } from '../operator.ts'
 import { writeChunks } from '../output.ts'
-import {
-  createJsonFormat,
-  createTableFormat,
-  csvOption,
-  type ListFormat,
-  printToStderr,
-  wantsCsv,
-} from '../print.ts'
+import { csvOption, printToStderr, wantsCsv } from '../print.ts'
 
 /** The options in place of the names of the admin API. */
 const optionNames = {

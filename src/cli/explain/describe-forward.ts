@@ -19,7 +19,8 @@ import { secretPlaceholder } from '#platform/secrets/hide-secrets.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import { createWriterFrom, ownHeaderNames } from '#runtime/assembly/gate-parts.ts'
 import { redactHeader, redactTarget, type ShownHeader } from '../redact.ts'
-import { type ExplainedArrival, perRequestValue, type StepResult, unmentioned } from './explanation.ts'
+import { type StepResult, unmentioned } from './explanation.ts'
+import { type ExplainedArrival, perRequestValue } from './read-arrival.ts'
 
 interface ExplainedForward {
   readonly route: Route<UpstreamConfig>

@@ -11,7 +11,8 @@ import type { Credentials } from '#identity/credentials.ts'
 import type { CountedQuota, Principal } from '#identity/decision.ts'
 import { countedBy, rateSubject } from '#identity/limits/rate-limiter.ts'
 import { redactTarget } from '../redact.ts'
-import { type ExplainedArrival, type StepResult, unmentioned } from './explanation.ts'
+import { type StepResult, unmentioned } from './explanation.ts'
+import type { ExplainedArrival } from './read-arrival.ts'
 
 /** @param peer the other end of the connection */
 export function describeRequest({ outcome, client, fields }: ExplainedArrival, peer: string): StepResult {

@@ -8,7 +8,8 @@ import { type Command, UsageError } from '../command.ts'
 import { printData, twoColumns } from '../print.ts'
 import { redactTarget, type ShownHeader } from '../redact.ts'
 import { explain } from './explain.ts'
-import type { ExplainedRequest, Explanation, Step } from './explanation.ts'
+import type { Explanation, Step } from './explanation.ts'
+import type { ExplainedRequest } from './read-arrival.ts'
 import { openReadOnlyAuth } from './read-only-auth.ts'
 
 export const explainCommand: Command = {

@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts'
-import { destinationOf, type Outcome, principalOf } from '#gateway/arrival/outcome.ts'
+import { type Outcome, principalOf } from '#gateway/arrival/outcome.ts'
 import { type Cors, chooseScope, createCors } from '#gateway/gate/choose-scope.ts'
 import { createGate, type DecisionStep, type StepListener } from '#gateway/gate/gate.ts'
 import {
@@ -11,7 +11,7 @@ import {
 import { createSecondTargetCheck } from '#gateway/gate/second-targets.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
-import { type Route, standardMethods } from '#gateway/routes/route.ts'
+import { standardMethods } from '#gateway/routes/route.ts'
 import { createRouteTable, type RouteTable } from '#gateway/routes/table.ts'
 import { undecidable } from '#gateway/server/decide-server.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
@@ -20,6 +20,7 @@ import { createTracer } from '#ops/tracing/tracer.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createBrowserParts } from '#runtime/assembly/gate-parts.ts'
 import { describeDecision, describeSecondTargets, describeUpstream } from './describe-forward.ts'
+import { describeRoute, type FoundRoute } from './describe-route.ts'
 import {
   type CredentialBounds,
   describeCors,
@@ -31,22 +32,14 @@ import {
   describeRequest,
   describeScheme,
 } from './describe-steps.ts'
-import {
-  createStepRecorder,
-  type ExplainedArrival,
-  type ExplainedRequest,
-  type Explanation,
-  readArrival,
-  type StepResult,
-} from './explanation.ts'
+import { createStepRecorder, type Explanation, type StepResult } from './explanation.ts'
 import { explainOwnPath } from './own-path.ts'
+import { type ExplainedArrival, type ExplainedRequest, readArrival } from './read-arrival.ts'
 import { type ReadOnlyAuth, readOnlyGateOptions } from './read-only-auth.ts'
 
-type FoundRoute = Route<UpstreamConfig | undefined>
-
 /**
- * What the gateway would decide about a request, step by step: the steps are those of the gateway, which tell a listener
- * what has passed. Nothing is sent, counted or changed.
+ * What the gateway would decide about a request, step by step: the steps are those of the gateway, which tell a
+ * listener what has passed. Nothing is sent, counted or changed.
  * @throws OperatorError if the store or the sealing key cannot be opened at all
  */
 export async function explain(
@@ -173,40 +166,4 @@ function boundsOf({ decision }: Outcome): CredentialBounds {
 function accessOf({ outcome: { access } }: ExplainedArrival): Access {
   if (!access) throw new Error('a step before the route')
   return access
-}
-
-/** Why a route matched, and which routes it takes precedence over. */
-function describeRoute(
-  route: FoundRoute,
-  table: RouteTable<UpstreamConfig | undefined>,
-  arrival: ExplainedArrival,
-): StepResult {
-  const path = route.prefix || '/'
-  const host = route.host === undefined ? 'any host' : `host ${route.host}`
-  const methods = route.methods && [...route.methods]
-  const others = runnersUp(route, table, arrival).map(({ name, prefix }) => `"${name}" (${prefix || '/'})`)
-  const before = others.length === 0 ? '' : `; takes precedence over ${others.join(', ')}`
-  return {
-    detail: `"${route.name}": ${host}, prefix ${path}, ${methods?.join(' ') ?? 'any method'}${before}`,
-    facts: { name: route.name, host: route.host, path, methods },
-  }
-}
-
-const namedMax = 3
-
-/** The routes that would match the request without those that take precedence. */
-function runnersUp(
-  winner: FoundRoute,
-  table: RouteTable<UpstreamConfig | undefined>,
-  { head: { method }, outcome }: ExplainedArrival,
-): readonly FoundRoute[] {
-  const { hostName, target } = destinationOf(outcome)
-  const found = [winner]
-  while (found.length <= namedMax) {
-    const rest = createRouteTable(table.routes.filter((route) => !found.includes(route)))
-    const next = rest.match(hostName, target, method)
-    if (next.kind !== 'route') break
-    found.push(next.route)
-  }
-  return found.slice(1)
 }

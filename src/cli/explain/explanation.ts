@@ -1,71 +1,14 @@
-import type { Config } from '#config/config.ts'
-import { createArrival, type GatedArrival, trustedRequestId } from '#gateway/arrival/arrival.ts'
 import { unmatchedRouteName } from '#gateway/arrival/outcome.ts'
-import { createFieldReader } from '#gateway/arrival/request-fields.ts'
 import { type FindSignIn, type SignInTarget, signInStatus } from '#gateway/browser/sign-in-redirect.ts'
 import { continuePath } from '#gateway/browser/sign-in-return.ts'
 import type { DecisionStep } from '#gateway/gate/gate.ts'
-import { malformedError } from '#gateway/refusals/send-problem.ts'
-import { readRequestFraming } from '#http/h1/request-framing.ts'
-import { MalformedMessage, type RequestHead } from '#http/request-head.ts'
-import { createCarriers } from '#identity/access.ts'
-import { clientNetwork, createAddressSet, unmappedAddress } from '#platform/addresses.ts'
+import { clientNetwork } from '#platform/addresses.ts'
 import { type ErrorCode, type ErrorDefinition, errorDefinitions } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { Rate } from '#store/rates.ts'
 import { redactTarget } from '../redact.ts'
-
-/** A request to be explained; it is never sent. */
-export interface ExplainedRequest {
-  readonly method: string
-  /** In origin form, as it would be sent. */
-  readonly target: string
-  /** Name, value, name, value, as they would be received. */
-  readonly rawHeaders: readonly string[]
-  /** Address of the other end of the connection. */
-  readonly peer: string
-  /** The listener that it comes to: `decide` = another proxy describes it, and would forward it. */
-  readonly listener: 'main' | 'decide'
-}
-
-/** A request that is explained: it came by no connection, and with no certificate. */
-export type ExplainedArrival = GatedArrival
-
-/** Stands for what is new for each request. */
-export const perRequestValue = '(new for each request)'
-
-/** @throws GatehouseError `request-invalid` */
-export function readArrival(
-  request: ExplainedRequest,
-  { listen, trustedProxies, keys }: Config,
-): ExplainedArrival {
-  const peerAddress = unmappedAddress(request.peer)
-  const protocol = listen.tls ? 'https' : 'http'
-  const connection = { peerAddress, protocol, clientCertificate: undefined } as const
-  const arrival = createArrival(connection, readHead(request), {
-    trusted: createAddressSet(trustedProxies),
-    fieldReader: createFieldReader(createCarriers(keys.accept)),
-  })
-  const requestId = trustedRequestId(arrival.fields.uncommon, arrival.client.isTrusted) ?? perRequestValue
-  return { ...arrival, requestId }
-}
-
-/** The head as the gateway would read it: HTTP/1.1, framed by its headers. */
-function readHead({ method, target, rawHeaders }: ExplainedRequest): RequestHead {
-  try {
-    return {
-      method,
-      target,
-      minorVersion: 1,
-      rawHeaders,
-      ...readRequestFraming(rawHeaders, 1),
-    }
-  } catch (error) {
-    if (error instanceof MalformedMessage) throw malformedError(error)
-    throw error
-  }
-}
+import type { ExplainedArrival } from './read-arrival.ts'
 
 /** The steps of the decision, the second targets that it names, and what the upstream would get. */
 type StepName = DecisionStep | 'destination' | 'upstream'
@@ -87,10 +30,15 @@ export type StepResult = Pick<Step, 'detail' | 'facts'>
 export const unmentioned: StepResult = { detail: '', facts: {} }
 
 export interface Explanation {
-  /** `answer`: the path is the gateway's own, so that no route applies, and the head is not rejected. */
+  /**
+   * `answer`: the gateway itself answers, and nothing is refused: at one of its own paths, to a preflight, or to
+   * OPTIONS that no upstream gets.
+   */
   readonly decision: 'forward' | 'refuse' | 'answer'
-  /** 200 if nothing is refused, whatever the upstream then responds; 204 for a preflight, or OPTIONS that the gateway
-   * answers; 303 for a refused page visit that is led to the sign-in. */
+  /**
+   * 200 if nothing is refused, whatever the upstream then responds; 204 for a preflight, or OPTIONS that the gateway
+   * answers; 303 for a refused page visit that is led to the sign-in.
+   */
   readonly status: number
   readonly code?: ErrorCode
   /** Name of the route, `_gateway` or `_unmatched`. */

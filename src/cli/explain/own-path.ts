@@ -26,7 +26,8 @@ import { isOidcPath, isPasskeyPath, pageAccessAt } from '#portal/page-access.ts'
 import { decidePage, type PageDecision } from '#portal/portal-gate.ts'
 import type { PortalHead } from '#portal/portal-request.ts'
 import { assetMethods, readAssets, requestedAsset } from '#portal/read-assets.ts'
-import type { ExplainedArrival, StepResult } from './explanation.ts'
+import type { StepResult } from './explanation.ts'
+import type { ExplainedArrival } from './read-arrival.ts'
 
 interface OwnPathContext {
   readonly config: Config

@@ -13,8 +13,8 @@ import { createSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { type Clock, monotonicClock } from '#platform/time.ts'
 import { createAuthParts } from '#runtime/assembly/auth-parts.ts'
 import { createGateChecks } from '#runtime/assembly/gate-parts.ts'
-import type { SigningKeyStore } from '#store/key-store.ts'
 import { openStore } from '#store/open.ts'
+import type { SigningKeyStore } from '#store/signing-keys.ts'
 import type { Store } from '#store/store.ts'
 
 /** The gateway's authentication schemes, reading its store without writing. */

@@ -1,47 +1,13 @@
 import { everyOrigin } from '#gateway/arrival/cors-headers.ts'
-import { isWildcard } from '#gateway/routes/hosts.ts'
 import { refreshTokenPath } from '#gateway/routes/own-operations.ts'
 import { parseOrigin } from '../hosts.ts'
 import type { Path, Warning } from '../problem.ts'
-import {
-  choice,
-  duration,
-  either,
-  exactly,
-  flag,
-  headerName,
-  list,
-  section,
-  text,
-  trueOrFalse,
-} from './fields.ts'
+import { choice, either, exactly, headerName, list, section, text, trueOrFalse } from './fields.ts'
 import { convertResolved, type ValueOf } from './node.ts'
-import type { portal } from './portal.ts'
 import type { Review } from './review.ts'
-import type { route } from './route.ts'
 
-const cookiePath = (usual: string, description: string) =>
+export const cookiePath = (usual: string, description: string) =>
   text({ pattern: '^/[!-:<-~]*$', default: usual, description })
-
-export const accessCookie = section(
-  'Also sends the access token as an HttpOnly cookie, for routes with `browser.cookie`. After a sign-in at the portal it is renewed by requests in its second half. Its SameSite and Secure attributes are those of `cookie`.',
-  {
-    enabled: flag(false, 'Whether it is set with every access token, and by the sign-in of the portal.'),
-    name: headerName({
-      default: 'accessToken',
-      description:
-        'Its name; one that begins with __Host- or __Secure- must meet the rules of that prefix. No backend gets it, or can set it.',
-    }),
-    path: cookiePath('/', 'Path attribute: the routes with `browser.cookie` must be at or below it.'),
-    lifetime: duration({
-      min: '1s',
-      max: '24h',
-      default: '1h',
-      description:
-        'Lifetime of its token. A request in the second half of it renews the cookie, as long as the session lasts.',
-    }),
-  },
-)
 
 export const cookie = section('The cookie that carries the refresh token.', {
   name: headerName({
@@ -78,16 +44,11 @@ export const cors = convertResolved(
 )
 
 /** What the rules about browsers read. */
-interface BrowsersTree {
+export interface BrowsersTree {
   readonly publicUrl: string
   readonly cookie: ValueOf<typeof cookie>
-  readonly accessCookie: ValueOf<typeof accessCookie>
   readonly cors: ValueOf<typeof cors>
-  readonly portal: ValueOf<typeof portal>
-  readonly routes: readonly RouteTree[]
 }
-
-type RouteTree = ValueOf<typeof route>
 
 /** The start of the names of the portal's own cookies, with or without a prefix. */
 const portalNames = /^(?:__secure-|__host-)?gatehouse-/i
@@ -103,12 +64,12 @@ export function reviewCookie(review: Review<BrowsersTree>): void {
 }
 
 /** Whether a browser sends a cookie of this path to all paths below another (RFC 6265bis 5.1.4). */
-function isAtOrBelow(path: string, cookiePath: string): boolean {
+export function isAtOrBelow(path: string, cookiePath: string): boolean {
   return `${path}/`.startsWith(cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`)
 }
 
 /** Reports a name that the portal may use, or whose prefix requires attributes that the section's cookie lacks. */
-function reviewCookieName(
+export function reviewCookieName(
   review: Review<BrowsersTree>,
   section: Path,
   { name, path }: { readonly name: string; readonly path: string },
@@ -160,83 +121,6 @@ function corsOriginProblem(text: string): string {
   }
   if (text.toLowerCase() === 'null') return `must be ${form}: any page can send the origin null`
   return `must be ${form}: a scheme, a host, a port where it has one, and no path`
-}
-
-const path = ['accessCookie']
-
-/** Reports an access cookie that browsers would drop, and routes that take it but can never get it. */
-export function reviewAccessCookie(review: Review<BrowsersTree>): void {
-  if (!review.hasValidShape(path) || !review.isValid([...path, 'enabled'])) return
-  if (review.tree.accessCookie.enabled) reviewName(review)
-  if (!review.hasValidShape(['routes'])) return
-  for (const [index, route] of review.tree.routes.entries()) {
-    if (review.isValid(['routes', index, 'browser'])) reviewRoute(review, index, route)
-  }
-}
-
-function reviewName(review: Review<BrowsersTree>): void {
-  reviewCookieName(review, path, review.tree.accessCookie)
-  if (!review.isValid([...path, 'name'])) return
-  const { accessCookie, cookie } = review.tree
-  const at = [...path, 'name']
-  if (review.isValid(['cookie', 'name']) && accessCookie.name.toLowerCase() === cookie.name.toLowerCase())
-    review.report(at, `"${accessCookie.name}" is the name of the refresh cookie too`)
-}
-
-function reviewRoute(review: Review<BrowsersTree>, index: number, route: RouteTree): void {
-  const at = (option: 'cookie' | 'signIn') => ['routes', index, 'browser', option]
-  const { cookie, signIn } = route.browser
-  if (cookie) review.check(at('cookie'), () => cookieProblem(review, index, route))
-  if (signIn) review.check(at('signIn'), () => signInProblem(review, index, route))
-}
-
-function cookieProblem(
-  review: Review<BrowsersTree>,
-  index: number,
-  { auth, path: routePath }: RouteTree,
-): string | undefined {
-  const { accessCookie } = review.tree
-  if (!accessCookie.enabled) return 'needs accessCookie: { enabled: true }'
-  if (review.isValid(['routes', index, 'auth'])) {
-    if (auth === 'none' || auth === 'deny')
-      return `cannot be combined with auth: ${auth}, which looks at no credential`
-    if (auth === 'secretKey')
-      return 'holds an access token, which auth: secretKey does not accept: use bearer or any'
-  }
-  const isKnown = review.isValid([...path, 'path']) && review.isValid(['routes', index, 'path'])
-  if (!isKnown || isAtOrBelow(routePath, accessCookie.path)) return undefined
-  return `never gets the cookie: ${routePath} is not below ${accessCookie.path}, the path of accessCookie`
-}
-
-function signInProblem(
-  review: Review<BrowsersTree>,
-  index: number,
-  { auth, browser, host }: RouteTree,
-): string | undefined {
-  if (!browser.cookie) return 'needs cookie: true, as the sign-in ends with the access cookie'
-  if (review.isValid(['portal', 'enabled']) && !review.tree.portal.enabled)
-    return 'needs the portal: portal.enabled is false'
-  if (review.isValid(['routes', index, 'host']) && isWildcard(host) && review.tree.portal.host !== undefined)
-    return 'cannot lead people back from portal.host to a wildcard: name the host of the route'
-  const isOptional = review.isValid(['routes', index, 'auth']) && auth === 'optional'
-  return isOptional ? 'cannot be combined with auth: optional, which allows anonymous requests' : undefined
-}
-
-/**
- * An access cookie that another host of the domain, or plain HTTP, can set, so that a person is signed in as somebody
- * else (cookie tossing). Name prefixes rule that out (RFC 6265bis 4.1.3), but need https.
- */
-export function findTossableCookie({ accessCookie, publicUrl }: BrowsersTree): Warning[] {
-  const { enabled, name, path } = accessCookie
-  const isHttps = URL.parse(publicUrl)?.protocol === 'https:'
-  if (!enabled || !isHttps || /^__host-/i.test(name)) return []
-  if (path !== '/' && /^__secure-/i.test(name)) return []
-  const setter = 'other hosts of the domain can set a cookie of this name'
-  const better =
-    path === '/'
-      ? `"__Host-${name.replace(/^__secure-/i, '')}" rules that out`
-      : `"__Secure-${name}" at least prevents that over plain HTTP`
-  return [{ path: ['accessCookie', 'name'], message: setter, hint: better }]
 }
 
 /**

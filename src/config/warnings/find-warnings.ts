@@ -19,7 +19,8 @@ import {
   findUnusedTls,
   findUnverifiedUpstreams,
 } from '../rules/upstreams.ts'
-import { findTossableCookie, findUnsentCookie } from '../schema/browsers.ts'
+import { findTossableCookie } from '../schema/access-cookie.ts'
+import { findUnsentCookie } from '../schema/browsers.ts'
 import { validityProblem } from '../schema/certificates.ts'
 import type { ConfigTree } from '../schema/schema.ts'
 import { findExpiredSecurityTxt } from '../schema/security-txt.ts'

@@ -130,12 +130,6 @@ export function createFieldReader(carriers: Carriers, names?: NameTable): FieldR
       case 'x-request-id':
         uncommonOf(found).requestId ??= value
         break
-      case 'destination':
-      case 'destination-account':
-      case 'x-copy-from':
-      case 'x-copy-from-account':
-        addSecondTarget(uncommonOf(found), name, value)
-        break
       case 'x-forwarded-for':
         uncommonOf(found).forwardedFor = joined(found.uncommon.forwardedFor, ',', value)
         break
@@ -156,8 +150,7 @@ export function createFieldReader(carriers: Carriers, names?: NameTable): FieldR
         uncommonOf(found).isWorkerScript = true
         break
       default:
-        if (name.endsWith('-source') && secondTargetFields.has(name))
-          addSecondTarget(uncommonOf(found), name, value)
+        if (secondTargetFields.has(name)) addSecondTarget(uncommonOf(found), name, value)
         else readSecretKey(found, name, value)
     }
   }
@@ -204,7 +197,7 @@ function joined(before: string | undefined, separator: string, value: string): s
   return before === undefined ? value : before + separator + value
 }
 
-/** The fields that are read whatever the config says. */
+/** The fields that are read whatever the config says, beside those that name a second target. */
 const fixedFieldNames = [
   'host',
   'authorization',
@@ -217,10 +210,6 @@ const fixedFieldNames = [
   'dpop',
   'client-cert',
   'x-forwarded-client-cert',
-  'destination',
-  'destination-account',
-  'x-copy-from',
-  'x-copy-from-account',
 ] as const
 
 type FixedFieldName = (typeof fixedFieldNames)[number]

@@ -88,7 +88,9 @@ interface SignInOptions {
   readonly portalPath: string
   /** Whether the cookie that counts visits is Secure. */
   readonly isSecure: boolean
-  /** The origin of a portal on a host of its own, and the hosts that it leads back to; undefined = it is on every host. */
+  /**
+   * The origin of a portal on a host of its own, and the hosts that it leads back to; undefined = it is on every host.
+   */
   readonly portalHost?:
     | { readonly origin: string; readonly hosts: { has(hostName: string): boolean } }
     | undefined

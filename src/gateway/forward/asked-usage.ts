@@ -36,9 +36,9 @@ interface AskEvents<Upstream> {
 }
 
 /**
- * Sends a request. If it asks for a stream without asking for its usage, the member that does is added (withUsageAsked).
- * A body that may need the member is read first; one that is too large for that is sent as it comes, and the log says
- * so.
+ * Sends a request. If it asks for a stream without asking for its usage, the member that does is added
+ * (withUsageAsked). A body that may need the member is read first; one that is too large for that is sent as it comes,
+ * and the log says so.
  */
 export function askForUsage<Upstream>(
   bodies: HeldBodies,

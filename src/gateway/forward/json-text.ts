@@ -17,12 +17,12 @@ const notFound = -1
 
 /**
  * Finds fields in a whole JSON text (RFC 8259), which has to be an object. Unlike JsonFieldScanner, which reads numbers
- * in what passes, it is strict, and says where each value is. JSON.parse would make an object of every `{}`, and so hold
- * ten times the length of the text.
+ * in what passes, it is strict, and says where each value is. JSON.parse would make an object of every `{}`, and so
+ * hold ten times the length of the text.
  * @param onField called for each value of a field, with the places of its first byte and of the byte after it; for an
  *   object or array only the first is known, and both are the same
- * @returns false if it is not an object in JSON, or one of more than `jsonDepthMax` levels; fields before the fault were
- *   found
+ * @returns false if it is not an object in JSON, or one of more than `jsonDepthMax` levels; fields before the fault
+ *   were found
  */
 export function findJsonFields(text: Uint8Array, root: FieldNode, onField: OnField): boolean {
   const start = spaceEnd(text, 0)

@@ -184,9 +184,9 @@ interface OrdinaryFields {
 }
 
 /**
- * Creates the function that reads the lines of a head that are not simply forwarded, and drops what no backend gets: hop-by-hop fields,
- * credentials, all spellings of identity headers, and fields of trusted proxies.
- * It returns undefined if the names of its fields alone do not decide (see gateway/forward/upstream-head.ts).
+ * Creates the function that reads the lines of a head that are not simply forwarded, and drops what no backend gets:
+ * hop-by-hop fields, credentials, all spellings of identity headers, and fields of trusted proxies. It returns
+ * undefined if the names of its fields alone do not decide (see gateway/forward/upstream-head.ts).
  */
 export function createOrdinaryHeadReader({
   carriers,

@@ -45,11 +45,11 @@ export type OwnAccountPath = '/api/v1/accounts/usage'
 /** Where those who may ask about tokens follow revocations. */
 export const revocationsPath = '/api/v1/revocations'
 export type RevocationsPath = typeof revocationsPath
-/** The paths whose callers are authenticated before their handlers run. */
-export type GatedPath = AdminPath | OwnAccountPath | RevocationsPath
+/** The paths besides those for Admins whose callers are authenticated before their handlers run. */
+const gatedPaths = ['/api/v1/accounts/usage', revocationsPath] as const satisfies readonly OwnPath[]
+const gated: ReadonlySet<string> = new Set(gatedPaths)
+export type GatedPath = AdminPath | (typeof gatedPaths)[number]
 export type PublicPath = Exclude<OwnPath, GatedPath>
-
-const gated: readonly string[] = ['/api/v1/accounts/usage', revocationsPath] satisfies GatedPath[]
 
 /** The endpoints of OAuth 2, which take forms. */
 export type OAuthPath = Extract<OwnPath, `/api/v1/oauth/${string}`>
@@ -131,7 +131,7 @@ function isMetadataPath(path: string): boolean {
 
 /** Whether the callers of an own path are authenticated. */
 export function isGatedPath(path: string): boolean {
-  return isAdminPath(path) || gated.includes(path)
+  return isAdminPath(path) || gated.has(path)
 }
 
 // The paths at which the gateway is an authorization server in front of an issuer: they exist only for issuers with

@@ -41,7 +41,9 @@ export class KeptBytes {
 /** Small chunks are joined up to this length. */
 const joinedBytesMax = 4_096
 
-/** Chunks that are kept as they come, but for small ones: an object of its own for each byte takes 200 times as much. */
+/**
+ * Chunks that are kept as they come, but for small ones: an object of its own for each byte takes 200 times as much.
+ */
 export class KeptChunks {
   readonly chunks: Buffer[] = []
   /** How many have been added. */
@@ -76,7 +78,10 @@ const eagerBytesMax = 1_024
 export class PartialHead extends KeptBytes {
   #parsedLength = this.length
 
-  /** @returns all of it, if it is to be parsed now. @param bytesMax from this length on it always is */
+  /**
+   * @param bytesMax from this length on, it is always parsed
+   * @returns the whole part, if it is to be parsed now
+   */
   addPiece(piece: Uint8Array, bytesMax: number): Buffer | undefined {
     const before = this.length
     const all = this.add(piece)

@@ -33,7 +33,9 @@ interface InputSource {
 
 /** How much may be buffered behind a request in flight before reading stops. */
 const bufferedBytesMax = 65_536
-/** After this many requests since it last yielded, a connection yields to others until the next turn of the event loop. */
+/**
+ * After this many requests since it last yielded, a connection yields to others until the next turn of the event loop.
+ */
 export const requestsPerTurnMax = 100
 
 /**

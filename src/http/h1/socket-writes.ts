@@ -57,8 +57,8 @@ let spare: WriteRequest | undefined
 
 /**
  * Writes text in Latin-1 to the handle of a socket, bypassing its stream, which takes as much time as parsing a head.
- * The handle is internal to Node: if it is not as expected, or the stream has something to write, the stream writes, and
- * nothing else changes.
+ * The handle is internal to Node: if it is not as expected, or the stream has something to write, the stream writes,
+ * and nothing else changes.
  * @param onWritten called once it was passed to the system, unless that happened at once; never if the socket is closed
  * first
  * @returns whether it was passed to the system at once; undefined = the stream has to write it

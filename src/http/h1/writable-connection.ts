@@ -19,8 +19,8 @@ import { hasWrittenAll } from './socket-writes.ts'
 /** The limits of a connection. */
 export interface ConnectionLimits extends Pick<ExchangeOptions, 'bodyRateMin'> {
   /**
-   * From the first byte of a head to its last, and from opening the connection to the first byte; in HTTP/2 to its first
-   * frames.
+   * From the first byte of a head to its last, and from opening the connection to the first byte; in HTTP/2 to its
+   * first frames.
    */
   readonly requestTimeoutMs: number
   readonly keepAliveTimeoutMs: number

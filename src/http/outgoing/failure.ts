@@ -118,7 +118,7 @@ const users: Readonly<Record<Exclude<MissingShare, 'pool'>, string>> = {
   bodies: 'requests whose bodies are still arriving',
 }
 
-/** A request has waited for a connection to its target in vain. */
+/** A request waited for a connection to its target, and none became free in time. */
 export class NoConnection extends UpstreamFailure {
   readonly share: MissingShare
 

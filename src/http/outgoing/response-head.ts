@@ -176,6 +176,6 @@ export interface ConnectionPersistence {
   readonly mayHaveStrayBody?: boolean
   /** `Keep-Alive: timeout=…`; undefined = not sent. */
   readonly keepAliveMs: number | undefined
-  /** Whether the upstream authenticates connections (see bindsConnection). absent = it does not say so */
+  /** Whether the upstream authenticates connections (see bindsConnection). absent = it does not, or has not said so */
   readonly bindsConnection?: boolean
 }

@@ -12,7 +12,10 @@ interface FollowedHostEvents {
   onFailure(error: unknown): void
 }
 
-/** Resolves a host name again and again, whenever the TTL of its addresses is over. @returns a function that stops it */
+/**
+ * Resolves a host name again and again, whenever the TTL of its addresses is over.
+ * @returns a function that stops it
+ */
 export function followHost(host: string, known: readonly string[], events: FollowedHostEvents): () => void {
   let addresses = known
   let isFailing = false

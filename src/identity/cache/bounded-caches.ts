@@ -39,8 +39,8 @@ export function createLru<Value extends object>(entriesMax: number, bytes?: LruB
 }
 
 /**
- * Results of verification, by the digest of a token, as tokens of some issuers have several KiB. To be cleared when keys
- * are withdrawn.
+ * Results of verification, by the digest of a token, as tokens of some issuers have several KiB. To be cleared when
+ * keys are withdrawn.
  */
 export interface VerifiedTokens<Claims extends object> {
   get(digest: string): Claims | undefined

@@ -1,10 +1,10 @@
 import { createAuditEntryFactory } from '#accounts/audit-log.ts'
-import { type Page, type PageRequest, pageOf, parseListCursor } from '#accounts/list-query.ts'
+import { type Page, type PageRequest, pageOf, parseListCursor } from '#accounts/pages.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { suggest } from '#platform/text.ts'
 import type { Clock } from '#platform/time.ts'
 import type { Actor } from '#store/audit-entry.ts'
-import { type BlockedSubject, isPrincipalId, type SubjectStore } from '#store/sessions.ts'
+import { type BlockedSubject, isPrincipalId, type SubjectStore } from '#store/subjects.ts'
 import { type UsageBatch, type UsageStore, usagePrincipalsMax } from '#store/usage.ts'
 
 /** A user of a foreign issuer. */

@@ -1,6 +1,7 @@
 import { assertValid } from '#accounts/account-input.ts'
 import { createAuditEntryFactory, ownAuditEntry } from '#accounts/audit-log.ts'
-import { mailTextsFor, mailTo, type Outbox, type SendMail } from '#accounts/mails/mail.ts'
+import { mailTextsFor, mailTo, type SendMail } from '#accounts/mails/mail.ts'
+import type { Outbox } from '#accounts/mails/outbox.ts'
 import { clientNetwork } from '#platform/addresses.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createLinkToken, type LinkToken, parseLinkToken } from '#platform/secrets/key-format.ts'

@@ -3,7 +3,7 @@ import { randomText } from '#platform/secrets/key-format.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
-import type { SigningKeyStore, StoredSigningKey } from '#store/key-store.ts'
+import type { SigningKeyStore, StoredSigningKey } from '#store/signing-keys.ts'
 import {
   type Algorithm,
   generateKeyMaterial,

@@ -1,14 +1,9 @@
-import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
-import {
-  type Exemplar,
-  exemplarsOf,
-  FastHistogram,
-  type PackedHistogram,
-  unpackHistogram,
-} from './histogram.ts'
+import { type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
+import { exemplarsOf, FastHistogram, type PackedHistogram, unpackHistogram } from './histogram.ts'
 import { type Described, exposition } from './instrument.ts'
 import { createInstrumentMaker, createSource } from './instrument-maker.ts'
 import { createAuthInstruments, createTrafficInstruments } from './instruments.ts'
+import { toOpenMetrics } from './open-metrics-format.ts'
 import { collectEventLoopLag, ofProcess } from './process-metrics.ts'
 
 /** The values of the instruments of one process. */
@@ -77,48 +72,6 @@ function describeInstrument(metric: object): Description {
   return { name, help, type, labelNames }
 }
 
-/** The snapshots of several processes. */
-interface FleetSnapshots {
-  /** The snapshot of the process that started the workers, with the metrics of the whole instance. */
-  readonly instance: MetricsSnapshot
-  readonly workers: readonly MetricsSnapshot[]
-  /** The counts of workers that have exited. */
-  readonly ended: MetricsSnapshot
-}
-
-export interface MergedMetrics {
-  /** In Prometheus text format. */
-  text(): Promise<string>
-  snapshot(): Promise<MetricsSnapshot>
-}
-
-/** Metrics taken only from `instance`: they are meaningless in a worker. */
-const instanceMetrics = new Set([
-  'gatehouse_config_last_reload_successful',
-  'gatehouse_config_reloads_total',
-  'gatehouse_workers',
-  'gatehouse_worker_deaths_total',
-  'gatehouse_worker_hangs_total',
-])
-const cumulativeTypes = new Set<unknown>(['counter', 'histogram'])
-
-/** Merges all snapshots: counts are summed, a gauge is merged by its meaning. */
-export function mergeMetrics({ instance, workers, ended }: FleetSnapshots): MergedMetrics {
-  const snapshots = [
-    ...workers.map((snapshot) => snapshot.filter(({ name }) => !instanceMetrics.has(name))),
-    ended.filter(({ name }) => !instanceMetrics.has(name)),
-    instance.filter(({ name }) => instanceMetrics.has(name)),
-  ]
-  const merged = AggregatorRegistry.aggregate(snapshots)
-  return { text: () => merged.metrics(), snapshot: () => merged.getMetricsAsJSON() }
-}
-
-/** Adds the counts of an exited process to those of earlier ones; its gauges are dropped. */
-export function addCumulative(kept: MetricsSnapshot, last: MetricsSnapshot): Promise<MetricsSnapshot> {
-  const counts = last.filter(({ type }) => cumulativeTypes.has(type))
-  return AggregatorRegistry.aggregate([[...kept], counts]).getMetricsAsJSON()
-}
-
 /** Instruments for the process: its events, its config, its workers, its traces and its build. */
 function createOperationInstruments(registry: Registry, version: string) {
   const { counter, gauge, fastCounter, readGauge } = createInstrumentMaker(registry)
@@ -179,51 +132,4 @@ function createOperationInstruments(registry: Registry, version: string) {
     1,
   )
   return instruments
-}
-
-/** The media type of OpenMetrics 1.0. */
-export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
-
-/** Whether a scraper prefers OpenMetrics to the Prometheus text format. @param accept its Accept field */
-export function prefersOpenMetrics(accept: string): boolean {
-  const ranges = accept.toLowerCase().split(',')
-  const weightOf = (type: string) =>
-    Math.max(0, ...ranges.filter((range) => range.trim().startsWith(type)).map(qualityOf))
-  return weightOf('application/openmetrics-text') > weightOf('text/plain')
-}
-
-function qualityOf(range: string): number {
-  const [, quality = '1'] = /;\s?q=([\d.]{1,5})/.exec(range) ?? []
-  return Number(quality)
-}
-
-/**
- * The same exposition as OpenMetrics 1.0, with exemplars, which the text format of Prometheus has no place for.
- * @param text in that format
- * @param exemplars by series, as the text has it: `name_bucket{le="1",route="a"}`
- */
-export function toOpenMetrics(text: string, exemplars: ReadonlyMap<string, Exemplar>): string {
-  const lines: string[] = []
-  for (const line of text.split('\n')) {
-    if (line.startsWith('# ')) lines.push(withFamilyName(line))
-    else if (line.includes('_bucket{')) lines.push(withExemplar(line, exemplars))
-    else if (line !== '') lines.push(line)
-  }
-  lines.push('# EOF\n')
-  return lines.join('\n')
-}
-
-/** The name of a counter is there without `_total`, which only its samples have; quotes are escaped. */
-function withFamilyName(line: string): string {
-  const [hash = '', keyword = '', name = '', ...rest] = line.split(' ')
-  return [hash, keyword, name.replace(/_total$/, ''), rest.join(' ').replaceAll('"', '\\"')].join(' ')
-}
-
-/** A bound is written as a number with a fraction or an exponent: the same in every exposition. */
-function withExemplar(line: string, exemplars: ReadonlyMap<string, Exemplar>): string {
-  const sample = line.replace(/([{,]le="\d+)"/, '$1.0"')
-  const exemplar = exemplars.size === 0 ? undefined : exemplars.get(line.slice(0, line.lastIndexOf(' ')))
-  if (!exemplar) return sample
-  const { traceId, value, at } = exemplar
-  return `${sample} # {trace_id="${traceId}"} ${value} ${at / 1_000}`
 }

@@ -1,6 +1,6 @@
 import { formatCount, formatMilliseconds, formatRate } from '#platform/pages/format.ts'
 import { card, type Html, html, rawHtml } from '#platform/pages/html.ts'
-import { historyMs, type Point } from './figures.ts'
+import { historyMs, type Point } from './history.ts'
 import { type Cell, millisecondsCell, numberCell, rateCell, table } from './status-tables.ts'
 
 /** How many reasons get their own line; the others share one. */

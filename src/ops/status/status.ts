@@ -3,15 +3,8 @@ import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { Clock } from '#platform/time.ts'
 import type { StoreHealth, StoreState } from '#store/store-health.ts'
 import type { PackedSnapshot } from '../metrics/metrics.ts'
-import {
-  createHistory,
-  type FigureNames,
-  type Figures,
-  figuresOf,
-  type Point,
-  type Sample,
-  sampleMs,
-} from './figures.ts'
+import { type FigureNames, type Figures, figuresOf } from './figures.ts'
+import { createHistory, type Point, sampleMs, type TimedSnapshot } from './history.ts'
 import { type MetricsReading, readMetrics } from './read-metrics.ts'
 
 /** The state of the gateway at one moment. */
@@ -71,7 +64,7 @@ export function openStatusReader(options: StatusOptions) {
   const startedAt = clock()
   const history = createHistory()
 
-  async function sample(): Promise<Sample> {
+  async function sample(): Promise<TimedSnapshot> {
     const shown = await snapshot()
     const taken = { at: clock(), snapshot: shown.filter(({ name }) => name.startsWith('gatehouse_')) }
     history.add(taken.at, taken.snapshot)

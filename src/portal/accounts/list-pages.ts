@@ -1,5 +1,5 @@
 import { accountsFile } from '#accounts/account-data.ts'
-import { type AccountQuery, type AccountQueryField, parseAccountQuery } from '#accounts/list-query.ts'
+import { type AccountQuery, type AccountQueryField, parseAccountQuery } from '#accounts/account-query.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { dayOf, formatDay } from '#platform/time.ts'
 import type { Account, AccountChanges } from '#store/accounts.ts'

@@ -1,5 +1,5 @@
 import type { NoticeKind } from '#platform/pages/html.ts'
-import type { PortalCookie } from '../cookies.ts'
+import { noticeCookieName, type PortalCookie } from '../cookies.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import type { Texts } from '../texts/texts.ts'
 import type { PageNotice } from '../views/frame.ts'
@@ -24,7 +24,6 @@ const otherKinds: Readonly<Partial<Record<NoticeName, NoticeKind>>> = {
   'signed-in-again': 'info',
 }
 
-const cookieName = 'gatehouse-notice'
 const lifetimeS = 60
 
 /** Flash messages: a cookie carries the name of a notice to the next page. */
@@ -32,13 +31,13 @@ export function createFlashNotices({ path, isSecure }: Pick<PortalCookie, 'path'
   const attributes = { path, httpOnly: true, secure: isSecure, sameSite: 'strict' } as const
   return {
     set: ({ cookies }: PortalRequest, name: NoticeName): void => {
-      cookies.set(cookieName, name, { ...attributes, maxAge: lifetimeS })
+      cookies.set(noticeCookieName, name, { ...attributes, maxAge: lifetimeS })
     },
     /** Returns the pending notice, and clears it. */
     take: ({ cookies }: PortalRequest, { notices }: Texts): PageNotice | undefined => {
-      const name = cookies.get(cookieName)
+      const name = cookies.get(noticeCookieName)
       if (name === undefined) return undefined
-      cookies.set(cookieName, '', { ...attributes, maxAge: 0, expires: new Date(0) })
+      cookies.set(noticeCookieName, '', { ...attributes, maxAge: 0, expires: new Date(0) })
       return isNameIn(notices, name) ? { kind: otherKinds[name] ?? 'good', text: notices[name] } : undefined
     },
   }

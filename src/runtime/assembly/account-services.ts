@@ -4,13 +4,9 @@ import {
   createAccountActions,
 } from '#accounts/account-actions.ts'
 import type { KeyOptions } from '#accounts/keys/make-key.ts'
-import {
-  createNotices,
-  deliverInBackground,
-  type Outbox,
-  type SendMail,
-  type SendNotice,
-} from '#accounts/mails/mail.ts'
+import type { SendMail } from '#accounts/mails/mail.ts'
+import { createNotices, type SendNotice } from '#accounts/mails/notices.ts'
+import { deliverInBackground, type Outbox } from '#accounts/mails/outbox.ts'
 import { createEmailVerification, type EmailVerification } from '#accounts/profile.ts'
 import type { Config } from '#config/config.ts'
 import type { Quotas } from '#identity/limits/quotas.ts'

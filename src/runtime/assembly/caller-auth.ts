@@ -10,7 +10,7 @@ import { createKeyLoader, type KeyLoader, type Keyring, toSigningKey } from '#id
 import type { RevocationFeed } from '#identity/tokens/revocation-feed.ts'
 import { createSigningKeys } from '#identity/tokens/signing-keys.ts'
 import { createLookUpCounter } from '#ops/metrics/instruments.ts'
-import { createConnectionLogger, createFaultLogger } from '#ops/store-monitor.ts'
+import { createConnectionLogger, createFaultLogger } from '#ops/store-logs.ts'
 import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'

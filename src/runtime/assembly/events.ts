@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { createAuditEntryFactory } from '#accounts/audit-log.ts'
-import { createReminderReceiver, openReminders } from '#accounts/events/announcements.ts'
 import { openDeliveries } from '#accounts/events/deliveries.ts'
 import {
   cloudEventMediaType,
@@ -13,9 +12,10 @@ import {
 } from '#accounts/events/event.ts'
 import type { Receiver } from '#accounts/events/receiver.ts'
 import { createReceiverActions, type ReceiverActions } from '#accounts/events/receiver-actions.ts'
+import { createReminderReceiver, openReminders } from '#accounts/events/reminders.ts'
 import type { Config } from '#config/config.ts'
 import { openPoster } from '#http/outgoing/post-message.ts'
-import { createWorkFaultLogger } from '#ops/store-monitor.ts'
+import { createWorkFaultLogger } from '#ops/store-logs.ts'
 import type { Clock } from '#platform/time.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import { lazyMailer, portalUrlOf } from './account-services.ts'

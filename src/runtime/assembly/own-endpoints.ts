@@ -1,6 +1,6 @@
 import { knownRoles } from '#accounts/account-input.ts'
 import { createHeldKeys } from '#accounts/held-keys.ts'
-import { deliverInBackground } from '#accounts/mails/mail.ts'
+import { deliverInBackground } from '#accounts/mails/outbox.ts'
 import type { ApiOptions } from '#api/api.ts'
 import type { SignInReturnOptions } from '#api/register-portal.ts'
 import { createReturnKeys, type IsReturnPath } from '#gateway/browser/sign-in-return.ts'

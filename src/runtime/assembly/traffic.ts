@@ -1,4 +1,4 @@
-import type { SendNotice } from '#accounts/mails/mail.ts'
+import type { SendNotice } from '#accounts/mails/notices.ts'
 import { buildApi } from '#api/api.ts'
 import { createFieldReader } from '#gateway/arrival/request-fields.ts'
 import { createCookieRenewal } from '#gateway/browser/ambient-credentials.ts'

@@ -13,6 +13,7 @@ import { createGatewayServer, createRedirectServer } from '#gateway/server/serve
 import { acceptQueuesMax } from '#http/h1/listener.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { Log } from '#platform/log/log.ts'
+import type { WorkerUrls } from '../request-server.ts'
 import type { WorkerTraffic } from './traffic.ts'
 
 /** The listeners of a worker: the main one, and those for other proxies and for redirects if they are configured. */
@@ -25,15 +26,6 @@ interface WorkerListeners {
   openArrivals(): Iterable<Arrival>
   /** @returns false if requests were aborted at the timeout */
   drain(timeoutMs: number): Promise<boolean>
-}
-
-export interface WorkerUrls {
-  /** For clients, such as `http://127.0.0.1:8080`. */
-  readonly url: string
-  /** Where other proxies ask whether to forward a request; undefined = there is no such listener. */
-  readonly decideUrl: string | undefined
-  /** Where plain HTTP is redirected; undefined = there is no such listener. */
-  readonly redirectUrl: string | undefined
 }
 
 interface WorkerListenersOptions {
@@ -73,7 +65,7 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
 
   function trafficOf<Name extends 'decide' | 'redirect'>(name: Name): NonNullable<WorkerTraffic[Name]> {
     const current = traffic()[name]
-    // A reload can neither add nor remove one of these (reload.ts).
+    // A reload can neither add nor remove one of these (`restartOnly` in gateway.ts).
     if (!current) throw new Error(`a listener that is not in the config: ${name}`)
     return current
   }

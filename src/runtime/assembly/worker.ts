@@ -1,50 +1,17 @@
 import type { Config } from '#config/config.ts'
-import type { LoadedConfig } from '#config/load.ts'
 import { createHeldBodies } from '#gateway/forward/held-bodies.ts'
 import { createGrpcCalls } from '#gateway/refusals/grpc-calls.ts'
 import { createOpenCallers } from '#gateway/server/open-callers.ts'
-import type { PackedSnapshot } from '#ops/metrics/metrics.ts'
 import { openStoreMonitor } from '#ops/store-monitor.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import type { StoreHealth, StoreState } from '#store/store-health.ts'
+import type { PreparedConfig, RequestServer, WorkerUrls } from '../request-server.ts'
 import { keepTickShape } from '../v8.ts'
 import { openEvents } from './events.ts'
 import { openStoreParts, type ProcessParts } from './store-parts.ts'
-import { createWorkerListeners, type WorkerUrls } from './worker-listeners.ts'
+import { createWorkerListeners } from './worker-listeners.ts'
 import { createWorkerPartsBuilder, targetStates, type WorkerParts } from './worker-parts.ts'
-
-/** Serves the requests: this process, or several workers that share a port. */
-export interface RequestServer extends WorkerUrls {
-  health(): StoreHealth | Promise<StoreHealth>
-  storeState(): StoreState | Promise<StoreState>
-  /** The whole exposition: in Prometheus text format, or as OpenMetrics. */
-  metricsText(isOpenMetrics?: boolean): Promise<string>
-  /** All metrics as plain JSON. */
-  metricsSnapshot(): Promise<PackedSnapshot>
-  /**
-   * Builds everything that another config needs, beside the current one.
-   * @throws why it cannot be built: nothing has changed then
-   */
-  prepare(next: LoadedConfig): Promise<PreparedConfig>
-  /**
-   * Stops accepting connections, and waits until the open ones have finished.
-   * @returns false if requests were aborted at the timeout
-   */
-  drain(timeoutMs: number): Promise<boolean>
-  /** Closes immediately; to be called when nothing is in flight. */
-  close(): Promise<void>
-}
-
-/** Another config, ready to be applied: one of the two must be called. */
-export interface PreparedConfig {
-  /**
-   * New requests get the new config; in-flight requests finish with the old one.
-   * @throws why it cannot be applied: nothing has changed then, and it has been discarded
-   */
-  commit(): void | Promise<void>
-  discard(): void
-}
 
 /** A request server in this process. */
 export interface Worker extends Pick<RequestServer, keyof WorkerUrls | 'drain' | 'close'> {

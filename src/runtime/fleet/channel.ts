@@ -5,7 +5,7 @@ import { startDeadline } from '#platform/deadline.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Rate, RateResult } from '#store/rates.ts'
 import type { StoreHealth, StoreState } from '#store/store-health.ts'
-import type { WorkerUrls } from '../assembly/worker-listeners.ts'
+import type { WorkerUrls } from '../request-server.ts'
 
 /** The requests that one side may send to the other, by name: arguments and result, as plain JSON. */
 type RequestTypes = Readonly<Record<string, { readonly given: unknown; readonly answer: unknown }>>

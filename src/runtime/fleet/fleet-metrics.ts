@@ -1,14 +1,12 @@
 import { exemplarsOf } from '#ops/metrics/histogram.ts'
+import { addCumulative, type MergedMetrics, mergeMetrics } from '#ops/metrics/merge-metrics.ts'
 import {
-  addCumulative,
-  type MergedMetrics,
   type Metrics,
   type MetricsSnapshot,
-  mergeMetrics,
   type PackedSnapshot,
-  toOpenMetrics,
   unpackSnapshot,
 } from '#ops/metrics/metrics.ts'
+import { toOpenMetrics } from '#ops/metrics/open-metrics-format.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /** The metrics of all workers, merged. */

@@ -2,8 +2,8 @@ import { type Config, type ConfigSnapshot, restoreConfig } from '#config/config.
 import { openMetrics } from '#ops/metrics/metrics.ts'
 import { createLog, type Log, logUncaughtErrors } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
-import { openWorker, type PreparedConfig, type Worker } from '../assembly/worker.ts'
-import type { WorkerUrls } from '../assembly/worker-listeners.ts'
+import { openWorker, type Worker } from '../assembly/worker.ts'
+import type { PreparedConfig, WorkerUrls } from '../request-server.ts'
 import { tuneForTraffic } from '../v8.ts'
 import {
   fromSharedClock,

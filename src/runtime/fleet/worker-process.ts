@@ -7,7 +7,7 @@ import { listen } from '#gateway/server/listen.ts'
 import type { PackedSnapshot } from '#ops/metrics/metrics.ts'
 import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
 import type { MonotonicMs } from '#platform/time.ts'
-import type { WorkerUrls } from '../assembly/worker-listeners.ts'
+import type { WorkerUrls } from '../request-server.ts'
 import {
   type Channel,
   openChannel,

@@ -10,11 +10,11 @@ import {
   type SecretKeyRenaming,
   type SecretKeyReset,
   type SecretKeyRevocation,
-} from '../key-store.ts'
+} from '../keys.ts'
 import { namedKeyOf, overlappingKeyOf, type Reseal, type SecretKey, type StoredKey } from '../secret-keys.ts'
 
-// What each verb turns an account into; those of the portal are in portal-changes.ts. Both adapters save the result only
-// if the account has not changed since.
+// What each verb turns an account into; those of the portal are in portal-changes.ts. Both adapters save the result
+// only if the account has not changed since.
 
 export function withChanges(account: Account, changes: AccountChanges): Account {
   const isDisabling = changes.isDisabled === true && !account.isDisabled

@@ -1,6 +1,6 @@
 import type { Account, AccountStore, AccountUpdate, AccountVerb } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
-import type { KeyStore } from '../key-store.ts'
+import type { KeyStore } from '../keys.ts'
 import type { PortalStore } from '../portal.ts'
 import type { EmailLink, OneTimeLink } from '../portal-access.ts'
 import type { SessionStore } from '../sessions.ts'

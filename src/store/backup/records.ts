@@ -1,6 +1,5 @@
 import { base64url } from '#platform/text.ts'
 import type { Account } from '../accounts.ts'
-import type { StoredSigningKey } from '../key-store.ts'
 import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
 import {
   parseSecretKeyRecord,
@@ -10,6 +9,7 @@ import {
   secretKeyRecord,
   storedKeyRecord,
 } from '../secret-keys.ts'
+import type { StoredSigningKey } from '../signing-keys.ts'
 
 /**
  * The type of a field: numbers are integers, `bytes` are base64url, `object` is JSON, and with `?` it may be null, or

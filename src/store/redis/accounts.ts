@@ -11,7 +11,7 @@ import {
   type TermEntry,
 } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
-import { indexChange } from '../key-store.ts'
+import { indexChange } from '../keys.ts'
 import { identityChange } from '../portal-access.ts'
 import { accountText, parseAccount } from './data-layout.ts'
 import { createAccountLists } from './filter-accounts.ts'

@@ -1,7 +1,6 @@
 import { base64url, compareTexts } from '#platform/text.ts'
 import { termsOf } from '../account-search.ts'
 import { type Account, emailKey } from '../accounts.ts'
-import type { StoredSigningKey } from '../key-store.ts'
 import { type PortalRecord, portalAccessOf } from '../portal-access.ts'
 import {
   defaultKeyName,
@@ -15,6 +14,7 @@ import {
   storedKeyRecord,
 } from '../secret-keys.ts'
 import type { NewSession, Session } from '../sessions.ts'
+import type { StoredSigningKey } from '../signing-keys.ts'
 
 /**
  * The names of keys. All lasting data shares one hash tag, so that a Cluster keeps it in one slot: only within a slot

@@ -1,5 +1,5 @@
 import { dayOf, dayOfMonth, type EpochMs, firstOfMonth, formatDay, startOfDay } from '#platform/time.ts'
-import { isPrincipalId } from '../sessions.ts'
+import { isPrincipalId } from '../subjects.ts'
 import {
   compareUsage,
   type DayRange,

@@ -12,15 +12,11 @@ import {
   isActiveAdmin,
 } from '../accounts.ts'
 import { type ExternalIdentity, identityKeyOf } from '../portal-access.ts'
-import {
-  createAccountLists,
-  createIdentityIndex,
-  createImportedKeyIndex,
-  createTermIndex,
-} from './account-indexes.ts'
-import type { Writer } from './changes.ts'
+import { createIdentityIndex, createImportedKeyIndex, createTermIndex } from './account-indexes.ts'
 import type { Database } from './database.ts'
+import { createAccountLists } from './filter-accounts.ts'
 import { accountColumns, hasSameIndexes, indexedColumns, toAccount, toAccountRow } from './rows.ts'
+import type { Writer } from './writer.ts'
 
 /** How many sessions of a deleted account one step removes, which blocks the event loop for a few milliseconds. */
 const removedSessionsMax = 200

@@ -8,8 +8,8 @@ import {
   parseAuditEntry,
   skippedFrom,
 } from '../audit-entry.ts'
-import type { Writer } from './changes.ts'
 import type { Database } from './database.ts'
+import type { Writer } from './writer.ts'
 
 /** How many entries are scanned for one result: this blocks the process for some milliseconds. */
 const scannedMax = 2_000

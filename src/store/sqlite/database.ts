@@ -97,7 +97,10 @@ export function openDatabase(path: string, busyTimeoutMs: number) {
     /** Path of the WAL, which every write is appended to. */
     walPath: walPathOf(path),
     prepare: database.prepare.bind(database),
-    /** Runs reads. @throws GatehouseError `store-unavailable` if SQLite fails; what the work itself throws, unchanged */
+    /**
+     * Runs reads.
+     * @throws GatehouseError `store-unavailable` if SQLite fails; what the work itself throws, unchanged
+     */
     read: mapSqliteErrors,
     /**
      * Runs reads and writes as one step, at once if no other process is writing; they are on disk once it resolves.
@@ -110,8 +113,8 @@ export function openDatabase(path: string, busyTimeoutMs: number) {
      */
     writeUnsynced: <Result>(work: () => Result) => report(write(work, 'unsynced')),
     /**
-     * Like `write`, for work that takes long: in the meantime other processes cannot write, and writes of this one wait.
-     * Everything is undone if the work fails, or ends with `undo`.
+     * Like `write`, for work that takes long: in the meantime other processes cannot write, and writes of this one
+     * wait. Everything is undone if the work fails, or ends with `undo`.
      */
     writeLong: <Result>(work: () => Promise<LongWrite<Result>>) => report(writeLong(work)),
     openSnapshot,

@@ -1,6 +1,5 @@
 import { withAddedKey } from '../account-changes/account-changes.ts'
 import { keysByReplacing, recordOutcome } from '../account-changes/by-replacing.ts'
-import { signingKeyOf, signingKeyRecord } from '../backup/records.ts'
 import {
   digestText,
   type ImportedKeyStore,
@@ -9,13 +8,11 @@ import {
   type KeyUse,
   type RecordedKeyUse,
   type SecretKeyAdded,
-  type SigningKeyStore,
-  type StoredSigningKey,
-} from '../key-store.ts'
+} from '../keys.ts'
 import type { AccountTable } from './accounts.ts'
-import type { Writer } from './changes.ts'
 import type { Database } from './database.ts'
-import { insertOf, secretKeyRecords, selectOf, toRecord, toRow } from './rows.ts'
+import { insertOf, secretKeyRecords, selectOf, toRow } from './rows.ts'
+import type { Writer } from './writer.ts'
 
 /** Keys are stored with their account, whose writes also update the index of imported keys; uses in separate rows. */
 export function createKeyStore(
@@ -86,38 +83,5 @@ function toUse(row: Record<string, unknown>): KeyUse {
     at: Number(row.at),
     address: String(row.address),
     scheme: row.scheme === 'accessToken' ? 'accessToken' : 'secretKey',
-  }
-}
-
-const keysChange = { kind: 'signing-keys' } as const
-
-export function createSigningKeyStore(
-  { prepare, read }: Database,
-  { writeAudited, changeRow }: Writer,
-): SigningKeyStore {
-  const select = prepare(selectOf('signingKey', 'ORDER BY created_at, kid'))
-  const countOf = prepare('SELECT count(*) AS count FROM signing_keys WHERE algorithm = ?')
-  const insert = prepare(insertOf('signingKey'))
-  const reseal = prepare('UPDATE signing_keys SET sealed = ? WHERE kid = ? AND sealed = ?')
-  const remove = prepare('DELETE FROM signing_keys WHERE kid = ?')
-
-  function add(key: StoredSigningKey, unless: 'signer' | undefined): boolean {
-    if (unless === 'signer' && Number(countOf.get(key.algorithm)?.count) > 0) return false
-    insert.run(toRow(signingKeyRecord(key)))
-    return true
-  }
-
-  return {
-    listSigningKeys: async () =>
-      read(() => select.all().map((row) => signingKeyOf(toRecord('signingKey', row)))),
-    addSigningKey: (key, unless, audit) =>
-      writeAudited(
-        () => add(key, unless),
-        (isAdded) => (isAdded ? [keysChange] : undefined),
-        audit,
-      ),
-    resealSigningKey: (kid, { before, after }, audit) =>
-      changeRow(() => reseal.run(after, kid, before), keysChange, audit),
-    retireSigningKey: (kid, audit) => changeRow(() => remove.run(kid), keysChange, audit),
   }
 }

@@ -1,9 +1,9 @@
 import { portalByReplacing } from '../account-changes/by-replacing.ts'
 import { type PortalSession, type PortalStore, portalSessionsMax } from '../portal.ts'
 import type { AccountTable } from './accounts.ts'
-import type { Writer } from './changes.ts'
 import type { Database } from './database.ts'
 import { insertOf, selectOf, toRow, valuesOf } from './rows.ts'
+import type { Writer } from './writer.ts'
 
 /** Passwords and links are stored with their account; portal sessions in separate rows. */
 export function createPortalStore(

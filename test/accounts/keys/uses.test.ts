@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openKeyUses } from '#accounts/keys/uses.ts'
 import { createKey, digestOf } from '#platform/secrets/keys.ts'
-import { digestText, type RecordedKeyUse } from '#store/key-store.ts'
+import { digestText, type RecordedKeyUse } from '#store/keys.ts'
 import { memoryInUse } from '../../gateway/forward/memory.ts'
 import { until } from '../../setup/net.ts'
 

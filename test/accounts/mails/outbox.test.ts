@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { openOutbox, waitingMax } from '#accounts/mails/mail.ts'
+import { openOutbox, waitingMax } from '#accounts/mails/outbox.ts'
 import { until } from '../../setup/net.ts'
 
 const about = { mail: 'test' }

@@ -147,6 +147,15 @@ t.test(
   },
 )
 
+t.test('every field that names a second target is read as one', async (t) => {
+  for (const { name } of secondTargetFields.values()) {
+    const head = parse([`${name}: /a`])
+    const expected = new Map([[name.toLowerCase(), '/a']])
+    t.strictSame(markReader.read(head).uncommon.secondTargets, expected, `${name}, by its mark`)
+    t.strictSame(fieldReader.read({ rawHeaders: head.rawHeaders }).uncommon.secondTargets, expected, name)
+  }
+})
+
 t.test('what could be read in two ways is left to the plain writer', async (t) => {
   for (const lines of [
     ['SecretKey: a', 'SecretKey: b'],

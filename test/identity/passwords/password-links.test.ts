@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
-import { type Mail, openOutbox } from '#accounts/mails/mail.ts'
+import type { Mail } from '#accounts/mails/mail.ts'
+import { openOutbox } from '#accounts/mails/outbox.ts'
 import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
 import { createPasswordResets } from '#identity/passwords/password-links.ts'
 import { listAudit } from '../../store/portal-samples.ts'

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { exemplarsOf, FastHistogram } from '#ops/metrics/histogram.ts'
-import { openMetrics, prefersOpenMetrics, toOpenMetrics } from '#ops/metrics/metrics.ts'
+import { openMetrics } from '#ops/metrics/metrics.ts'
+import { prefersOpenMetrics, toOpenMetrics } from '#ops/metrics/open-metrics-format.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { openMetrics } from '#ops/metrics/metrics.ts'
-import { createHistory, historyMs, sampleMs } from '#ops/status/figures.ts'
+import { createHistory, historyMs, sampleMs } from '#ops/status/history.ts'
 import { plotsCard } from '#ops/status/plots.ts'
 
 t.test(

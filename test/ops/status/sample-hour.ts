@@ -1,5 +1,5 @@
 import { openMetrics } from '#ops/metrics/metrics.ts'
-import { historyMs, sampleMs } from '#ops/status/figures.ts'
+import { historyMs, sampleMs } from '#ops/status/history.ts'
 import { openStatusReader, type Status } from '#ops/status/status.ts'
 
 const routes = [

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { verifyAudit } from '#accounts/audit-log.ts'
+import { verifyAudit } from '#accounts/verify-audit.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { Store } from '#store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'

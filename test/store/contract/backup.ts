@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { verifyAudit } from '#accounts/audit-log.ts'
+import { verifyAudit } from '#accounts/verify-audit.ts'
 import type { StoreRecord } from '#store/backup/records.ts'
 import { changesMax } from '#store/changes.ts'
 import {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
-import type { KeyImport } from '#store/key-store.ts'
+import type { KeyImport } from '#store/keys.ts'
 import type { SecretKey } from '#store/secret-keys.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { createAccount, hour, newSecretKey, now, plain, withoutTimes } from '../samples.ts'

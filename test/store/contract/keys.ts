@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import type { Account } from '#store/accounts.ts'
-import { digestText, type RecordedKeyUse } from '#store/key-store.ts'
+import { digestText, type RecordedKeyUse } from '#store/keys.ts'
 import type { StoredKey } from '#store/secret-keys.ts'
 import type { Store } from '#store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { BlockedSubject } from '#store/sessions.ts'
+import type { BlockedSubject } from '#store/subjects.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
 import { newAuditEntry } from '../portal-samples.ts'
 import { hour, now } from '../samples.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { verifyAudit } from '#accounts/audit-log.ts'
+import { verifyAudit } from '#accounts/verify-audit.ts'
 import { auditRetention } from '#store/audit.ts'
 import { startRedis } from '../../setup/redis.ts'
 import { newAuditEntry } from '../portal-samples.ts'

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { verifyAudit } from '#accounts/audit-log.ts'
+import { verifyAudit } from '#accounts/verify-audit.ts'
 import type { StoreRecord } from '#store/backup/records.ts'
 import { followAccounts } from '#store/redis/backup/read.ts'
 import { isStoreFailure } from '#store/store-health.ts'

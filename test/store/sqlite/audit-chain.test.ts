@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { verifyAudit } from '#accounts/audit-log.ts'
+import { verifyAudit } from '#accounts/verify-audit.ts'
 import { auditRetention } from '#store/audit.ts'
 import { newAuditEntry } from '../portal-samples.ts'
 import { withoutSecretKeyList } from './earlier-schema.ts'

@@ -1,5 +1,5 @@
 import { noPlan } from '#accounts/account-input.ts'
-import { queryLengthMax } from '#accounts/list-query.ts'
+import { queryLengthMax } from '#accounts/account-query.ts'
 import { time } from '#platform/pages/format.ts'
 import { badge, emptyState, type Html, html, icon, staticNotice } from '#platform/pages/html.ts'
 import { dayOf, formatDay } from '#platform/time.ts'

@@ -5,7 +5,7 @@ import { attributeIf, card, type Html, html, notice, staticNotice } from '#platf
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import { listText } from '#platform/text.ts'
 import { spanText } from '#platform/time.ts'
-import type { KeyUse } from '#store/key-store.ts'
+import type { KeyUse } from '#store/keys.ts'
 import { button, fieldError, foldedForm, form, formMessage, hasErrors, hidden } from '../form.ts'
 import { type FormState, type PageFrame, type RefusedForm, stateOf } from '../frame.ts'
 import { copyButton, maskKey } from '../parts.ts'

@@ -10,15 +10,15 @@ import {
 } from '../../backup/records.ts'
 import type { ChangeStore } from '../../changes.ts'
 import { heldRecord, keyQuotaSubject, quotaKeptMs } from '../../quotas.ts'
-import type { BlockedSubject } from '../../sessions.ts'
 import type { Store } from '../../store.ts'
 import { storeUnavailable } from '../../store-health.ts'
+import type { BlockedSubject } from '../../subjects.ts'
 import { usageDaysKept } from '../../usage.ts'
-import { readAudit } from '../audit.ts'
 import type { Connection, TimedMember } from '../open-connection.ts'
 import { parsePortalSession } from '../portal.ts'
 import { pairsOf } from '../scripts.ts'
 import { monthsIn, usageKeysOf } from '../usage.ts'
+import { readAudit } from './read-audit.ts'
 
 /** How many accounts, or members of a set, are read at once. */
 const pageSize = 200

@@ -9,7 +9,7 @@ import {
   type StoreRecord,
   signingKeyOf,
 } from '../../backup/records.ts'
-import { importedDigests } from '../../key-store.ts'
+import { importedDigests } from '../../keys.ts'
 import { identityKeysOf } from '../../portal-access.ts'
 import { retentionAfterEndMs } from '../../sessions.ts'
 import { usageBatchMax } from '../../usage.ts'

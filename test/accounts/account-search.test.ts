@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createAccountSearch } from '#accounts/find-accounts.ts'
-import { type AccountQueryField, parseAccountQuery } from '#accounts/list-query.ts'
+import { type AccountQueryField, parseAccountQuery } from '#accounts/account-query.ts'
+import { createAccountSearch } from '#accounts/account-search.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createAccount, newAccount } from '../store/samples.ts'
 import { newSqlitePlace } from '../store/sqlite/place.ts'

@@ -1,6 +1,5 @@
 import { base64url, listChange } from '#platform/text.ts'
 import type { Account, AccountVerb } from './accounts.ts'
-import type { AuditEntry } from './audit-entry.ts'
 import type { HasSecretKeys, Reseal, SecretKey, StoredKey } from './secret-keys.ts'
 
 /** The keys of accounts, and when each was last used. */
@@ -31,7 +30,10 @@ export interface KeyStore {
   readonly resealAccount: AccountVerb<readonly Reseal[]>
   /** Revokes the previous secret key, if it is valid at this time; false if there is none. */
   readonly endOverlap: AccountVerb<number>
-  /** Stores the latest use of each current key of an account; uses of other keys are dropped. */
+  /**
+   * Stores the latest use of each current key of an account; uses of other keys are dropped. On Redis a call is not
+   * atomic: it stores some hundreds of uses at a time.
+   */
   recordKeyUses(uses: readonly RecordedKeyUse[]): Promise<void>
   /** The latest uses of an account's keys, by digest (base64url). */
   findKeyUses(accountId: string): Promise<ReadonlyMap<string, KeyUse>>
@@ -118,30 +120,6 @@ export type ImportedKey = SecretKey & { readonly isImported: true }
 export interface KeyImport extends SecretKeyAddition {
   readonly accountId: string
   readonly secretKey: ImportedKey
-}
-
-/** The keys that sign access tokens. */
-export interface SigningKeyStore {
-  /** Oldest first, and those of the same time by ID. */
-  listSigningKeys(): Promise<readonly StoredSigningKey[]>
-  /** @param unless `signer` = only if there is no key of its algorithm that signs or will sign */
-  addSigningKey(key: StoredSigningKey, unless?: 'signer', audit?: AuditEntry): Promise<boolean>
-  /** Replaces the sealed key by the same key sealed again; false if it is no longer stored in the earlier form. */
-  resealSigningKey(kid: string, reseal: Reseal, audit?: AuditEntry): Promise<boolean>
-  /** Removes a key; false if there is none. */
-  retireSigningKey(kid: string, audit?: AuditEntry): Promise<boolean>
-}
-
-export interface StoredSigningKey {
-  readonly kid: string
-  readonly algorithm: string
-  /** The private half, or the secret of HS256, sealed. */
-  readonly sealed: Uint8Array
-  /** PEM; undefined for HS256. */
-  readonly publicKey: string | undefined
-  readonly createdAt: number
-  /** When it begins to sign; until then it is only published in the JWKS. */
-  readonly signsFrom: number
 }
 
 /** The digest under which a key's uses are stored, base64url. */

@@ -10,15 +10,15 @@ import {
   type ListedAccount,
   type TermEntry,
 } from '#store/accounts.ts'
+import type { AccountQuery } from './account-query.ts'
 import {
-  type AccountQuery,
   type CursorParts,
   createCursor,
   listPosition,
   type Page,
   type PageRequest,
   parseCursor,
-} from './list-query.ts'
+} from './pages.ts'
 
 export interface AccountSearch {
   /**
@@ -45,7 +45,7 @@ const stepsMax = { any: 200, whenFound: 10 } as const
 
 const idPattern = new RegExp(`^${accountIdPattern}$`)
 
-/** What one question to the store has found, and where to continue; undefined = the end. */
+/** The result of one store query, and where to continue; undefined = the end. */
 interface Step {
   readonly accounts: readonly ListedAccount[]
   readonly next: string | undefined

@@ -1,0 +1,44 @@
+import { AggregatorRegistry } from 'prom-client'
+import type { MetricsSnapshot } from './metrics.ts'
+
+/** The snapshots of several processes. */
+interface FleetSnapshots {
+  /** The snapshot of the process that started the workers, with the metrics of the whole instance. */
+  readonly instance: MetricsSnapshot
+  readonly workers: readonly MetricsSnapshot[]
+  /** The counts of workers that have exited. */
+  readonly ended: MetricsSnapshot
+}
+
+export interface MergedMetrics {
+  /** In Prometheus text format. */
+  text(): Promise<string>
+  snapshot(): Promise<MetricsSnapshot>
+}
+
+/** Metrics taken only from `instance`: they are meaningless in a worker. */
+const instanceMetrics = new Set([
+  'gatehouse_config_last_reload_successful',
+  'gatehouse_config_reloads_total',
+  'gatehouse_workers',
+  'gatehouse_worker_deaths_total',
+  'gatehouse_worker_hangs_total',
+])
+const cumulativeTypes = new Set<unknown>(['counter', 'histogram'])
+
+/** Merges all snapshots: counts are summed, a gauge is merged by its meaning. */
+export function mergeMetrics({ instance, workers, ended }: FleetSnapshots): MergedMetrics {
+  const snapshots = [
+    ...workers.map((snapshot) => snapshot.filter(({ name }) => !instanceMetrics.has(name))),
+    ended.filter(({ name }) => !instanceMetrics.has(name)),
+    instance.filter(({ name }) => instanceMetrics.has(name)),
+  ]
+  const merged = AggregatorRegistry.aggregate(snapshots)
+  return { text: () => merged.metrics(), snapshot: () => merged.getMetricsAsJSON() }
+}
+
+/** Adds the counts of an exited process to those of earlier ones; its gauges are dropped. */
+export function addCumulative(kept: MetricsSnapshot, last: MetricsSnapshot): Promise<MetricsSnapshot> {
+  const counts = last.filter(({ type }) => cumulativeTypes.has(type))
+  return AggregatorRegistry.aggregate([[...kept], counts]).getMetricsAsJSON()
+}
