@@ -1,4 +1,10 @@
-import { type Clock, type MonotonicClock, type MonotonicMs, monotonicClock } from '#platform/time.ts'
+import {
+  type Clock,
+  type EpochMs,
+  type MonotonicClock,
+  type MonotonicMs,
+  monotonicClock,
+} from '#platform/time.ts'
 import {
   type Access,
   accessCookieCarrier,
@@ -83,7 +89,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const refused = new RecentCredentials<Credential>(refusedBounds)
 
   /** Counted from the start, so that the number is small enough for V8 to store it without an allocation. */
-  function secondsOf(time: number): number {
+  function secondsOf(time: EpochMs): number {
     return (time - startedAt) / 1_000
   }
 
@@ -111,7 +117,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     access: Access,
     credential: Credential,
     now: MonotonicMs,
-    time: number,
+    time: EpochMs,
   ): Decision | Promise<Decision> {
     const version = directory.version()
     const recent = recentOf(access, credential, version, now, time)
@@ -143,7 +149,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     { kind, recent, recentAccess, recentVersion, recentUntil, recentEnd }: Credential,
     version: object | undefined,
     now: MonotonicMs,
-    time: number,
+    time: EpochMs,
   ): Decision | undefined {
     return recent !== undefined &&
       recentAccess !== undefined &&

@@ -2,6 +2,7 @@ import { isInRanges } from '#platform/addresses.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { findCompactKey } from '#platform/secrets/keys.ts'
+import type { EpochMs } from '#platform/time.ts'
 import { keyOfSession, keyState, portalEpochIn, validUntil } from '#store/secret-keys.ts'
 import type { Access } from './access.ts'
 import type { Principal } from './decision.ts'
@@ -74,8 +75,8 @@ export interface AuthState {
 export async function admittedUntil(
   { principal, access, address, keyDigest, signedBy, roleEpoch }: AdmittedCaller,
   { directory, keyring, hasIssuer }: AuthState,
-  now: number,
-): Promise<number> {
+  time: EpochMs,
+): Promise<EpochMs> {
   const { accountId, role, sessionId, issuer } = principal
   if (issuer !== undefined) {
     const isAdmitted = hasIssuer(issuer) && !(await directory.subject(accountId)).isBlocked
@@ -87,28 +88,28 @@ export async function admittedUntil(
   // The role may have changed and been changed back.
   if (roleEpoch !== undefined && roleEpoch < account.roleEpoch) return 0
   if (keyDigest !== undefined)
-    return endWithinLimits(findCompactKey(account.keys, keyDigest), { access, address }, now)
+    return endWithinLimits(findCompactKey(account.keys, keyDigest), { access, address }, time)
   if (authorize(access, { ...principal, profile: account.profile }) !== undefined) return 0
   const session = sessionId === undefined ? undefined : await directory.session(sessionId)
   const isOpen = session !== undefined && !session.isEnded && session.sessionEpoch === account.sessionEpoch
   if (!isOpen) return 0
   const portalEpoch = portalEpochIn(session.keyId)
   if (portalEpoch !== undefined) return portalEpoch === account.portalEpoch ? Number.POSITIVE_INFINITY : 0
-  return endOfKey(keyOfSession(account.keys, session.keyId), now)
+  return endOfKey(keyOfSession(account.keys, session.keyId), time)
 }
 
 /** 0 also where the key has been limited to other scopes or addresses, or the account is no longer verified. */
 function endWithinLimits(
   key: CachedKey | undefined,
   { access, address }: Pick<AdmittedCaller, 'access' | 'address'>,
-  now: number,
-): number {
-  const end = endOfKey(key, now)
+  time: EpochMs,
+): EpochMs {
+  const end = endOfKey(key, time)
   if (!key || end === 0) return 0
   const { principal } = key
   return authorize(access, principal) === undefined && isFromAllowedAddress(principal, address) ? end : 0
 }
 
-function endOfKey(key: CachedKey | undefined, now: number): number {
-  return key && keyState(key, now) === 'valid' ? validUntil(key) : 0
+function endOfKey(key: CachedKey | undefined, time: EpochMs): EpochMs {
+  return key && keyState(key, time) === 'valid' ? validUntil(key) : 0
 }

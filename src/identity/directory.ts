@@ -46,9 +46,9 @@ export interface Directory {
    * may differ from ours by tokens.clockTolerance: all changes since then have been read, and none concerned them.
    * Needs no store.
    */
-  isUnchangedSince(of: { readonly accountId: string; readonly sessionId: string }, time: number): boolean
+  isUnchangedSince(of: { readonly accountId: string; readonly sessionId: string }, time: EpochMs): boolean
   /** Whether the known account is certainly newer than a token issued at this time, on such a clock. Needs no store. */
-  isAccountNewerThan(accountId: string, issuedAt: number): boolean
+  isAccountNewerThan(accountId: string, issuedAt: EpochMs): boolean
   /**
    * Brings the cache up to date as of this call, or later. Call it before a rejection that relies on the cache.
    * Concurrent calls share one reading of the change log, of which there are at most about 200 a second.

@@ -20,7 +20,7 @@ export interface ReadProof {
   readonly jkt: string
   /** For ProofReplays. */
   readonly id: string
-  readonly issuedAt: number
+  readonly issuedAt: EpochMs
 }
 
 /** `nonce`: it is right but for its nonce, which is missing or too old. */

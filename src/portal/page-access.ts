@@ -1,5 +1,3 @@
-import { continueQueryLengthMax, returnPathLengthMax } from '#gateway/browser/sign-in-return.ts'
-
 /** Who may access a page: anyone, any signed-in viewer, or only Admins. */
 export type PageAudience = 'anyone' | 'viewer' | 'admin'
 
@@ -162,62 +160,4 @@ const enrolmentPaths: ReadonlySet<string> = new Set<PortalPath>([
 /** The pages that an account may use before it has set up a required second factor. */
 export function isForEnrolment(path: string): boolean {
   return enrolmentPaths.has(path)
-}
-
-/** The first page after signing in. */
-export const startPath = '/integration'
-
-/** Room for a page that a visit is led back to. */
-const nextLengthMax = returnPathLengthMax + continueQueryLengthMax
-
-/**
- * The path if it is a page of the portal, else empty. Browsers resolve dot segments, even encoded ones, which could
- * lead out of the portal.
- */
-export function safeRedirectPath(next: string): string {
-  const [path = ''] = next.split('?', 1)
-  if (!/^\/[\w/?=&%.~+-]*$/.test(next) || next.length > nextLengthMax) return ''
-  if (/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) return ''
-  return pageAccessAt(path)?.methods.includes('GET') ? next : ''
-}
-
-/** The pages of the sign-in at an OpenID provider, below the portal. */
-export const startSignInPath = '/sign-in/oidc'
-/** Where a provider without a name sends browsers back to. */
-export const callbackPath = '/sign-in/oidc/callback'
-/** The same for one with a name, which is the ID. */
-export const namedCallbackPath = '/sign-in/oidc/callback/:id'
-/** The page that asks who may take over an account that was used without the provider. */
-export const takeOverPath = '/sign-in/take-over'
-/** The page that asks for a passkey instead of password and code. */
-export const confirmByPasskeyPath = '/confirm/passkey'
-/** The page that asks a provider to authenticate the viewer again. */
-export const confirmPath = '/confirm'
-
-/**
- * Each provider has a path of its own, so that none can send browsers back in place of another (RFC 9700 4.4).
- * @param name undefined = the provider without one
- */
-export function callbackPathOf(name: string | undefined): string {
-  return name === undefined ? callbackPath : namedCallbackPath.replace(':id', name)
-}
-
-const oidcPaths: ReadonlySet<string> = new Set([
-  startSignInPath,
-  callbackPath,
-  namedCallbackPath,
-  takeOverPath,
-  confirmPath,
-])
-
-/** Whether a page only exists if the config has a provider. */
-export function isOidcPath(path: string): boolean {
-  return oidcPaths.has(path)
-}
-
-const passkeyPattern = /^\/(?:sign-in|confirm|profile\/two-factor)\/passkeys?(?:\/|$)/
-
-/** Whether a page only exists if the portal has passkeys. */
-export function isPasskeyPath(path: string): boolean {
-  return passkeyPattern.test(path)
 }

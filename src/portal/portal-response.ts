@@ -1,7 +1,9 @@
 import type { FileDownload } from '#accounts/csv.ts'
+import { continueQueryLengthMax, returnPathLengthMax } from '#gateway/browser/sign-in-return.ts'
 import { type Html, html } from '#platform/pages/html.ts'
 import type { Language } from '#platform/text.ts'
 import type { NoticeName } from './forms/flash-notices.ts'
+import { pageAccessAt } from './page-access.ts'
 import { translationOf } from './texts/texts.ts'
 
 /** What the handler of a page returns; portal.ts makes the HTTP response of it. */
@@ -31,6 +33,20 @@ type Headers = Readonly<Record<string, string | string[]>>
 
 export function redirectTo(to: string, notice?: NoticeName): PageResult {
   return { kind: 'redirect', to, notice }
+}
+
+/** Room for a page that a visit is led back to. */
+const nextLengthMax = returnPathLengthMax + continueQueryLengthMax
+
+/**
+ * The path if it is a page of the portal, else empty. Browsers resolve dot segments, even encoded ones, which could
+ * lead out of the portal.
+ */
+export function safeRedirectPath(next: string): string {
+  const [path = ''] = next.split('?', 1)
+  if (!/^\/[\w/?=&%.~+-]*$/.test(next) || next.length > nextLengthMax) return ''
+  if (/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) return ''
+  return pageAccessAt(path)?.methods.includes('GET') ? next : ''
 }
 
 export function leaveTo(url: string): PageResult {

@@ -41,10 +41,10 @@ import {
   redirectTo,
 } from './portal-response.ts'
 import { answerAsset, readAssets } from './read-assets.ts'
+import { secondFactorPages } from './second-factor-pages.ts'
 import { linkPages } from './sign-in/link-pages.ts'
 import { oidcPages } from './sign-in/oidc-pages.ts'
-import { passkeyPages } from './sign-in/passkey-pages.ts'
-import { secondFactorPages } from './sign-in/second-factor-pages.ts'
+import { confirmByPasskeyPages } from './sign-in/passkey-pages.ts'
 import { signInPages } from './sign-in/sign-in-pages.ts'
 import type { ScopedRoute } from './views/frame.ts'
 
@@ -58,7 +58,7 @@ const pageFactories: readonly CreatePages[] = [
   usagePages,
   profilePages,
   secondFactorPages,
-  passkeyPages,
+  confirmByPasskeyPages,
   accountListPages,
   severalAccountsPages,
   newAccountPages,

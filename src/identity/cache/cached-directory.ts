@@ -1,5 +1,5 @@
 import { findCompactKey } from '#platform/secrets/keys.ts'
-import type { Clock, MonotonicClock } from '#platform/time.ts'
+import type { Clock, EpochMs, MonotonicClock } from '#platform/time.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { LoggedChange } from '#store/changes.ts'
 import { keyState } from '#store/secret-keys.ts'
@@ -182,7 +182,7 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
 
   function isUnchangedSince(
     { accountId, sessionId }: Parameters<Directory['isUnchangedSince']>[0],
-    time: number,
+    time: EpochMs,
   ) {
     // The issuer's clock may be ahead: the true time is then earlier, and later changes would seem older.
     const earliest = time - clockToleranceMs
@@ -190,7 +190,7 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     return !recent.hasChangedSince(accountId, earliest) && !recent.hasChangedSince(sessionId, earliest)
   }
 
-  function isAccountNewerThan(accountId: string, issuedAt: number): boolean {
+  function isAccountNewerThan(accountId: string, issuedAt: EpochMs): boolean {
     // The issuer's clock may be behind: the true time is then later.
     const latest = issuedAt + issuedWithinMs + clockToleranceMs
     return storeConnection.confirmedAt >= latest || recent.hasChangedSince(accountId, latest)

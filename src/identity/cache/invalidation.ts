@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { type Clock, type MonotonicClock, monotonicClock } from '#platform/time.ts'
+import { type Clock, type EpochMs, type MonotonicClock, monotonicClock } from '#platform/time.ts'
 import type { ChangeLogReading, ChangeStore, LoggedChange } from '#store/changes.ts'
 import { createCatchUp, createCurrency, type Moment, type StoreConnectionState } from './store-connection.ts'
 
@@ -151,7 +151,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     }
   }
 
-  function recordReading(head: number, completeSince: number, begun: Moment): void {
+  function recordReading(head: number, completeSince: EpochMs, begun: Moment): void {
     const before = position === undefined ? missedAt : storeConnection.completeSince
     storeConnection.completeSince = Math.max(before, completeSince)
     currency.onRead(begun)

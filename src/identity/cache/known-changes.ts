@@ -4,17 +4,17 @@ import { createLru } from './bounded-caches.ts'
 /** When subjects have changed, as far back as needed. */
 export interface RecentChanges {
   /** @param position in the change log, for those who ask for it */
-  record(subject: string, at: number, position?: number): void
+  record(subject: string, at: EpochMs, position?: number): void
   /** Whether a subject is known to have changed. */
   hasChanged(subject: string): boolean
   /** Whether a subject is known to have changed at or after a time. */
-  hasChangedSince(subject: string, time: number): boolean
+  hasChangedSince(subject: string, time: EpochMs): boolean
   /** The position of its latest change; 0 = none is known. */
   positionOf(subject: string): number
   /** The changes that are known at the first step: those that come meanwhile may be among them. */
   all(): Iterable<KnownChange>
   /** Changes up to this time may have been dropped because there were too many; 0 = none was. */
-  forgottenUntil(): number
+  forgottenUntil(): EpochMs
 }
 
 const subjectsMax = 100_000
@@ -37,7 +37,7 @@ export function createRecentChanges(windowMs: number, monotonic: MonotonicClock)
   const changes = new Map<string, RecentChange>()
   let forgottenUntil = 0
 
-  function record(subject: string, at: number, position = 0): void {
+  function record(subject: string, at: EpochMs, position = 0): void {
     const recordedAt = monotonic()
     const before = changes.get(subject)
     changes.delete(subject)

@@ -1,5 +1,5 @@
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
-import type { MonotonicClock } from '#platform/time.ts'
+import type { MonotonicClock, MonotonicMs } from '#platform/time.ts'
 import { createLru } from './bounded-caches.ts'
 import type { StoreConnectionState } from './store-connection.ts'
 
@@ -19,8 +19,8 @@ export interface LoadingCacheOptions<Value> {
   load(key: string): Promise<Value | undefined>
   /** What other processes have cached, for when the store is unreachable; undefined = there are none. */
   readonly recall?: ((key: string) => Promise<Value | undefined>) | undefined
-  /** Called with the loaded value, and the time at which the load began. */
-  readonly onLoaded?: ((key: string, value: Value, begunAt: number) => void) | undefined
+  /** Called with the loaded value, and when its load began. */
+  readonly onLoaded?: ((key: string, value: Value, begunAt: MonotonicMs) => void) | undefined
   /** Whether a key is known to have existed; if so, its absence is final. */
   hasChanged(key: string): boolean
   /** For time spans. */
@@ -51,11 +51,11 @@ interface LoadingCache<Value> {
 
 interface Entry<Value> {
   readonly value: Value
-  readonly loadedAt: number
+  readonly loadedAt: MonotonicMs
 }
 
 interface Absence {
-  readonly loadedAt: number
+  readonly loadedAt: MonotonicMs
   /** The key once existed: an ID is never reused. */
   readonly isGone: boolean
 }
@@ -103,7 +103,7 @@ export function createLoadingCache<Value extends object>(
   }
 
   /** For a key without an entry, or whose entry is too old. */
-  function getAbsent(key: string, now: number): undefined | Promise<Value | undefined> {
+  function getAbsent(key: string, now: MonotonicMs): undefined | Promise<Value | undefined> {
     const absence = absences.get(key)
     if (absence !== undefined && isKnownAbsent(absence, now)) {
       report('negative_hit')
@@ -116,7 +116,7 @@ export function createLoadingCache<Value extends object>(
     return startLoad(key).promise
   }
 
-  function isKnownAbsent({ loadedAt, isGone }: Absence, now: number): boolean {
+  function isKnownAbsent({ loadedAt, isGone }: Absence, now: MonotonicMs): boolean {
     return now - loadedAt < absentTtlMs || (isGone && !storeConnection.isUp)
   }
 

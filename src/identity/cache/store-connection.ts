@@ -87,7 +87,7 @@ export function createCurrency(
   /** When the reading in flight began. */
   let inFlight: Moment | undefined
   /** When this process was found to have stalled; undefined once it has read the change log. */
-  let stalledAt: number | undefined
+  let stalledAt: MonotonicMs | undefined
 
   function begin(): Moment {
     inFlight = { now: monotonic(), time: clock() }

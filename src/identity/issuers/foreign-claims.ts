@@ -1,6 +1,7 @@
 import { emailLengthMax } from '#accounts/account-input.ts'
 import { isRecord } from '#platform/json.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
+import type { EpochMs } from '#platform/time.ts'
 import { claimsBytes } from '../cache/bounded-caches.ts'
 import { type Confirmation, parseConfirmation, type TokenVerdict } from '../decision.ts'
 import { includesAudience, isTime } from '../tokens/access-token-claims.ts'
@@ -23,8 +24,8 @@ export interface ForeignClaims {
   /** What whoever sends it has to prove; undefined = nothing. */
   readonly confirmation: Confirmation | undefined
   /** From the later of `iat` and `nbf` up to `exp`, with the clock tolerance on both sides. */
-  readonly validFrom: number
-  readonly validUntil: number
+  readonly validFrom: EpochMs
+  readonly validUntil: EpochMs
 }
 
 /** `undecided`: the keys that it has to be checked with are not known, or its issuer cannot be asked about it. */

@@ -1,7 +1,7 @@
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { isRecord } from '#platform/json.ts'
 import type { Log } from '#platform/log/log.ts'
-import type { Clock, EpochMs, MonotonicClock } from '#platform/time.ts'
+import type { Clock, EpochMs, MonotonicClock, MonotonicMs } from '#platform/time.ts'
 import { createLru } from '../cache/bounded-caches.ts'
 import { fetchJson } from './fetch-json.ts'
 import {
@@ -65,10 +65,10 @@ const logPauseMs = 60_000
 
 interface Answer {
   readonly claims: ForeignClaims
-  readonly askedAt: number
+  readonly askedAt: MonotonicMs
   /** When the token expires according to its issuer; Infinity = the issuer does not say. */
   readonly expiresAt: EpochMs
-  renewAt: number
+  renewAt: MonotonicMs
 }
 
 interface Refusal {

@@ -1,6 +1,6 @@
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { isRecord } from '#platform/json.ts'
-import type { MonotonicClock } from '#platform/time.ts'
+import type { MonotonicClock, MonotonicMs } from '#platform/time.ts'
 import { fetchJson } from './fetch-json.ts'
 import { isSecureUrl } from './issuer.ts'
 
@@ -38,7 +38,7 @@ export const refetchGapMs = 10_000
 const sharedForMs = 500
 
 interface Fetch {
-  readonly beganAt: number
+  readonly beganAt: MonotonicMs
   readonly outcome: Promise<KeySetOutcome>
   isOver: boolean
 }
@@ -46,7 +46,7 @@ interface Fetch {
 interface LocationState {
   latest: Fetch
   /** When the latest fetch for an unknown key began. */
-  refetchedAt: number
+  refetchedAt: MonotonicMs
 }
 
 /** @param monotonic milliseconds */
@@ -66,7 +66,7 @@ export function openKeySetFetches(monotonic: MonotonicClock): KeySetFetches {
   }
 
   /** Locations that are no longer in the config are dropped. */
-  function prune(now: number): void {
+  function prune(now: MonotonicMs): void {
     for (const [key, { latest }] of states)
       if (latest.isOver && now - latest.beganAt > refetchGapMs) states.delete(key)
   }
@@ -90,7 +90,7 @@ export function openKeySetFetches(monotonic: MonotonicClock): KeySetFetches {
   return { fetch: fetchOrShare, close: () => abort.abort() }
 }
 
-function mayShare({ latest, refetchedAt }: LocationState, reason: FetchReason, now: number): boolean {
+function mayShare({ latest, refetchedAt }: LocationState, reason: FetchReason, now: MonotonicMs): boolean {
   if (!latest.isOver) return true
   return reason === 'unknown-key' ? now - refetchedAt < refetchGapMs : now - latest.beganAt < sharedForMs
 }

@@ -77,7 +77,7 @@ export function createPlanLimits(options: PlanOptions): CountAgainstQuotas {
   function takePlanRate(
     principal: Principal,
     { rateLimit, quota }: Plan & { readonly rateLimit: Rate },
-    now: number,
+    now: MonotonicMs,
     allowances: Allowances,
   ): Excess | Promise<Excess> {
     const taken = limiter.take('plan account', principal.accountId, rateLimit)
@@ -92,7 +92,7 @@ export function createPlanLimits(options: PlanOptions): CountAgainstQuotas {
     excess: Promise<Excess>,
     principal: Principal,
     planQuota: Quota | undefined,
-    now: number,
+    now: MonotonicMs,
     allowances: Allowances,
   ): Promise<Excess> {
     return (await excess) ?? takeQuotas(principal, planQuota, now, allowances)
@@ -102,7 +102,7 @@ export function createPlanLimits(options: PlanOptions): CountAgainstQuotas {
   function takeQuotas(
     principal: Principal,
     planQuota: Quota | undefined,
-    now: number,
+    now: MonotonicMs,
     allowances: Allowances,
   ): Excess | Promise<Excess> {
     const { quota } = principal
@@ -115,7 +115,7 @@ export function createPlanLimits(options: PlanOptions): CountAgainstQuotas {
     excess: Promise<Excess>,
     principal: Principal,
     planQuota: Quota | undefined,
-    now: number,
+    now: MonotonicMs,
     allowances: Allowances,
   ): Promise<Excess> {
     return (await excess) ?? (planQuota && takePlanQuota(principal, planQuota, now, allowances))
@@ -124,7 +124,7 @@ export function createPlanLimits(options: PlanOptions): CountAgainstQuotas {
   function takePlanQuota(
     { accountId, quota }: Principal,
     planQuota: Quota,
-    now: number,
+    now: MonotonicMs,
     allowances: Allowances,
   ): Excess | Promise<Excess> {
     const excess = take('quota', accountId, planQuota, now, allowances)
@@ -144,7 +144,7 @@ export function createPlanLimits(options: PlanOptions): CountAgainstQuotas {
     policy: QuotaPolicy,
     subject: string,
     quota: Quota,
-    now: number,
+    now: MonotonicMs,
     allowances: Allowances,
   ): Excess | Promise<Excess> {
     const taken = quotas.take(subject, quota, now)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock, MonotonicClock, MonotonicMs } from '#platform/time.ts'
+import type { Clock, EpochMs, MonotonicClock, MonotonicMs } from '#platform/time.ts'
 import { type Quota, type QuotaStore, type QuotaTake, type QuotaWindow, quotaSlack } from '#store/quotas.ts'
 
 /** What this process knows about a subject's quota in one window. */
@@ -7,7 +7,7 @@ export class Reservation implements QuotaWindow {
   readonly subject: string
   readonly per: Quota['per']
   readonly window: string
-  readonly endsAt: number
+  readonly endsAt: EpochMs
   readonly windowMs: number
   /** The limit, when the store was last asked. */
   limit = 0

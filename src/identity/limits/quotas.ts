@@ -1,4 +1,4 @@
-import type { MonotonicMs } from '#platform/time.ts'
+import type { EpochMs, MonotonicMs } from '#platform/time.ts'
 import { type Quota, type QuotaStore, quotaUsed, quotaWindow } from '#store/quotas.ts'
 import {
   addPassed,
@@ -65,7 +65,7 @@ export function openQuotas(options: QuotasOptions): Quotas {
   const idle = openIdleReservations({ reservations, storeConnection, processes, giveBack: startGiveBack })
   let low: Reservation[] = []
 
-  function take(subject: string, quota: Quota, now: number): QuotaResult | Promise<QuotaResult> {
+  function take(subject: string, quota: Quota, now: MonotonicMs): QuotaResult | Promise<QuotaResult> {
     const known = reservations.get(subject)
     if (known !== undefined && now < known.currentUntil && known.per === quota.per && known.left > 0)
       return takeOne(known, quota.limit)
@@ -94,7 +94,7 @@ export function openQuotas(options: QuotasOptions): Quotas {
     if (hasToAsk(current)) refillSoon(current, limit)
   }
 
-  function currentReservation(subject: string, per: Quota['per'], now: number): Reservation {
+  function currentReservation(subject: string, per: Quota['per'], now: MonotonicMs): Reservation {
     const time = clock()
     const known = reservations.get(subject)
     const current = known?.per === per && time < known.endsAt ? known : begin(subject, per, time)
@@ -102,7 +102,7 @@ export function openQuotas(options: QuotasOptions): Quotas {
     return current
   }
 
-  function begin(subject: string, per: Quota['per'], time: number): Reservation {
+  function begin(subject: string, per: Quota['per'], time: EpochMs): Reservation {
     const replaced = reservations.get(subject)
     if (replaced) drop(replaced)
     else if (reservations.size >= reservationsMax) dropFirst()

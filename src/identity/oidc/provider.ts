@@ -1,7 +1,7 @@
 import type { AuthorizationResponseError, Configuration } from 'openid-client'
 import { findFieldErrors } from '#accounts/account-input.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { Clock } from '#platform/time.ts'
+import type { Clock, EpochMs } from '#platform/time.ts'
 import type { ExternalIdentity } from '#store/portal-access.ts'
 import { ProviderUnreachable } from '../issuers/fetch-json.ts'
 import { isSubject } from '../issuers/subjects.ts'
@@ -33,7 +33,7 @@ export interface SignInSecrets {
   /** The code verifier of PKCE (RFC 7636). */
   readonly verifier: string
   /** When it was started. */
-  readonly startedAt: number
+  readonly startedAt: EpochMs
   /** Whether the person has to authenticate again, even if the provider remembers them. */
   readonly isFresh: boolean
 }

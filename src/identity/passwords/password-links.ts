@@ -8,7 +8,7 @@ import { createLinkToken, type LinkToken, parseLinkToken } from '#platform/secre
 import { assertGoodPassword, type Passwords } from '#platform/secrets/passwords.ts'
 import { isSameText } from '#platform/secrets/sealing.ts'
 import type { Language } from '#platform/text.ts'
-import type { Clock } from '#platform/time.ts'
+import type { Clock, EpochMs } from '#platform/time.ts'
 import { passwordLinkOf } from '#store/account-changes/portal-changes.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import type { PasswordProof, PortalStore } from '#store/portal.ts'
@@ -25,7 +25,7 @@ export interface PasswordLinks {
    * @throws GatehouseError `link-invalid` (unknown, used, replaced by a later one, expired, or sent to an e-mail that
    * the account no longer has), `account-disabled`
    */
-  check(token: string): Promise<{ readonly expiresAt: number }>
+  check(token: string): Promise<{ readonly expiresAt: EpochMs }>
   /**
    * Sets the password and redeems the link in one step. All portal sessions of the account end, and its other password
    * links stop working; keys and token sessions stay.
@@ -44,7 +44,7 @@ interface OpenLink {
   readonly kind: 'setup-link' | 'reset-link'
   readonly token: LinkToken
   readonly account: Account
-  readonly expiresAt: number
+  readonly expiresAt: EpochMs
 }
 
 export function createPasswordLinks(options: PasswordSetterOptions): PasswordLinks {

@@ -1,7 +1,7 @@
 import { parseJsonObject } from '#platform/json.ts'
 import { randomText } from '#platform/secrets/key-format.ts'
 import { isSameText, type Sealer } from '#platform/secrets/sealing.ts'
-import type { Clock } from '#platform/time.ts'
+import type { Clock, EpochMs } from '#platform/time.ts'
 import type { Visitor } from '#store/sessions.ts'
 import type { RateLimiter } from '../limits/rate-limiter.ts'
 import type { IssuedTokens } from '../tokens/issued-tokens.ts'
@@ -15,7 +15,7 @@ export interface SignInCode extends PortalSessionIds {
   readonly to: string
   /** The digest of the key of the browser that began the visit. */
   readonly challenge: string
-  readonly expiresAt: number
+  readonly expiresAt: EpochMs
   /** Unique. */
   readonly id: string
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { EpochMs } from '#platform/time.ts'
 import { unlimited } from '#store/secret-keys.ts'
 import { claimsBytes } from '../cache/bounded-caches.ts'
 import { type Confirmation, parseConfirmation } from '../decision.ts'
@@ -15,10 +16,10 @@ export interface AccessTokenClaims {
   readonly confirmation: Confirmation | undefined
   /** Counts the roles that the account has had, from 1; part of `jti`. */
   readonly roleEpoch: number
-  readonly issuedAt: number
+  readonly issuedAt: EpochMs
   /** From the later of `iat` and `nbf` up to `exp`, with the clock tolerance on both sides. */
-  readonly validFrom: number
-  readonly validUntil: number
+  readonly validFrom: EpochMs
+  readonly validUntil: EpochMs
 }
 
 /** The claims that every access token of ours must contain. */

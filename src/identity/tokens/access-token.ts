@@ -222,7 +222,7 @@ function invalidReason(token: string, key: SigningKey | undefined, expected: Exp
 function notYetValidReason(
   { issuedAt, validFrom }: AccessTokenClaims,
   { clockToleranceMs }: ExpectedClaims,
-  now: number,
+  now: EpochMs,
 ): string {
   const startsAt = validFrom + clockToleranceMs
   const seconds = Math.max(1, Math.ceil((startsAt - now) / 1_000))

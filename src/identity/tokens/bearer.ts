@@ -1,5 +1,5 @@
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
-import type { Clock } from '#platform/time.ts'
+import type { Clock, EpochMs } from '#platform/time.ts'
 import { keyOfSession, keyState, portalEpochIn, unlimited, validUntil } from '#store/secret-keys.ts'
 import {
   type Authentication,
@@ -116,7 +116,7 @@ function orOutOfReach(error: unknown): 'out-of-reach' {
 interface TokenFacts {
   readonly claims: AccessTokenClaims
   readonly directory: Directory
-  readonly now: number
+  readonly now: EpochMs
 }
 
 function decideClaims(

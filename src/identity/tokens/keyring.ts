@@ -1,7 +1,7 @@
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
-import type { Clock } from '#platform/time.ts'
+import type { Clock, EpochMs } from '#platform/time.ts'
 import type { Algorithm, KeyMaterial } from './key-material.ts'
 import { assertSigner, currentSigner, type SigningKey, type SigningKeys } from './signing-keys.ts'
 
@@ -11,7 +11,7 @@ type Jwk = Readonly<Record<string, unknown>>
 /** The signing keys loaded in the process; replaced as a whole when they change. */
 export interface Keyring {
   /** @throws GatehouseError `store-unavailable` while no keys have been loaded */
-  signer(now: number): SigningKey
+  signer(now: EpochMs): SigningKey
   /**
    * The key with this ID.
    * @throws as `signer` does
@@ -41,7 +41,7 @@ export function createKeyring(algorithm: Algorithm, origin: 'config' | 'store' =
     return byKid
   }
 
-  function signer(now: number): SigningKey {
+  function signer(now: EpochMs): SigningKey {
     const key = currentSigner([...loaded().values()], algorithm, now)
     if (!key) throw new GatehouseError('store-unavailable')
     return key

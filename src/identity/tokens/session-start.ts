@@ -189,7 +189,7 @@ interface InspectedSession {
   /** Whether it is the token that was issued last. */
   readonly isCurrent: boolean
   readonly rotatedAt: EpochMs
-  readonly endsAt: number
+  readonly endsAt: EpochMs
 }
 
 interface ClientTokensOptions {

@@ -1,7 +1,7 @@
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { randomText } from '#platform/secrets/key-format.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
-import type { Clock } from '#platform/time.ts'
+import type { Clock, EpochMs } from '#platform/time.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { SigningKeyStore, StoredSigningKey } from '#store/signing-keys.ts'
 import {
@@ -15,7 +15,7 @@ import {
 
 export interface SigningKey extends Pick<StoredSigningKey, 'kid' | 'algorithm' | 'createdAt'> {
   /** When it begins to sign; until then it is only published in the JWKS. Infinity = it only verifies. */
-  readonly signsFrom: number
+  readonly signsFrom: EpochMs
   readonly material: KeyMaterial
 }
 
@@ -35,7 +35,7 @@ export const jwksMaxAgeS = announcedMs / 2 / 1_000
 export function currentSigner<Key extends Pick<SigningKey, 'algorithm' | 'createdAt' | 'signsFrom'>>(
   keys: readonly Key[],
   algorithm: Algorithm,
-  now: number,
+  now: EpochMs,
 ): Key | undefined {
   const candidates = keys.filter(
     (key) => key.algorithm === algorithm && key.signsFrom !== Number.POSITIVE_INFINITY,
@@ -162,7 +162,7 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
 }
 
 /** @throws OperatorError where a key cannot be unsealed, and none of the others can sign */
-export function assertSigner({ keys, unreadable }: UnsealedKeys, algorithm: Algorithm, now: number): void {
+export function assertSigner({ keys, unreadable }: UnsealedKeys, algorithm: Algorithm, now: EpochMs): void {
   const [kid] = unreadable
   if (kid !== undefined && !currentSigner(keys, algorithm, now)) throw unreadableError(kid)
 }

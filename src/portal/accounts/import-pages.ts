@@ -15,7 +15,7 @@ import { lineMessage } from '../forms/refusal.ts'
 import type { SignedInContext } from '../page-context.ts'
 import type { CreatePages } from '../portal-page.ts'
 import type { PageResult } from '../portal-response.ts'
-import { type ImportView, importPage } from '../views/accounts/several-pages.ts'
+import { type ImportView, importPage } from '../views/accounts/import-page.ts'
 import { emptyForm } from '../views/frame.ts'
 
 /** The page to create accounts from a file, for Admins. */

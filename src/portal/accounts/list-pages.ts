@@ -5,10 +5,9 @@ import { dayOf, formatDay } from '#platform/time.ts'
 import type { Account, AccountChanges } from '#store/accounts.ts'
 import type { Form } from '../forms/body.ts'
 import { formRefusal } from '../forms/refusal.ts'
-import { safeRedirectPath } from '../page-access.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'
 import { type CreatePages, queryOf } from '../portal-page.ts'
-import { type PageResult, redirectTo } from '../portal-response.ts'
+import { type PageResult, redirectTo, safeRedirectPath } from '../portal-response.ts'
 import {
   accountListPage,
   accountsPerPage,

@@ -2,20 +2,19 @@ import { recordAccount } from '#gateway/arrival/outcome.ts'
 import { TakeOverNeeded } from '#identity/oidc/oidc-sign-in.ts'
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import {
-  callbackPath,
-  confirmPath,
-  namedCallbackPath,
-  safeRedirectPath,
-  startPath,
-  startSignInPath,
-  takeOverPath,
-} from '../page-access.ts'
 import type { PageContext, SignedInContext } from '../page-context.ts'
 import type { Beginning, Flow, PortalProvider } from '../portal-oidc.ts'
 import { type CreatePages, queryOf } from '../portal-page.ts'
 import type { PortalRequest } from '../portal-request.ts'
-import { continueTo, leaveTo, type PageResult, redirectTo } from '../portal-response.ts'
+import { continueTo, leaveTo, type PageResult, redirectTo, safeRedirectPath } from '../portal-response.ts'
+import {
+  callbackPath,
+  confirmPath,
+  namedCallbackPath,
+  startPath,
+  startSignInPath,
+  takeOverPath,
+} from '../sign-in-paths.ts'
 import { takeOverPage } from '../views/sign-in-page.ts'
 
 /** Pages that lead to the OpenID providers and back; none if the config has no provider. */

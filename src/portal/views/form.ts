@@ -1,5 +1,6 @@
-import { emailLengthMax } from '#accounts/account-input.ts'
+import { emailLengthMax, nameLengthMax } from '#accounts/account-input.ts'
 import { attributeIf, type Content, type Html, html, icon, notice } from '#platform/pages/html.ts'
+import type { Account } from '#store/accounts.ts'
 import { emptyForm, type FormState, type PageFrame } from './frame.ts'
 
 interface FormOptions {
@@ -82,6 +83,29 @@ export function emailField(
   return field(state, { ...options, name: 'email', type: 'email', lengthMax: emailLengthMax })
 }
 
+/** First and last name, side by side if there is room. */
+export function nameFields(
+  { texts: { profile } }: PageFrame,
+  state: FormState,
+  names: Pick<Account, 'firstName' | 'lastName'>,
+): Html {
+  return html`<div class="fields two">${field(state, {
+    name: 'firstName',
+    label: profile.firstName,
+    autocomplete: 'given-name',
+    isOptional: true,
+    lengthMax: nameLengthMax,
+    value: names.firstName,
+  })}${field(state, {
+    name: 'lastName',
+    label: profile.lastName,
+    autocomplete: 'family-name',
+    isOptional: true,
+    lengthMax: nameLengthMax,
+    value: names.lastName,
+  })}</div>`
+}
+
 /** A field for a text of several lines, which is exact. */
 export function textArea(
   state: FormState,
@@ -148,7 +172,7 @@ export function button(text: string, look: string = ''): Html {
 
 /** A fact about an account. */
 export function factRow(text: string, hint: Content): Html {
-  return html`<div class="act-row"><div><p>${text}</p><p class="hint">${hint}</p></div></div>`
+  return row(text, hint, undefined)
 }
 
 interface ActionRow {
@@ -161,10 +185,10 @@ interface ActionRow {
 }
 
 /** A fact about an account, with the button that changes it. */
-export function actionRow(frame: PageFrame, { path, text, hint, button, asked }: ActionRow): Html {
-  return html`<div class="act-row"><div><p>${text}</p><p class="hint">${hint}</p></div>${form(frame, {
-    action: path,
-    class: 'inline',
-    body: html`${asked}<button>${button}</button>`,
-  })}</div>`
+export function actionRow(frame: PageFrame, { path, text, hint, button: label, asked }: ActionRow): Html {
+  return row(text, hint, form(frame, { action: path, class: 'inline', body: html`${asked}${button(label)}` }))
+}
+
+function row(text: string, hint: Content, action: Html | undefined): Html {
+  return html`<div class="act-row"><div><p>${text}</p><p class="hint">${hint}</p></div>${action}</div>`
 }

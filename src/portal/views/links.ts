@@ -1,11 +1,10 @@
 import { time } from '#platform/pages/format.ts'
 import { type Html, html } from '#platform/pages/html.ts'
-import { passwordLength } from '#platform/secrets/passwords.ts'
 import { spanText } from '#platform/time.ts'
-import { actionRow, emailField, field, form, formMessage, hidden } from './form.ts'
+import { emailField, field, form, formMessage, hidden } from './form.ts'
 import type { FormState, PageFrame } from './frame.ts'
 import { signedOutPage } from './layout.ts'
-import { usernameField } from './proof-fields.ts'
+import { newPasswordFields, usernameField } from './proof-fields.ts'
 
 /** The page for somebody who forgot the password. */
 export function forgottenPage(
@@ -138,41 +137,4 @@ function tokenField({ texts: { links } }: PageFrame, state: FormState, label = l
     isExact: true,
     hint: links.tokenHint,
   })
-}
-
-/** A new password, typed twice, with its rules. */
-export function newPasswordFields({ texts: { links } }: PageFrame, state: FormState, label: string): Html {
-  return html`${field(state, {
-    name: 'password',
-    label,
-    type: 'password',
-    autocomplete: 'new-password',
-    lengthMin: passwordLength.charactersMin,
-    hint: links.newPasswordHint(passwordLength.charactersMin),
-  })}
-${field(state, {
-  name: 'again',
-  label: links.again(label),
-  type: 'password',
-  autocomplete: 'new-password',
-})}`
-}
-
-/** For Admins: a set-up link for the owner of an account, shown or mailed. */
-export function setupLinkRows(frame: PageFrame, id: string): Html {
-  const texts = frame.texts.links.forOwner
-  return html`${actionRow(frame, {
-    path: `/accounts/${id}/set-up-link`,
-    text: texts.title,
-    hint: texts.hint,
-    button: texts.create,
-  })}${
-    frame.canMailLinks &&
-    actionRow(frame, {
-      path: `/accounts/${id}/mail-set-up-link`,
-      text: texts.byMail,
-      hint: texts.byMailHint,
-      button: texts.mail,
-    })
-  }`
 }

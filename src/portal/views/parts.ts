@@ -1,7 +1,11 @@
-import { type Content, type Html, html } from '#platform/pages/html.ts'
+import { badge, type Content, type Html, html } from '#platform/pages/html.ts'
 import { keyMarks } from '#platform/secrets/key-format.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { PageFrame } from './frame.ts'
+
+export function verifiedBadge({ texts: { profile } }: PageFrame, isVerified: boolean): Html {
+  return isVerified ? badge('good', profile.verified) : badge('warn', profile.notVerified)
+}
 
 /** A cell of a table; narrow screens show the label, as they show no headings. */
 export function cell(label: string, content: Html): Html {

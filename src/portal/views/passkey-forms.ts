@@ -2,7 +2,7 @@ import { passkeyNameLengthMax, passkeysMax } from '#identity/second-factor/passk
 import { time } from '#platform/pages/format.ts'
 import { attributeIf, type Content, card, emptyState, type Html, html, icon } from '#platform/pages/html.ts'
 import type { Passkey, SecondFactor } from '#store/portal-access.ts'
-import { confirmByPasskeyPath } from '../page-access.ts'
+import { confirmByPasskeyPath } from '../sign-in-paths.ts'
 import { field, fieldError, foldedForm, form, formMessage, hidden } from './form.ts'
 import {
   emptyForm,

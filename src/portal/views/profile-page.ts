@@ -1,13 +1,12 @@
-import { nameLengthMax } from '#accounts/account-input.ts'
 import { time } from '#platform/pages/format.ts'
 import { attributeIf, badge, card, type Html, html } from '#platform/pages/html.ts'
 import type { Account } from '#store/accounts.ts'
 import { languages } from '../texts/texts.ts'
-import { button, emailField, field, fieldError, form, formMessage } from './form.ts'
-import { type FormState, type PageFrame, type RefusedForm, stateOf } from './frame.ts'
+import { button, emailField, field, fieldError, form, formMessage, nameFields } from './form.ts'
+import { type PageFrame, type RefusedForm, stateOf } from './frame.ts'
 import { page } from './layout.ts'
-import { newPasswordFields } from './links.ts'
-import { currentPasswordField, usernameField } from './proof-fields.ts'
+import { verifiedBadge } from './parts.ts'
+import { currentPasswordField, newPasswordFields, usernameField } from './proof-fields.ts'
 
 export type ProfileForm = 'name' | 'email' | 'language' | 'password'
 
@@ -35,10 +34,6 @@ export function profilePage(frame: PageFrame, view: ProfileView): Html {
   })
 }
 
-export function verifiedBadge({ texts: { profile } }: PageFrame, isVerified: boolean): Html {
-  return isVerified ? badge('good', profile.verified) : badge('warn', profile.notVerified)
-}
-
 function nameCard(frame: PageFrame, view: ProfileView): Html {
   const state = stateOf(view.refused, 'name')
   return card({
@@ -48,29 +43,6 @@ function nameCard(frame: PageFrame, view: ProfileView): Html {
       body: html`${formMessage(state, true)}${nameFields(frame, state, view.account)}<div>${button(frame.texts.profile.saveName)}</div>`,
     }),
   })
-}
-
-/** First and last name, side by side if there is room. */
-export function nameFields(
-  { texts: { profile } }: PageFrame,
-  state: FormState,
-  names: Pick<Account, 'firstName' | 'lastName'>,
-): Html {
-  return html`<div class="fields two">${field(state, {
-    name: 'firstName',
-    label: profile.firstName,
-    autocomplete: 'given-name',
-    isOptional: true,
-    lengthMax: nameLengthMax,
-    value: names.firstName,
-  })}${field(state, {
-    name: 'lastName',
-    label: profile.lastName,
-    autocomplete: 'family-name',
-    isOptional: true,
-    lengthMax: nameLengthMax,
-    value: names.lastName,
-  })}</div>`
 }
 
 function emailCard(frame: PageFrame, view: ProfileView): Html {

@@ -1,6 +1,7 @@
 import { type Html, html } from '#platform/pages/html.ts'
+import { passwordLength } from '#platform/secrets/passwords.ts'
 import type { SecondFactor } from '#store/portal-access.ts'
-import { confirmByPasskeyPath, confirmPath } from '../page-access.ts'
+import { confirmByPasskeyPath, confirmPath } from '../sign-in-paths.ts'
 import { type FieldOptions, field, fieldError } from './form.ts'
 import { type FormState, type FrameOidc, type FramePasskeys, type PageFrame, providerQuery } from './frame.ts'
 
@@ -46,6 +47,24 @@ function confirmationPart({ base, texts: { form } }: PageFrame, oidc: FrameOidc)
 /** Lets password managers store and fill in the password of the right account. */
 export function usernameField(email: string | undefined): Html {
   return html`<input type="text" name="username" autocomplete="username"${email !== undefined && html` value="${email}"`} hidden>`
+}
+
+/** A new password, typed twice, with its rules. */
+export function newPasswordFields({ texts: { links } }: PageFrame, state: FormState, label: string): Html {
+  return html`${field(state, {
+    name: 'password',
+    label,
+    type: 'password',
+    autocomplete: 'new-password',
+    lengthMin: passwordLength.charactersMin,
+    hint: links.newPasswordHint(passwordLength.charactersMin),
+  })}
+${field(state, {
+  name: 'again',
+  label: links.again(label),
+  type: 'password',
+  autocomplete: 'new-password',
+})}`
 }
 
 /** Asks for password and second factor before one is changed; a passkey that was just used is both. */

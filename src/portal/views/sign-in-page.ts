@@ -1,5 +1,5 @@
 import { type Html, html } from '#platform/pages/html.ts'
-import { confirmPath, startSignInPath, takeOverPath } from '../page-access.ts'
+import { confirmPath, startSignInPath, takeOverPath } from '../sign-in-paths.ts'
 import { emailField, field, form, formMessage, hidden } from './form.ts'
 import {
   emptyForm,

@@ -1,10 +1,10 @@
 import { defaultRole, fullName, noPlan, roleLengthMax } from '#accounts/account-input.ts'
 import { attributeIf, badge, type Content, type Html, html } from '#platform/pages/html.ts'
 import type { Account } from '#store/accounts.ts'
-import { emailField, field, fieldError, form, formMessage, options } from '../form.ts'
+import { actionRow, emailField, field, fieldError, form, formMessage, nameFields, options } from '../form.ts'
 import { emptyForm, type FormState, type PageFrame } from '../frame.ts'
 import { page } from '../layout.ts'
-import { nameFields, verifiedBadge } from '../profile-page.ts'
+import { verifiedBadge } from '../parts.ts'
 
 /** The form for a new account. */
 export function newAccountPage(frame: PageFrame, state: FormState = emptyForm): Html {
@@ -50,6 +50,25 @@ export function deleteAccountPage(frame: PageFrame, account: Account, state: For
       })}<div class="row"><button class="danger primary">${texts.submit}</button><a class="button" href="${frame.base}/accounts/${id}">${accounts.cancel}</a></div>`,
     })}</div></section>`,
   })
+}
+
+/** For Admins: a set-up link for the owner of an account, shown or mailed. */
+export function setupLinkRows(frame: PageFrame, id: string): Html {
+  const texts = frame.texts.links.forOwner
+  return html`${actionRow(frame, {
+    path: `/accounts/${id}/set-up-link`,
+    text: texts.title,
+    hint: texts.hint,
+    button: texts.create,
+  })}${
+    frame.canMailLinks &&
+    actionRow(frame, {
+      path: `/accounts/${id}/mail-set-up-link`,
+      text: texts.byMail,
+      hint: texts.byMailHint,
+      button: texts.mail,
+    })
+  }`
 }
 
 export function stateBadge(frame: PageFrame, { isDisabled, isVerified }: Account): Html {

@@ -7,18 +7,16 @@ import { badge, card, type Html, html, icon, staticNotice } from '#platform/page
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/accounts.ts'
 import type { PortalSession } from '#store/portal.ts'
-import { actionRow, emailField, factRow, foldedForm, form, formMessage, hidden } from '../form.ts'
+import { actionRow, emailField, factRow, foldedForm, form, formMessage, hidden, nameFields } from '../form.ts'
 import { emptyForm, type FormState, labelsOf, type PageFrame } from '../frame.ts'
 import { accountFurtherKeysCard } from '../integration/further-keys.ts'
 import { overlapField, overlapPart } from '../integration/key-card.ts'
 import { page } from '../layout.ts'
-import { setupLinkRows } from '../links.ts'
 import { codeBlock, copyButton } from '../parts.ts'
-import { nameFields } from '../profile-page.ts'
 import { currentPasswordField } from '../proof-fields.ts'
 import { secondFactorRow } from '../second-factor.ts'
 import { confirmationForm, portalSessionsCard, type SessionsList, sessionsCard } from '../sessions-page.ts'
-import { belowAccounts, planField, roleField, stateBadge } from './account-forms.ts'
+import { belowAccounts, planField, roleField, setupLinkRows, stateBadge } from './account-forms.ts'
 
 /** Secrets that are shown only once, in the response to the action that created them. */
 export type OneTimeSecrets =
