@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import { monotonicClock } from '#platform/time.ts'
 import { clientCertificateOf } from '../client-certificate.ts'
 import {
   type BodyState,
@@ -240,7 +239,7 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     // Reading continues: RFC 9113 8.1 allows a reset after the response, but curl and other clients that are still
     // sending would lose the response. The stream still counts as open.
     this.#lingering = new LingeringClose()
-    this.deadline = this.#lingering.begin(monotonicClock())
+    this.deadline = this.#lingering.begin(performance.now())
   }
 
   #discard(lingering: LingeringClose, bytes: number): void {

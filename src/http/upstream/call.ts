@@ -13,14 +13,8 @@ import { SentBody } from '../outgoing/sent-body.ts'
 import type { UpstreamConnection, UpstreamResponseEvents } from '../outgoing/upstream-connection.ts'
 import type { ChooseTarget } from './balancer.ts'
 import type { Acquisition, Waiter } from './pool/waiter.ts'
-import {
-  type CallEvents,
-  noTargets,
-  releaseOnClose,
-  type SentRequest,
-  type Target,
-  type UpstreamRequest,
-} from './target.ts'
+import { noTargets, releaseOnClose, type Target } from './target.ts'
+import type { CallEvents, SentRequest, UpstreamRequest } from './upstream-request.ts'
 
 export interface CallOptions {
   readonly chooseTarget: ChooseTarget

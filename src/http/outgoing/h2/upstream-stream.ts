@@ -148,7 +148,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     // Flushes the head, as its body may be long in coming, and the client may wait for it before it sends the rest of
     // its request. But only once everything that arrived with it is read: a stream that fails in the same read gets
     // another response.
-    if (!isLast) process.nextTick(() => this.#onRead())
+    if (!isLast) process.nextTick(() => this.#flushHead())
   }
 
   /** How the end of this response would be framed in HTTP/1.1. */
@@ -163,23 +163,20 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
 
   onData(chunk: Buffer): void {
     this.#deadline.postpone()
+    this.#isReleased = false
     try {
       this.#events?.onData(chunk)
+      this.#isReleased = this.#events?.onRead() !== false
     } catch (error) {
-      this.#isReleased = false
       this.fail(readFailure(error))
-      return
     }
-    this.#isReleased = this.#onRead()
   }
 
-  /** @returns whether the memory of the read is released */
-  #onRead(): boolean {
+  #flushHead(): void {
     try {
-      return this.#events?.onRead() !== false
+      this.#events?.onRead()
     } catch (error) {
       this.fail(readFailure(error))
-      return false
     }
   }
 
