@@ -5,8 +5,8 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { arrivalOf } from '#gateway/arrival/arrival.ts'
-import { destinationOf, ownRouteName, recordRouteName } from '#gateway/arrival/outcome.ts'
+import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
+import { destinationOf, recordRouteName } from '#gateway/arrival/outcome.ts'
 import { createProblem, sendProblem } from '#gateway/refusals/send-problem.ts'
 import {
   documentMethods,
@@ -17,7 +17,7 @@ import {
   type PublicPath,
   securityTxtPath,
 } from '#gateway/routes/own-operations.ts'
-import type { GatedRoute } from '#gateway/routes/route.ts'
+import { type GatedRoute, ownRouteName } from '#gateway/routes/route.ts'
 import type { Keyring } from '#identity/tokens/keyring.ts'
 import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'

@@ -1,4 +1,4 @@
-import { arrivalOf } from '#gateway/arrival/arrival.ts'
+import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { destinationOf } from '#gateway/arrival/outcome.ts'
 import type { RouteOptions } from '#gateway/routes/compile.ts'
 import { createHostLookup, type HostLookup, isWildcard } from '#gateway/routes/hosts.ts'

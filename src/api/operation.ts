@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import { arrivalOf } from '#gateway/arrival/arrival.ts'
+import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import {
   type AdminPath,
   allowedMethods,

@@ -1,16 +1,16 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
+import { arrivalOf, visitorOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { destinationOf, recordReason } from '#gateway/arrival/outcome.ts'
 import { ambiguousCookie, onlyCookieIn } from '#gateway/browser/browser-fields.ts'
+import { accessCookieAttributes } from '#gateway/browser/cookie-jar.ts'
 import { isPageVisit } from '#gateway/browser/sign-in-redirect.ts'
 import { challengeOf, type IsReturnPath, type ReturnKeys } from '#gateway/browser/sign-in-return.ts'
 import { applyKeepAlive } from '#gateway/refusals/send-problem.ts'
 import { changePasswordPath, documentMethods, portalMethods } from '#gateway/routes/own-operations.ts'
 import { signInReturnPath } from '#gateway/routes/own-paths.ts'
 import type { SignInCodes } from '#identity/portal/sign-in-codes.ts'
-import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { jarAttributesOf, type TokenCookie } from '#platform/http.ts'
+import type { TokenCookie } from '#platform/http.ts'
 import { parseForm } from '#portal/forms/body.ts'
 import { type Portal, throwNotFound } from '#portal/portal.ts'
 import { type FormFields, languageOf, type PortalRequest } from '#portal/portal-request.ts'
@@ -172,8 +172,7 @@ export function registerSignInReturn(scope: FastifyInstance, options: SignInRetu
       recordReason(arrival.outcome, `the sign-in code is not valid: ${redeemed}`)
     else {
       const { cookieToken = '' } = redeemed
-      const maxAge = tokenMaxAgeS(cookieToken)
-      reply.setCookie(accessCookie.name, cookieToken, { ...jarAttributesOf(accessCookie), maxAge })
+      reply.setCookie(accessCookie.name, cookieToken, accessCookieAttributes(accessCookie, cookieToken))
       reply.header('Set-Cookie', keys.cleared)
     }
     // A page of this host goes on: after a redirect from another site, browsers would keep a Strict cookie back. Its

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { arrivalOf } from '#gateway/arrival/arrival.ts'
+import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { type PerOperation, type RevocationsPath, revocationsPath } from '#gateway/routes/own-operations.ts'
 import type { OpenCallers } from '#gateway/server/open-callers.ts'
 import type { RevocationFeed } from '#identity/tokens/revocation-feed.ts'

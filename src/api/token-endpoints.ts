@@ -1,17 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { HeldKeys } from '#accounts/held-keys.ts'
-import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
+import { arrivalOf, visitorOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { ambiguousCookie, onlyCookieIn } from '#gateway/browser/browser-fields.ts'
+import {
+  accessCookieAttributes,
+  cleared,
+  jarAttributesOf,
+  refreshCookieAttributes,
+} from '#gateway/browser/cookie-jar.ts'
 import type { PublicPath } from '#gateway/routes/own-operations.ts'
 import { countFailure } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
-import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import type { Sessions } from '#identity/tokens/sessions.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { jarAttributesOf, type TokenCookie } from '#platform/http.ts'
+import type { TokenCookie } from '#platform/http.ts'
 import { isRecord } from '#platform/json.ts'
 import type { Rate } from '#store/rates.ts'
 import { onResponseSent, readMembers } from './bodies.ts'
@@ -147,8 +152,8 @@ function createTokenCookies(app: FastifyInstance, options: TokenCookiesOptions):
   const { cookie, accessCookie, publicOrigin } = options
   const trusted = new Set(options.origins)
   const all = [cookie, ...(accessCookie ? [accessCookie] : [])]
-  const cleared = all.map((each) =>
-    app.serializeCookie(each.name, '', { ...jarAttributesOf(each), maxAge: 0, expires: new Date(0) }),
+  const clearing = all.map((each) =>
+    app.serializeCookie(each.name, '', { ...jarAttributesOf(each), ...cleared }),
   )
 
   /** By what the browser sends about the page behind the request; a client that sends nothing is not a browser. */
@@ -164,18 +169,15 @@ function createTokenCookies(app: FastifyInstance, options: TokenCookiesOptions):
 
   return {
     isCrossSite,
-    set: (request, reply, { cookieToken, refreshToken, refreshLifetimeMs }) => {
+    set: (request, reply, issued) => {
+      const { cookieToken, refreshToken } = issued
       reply.header('Cache-Control', 'no-store')
-      const maxAge = Math.ceil(refreshLifetimeMs / 1_000)
-      reply.setCookie(cookie.name, refreshToken, { ...jarAttributesOf(cookie), maxAge })
+      reply.setCookie(cookie.name, refreshToken, refreshCookieAttributes(cookie, issued))
       if (!accessCookie || cookieToken === undefined || !isTrusted(request)) return
-      reply.setCookie(accessCookie.name, cookieToken, {
-        ...jarAttributesOf(accessCookie),
-        maxAge: tokenMaxAgeS(cookieToken),
-      })
+      reply.setCookie(accessCookie.name, cookieToken, accessCookieAttributes(accessCookie, cookieToken))
     },
     clear: ({ raw }) => {
-      raw.setHeader('Set-Cookie', cleared)
+      raw.setHeader('Set-Cookie', clearing)
     },
     readRefreshToken: ({ raw }) => onlyCookieIn(arrivalOf(raw).head.rawHeaders, cookie.name),
   }

@@ -76,9 +76,3 @@ export interface TokenCookie extends CookieAttributes {
 export function cookieAttributes({ path, sameSite, isSecure }: CookieAttributes): string {
   return `; Path=${path}; HttpOnly${isSecure ? '; Secure' : ''}; SameSite=${sameSite}`
 }
-
-/** These attributes in the form that Fastify and the portal's cookie jar take. */
-export function jarAttributesOf({ path, sameSite, isSecure }: CookieAttributes) {
-  const lower = sameSite.toLowerCase() as Lowercase<typeof sameSite>
-  return { path, httpOnly: true, secure: isSecure, sameSite: lower } as const
-}

@@ -1,7 +1,12 @@
+import {
+  accessCookieAttributes,
+  cleared,
+  jarAttributesOf,
+  refreshCookieAttributes,
+} from '#gateway/browser/cookie-jar.ts'
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
-import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import { jarAttributesOf, type TokenCookie } from '#platform/http.ts'
+import type { TokenCookie } from '#platform/http.ts'
 import { parseJsonObject } from '#platform/json.ts'
 import { randomText } from '#platform/secrets/key-format.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
@@ -53,17 +58,16 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
   /** Sets the cookies that routes and the token endpoints accept. */
   function setTokens({ cookies }: PortalRequest, issued: IssuedTokens): void {
     if (!tokens) return
-    const { cookieToken = '', refreshToken, refreshLifetimeMs } = issued
+    const { cookieToken = '', refreshToken } = issued
     const { access, refresh } = tokens
-    cookies.set(access.name, cookieToken, { ...jarAttributesOf(access), maxAge: tokenMaxAgeS(cookieToken) })
-    const maxAge = Math.ceil(refreshLifetimeMs / 1_000)
-    cookies.set(refresh.name, refreshToken, { ...jarAttributesOf(refresh), maxAge })
+    cookies.set(access.name, cookieToken, accessCookieAttributes(access, cookieToken))
+    cookies.set(refresh.name, refreshToken, refreshCookieAttributes(refresh, issued))
   }
 
   function clearTokens({ cookies }: PortalRequest): void {
     if (!tokens) return
     for (const each of [tokens.access, tokens.refresh])
-      cookies.set(each.name, '', { ...jarAttributesOf(each), maxAge: 0, expires: new Date(0) })
+      cookies.set(each.name, '', { ...jarAttributesOf(each), ...cleared })
   }
 
   return {
@@ -85,7 +89,7 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
       else clearTokens(request)
     },
     clear: (request: PortalRequest): void => {
-      request.cookies.set(name, '', { ...attributes, maxAge: 0, expires: new Date(0) })
+      request.cookies.set(name, '', { ...attributes, ...cleared })
       clearTokens(request)
     },
     /** The token that forms are bound to before signing in; undefined if there is none yet. */
@@ -198,7 +202,7 @@ export function createSealedCookies(
     },
     clear: (request: PortalRequest, name: string, attributes: SealedCookieAttributes): void => {
       if (request.cookies.get(prefix + name) === undefined) return
-      request.cookies.set(prefix + name, '', { ...attributesOf(attributes), maxAge: 0, expires: new Date(0) })
+      request.cookies.set(prefix + name, '', { ...attributesOf(attributes), ...cleared })
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import Negotiator from 'negotiator'
-import type { Arrival, EndpointConnection } from '#gateway/arrival/arrival.ts'
+import type { Arrival } from '#gateway/arrival/arrival.ts'
+import type { EndpointConnection } from '#gateway/arrival/endpoint-arrival.ts'
 import { namesHtml } from '#gateway/refusals/problem-text.ts'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import { isLanguage, type Language } from '#platform/text.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createRequestId } from '#gateway/arrival/arrival.ts'
+import { createRequestId } from '#gateway/arrival/request-id.ts'
 
 t.test('each request ID is a distinct random UUID, across batches', async (t) => {
   const ids = Array.from({ length: 1_000 }, createRequestId)

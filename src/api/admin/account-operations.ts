@@ -6,7 +6,7 @@ import { type AccountQueryField, accountQueryFields, parseAccountQuery } from '#
 import { pageLimitMax } from '#accounts/account-search.ts'
 import { desiredAccount } from '#accounts/apply/desired-state.ts'
 import { tryCreateSetupLink } from '#accounts/profile.ts'
-import { arrivalOf } from '#gateway/arrival/arrival.ts'
+import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { recordReason } from '#gateway/arrival/outcome.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import {

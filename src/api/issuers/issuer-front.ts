@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { arrivalOf } from '#gateway/arrival/arrival.ts'
+import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { fetchJson } from '#identity/issuers/fetch-json.ts'
 import type { MayReturnTo } from '#identity/issuers/issuer.ts'
 import type { FindSignInEndpoints } from '#identity/issuers/issuer-fetches.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { arrivalOf } from '#gateway/arrival/arrival.ts'
+import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { destinationOf } from '#gateway/arrival/outcome.ts'
 import { isLoopback } from '#identity/issuers/issuer.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'

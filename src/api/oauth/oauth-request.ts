@@ -1,7 +1,7 @@
 import { URLSearchParams } from 'node:url'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { scopePattern, scopesMax } from '#accounts/keys/input.ts'
-import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
+import { arrivalOf, visitorOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { createOriginRule, type OriginRuleOptions } from '#gateway/browser/ambient-credentials.ts'
 import { createBrowserFieldReader } from '#gateway/browser/browser-fields.ts'
 import { valuesOf } from '#http/request-head.ts'

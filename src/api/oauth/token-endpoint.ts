@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { arrivalOf, visitorOf } from '#gateway/arrival/arrival.ts'
+import { arrivalOf, visitorOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { proofOrRefusal, provenRequest, useProof } from '#gateway/gate/possession.ts'
 import type { Proofs } from '#identity/proofs.ts'
 import { payloadOf, tokenMaxAgeS } from '#identity/tokens/jwt.ts'

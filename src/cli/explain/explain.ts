@@ -1,7 +1,9 @@
 import type { Config } from '#config/config.ts'
+import { type Cors, createCors } from '#gateway/arrival/cors.ts'
 import { type Outcome, principalOf } from '#gateway/arrival/outcome.ts'
-import { type Cors, chooseScope, createCors } from '#gateway/gate/choose-scope.ts'
-import { createGate, type DecisionStep, type StepListener } from '#gateway/gate/gate.ts'
+import { chooseScope } from '#gateway/gate/choose-scope.ts'
+import { createGate } from '#gateway/gate/gate.ts'
+import type { DecisionStep, StepListener } from '#gateway/gate/gate-result.ts'
 import {
   createUpstreamHeadReader,
   findForwardingRoute,

@@ -8,7 +8,8 @@ import { noFeedError } from '#api/revocations.ts'
 import type { Config } from '#config/config.ts'
 import { destinationOf, recordRouteName } from '#gateway/arrival/outcome.ts'
 import { onlyCookieIn } from '#gateway/browser/browser-fields.ts'
-import { createGate, type GateOptions, type StepListener } from '#gateway/gate/gate.ts'
+import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
+import type { StepListener } from '#gateway/gate/gate-result.ts'
 import {
   changePasswordPath,
   documentMethods,

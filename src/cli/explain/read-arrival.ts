@@ -1,6 +1,7 @@
 import type { Config } from '#config/config.ts'
-import { createArrival, type GatedArrival, trustedRequestId } from '#gateway/arrival/arrival.ts'
+import { createArrival, type GatedArrival } from '#gateway/arrival/arrival.ts'
 import { createFieldReader } from '#gateway/arrival/request-fields.ts'
+import { trustedRequestId } from '#gateway/arrival/request-id.ts'
 import { malformedError } from '#gateway/refusals/send-problem.ts'
 import { readRequestFraming } from '#http/h1/request-framing.ts'
 import { MalformedMessage, type RequestHead } from '#http/request-head.ts'

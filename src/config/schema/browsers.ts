@@ -1,4 +1,4 @@
-import { everyOrigin } from '#gateway/arrival/cors-headers.ts'
+import { everyOrigin } from '#gateway/arrival/cors.ts'
 import { refreshTokenPath } from '#gateway/routes/own-operations.ts'
 import { parseOrigin } from '../hosts.ts'
 import type { Path, Warning } from '../problem.ts'

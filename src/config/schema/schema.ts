@@ -1,4 +1,4 @@
-import { certificateFields } from '#gateway/gate/possession.ts'
+import { certificateFields } from '#gateway/arrival/client-certificate-reader.ts'
 import { parseAddressRange } from '#platform/addresses.ts'
 import type { Path } from '../problem.ts'
 import { durationPattern, parsePairs, sizePattern } from '../units.ts'

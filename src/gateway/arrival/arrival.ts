@@ -1,5 +1,3 @@
-import { randomFillSync } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import type { ClientExchange } from '#http/client-exchange.ts'
 import { type RequestHead, withoutTexts } from '#http/request-head.ts'
 import type { Carriers } from '#identity/access.ts'
@@ -7,10 +5,10 @@ import type { Credentials } from '#identity/credentials.ts'
 import type { AddressSet } from '#platform/addresses.ts'
 import { copyString } from '#platform/text.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
-import { userAgentLengthMax, type Visitor } from '#store/sessions.ts'
 import { type Client, readClient } from './client.ts'
 import { createOutcome, forgetTexts, type Outcome } from './outcome.ts'
-import { type FieldReader, noFields, type RequestFields, type UncommonFields } from './request-fields.ts'
+import { type FieldReader, noFields, type RequestFields } from './request-fields.ts'
+import { createRequestId, trustedRequestId } from './request-id.ts'
 
 /**
  * A request as it arrived: immutable, apart from its outcome.
@@ -39,8 +37,6 @@ export type GatedArrival = Arrival<Pick<ClientExchange, 'clientCertificate'>>
 export function credentialsOf({ outcome, fields }: GatedArrival): Credentials {
   return outcome.credentials ?? fields.credentials
 }
-
-const arrivalKey = Symbol('arrival')
 
 /** The parts of a config that requests are read with. */
 export interface ArrivalReader {
@@ -94,84 +90,4 @@ export function withoutHead(arrival: Arrival): Arrival {
     },
     fields: noFields,
   }
-}
-
-/** What the gateway's own endpoints need of a request's connection. */
-export type EndpointConnection = Pick<
-  ClientExchange,
-  'peerAddress' | 'protocol' | 'clientCertificate' | 'bodyState' | 'canPersist' | 'abort'
->
-
-/** Attaches its arrival to a request for the gateway's own endpoints. */
-export function attachArrival(request: IncomingMessage, arrival: Arrival<EndpointConnection>): void {
-  Object.assign(request, { [arrivalKey]: arrival })
-}
-
-/** The arrival that attachArrival attached. */
-export function arrivalOf(request: IncomingMessage): Arrival<EndpointConnection> {
-  const arrival = attachedArrivalOf(request)
-  if (!arrival) throw new Error('no arrival is attached to this request')
-  return arrival
-}
-
-/** The arrival that attachArrival attached; undefined where none was. */
-export function attachedArrivalOf(request: IncomingMessage): Arrival<EndpointConnection> | undefined {
-  // The cast is sound: only attachArrival writes this key, before any other code sees the request.
-  return (request as { [arrivalKey]?: Arrival<EndpointConnection> })[arrivalKey]
-}
-
-/** The origin of a request, as stored with sessions and in the audit log. */
-export function visitorOf(request: IncomingMessage): Visitor {
-  const userAgent = request.headers['user-agent'] ?? ''
-  return {
-    address: arrivalOf(request).client.address,
-    userAgent: userAgent.slice(0, userAgentLengthMax).toWellFormed(),
-  }
-}
-
-const requestIdPattern = /^[!-~]{1,128}$/
-
-/** The request ID of the sender, if it is trusted. */
-export function trustedRequestId({ requestId }: UncommonFields, isTrusted: boolean): string | undefined {
-  return isTrusted && requestId !== undefined && requestIdPattern.test(requestId) ? requestId : undefined
-}
-
-const idBytes = 16
-/** `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` (RFC 9562 4). */
-const idLength = 36
-/** IDs are made in batches: one call for random bytes, many or few, takes as long as parsing a head. */
-const batchSize = 256
-const random = Buffer.alloc(idBytes * batchSize)
-const written = Buffer.alloc(idLength * batchSize)
-const digits = Buffer.from('0123456789abcdef', 'latin1')
-const dash = '-'.charCodeAt(0)
-let batch = ''
-let position = 0
-
-/** A random UUID (RFC 9562 5.4). */
-export function createRequestId(): string {
-  if (position === batch.length) refill()
-  position += idLength
-  return batch.slice(position - idLength, position)
-}
-
-/** Writes all IDs of a batch as one text, and slices it: half the work of building each. */
-function refill(): void {
-  randomFillSync(random)
-  let end = 0
-  for (let index = 0; index < random.length; index++) {
-    const byteIndex = index % idBytes
-    if (byteIndex === 4 || byteIndex === 6 || byteIndex === 8 || byteIndex === 10) written[end++] = dash
-    const byte = withVersion(random[index] ?? 0, byteIndex)
-    written[end++] = digits[byte >> 4] ?? 0
-    written[end++] = digits[byte & 0x0f] ?? 0
-  }
-  batch = written.toString('latin1')
-  position = 0
-}
-
-/** Sets the version 4 and the variant of RFC 9562 in their bytes. */
-function withVersion(byte: number, byteIndex: number): number {
-  if (byteIndex === 6) return (byte & 0x0f) | 0x40
-  return byteIndex === 8 ? (byte & 0x3f) | 0x80 : byte
 }

@@ -1,22 +1,15 @@
 import type { Target } from '#http/upstream/target.ts'
 import type { Access } from '#identity/access.ts'
 import type { Credentials } from '#identity/credentials.ts'
-import type { AllowedDecision, Decision, Principal } from '#identity/decision.ts'
+import type { Decision, Principal } from '#identity/decision.ts'
 import type { Trace } from '#ops/tracing/tracer.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { Allowance, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { copyString } from '#platform/text.ts'
 import type { MonotonicMs } from '#platform/time.ts'
-import type { RequestTarget } from '../routes/request-target.ts'
-import type { BrowserAccess, GatedRoute } from '../routes/route.ts'
-import type { CorsHeaders } from './cors-headers.ts'
-
-/** The host and target of a request, parsed and unambiguous. */
-export interface Destination {
-  readonly target: RequestTarget
-  /** In lower case, without port. */
-  readonly hostName: string
-}
+import { type BrowserAccess, type GatedRoute, unmatchedRouteName } from '../routes/route.ts'
+import type { Destination } from '../routes/table.ts'
+import type { CorsHeaders } from './cors.ts'
 
 /** What a trace says of a target. */
 export type SentTo = Pick<Target, 'origin' | 'basePath' | 'name'>
@@ -62,11 +55,6 @@ export interface Outcome {
 
 /** The mutable form, which only this module uses: an Outcome may be passed in its place. */
 type Writable = { -readonly [Name in keyof Outcome]: Outcome[Name] }
-
-/** The route name of a request that matches no route. */
-export const unmatchedRouteName = '_unmatched'
-/** The route name of requests that the gateway answers itself. */
-export const ownRouteName = '_gateway'
 
 /** nginx's status for a client that disconnected before the response. Never sent. */
 export const clientClosedRequest = 499
@@ -196,24 +184,4 @@ export function destinationOf({ destination }: Outcome): Destination {
 /** The caller, once authenticated; undefined = anonymous. */
 export function principalOf({ decision }: Outcome): Principal | undefined {
   return decision?.kind === 'allowed' ? decision.principal : undefined
-}
-
-/** The texts that are the same for every request of a caller. */
-class CallerTexts {
-  /** For backends, and the writer that made them: a decision may outlive the config that defined the headers. */
-  identityLines = ''
-  identityWriter: ((principal: Principal) => string) | undefined = undefined
-  /** Members of a line in the access log, and the upstream in them; empty = one was logged, and none are kept yet. */
-  logMembers: string | undefined = undefined
-  logUpstream: string | undefined = undefined
-}
-
-/** The texts of the caller whom a decision is about, which are kept with it (hot). */
-export function callerTextsOf(decision: AllowedDecision): CallerTexts {
-  // The cast is sound: nothing else writes to it.
-  const known = decision.kept as CallerTexts | undefined
-  if (known !== undefined) return known
-  const texts = new CallerTexts()
-  decision.kept = texts
-  return texts
 }

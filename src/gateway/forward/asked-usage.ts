@@ -16,10 +16,11 @@ import type { Arrival } from '../arrival/arrival.ts'
 import { principalOf, recordReason } from '../arrival/outcome.ts'
 import { toGatehouseError } from '../refusals/send-problem.ts'
 import type { Route } from '../routes/route.ts'
+import { isLastOnConnection } from './connection-lines.ts'
 import { type HeldBodies, type HeldBody, heldBytesMax } from './held-bodies.ts'
 import { fieldTree, objectEnd, objectStart } from './json-fields.ts'
 import { findJsonFields, spaceEnd } from './json-text.ts'
-import { isLastOnConnection, type RequestHeadInput } from './upstream-head.ts'
+import type { RequestHeadInput } from './upstream-head.ts'
 
 /** An admitted request, as it will be sent. */
 export interface AdmittedRequest<Upstream> {

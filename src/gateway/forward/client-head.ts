@@ -48,8 +48,8 @@ export interface ResponseHeadInput extends LocationContext {
 }
 
 /**
- * The header lines for the client: as received, but without hop-by-hop fields and without the
- * target's address, and with the request ID of the gateway in the final response.
+ * The header lines for the client: as received, but without hop-by-hop fields and without the target's address, and
+ * with the request ID of the gateway in the final response.
  */
 export function responseHeaderLines(input: ResponseHeadInput): string {
   const { status, headers, mayHaveTrailers } = input

@@ -5,11 +5,11 @@ import { withoutFields } from '#http/request-head.ts'
 import type { Target } from '#http/upstream/target.ts'
 import type { Allowance } from '#platform/errors/gatehouse-error.ts'
 import { allowanceFields } from '#platform/http.ts'
-import { withGatewayCors } from '../arrival/cors-headers.ts'
+import { withGatewayCors } from '../arrival/cors.ts'
 import { type ResponseCaching, withoutReplaced } from '../routes/response-fields.ts'
 import { isFinal, responseHeaderLines, responseTrailerLines, withOwnLines } from './client-head.ts'
+import { isUsualConnection } from './connection-lines.ts'
 import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
-import { isUsualConnection } from './hop-by-hop.ts'
 import { atBasePath, readOuterPrefix } from './stripped-prefix.ts'
 
 /**

@@ -14,8 +14,9 @@ export const heldBytesOfCallerMax = 32 * mebibyte
 /** Small, as most requests are; memory is doubled as more arrives. */
 const firstBytes = 4_096
 
-/** What is held: an account, or a client network. */
+/** A request whose body is held. */
 interface HeldRequest {
+  /** An account, or the network of an anonymous client. */
   readonly caller: string
   readonly connection: ClientExchange
   readonly head: RequestHead

@@ -1,12 +1,12 @@
 import type { NameTable } from '#http/h1/name-table.ts'
-import { fieldsIn, type RequestBody, type RequestHead } from '#http/request-head.ts'
+import { fieldsIn, type RequestBody } from '#http/request-head.ts'
 import type { UpstreamHeaders } from '#http/upstream/upstream-config.ts'
 import type { Principal } from '#identity/decision.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
 import type { Client } from '../arrival/client.ts'
 import type { Route } from '../routes/route.ts'
+import { connectionLines, framingLine } from './connection-lines.ts'
 import type { HeaderRule, HeaderRules } from './header-rules.ts'
-import { connectionLines, framingLine } from './hop-by-hop.ts'
 import type { AssertionHeader } from './identity-headers.ts'
 import type { OwnCookies } from './own-cookies.ts'
 import { atBasePath, forwardedPrefix, type StrippedPrefix, withoutPrefixInIf } from './stripped-prefix.ts'
@@ -67,22 +67,6 @@ export interface RequestWriter {
   readonly names: NameTable
   /** The trailer lines, by the same rules: a server may treat a trailer field as a header field. */
   writeTrailers(rawTrailers: readonly string[], upstream: HeadUpstream): string
-}
-
-/** Methods whose content means nothing in general, so that many servers leave it unread (RFC 9110 9.3.1 to 9.3.7). */
-const bodilessMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE'])
-
-/**
- * Whether no request may follow on the upstream connection: a backend could read part of this one as the next. One that
- * does not read on after its response leaves an expected body, trailer fields, or a body that its method seldom has, on
- * the connection; told `close`, it reads no request after this one (RFC 9112 9.6).
- */
-export function isLastOnConnection(
-  { method, expectsContinue, body }: Pick<RequestHead, 'method' | 'expectsContinue' | 'body'>,
-  { passesTrailers }: Pick<Route<unknown>, 'passesTrailers'>,
-): boolean {
-  if (expectsContinue || (passesTrailers && body.kind === 'chunked')) return true
-  return body.kind !== 'none' && bodilessMethods.has(method)
 }
 
 /** Creates the writer of requests to the upstreams, as field lines. */

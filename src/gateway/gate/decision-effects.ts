@@ -13,14 +13,7 @@ import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { recordAllowances } from '../arrival/outcome.ts'
 import { createCredentialRefusal } from '../refusals/credential-refusal.ts'
 import type { GatedRoute } from '../routes/route.ts'
-
-/** The admitted route, or the error. */
-export type GateResult<MatchedRoute extends GatedRoute> = MatchedRoute | GatehouseError
-
-/** A result, available at once or later. */
-export type EventualResult<MatchedRoute extends GatedRoute> =
-  | GateResult<MatchedRoute>
-  | Promise<GateResult<MatchedRoute>>
+import type { EventualResult, GateResult } from './gate-result.ts'
 
 export interface DecisionEffectsOptions {
   readonly limiter: RateLimiter
@@ -48,7 +41,7 @@ export function createDecisionEffects(options: DecisionEffectsOptions) {
 
   /**
    * Records the use of a valid secret key, at most once a second for each address. The time is noted on the credential,
-   * the only part of an arrival that changes: requests with the same key share it.
+   * which requests with the same key share.
    */
   function recordKeyUse(arrival: GatedArrival, { principal, scheme }: AllowedDecision): void {
     const { client, arrivedAt } = arrival

@@ -17,12 +17,8 @@ import { recordDecision, recordRoute } from '../arrival/outcome.ts'
 import type { CheckBasicKey } from '../browser/ambient-credentials.ts'
 import { countedCode } from '../refusals/credential-refusal.ts'
 import type { GatedRoute } from '../routes/route.ts'
-import {
-  createDecisionEffects,
-  type DecisionEffectsOptions,
-  type EventualResult,
-  type GateResult,
-} from './decision-effects.ts'
+import { createDecisionEffects, type DecisionEffectsOptions } from './decision-effects.ts'
+import type { EventualResult, GateResult, StepListener } from './gate-result.ts'
 import type { CheckPossession } from './possession.ts'
 import { type CredentialTakerOptions, createCredentialTaker } from './route-credentials.ts'
 
@@ -200,18 +196,6 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
   }
 
   return gate
-}
-
-/** The steps of a decision about a request, in the order in which they are taken. */
-export type DecisionStep = 'request' | 'cors' | 'route' | 'scheme' | 'principal' | 'policy' | 'limits'
-
-/**
- * Is told of each step that a request has passed; the outcome of the request has the results. Only `explain` passes
- * one.
- */
-export interface StepListener {
-  /** May be called again for a step if a decision based on the cache is confirmed: the last call counts. */
-  passed(step: DecisionStep): void
 }
 
 /** Tells which of the steps that identify the caller a decision has passed. */

@@ -17,10 +17,10 @@ import {
   sessionIdPattern,
 } from '#platform/secrets/key-format.ts'
 import type { GatedArrival } from '../arrival/arrival.ts'
+import type { ReadClientCertificate } from '../arrival/client-certificate-reader.ts'
 import { recordCredentials } from '../arrival/outcome.ts'
 import type { ReadAccessCookie } from '../browser/ambient-credentials.ts'
 import type { GatedRoute } from '../routes/route.ts'
-import type { ReadClientCertificate } from './possession.ts'
 
 /** The credentials of a request on a route whose Authorization field belongs to the backend. */
 interface KeyHeaders {

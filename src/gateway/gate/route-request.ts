@@ -12,13 +12,13 @@ import {
   recordRouteName,
   recordUpstream,
 } from '../arrival/outcome.ts'
-import { readMaxForwards, withMaxForwards } from '../forward/hop-by-hop.ts'
+import { isLastOnConnection } from '../forward/connection-lines.ts'
+import { readMaxForwards, withMaxForwards } from '../forward/max-forwards.ts'
 import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
-import { type HeadUpstream, isLastOnConnection, type RequestHeadInput } from '../forward/upstream-head.ts'
+import type { HeadUpstream, RequestHeadInput } from '../forward/upstream-head.ts'
 import type { Route } from '../routes/route.ts'
 import { matchError, type RouteTable } from '../routes/table.ts'
-import type { GateResult } from './decision-effects.ts'
-import type { StepListener } from './gate.ts'
+import type { GateResult, StepListener } from './gate-result.ts'
 
 /** Finds the route of a request, or the error that it is refused with; the log line names the intended route. */
 export function findRoute<Upstream>(

@@ -6,11 +6,10 @@ import { type Credential, type Credentials, noCredentials } from '#identity/cred
 import type { Decision } from '#identity/decision.ts'
 import type { Allowance } from '#platform/errors/gatehouse-error.ts'
 import type { MonotonicMs } from '#platform/time.ts'
-import { type Arrival, createRequestId } from '../arrival/arrival.ts'
+import type { Arrival } from '../arrival/arrival.ts'
 import type { Client } from '../arrival/client.ts'
 import {
   createOutcome,
-  type Destination,
   destinationOf,
   type Outcome,
   principalOf,
@@ -19,6 +18,7 @@ import {
   recordRoute,
 } from '../arrival/outcome.ts'
 import { noUncommonFields, type RequestFields, type UncommonFields } from '../arrival/request-fields.ts'
+import { createRequestId } from '../arrival/request-id.ts'
 import {
   type ForwardEvents,
   type ForwardedRequest,
@@ -26,6 +26,7 @@ import {
   OutgoingRequest,
 } from '../forward/forwarded-request.ts'
 import type { Route } from '../routes/route.ts'
+import type { Destination } from '../routes/table.ts'
 
 /** Terms and events that all requests of a config are forwarded with. */
 export interface Forwarding {

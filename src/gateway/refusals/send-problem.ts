@@ -4,14 +4,10 @@ import { BodyTooSlow, HeadTooLarge, type MalformedMessage, type Unreadable } fro
 import { createCarriers, proofCarrier } from '#identity/access.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { STATUS_CODES } from '#platform/http.ts'
-import {
-  type Arrival,
-  arrivalOf,
-  createRequestId,
-  credentialsOf,
-  type GatedArrival,
-} from '../arrival/arrival.ts'
+import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
+import { arrivalOf } from '../arrival/endpoint-arrival.ts'
 import { recordFailure, recordStatus } from '../arrival/outcome.ts'
+import { createRequestId } from '../arrival/request-id.ts'
 import { type ChallengeContext, challenges, isRegistryPath } from './challenges.ts'
 import { endGrpcCall, grpcStatusLines, isGrpcCall } from './grpc-calls.ts'
 import {

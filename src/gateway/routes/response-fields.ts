@@ -62,7 +62,7 @@ export class CachingLines {
 
   /**
    * @param lower name of a field, in lower case
-   * @returns whether it was taken: then its line is not forwarded, as `write` says the same
+   * @returns whether it was taken: then its line is not forwarded, as `lines` says the same
    */
   take(lower: string, value: string): boolean {
     if (lower === 'vary') {

@@ -92,6 +92,11 @@ export interface CostTerm {
  */
 export type DestinationForm = 'forwarded' | 'public' | 'target'
 
+/** The route name of a request that matches no route. */
+export const unmatchedRouteName = '_unmatched'
+/** The route name of requests that the gateway answers itself. */
+export const ownRouteName = '_gateway'
+
 /** The methods announced for a route that allows any: those that RFC 9110 9 defines for resources, and PATCH. */
 export const standardMethods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 

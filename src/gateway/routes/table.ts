@@ -4,6 +4,13 @@ import { ambiguousHostError, createHostLookup, hostsOverlap, plainHostName } fro
 import { foldCase, otherRouteDetail, pathFaults, type RequestTarget } from './request-target.ts'
 import { groupRoutes, type Route, type RouteGroup, routeFor, standardMethods } from './route.ts'
 
+/** The host and target of a request, parsed and unambiguous. */
+export interface Destination {
+  readonly target: RequestTarget
+  /** In lower case, without port. */
+  readonly hostName: string
+}
+
 type RouteMatch<Upstream> =
   | { readonly kind: 'route'; readonly route: Route<Upstream> }
   | {

@@ -6,7 +6,8 @@ import { hideSecrets, secretStartPattern } from '#platform/secrets/hide-secrets.
 import { copyString } from '#platform/text.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import type { Arrival } from '../arrival/arrival.ts'
-import { callerTextsOf, clientClosedRequest, type Outcome, principalOf } from '../arrival/outcome.ts'
+import { callerTextsOf } from '../arrival/caller-texts.ts'
+import { clientClosedRequest, type Outcome, principalOf } from '../arrival/outcome.ts'
 
 /**
  * The members of a request's line in the access log, each followed by a comma.

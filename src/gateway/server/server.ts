@@ -1,16 +1,12 @@
-import { framingNames, NameTable } from '#http/h1/name-table.ts'
-import { dateLine } from '#http/h1/response-writer.ts'
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { NameTable } from '#http/h1/name-table.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
-import { ownRouteName, recordRouteName, recordStatus } from '../arrival/outcome.ts'
-import { answerNoContent, answerOptions, chooseScope, type ScopeOptions } from '../gate/choose-scope.ts'
+import { chooseScope, type ScopeOptions } from '../gate/choose-scope.ts'
 import type { RecognizeOrdinary } from '../lane/fast-lane.ts'
 import { LaneRequest } from '../lane/lane-request.ts'
 import { answerProblem } from '../refusals/send-problem.ts'
-import { parseHostName } from '../routes/hosts.ts'
-import { requireTarget } from '../routes/request-target.ts'
 import { standardMethods } from '../routes/route.ts'
 import { type ArrivalServer, createArrivalServer, type ListenerOptions } from './arrival-server.ts'
+import { answerNoContent, answerOptions } from './no-content.ts'
 import type { Observer } from './observe.ts'
 import { createOwnEndpoints, type EndpointParts } from './own-endpoints.ts'
 import type { RequestProxy } from './proxy.ts'
@@ -71,50 +67,4 @@ export function createGatewayServer(options: GatewayServerOptions): ArrivalServe
     },
     startDrain: own.startDrain,
   })
-}
-
-/** How requests over plain HTTP are redirected under one config. */
-export interface RedirectTraffic extends ArrivalReader {
-  readonly observer: Observer
-  /** The origin of `publicUrl`. */
-  readonly publicOrigin: string
-}
-
-const names = new NameTable(framingNames)
-
-/** The listener for plain HTTP beside one with TLS: it redirects, and accepts no credential. */
-export function createRedirectServer(options: ListenerOptions<RedirectTraffic>): ArrivalServer {
-  return createArrivalServer<RedirectTraffic, Arrival>(options, {
-    traffic: options.traffic,
-    names: () => names,
-    read: createArrival,
-    handle: redirect,
-    refuse: (arrival, error) => answerProblem(arrival, error),
-    abort: (arrival, error) => answerProblem(arrival, error),
-    // Every connection ends with its first response.
-    startDrain: () => {},
-  })
-}
-
-/**
- * Names the same path at the public origin, whatever the Host of the request is. Other methods are refused: their
- * bodies would be sent in the clear once more by each client that follows.
- * @throws GatehouseError `method-not-allowed`, `path-ambiguous`, `request-invalid`
- */
-function redirect({ connection, head, fields, outcome, requestId }: Arrival, traffic: RedirectTraffic): void {
-  const { publicOrigin } = traffic
-  recordRouteName(outcome, ownRouteName)
-  connection.closeAfterAnswer()
-  if (head.method !== 'GET' && head.method !== 'HEAD')
-    throw new GatehouseError('method-not-allowed', {
-      allow: ['GET', 'HEAD'],
-      detail: `This port only redirects GET and HEAD. Send requests to ${publicOrigin}, and replace credentials that came here unencrypted.`,
-    })
-  parseHostName(fields)
-  const target = requireTarget(head.target)
-  recordStatus(outcome, 308)
-  const location = `Location: ${publicOrigin}${target.sentPath}${target.query}\r\n`
-  const lines = `${location}X-Request-Id: ${requestId}\r\n${dateLine()}Content-Length: 0\r\n`
-  connection.respond(308, 'Permanent Redirect', lines, 'none')
-  connection.end()
 }

@@ -2,14 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { FastifyReply } from 'fastify'
+import { type Arrival, type ArrivalReader, createArrival } from '#gateway/arrival/arrival.ts'
 import {
-  type Arrival,
-  type ArrivalReader,
   attachArrival,
   attachedArrivalOf,
-  createArrival,
   type EndpointConnection,
-} from '#gateway/arrival/arrival.ts'
+} from '#gateway/arrival/endpoint-arrival.ts'
 import { createProblem, malformedError, toGatehouseError } from '#gateway/refusals/send-problem.ts'
 import { type ClientCertificate, clientCertificateOf } from '#http/client-certificate.ts'
 import { readRequestFraming } from '#http/h1/request-framing.ts'

@@ -1,3 +1,4 @@
+import { cleared } from '#gateway/browser/cookie-jar.ts'
 import type { NoticeKind } from '#platform/pages/html.ts'
 import { noticeCookieName, type PortalCookie } from '../cookies.ts'
 import type { PortalRequest } from '../portal-request.ts'
@@ -37,7 +38,7 @@ export function createFlashNotices({ path, isSecure }: Pick<PortalCookie, 'path'
     take: ({ cookies }: PortalRequest, { notices }: Texts): PageNotice | undefined => {
       const name = cookies.get(noticeCookieName)
       if (name === undefined) return undefined
-      cookies.set(noticeCookieName, '', { ...attributes, maxAge: 0, expires: new Date(0) })
+      cookies.set(noticeCookieName, '', { ...attributes, ...cleared })
       return isNameIn(notices, name) ? { kind: otherKinds[name] ?? 'good', text: notices[name] } : undefined
     },
   }

@@ -1,4 +1,5 @@
 import type { Config } from '#config/config.ts'
+import { createClientCertificateReader } from '#gateway/arrival/client-certificate-reader.ts'
 import { createAccessCookieReader, createBasicKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import {
   createSignInFinder,
@@ -10,7 +11,7 @@ import { createHeaderRules } from '#gateway/forward/header-rules.ts'
 import { type AssertionHeader, createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies, type OwnCookies, stickyCookieName } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter, type RequestWriter } from '#gateway/forward/upstream-head.ts'
-import { createClientCertificateReader, createPossessionCheck } from '#gateway/gate/possession.ts'
+import { createPossessionCheck } from '#gateway/gate/possession.ts'
 import { createKeyHeaderReader } from '#gateway/gate/route-credentials.ts'
 import { signInHostsOf } from '#gateway/routes/own-paths.ts'
 import { type Carriers, createCarriers } from '#identity/access.ts'

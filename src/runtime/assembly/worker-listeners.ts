@@ -9,7 +9,8 @@ import {
   urlOf,
   watchDescriptors,
 } from '#gateway/server/listen.ts'
-import { createGatewayServer, createRedirectServer } from '#gateway/server/server.ts'
+import { createRedirectServer } from '#gateway/server/redirect-server.ts'
+import { createGatewayServer } from '#gateway/server/server.ts'
 import { acceptQueuesMax } from '#http/h1/listener.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { Log } from '#platform/log/log.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createCorsHeaders, withCorsHeaders, withoutCorsHeaders } from '#gateway/arrival/cors-headers.ts'
+import { createCorsHeaders, withCorsHeaders, withoutCorsHeaders } from '#gateway/arrival/cors.ts'
 
 const page = createCorsHeaders('https://app.example')
 const nobody = createCorsHeaders(undefined)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isLastOnConnection } from '#gateway/forward/upstream-head.ts'
+import { isLastOnConnection } from '#gateway/forward/connection-lines.ts'
 import type { RequestBody } from '#http/request-head.ts'
 import { createUpstreamHeaders } from '#http/upstream/upstream-config.ts'
 import { client, linesOf, ownLines, routeOf } from './heads.ts'

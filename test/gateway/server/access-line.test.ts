@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Arrival } from '#gateway/arrival/arrival.ts'
-import { createOutcome, type Destination, recordDestination, recordStatus } from '#gateway/arrival/outcome.ts'
+import { createOutcome, recordDestination, recordStatus } from '#gateway/arrival/outcome.ts'
+import type { Destination } from '#gateway/routes/table.ts'
 import { createAccessLineWriter } from '#gateway/server/access-line.ts'
 import type { ClientExchange } from '#http/client-exchange.ts'
 

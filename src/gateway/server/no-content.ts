@@ -1,0 +1,20 @@
+import { dateLine } from '#http/h1/response-writer.ts'
+import type { Arrival } from '../arrival/arrival.ts'
+import { recordStatus } from '../arrival/outcome.ts'
+
+/**
+ * Answers an OPTIONS request as its final recipient. No authentication is needed for the gateway as a whole, as the
+ * response says nothing that the public docs do not.
+ * @param methods those that its target allows
+ */
+export function answerOptions(arrival: Arrival, methods: Iterable<string>): void {
+  const allow = `Allow: ${[...methods].toSorted().join(', ')}\r\n`
+  answerNoContent(arrival, allow + (arrival.outcome.corsHeaders?.lines ?? ''))
+}
+
+/** @param lines field lines */
+export function answerNoContent({ connection, outcome, requestId }: Arrival, lines: string): void {
+  recordStatus(outcome, 204)
+  connection.respond(204, 'No Content', `${lines}X-Request-Id: ${requestId}\r\n${dateLine()}`, 'none')
+  connection.end()
+}
