@@ -23,7 +23,7 @@ export const registeredMethods: ReadonlySet<string> = new Set(METHODS)
 export type IncomingMessage = http.IncomingMessage
 export type ServerResponse = http.ServerResponse
 
-/** Statuses without a body, whatever the fields of the response say (RFC 9110 6.4.1); those of 1xx besides. */
+/** Statuses without a body, whatever the fields of the response say (RFC 9110 6.4.1), in addition to 1xx. */
 export const bodilessStatuses: ReadonlySet<number> = new Set([204, 304])
 
 /** Matches the beginning of credentials of a scheme: before a token character it would be another (RFC 9110 5.6.2). */

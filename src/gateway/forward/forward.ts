@@ -10,7 +10,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { clientFramingOf } from './client-head.ts'
 import { type ForwardEvents, type ForwardedRequest, OutgoingRequest } from './forwarded-request.ts'
 import { clientResponseLines, clientTrailerLines } from './forwarded-response.ts'
-import { PendingBody } from './held-bodies.ts'
+import { PendingBody } from './pending-body.ts'
 import { type ResponseCost, responseCostOf } from './response-cost.ts'
 import { failureError, handshakeFailure, isEventStream, mayLast } from './upstream-answer.ts'
 

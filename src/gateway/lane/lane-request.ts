@@ -54,6 +54,11 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     return `${head.text.slice(0, head.fieldsStart)}Host: ${sentHost}\r\n${this.headerLines}\r\n`
   }
 
+  /** Whether the response head has been passed on: only then has the outcome a status. */
+  get #isAnswered(): boolean {
+    return this.outcome.status !== undefined
+  }
+
   /** Lets the general path take over. @param isAnswered whether the response head has been passed on */
   #handOver(isAnswered: boolean): UpstreamResponseEvents {
     const { events } = this.forwarding
@@ -100,7 +105,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
   onFailure(failure: UpstreamFailure): void {
     // We have failed at the end of the response.
     if (this.#target === undefined) throw failure
-    this.#handOver(this.outcome.status !== undefined).onFailure(failure)
+    this.#handOver(this.#isAnswered).onFailure(failure)
   }
 
   onClientDrain(): void {

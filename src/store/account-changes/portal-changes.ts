@@ -201,7 +201,7 @@ export function withUsedPasskey(
   const used = passkeysOf(portal).find((each) => each.id === id)
   if (!secondFactor || !used) return 'unknown'
   if (isReplayed(portal, challengeAt)) return 'replayed'
-  // Authenticators that do not count always tell 0 (WebAuthn 7.2).
+  // Authenticators that do not count always report 0 (WebAuthn 7.2).
   if ((counter > 0 || used.counter > 0) && counter <= used.counter) return 'counter'
   const passkeys = replaced(secondFactor, id, { ...used, counter, usedAt: now })
   return withFactor(account, { ...secondFactor, passkeys }, challengeAt)
