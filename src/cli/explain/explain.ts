@@ -4,12 +4,8 @@ import { type Outcome, principalOf } from '#gateway/arrival/outcome.ts'
 import { chooseScope } from '#gateway/gate/choose-scope.ts'
 import { createGate } from '#gateway/gate/gate.ts'
 import type { DecisionStep, StepListener } from '#gateway/gate/gate-result.ts'
-import {
-  createUpstreamHeadReader,
-  findForwardingRoute,
-  findRoute,
-  hasUpstream,
-} from '#gateway/gate/route-request.ts'
+import { createHeadPreparation } from '#gateway/gate/prepare-head.ts'
+import { findForwardingRoute, findRoute, hasUpstream } from '#gateway/gate/route-request.ts'
 import { createSecondTargetCheck } from '#gateway/gate/second-targets.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
@@ -116,7 +112,7 @@ export async function explain(
     }
     if (!hasUpstream(route)) throw new Error('a forwarding route without an upstream')
     const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
-    const input = createUpstreamHeadReader({ tracer, steps })(route, arrival)
+    const input = createHeadPreparation({ tracer, steps })(route, arrival)
     if (input === undefined) {
       recorder.pass('upstream', describeMethods([...(route.methods ?? standardMethods)].toSorted()))
       return 'no-content'

@@ -17,9 +17,10 @@ import { principalOf, recordReason } from '../arrival/outcome.ts'
 import { toGatehouseError } from '../refusals/send-problem.ts'
 import type { Route } from '../routes/route.ts'
 import { isLastOnConnection } from './connection-lines.ts'
-import { type HeldBodies, type HeldBody, heldBytesMax } from './held-bodies.ts'
+import { type HeldBodies, heldBytesMax } from './held-bodies.ts'
 import { fieldTree, objectEnd, objectStart } from './json-fields.ts'
 import { findJsonFields, spaceEnd } from './json-text.ts'
+import type { HeldBody } from './pending-body.ts'
 import type { RequestHeadInput } from './upstream-head.ts'
 
 /** An admitted request, as it will be sent. */
@@ -88,7 +89,7 @@ function withHeldBody<Upstream>(
       ? undefined
       : withUsageAsked(bytes)
   if (asked) heldBody.replace(asked)
-  const body = asked ? lengthened(arrival.head, asked) : arrival.head.body
+  const body = asked ? lengthened(arrival.head, heldBody.bytes) : arrival.head.body
   const head = changedHead(arrival.head, { body, expectsContinue: false })
   const rawHeaders = withoutFields(headInput.rawHeaders, (name) => name === 'expect')
   const isLast = isLastOnConnection(head, route)
@@ -100,9 +101,8 @@ function withHeldBody<Upstream>(
   }
 }
 
-function lengthened({ body }: Pick<RequestHead, 'body'>, parts: readonly Buffer[]): RequestBody {
-  if (body.kind !== 'counted') return body
-  return { kind: 'counted', length: parts.reduce((sum, { length }) => sum + length, 0) }
+function lengthened({ body }: Pick<RequestHead, 'body'>, length: number): RequestBody {
+  return body.kind === 'counted' ? { kind: 'counted', length } : body
 }
 
 /**

@@ -166,7 +166,7 @@ const reading: Reading = { input: undefined, hasDate: false, hasLength: false, i
 
 /**
  * The lines of an ordinary response for the client: as received, without hop-by-hop fields, in slices of the head.
- * @returns undefined if a field has to be rewritten, or its name alone does not decide about it (see response-head.ts)
+ * @returns undefined if a field has to be rewritten, or its name alone does not decide about it (see client-head.ts)
  */
 function ordinaryLines(
   head: MarkedText,

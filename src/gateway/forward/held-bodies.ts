@@ -1,7 +1,7 @@
 import type { ClientExchange, RequestEvents } from '#http/client-exchange.ts'
-import { KeptChunks } from '#http/h1/kept-bytes.ts'
 import type { BodyTooSlow, MalformedMessage, RequestHead } from '#http/request-head.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { HeldBody } from './pending-body.ts'
 
 const mebibyte = 1_048_576
 /** Larger bodies are not held. The default of `maxBody`, so that with it there are none. */
@@ -156,45 +156,4 @@ class ArrivingBody implements RequestEvents {
 function tooManyHeld(): GatehouseError {
   const cause = new Error('too many request bodies are held to ask for usage: of this caller, or of all')
   return new GatehouseError('upstream-unavailable', { cause })
-}
-
-/** How many bytes of a body may wait for a connection to the target; then reading from the client pauses. */
-const pendingBytesMax = 65_536
-
-/** The start of a body that waits for a connection to its target. */
-export class PendingBody extends KeptChunks {
-  /** Name, value, name, value; set once the body is complete. */
-  trailers: readonly string[] | undefined
-
-  get isFull(): boolean {
-    return this.bytes >= pendingBytesMax
-  }
-}
-
-/** A body that has arrived, or its beginning if it is too large; the connection still has the rest. */
-export class HeldBody extends PendingBody {
-  readonly #onRelease: () => void
-
-  constructor(bytes: Buffer, trailers: readonly string[] | undefined, onRelease: () => void) {
-    super()
-    this.trailers = trailers
-    this.#onRelease = onRelease
-    if (bytes.length > 0) this.add(bytes)
-  }
-
-  get isWhole(): boolean {
-    return this.trailers !== undefined
-  }
-
-  /** @param parts what is sent in its place */
-  replace(parts: readonly Buffer[]): void {
-    this.chunks.splice(0, this.chunks.length, ...parts)
-  }
-
-  /** To be called once it is sent, or not needed any more; calls after the first have no effect. */
-  release(): void {
-    if (this.chunks.length === 0) return
-    this.chunks.length = 0
-    this.#onRelease()
-  }
 }

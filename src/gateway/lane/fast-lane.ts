@@ -64,7 +64,7 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     if (route === undefined) return undefined
     const now = monotonicClock()
     const caller = recallCaller(route.access, head, fields, now)
-    if (caller === undefined || !isFinal(caller, route.access, peerAddress)) return undefined
+    if (caller === undefined || !needsNoStore(caller, route.access, peerAddress)) return undefined
     const { decision, credential } = caller
     if (decision.kind === 'allowed' && decision.principal !== undefined) authenticator.countHit?.()
     const { host } = fields
@@ -93,7 +93,7 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
   }
 
   /** @returns false if only the general path can decide, which then counts the look-up itself */
-  function isFinal({ decision }: Caller, access: Access, address: string): boolean {
+  function needsNoStore({ decision }: Caller, access: Access, address: string): boolean {
     if (decision.kind === 'refused' || decision.principal === undefined) return true
     const { principal } = decision
     if (principal.profile === undefined || !isFromAllowedAddress(principal, address)) return false
@@ -162,7 +162,7 @@ function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
     !isLastOnConnection(head, route) &&
     route.browser === undefined &&
     !route.saysCost &&
-    route.upstream.isOrdinary &&
+    route.upstream.addsNothing &&
     (body.kind !== 'counted' || body.length <= route.bodyBytesMax)
   )
 }

@@ -2,7 +2,7 @@ import type { RequestEvents, ResponseFraming } from '#http/client-exchange.ts'
 import type { UpstreamFailure } from '#http/outgoing/failure.ts'
 import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import type { UpstreamConnection, UpstreamResponseEvents } from '#http/outgoing/upstream-connection.ts'
-import type { Acquisition, Waiter } from '#http/upstream/pool/claim.ts'
+import type { Acquisition, Waiter } from '#http/upstream/pool/waiter.ts'
 import { noTargets, type Target } from '#http/upstream/target.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { recordAnswered, recordSent, recordStatus, recordUpstream } from '../arrival/outcome.ts'
@@ -54,6 +54,11 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     return `${head.text.slice(0, head.fieldsStart)}Host: ${sentHost}\r\n${this.headerLines}\r\n`
   }
 
+  /** Whether the response head has been passed on: only then has the outcome a status. */
+  get #isAnswered(): boolean {
+    return this.outcome.status !== undefined
+  }
+
   /** Lets the general path take over. @param isAnswered whether the response head has been passed on */
   #handOver(isAnswered: boolean): UpstreamResponseEvents {
     const { events } = this.forwarding
@@ -98,7 +103,9 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
   }
 
   onFailure(failure: UpstreamFailure): void {
-    this.#handOver(this.outcome.status !== undefined).onFailure(failure)
+    // We have failed at the end of the response.
+    if (this.#target === undefined) throw failure
+    this.#handOver(this.#isAnswered).onFailure(failure)
   }
 
   onClientDrain(): void {

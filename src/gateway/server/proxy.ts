@@ -22,14 +22,10 @@ import type { RequestWriter } from '../forward/upstream-head.ts'
 import { createDecisionEffects } from '../gate/decision-effects.ts'
 import { createGate, type GateOptions } from '../gate/gate.ts'
 import { createPassGate } from '../gate/pass-gate.ts'
-import {
-  checkUpgrade,
-  createUpstreamHeadReader,
-  findForwardingRoute,
-  isWebSocketUpgrade,
-  type UpstreamHeadOptions,
-} from '../gate/route-request.ts'
+import { createHeadPreparation, type HeadPreparationOptions } from '../gate/prepare-head.ts'
+import { findForwardingRoute } from '../gate/route-request.ts'
 import type { CheckSecondTargets } from '../gate/second-targets.ts'
+import { checkUpgrade, isWebSocketUpgrade } from '../gate/upgrades.ts'
 import type { Forwarding } from '../lane/lane-arrival.ts'
 import type { LaneRequest } from '../lane/lane-request.ts'
 import { type GrpcCalls, isGrpcCall } from '../refusals/grpc-calls.ts'
@@ -43,7 +39,7 @@ import type { UsageMeter } from './usage-meter.ts'
 
 interface ProxyOptions
   extends Omit<GateOptions<Route<Upstream>>, 'findRoute'>,
-    UpstreamHeadOptions,
+    HeadPreparationOptions,
     Omit<ForwardTerms, 'writeTrailers'>,
     Pick<OpenCallers, 'followTunnel' | 'followStream'> {
   readonly table: RouteTable<Upstream | undefined>
@@ -97,7 +93,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     grpcCalls,
   } = options
   const terms = { writeTrailers: writer.writeTrailers, ownCookies, stickyCookies, portalScopes }
-  const readHeadInput = createUpstreamHeadReader(options)
+  const prepareHead = createHeadPreparation(options)
   const findRoute = (arrival: Arrival) => {
     const route = findForwardingRoute(table, arrival)
     if (route instanceof GatehouseError || arrival.head.upgrade === undefined) return route
@@ -116,7 +112,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     arrival: Arrival,
     secondTargets: SecondTargets | undefined,
   ): void {
-    const headInput = readHeadInput(route, arrival)
+    const headInput = prepareHead(route, arrival)
     // The gateway is the final recipient (Max-Forwards).
     if (!headInput) answerOptions(arrival, route.methods ?? standardMethods)
     else if (!route.includesUsage) send({ route, arrival, headInput }, secondTargets)

@@ -4,15 +4,11 @@ import type { Keys } from '#platform/secrets/sealing.ts'
 import { type ChooseTarget, createBalancer, preferBound } from './balancer.ts'
 import { Call, type CallOptions } from './call.ts'
 import { openHealthChecks } from './health-checks.ts'
-import {
-  type CallEvents,
-  createTargetIds,
-  type Target,
-  type TargetIds,
-  type UpstreamRequest,
-} from './target.ts'
+import type { Target } from './target.ts'
+import { createTargetIds, type TargetIds } from './target-ids.ts'
 import { type AddressChange, openTargetSet, type TargetOpenerOptions } from './target-set.ts'
 import type { UpstreamConfig } from './upstream-config.ts'
+import type { CallEvents, UpstreamRequest } from './upstream-request.ts'
 
 export interface UpstreamOptions extends TargetOpenerOptions {
   /** With `resolve: all`. */
@@ -27,8 +23,8 @@ export interface UpstreamOptions extends TargetOpenerOptions {
 export interface Upstream
   extends Pick<UpstreamConfig, 'name' | 'responseTimeoutMs' | 'idleTimeoutMs' | 'headers' | 'host'> {
   readonly config: UpstreamConfig
-  /** Whether its requests need nothing that only the general path does: no fields, paths or cookies of its own. */
-  readonly isOrdinary: boolean
+  /** Whether it adds nothing to a request: it has no fields, base path or cookie of its own. */
+  readonly addsNothing: boolean
   /** The base path that all its targets have; empty = none, or not the same. */
   readonly basePath: string
   readonly targets: readonly Target[]
@@ -71,7 +67,7 @@ export function openUpstream(config: UpstreamConfig, options: UpstreamOptions): 
     idleTimeoutMs,
     headers,
     host,
-    isOrdinary:
+    addsNothing:
       headers === undefined && targetIds === undefined && basePath === '' && otherPaths.length === 0,
     basePath: otherPaths.length === 0 ? basePath : '',
     get targets() {

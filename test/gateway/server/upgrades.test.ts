@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createIgnoredUpgradeLog } from '#gateway/gate/route-request.ts'
+import { createIgnoredUpgradeLog } from '#gateway/gate/upgrades.ts'
 
 t.test('an ignored upgrade is logged once a minute for each route', async (t) => {
   const logged: unknown[] = []

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { PendingBody } from '#gateway/forward/held-bodies.ts'
+import { PendingBody } from '#gateway/forward/pending-body.ts'
 import type { ClientConnection } from '#http/h1/client-connection.ts'
 import { smallChunkBytesMax } from '#http/h1/response-writer.ts'
 import {

@@ -13,7 +13,8 @@ import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
 import { chooseScope } from '#gateway/gate/choose-scope.ts'
 import { createGate } from '#gateway/gate/gate.ts'
 import type { GateResult } from '#gateway/gate/gate-result.ts'
-import { createUpstreamHeadReader, findRoute } from '#gateway/gate/route-request.ts'
+import { createHeadPreparation } from '#gateway/gate/prepare-head.ts'
+import { findRoute } from '#gateway/gate/route-request.ts'
 import { type CheckSecondTargets, createSecondTargetCheck } from '#gateway/gate/second-targets.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { standardMethods, upstreamTarget } from '#gateway/routes/route.ts'
@@ -155,7 +156,7 @@ function createAdmit(
   route: ProxyRoute,
   table: () => RouteTable<ProxyUpstream>,
 ): onRequestHookHandler {
-  const readUpstreamHead = createUpstreamHeadReader({ tracer: undefined })
+  const prepareHead = createHeadPreparation({ tracer: undefined })
   const gate = createGate<ProxyRoute, AppArrival>({ ...parts.gate, findRoute: findOwnRoute })
 
   /** The app's router has chosen this prefix by its own rules; the table must agree. */
@@ -181,7 +182,7 @@ function createAdmit(
 
   /** @returns whether it is forwarded; if not, it has been answered */
   function prepare({ request, reply, arrival }: Admitted, secondTargets: SecondTargets | undefined): boolean {
-    const head = readUpstreamHead(route, arrival)
+    const head = prepareHead(route, arrival)
     if (!head) {
       // The app is the final recipient (Max-Forwards: 0).
       const allow = [...(route.methods ?? standardMethods)].join(', ')
