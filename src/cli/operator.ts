@@ -15,8 +15,8 @@ import { monotonicClock } from '#platform/time.ts'
 import { createActionsFrom } from '#runtime/assembly/account-services.ts'
 import { createReceiversFrom } from '#runtime/assembly/events.ts'
 import type { Actor } from '#store/audit-entry.ts'
+import { createLocalRates } from '#store/local-rates.ts'
 import { openStore } from '#store/open.ts'
-import { createLocalRates } from '#store/rates.ts'
 import type { Store } from '#store/store.ts'
 
 /** What operator commands work with: the domain functions of the gateway, on its store. */

@@ -1,5 +1,6 @@
 import { schemePrefix } from '#platform/http.ts'
-import type { HintedRate, Rate, RatePurpose } from '#store/rates.ts'
+import type { HintedRate } from '#store/local-rates.ts'
+import type { Rate, RatePurpose } from '#store/rates.ts'
 
 /** A token bucket of `limit` requests, refilled over `perMs`, for each account or client address. */
 export interface RateLimit extends Rate {

@@ -1,7 +1,7 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
+import { everySecond } from '#platform/every-second.ts'
 import type { Log } from '#platform/log/log.ts'
-import { everySecond } from '#platform/time.ts'
 import { isStoreFailure, type StoreDiagnostics, type StoreState } from '#store/store-health.ts'
 import type { Metrics } from './metrics/metrics.ts'
 

@@ -1,6 +1,6 @@
 import { usageFile } from '#accounts/usage/reports.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
-import { isLanguage } from '#platform/text.ts'
+import { isLanguage } from '#platform/languages.ts'
 import type { Account } from '#store/accounts.ts'
 import type { DayRange } from '#store/usage.ts'
 import type { Form } from './forms/body.ts'

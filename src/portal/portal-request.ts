@@ -4,7 +4,7 @@ import type { Arrival } from '#gateway/arrival/arrival.ts'
 import type { EndpointConnection } from '#gateway/arrival/endpoint-arrival.ts'
 import { namesHtml } from '#gateway/refusals/problem-text.ts'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
-import { isLanguage, type Language } from '#platform/text.ts'
+import { isLanguage, type Language } from '#platform/languages.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { languages } from './texts/texts.ts'
 

@@ -1,7 +1,7 @@
 import type { FileDownload } from '#accounts/csv.ts'
 import { continueQueryLengthMax, returnPathLengthMax } from '#gateway/browser/sign-in-return.ts'
+import type { Language } from '#platform/languages.ts'
 import { type Html, html } from '#platform/pages/html.ts'
-import type { Language } from '#platform/text.ts'
 import type { NoticeName } from './forms/flash-notices.ts'
 import { pageAccessAt } from './page-access.ts'
 import { translationOf } from './texts/texts.ts'

@@ -2,7 +2,7 @@ import { executionAsyncResource } from 'node:async_hooks'
 import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { everySecond } from '#platform/time.ts'
+import { everySecond } from '#platform/every-second.ts'
 
 /** The object that Node made for one call of process.nextTick. */
 let keptTick: object | undefined

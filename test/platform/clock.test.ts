@@ -1,5 +1,5 @@
 import t from 'tap'
-import { everySecond } from '#platform/time.ts'
+import { everySecond } from '#platform/every-second.ts'
 import { until } from '../setup/net.ts'
 
 t.test('all that happens every second happens at once, with nothing in between', async (t) => {

@@ -1,7 +1,7 @@
 import t from 'tap'
+import { english } from '#platform/languages.ts'
 import { relativeTime, time } from '#platform/pages/format.ts'
 import { attributeIf, html } from '#platform/pages/html.ts'
-import { english } from '#platform/text.ts'
 import { translationOf } from '#portal/texts/texts.ts'
 import { createSnippets } from '#portal/views/integration/snippets.ts'
 import { clientName } from '#portal/views/sessions-page.ts'

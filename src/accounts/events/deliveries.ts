@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type Clock, dayMs, everySecond } from '#platform/time.ts'
+import { everySecond } from '#platform/every-second.ts'
+import { type Clock, dayMs } from '#platform/time.ts'
 import type { AuditStore, EventStore } from '#store/audit.ts'
 import { type DeliveryResult, deliverRound } from './deliver-round.ts'
 import {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { type Clock, dayMs, everySecond } from '#platform/time.ts'
+import { everySecond } from '#platform/every-second.ts'
+import { type Clock, dayMs } from '#platform/time.ts'
 import { type Account, type AccountReader, type AccountStore, readAllAccounts } from '#store/accounts.ts'
 import type { EventStore } from '#store/audit.ts'
 import { digestText } from '#store/keys.ts'

@@ -1,4 +1,4 @@
-import { german } from '#platform/text.ts'
+import { german } from '#platform/languages.ts'
 import { formatMinute, spanText } from '#platform/time.ts'
 import type { MailTexts } from './en.ts'
 

@@ -1,4 +1,4 @@
-import { english } from '#platform/text.ts'
+import { english } from '#platform/languages.ts'
 import { formatMinute, spanText } from '#platform/time.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
 

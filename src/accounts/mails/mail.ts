@@ -1,5 +1,5 @@
 import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
-import { isLanguage, type Language } from '#platform/text.ts'
+import { isLanguage, type Language } from '#platform/languages.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import { de } from './de.ts'
 import { en, type MailTexts } from './en.ts'

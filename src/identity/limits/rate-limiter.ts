@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { clientNetwork } from '#platform/addresses.ts'
 import { type Allowance, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { MonotonicClock } from '#platform/time.ts'
+import { createLocalRates } from '#store/local-rates.ts'
 import {
   allowanceOf,
-  createLocalRates,
   exceededRateOf,
   type InstanceCounts,
   type Rate,
@@ -22,7 +22,9 @@ export interface RateLimiter {
   /** Counts in this process only, without the store. */
   takeInProcess(purpose: RatePurpose, subject: string, rate: Rate): RateResult
   /** Counts in all workers of this instance, without the store; undefined = there is only one worker. */
-  readonly takeInInstance: InstanceCounts['take'] | undefined
+  readonly takeInInstance:
+    | ((purpose: RatePurpose, subject: string, rate: Rate) => Promise<RateResult>)
+    | undefined
   /** The number of processes last known, at least 1. */
   processes(): number
   /**

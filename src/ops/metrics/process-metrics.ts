@@ -1,6 +1,6 @@
 import { createHistogram, performance, type RecordableHistogram } from 'node:perf_hooks'
 import { type Aggregator, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { everySecond } from '#platform/time.ts'
+import { everySecond } from '#platform/every-second.ts'
 
 /** Gauges of prom-client whose names end in _total, which Prometheus keeps for counters. */
 const misnamed = [

@@ -1,4 +1,4 @@
-import { english, type Locale } from '../text.ts'
+import { english, type Locale } from '../languages.ts'
 import { dayMs, type EpochMs } from '../time.ts'
 import { type Html, html } from './html.ts'
 

@@ -1,4 +1,4 @@
-import { type Language, localeOf } from '#platform/text.ts'
+import { type Language, localeOf } from '#platform/languages.ts'
 import { de } from './de/de.ts'
 import { en, type Texts } from './en/en.ts'
 

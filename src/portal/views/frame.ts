@@ -1,7 +1,7 @@
 import type { QuotaUnit } from '#gateway/routes/route.ts'
+import type { Language } from '#platform/languages.ts'
 import type { PageMoment } from '#platform/pages/format.ts'
 import type { NoticeKind } from '#platform/pages/html.ts'
-import type { Language } from '#platform/text.ts'
 import type { Texts } from '../texts/texts.ts'
 
 /** What every page's layout needs. */

@@ -3,7 +3,7 @@ import type { FetchedKeySet, FetchReason, KeySetLocation } from '#identity/issue
 import type { PackedSnapshot } from '#ops/metrics/metrics.ts'
 import { startDeadline } from '#platform/deadline.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
-import type { Rate, RateResult } from '#store/rates.ts'
+import type { CountedPurpose, Rate, RateResult } from '#store/rates.ts'
 import type { StoreHealth, StoreState } from '#store/store-health.ts'
 import type { WorkerUrls } from '../request-server.ts'
 
@@ -198,7 +198,7 @@ export type MemoryUpdate =
   | { readonly kind: 'watch' | 'clear'; readonly at: number }
 
 export interface RateRequest {
-  readonly purpose: string
+  readonly purpose: CountedPurpose
   readonly subject: string
   readonly rate: Rate
 }

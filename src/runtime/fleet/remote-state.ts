@@ -1,5 +1,6 @@
 import type { InstanceMemory } from '#identity/cache/cached-records.ts'
-import { type InstanceCounts, type RateResult, rateKey } from '#store/rates.ts'
+import { rateKey } from '#store/local-rates.ts'
+import type { InstanceCounts, RateResult } from '#store/rates.ts'
 import {
   type Channel,
   type MemoryUpdate,

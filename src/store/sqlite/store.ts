@@ -1,5 +1,5 @@
 import { monotonicClock } from '#platform/time.ts'
-import { createLocalRates } from '../rates.ts'
+import { createLocalRates } from '../local-rates.ts'
 import type { Store } from '../store.ts'
 import { createAccountStore } from './accounts.ts'
 import { createAuditStore } from './audit.ts'

@@ -91,7 +91,7 @@ const signingKeyVerbs: Calls<SigningKeyStore> = {
 }
 
 const rateVerbs: Calls<RateStore> = {
-  takeFromRate: async (store) => store.takeFromRate('rate', 'a', { limit: 10, perMs: 60_000 }),
+  takeFromRate: async (store) => store.takeFromRate('session start', 'a', { limit: 10, perMs: 60_000 }),
   heartbeat: (store) => store.heartbeat('a'),
 }
 

@@ -8,13 +8,13 @@ export function runRateContract(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'a rate allows its limit at once, and no more', async (t, _place, store) => {
     const rate = { limit: 5, perMs: hour }
     for (const remaining of [4, 3, 2, 1, 0]) {
-      const taken = await store.takeFromRate('rate', 'ada', rate)
+      const taken = await store.takeFromRate('session start', 'ada', rate)
       t.match(taken, { isAllowed: true, remaining, retryMs: 0 })
       const resetMs = ((5 - remaining) * hour) / 5
       t.ok(taken.resetMs <= resetMs && taken.resetMs > resetMs - 60_000, 'until all are given back')
     }
     for (const _ of [1, 2, 3]) {
-      const taken = await store.takeFromRate('rate', 'ada', rate)
+      const taken = await store.takeFromRate('session start', 'ada', rate)
       t.match(taken, { isAllowed: false, remaining: 0 })
       t.ok(taken.retryMs <= hour / 5 && taken.retryMs > hour / 5 - 60_000, 'a refusal costs nothing')
       t.ok(taken.resetMs <= hour && taken.resetMs > hour - 60_000)
@@ -24,9 +24,9 @@ export function runRateContract(t: Test, newPlace: NewPlace): void {
   runCase(t, newPlace, 'a used part of a rate is restored in time', async (t, _place, store) => {
     const rate = { limit: 10, perMs: 1_000 }
     const startedAt = performance.now()
-    for (let count = 0; count < 10; count++) await store.takeFromRate('rate', 'ada', rate)
+    for (let count = 0; count < 10; count++) await store.takeFromRate('session start', 'ada', rate)
     const taken = await until('a place is free', async () => {
-      const taken = await store.takeFromRate('rate', 'ada', rate)
+      const taken = await store.takeFromRate('session start', 'ada', rate)
       return taken.isAllowed ? taken : undefined
     })
     const elapsedMs = performance.now() - startedAt
@@ -36,7 +36,7 @@ export function runRateContract(t: Test, newPlace: NewPlace): void {
 
   runCase(t, newPlace, 'each subject of a rate is counted separately', async (t, _place, store) => {
     const rate = { limit: 1, perMs: hour }
-    for (const purpose of ['route a', 'route b']) {
+    for (const purpose of ['route a ip', 'route b ip'] as const) {
       for (const subject of ['ada', 'bob', '', '{x}', 'é'.repeat(1_000)]) {
         const name = `${purpose} ${subject.slice(0, 10)}`
         t.equal((await store.takeFromRate(purpose, subject, rate)).isAllowed, true, name)
@@ -52,7 +52,7 @@ export function runRateContract(t: Test, newPlace: NewPlace): void {
     async (t, _place, store) => {
       const rate = { limit: 20, perMs: hour }
       const taken = await Promise.all(
-        Array.from({ length: 100 }, () => store.takeFromRate('rate', 'ada', rate)),
+        Array.from({ length: 100 }, () => store.takeFromRate('session start', 'ada', rate)),
       )
       t.equal(taken.filter(({ isAllowed }) => isAllowed).length, 20)
     },
@@ -63,25 +63,25 @@ export function runRateContract(t: Test, newPlace: NewPlace): void {
     for (const limit of [600, 701, 999]) {
       const rate = { limit, perMs: hour + 1 }
       const taken = await Promise.all(
-        Array.from({ length: limit }, () => store.takeFromRate('rate', `${limit}`, rate)),
+        Array.from({ length: limit }, () => store.takeFromRate('session start', `${limit}`, rate)),
       )
       t.equal(taken.filter(({ isAllowed }) => isAllowed).length, limit)
-      t.equal((await store.takeFromRate('rate', `${limit}`, rate)).isAllowed, false)
+      t.equal((await store.takeFromRate('session start', `${limit}`, rate)).isAllowed, false)
     }
   })
 
   runCase(t, newPlace, 'the largest and the smallest rate limit requests', async (t, _place, store) => {
-    t.match(await store.takeFromRate('rate', 'large', { limit: 1_000_000_000, perMs: 1_000 }), {
+    t.match(await store.takeFromRate('session start', 'large', { limit: 1_000_000_000, perMs: 1_000 }), {
       isAllowed: true,
     })
     const yearly = { limit: 1, perMs: 365 * 24 * hour }
-    t.match(await store.takeFromRate('rate', 'small', yearly), { isAllowed: true, remaining: 0 })
-    t.match(await store.takeFromRate('rate', 'small', yearly), { isAllowed: false })
+    t.match(await store.takeFromRate('session start', 'small', yearly), { isAllowed: true, remaining: 0 })
+    t.match(await store.takeFromRate('session start', 'small', yearly), { isAllowed: false })
   })
 
   runCase(t, newPlace, 'counting a rate changes no stored data', async (t, _place, store) => {
     const { id } = await createAccount(store)
-    await store.takeFromRate('rate', id, { limit: 1, perMs: hour })
+    await store.takeFromRate('session start', id, { limit: 1, perMs: hour })
     t.equal(await store.heartbeat('one'), 1, 'an instance counts itself')
     t.equal(await store.heartbeat('one'), 1, 'once')
     t.strictSame(await store.readChanges(0), { head: 0, changes: [], completeSince: 0 })

@@ -14,7 +14,7 @@ t.test('a rate is counted across instances', async (t) => {
   const stores = await openMany(await places(t), 4)
   const rate = { limit: 50, perMs: hour }
   const asked = Array.from({ length: 200 }, (_, index) =>
-    stores[index % 4]?.takeFromRate('rate', 'ada', rate),
+    stores[index % 4]?.takeFromRate('session start', 'ada', rate),
   )
   const taken = await Promise.all(asked)
   t.equal(taken.filter((each) => each?.isAllowed).length, 50)
@@ -28,8 +28,8 @@ t.test('a rate is counted across instances', async (t) => {
 
 t.test('Redis does not reveal who is counted, and drops counts once fully restored', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
-  await store.takeFromRate('orders', '203.0.113.7', { limit: 10, perMs: 10_000 })
-  await store.takeFromRate('orders', '203.0.113.7', { limit: 10, perMs: 10_000 })
+  await store.takeFromRate('route orders ip', '203.0.113.7', { limit: 10, perMs: 10_000 })
+  await store.takeFromRate('route orders ip', '203.0.113.7', { limit: 10, perMs: 10_000 })
   const [key = '', ...others] = await inspector.keys('*rate*')
   t.strictSame(others, [])
   t.notMatch(key, /203|orders/)
@@ -40,24 +40,24 @@ t.test('Redis does not reveal who is counted, and drops counts once fully restor
 t.test("a rate's wait in Redis never grows when its clock is set back", async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const rate = { limit: 1, perMs: 400 }
-  await store.takeFromRate('rate', 'ada', rate)
+  await store.takeFromRate('session start', 'ada', rate)
   const [key = ''] = await inspector.keys('*rate*')
   // As if it had been taken an hour ahead.
   const [at, owed] = ((await inspector.get(key)) ?? '').split(' ')
   await inspector.set(key, `${Number(at) + 3_600_000_000} ${owed}`)
-  t.equal((await store.takeFromRate('rate', 'ada', rate)).isAllowed, false)
+  t.equal((await store.takeFromRate('session start', 'ada', rate)).isAllowed, false)
   await until(
     'the place is given back',
-    async () => (await store.takeFromRate('rate', 'ada', rate)).isAllowed || undefined,
+    async () => (await store.takeFromRate('session start', 'ada', rate)).isAllowed || undefined,
   )
 })
 
 t.test('a lost rate count starts again at the full limit', async (t) => {
   const store = await openStoreAt(t, optionsOf(server))
   const rate = { limit: 1, perMs: hour }
-  await store.takeFromRate('rate', 'ada', rate)
+  await store.takeFromRate('session start', 'ada', rate)
   await inspector.flushall()
-  t.equal((await store.takeFromRate('rate', 'ada', rate)).isAllowed, true)
+  t.equal((await store.takeFromRate('session start', 'ada', rate)).isAllowed, true)
 })
 
 t.test('every live instance is counted, and none that has gone', async (t) => {

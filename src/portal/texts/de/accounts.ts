@@ -1,6 +1,6 @@
+import { german } from '#platform/languages.ts'
 import { formatCount } from '#platform/pages/format.ts'
 import { html } from '#platform/pages/html.ts'
-import { german } from '#platform/text.ts'
 import type { Texts } from '../en/en.ts'
 
 export const accounts: Texts['accounts'] = {
