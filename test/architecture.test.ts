@@ -151,7 +151,7 @@ t.test('the wire knows nothing of the gateway: only sockets, exchanges and the p
       ? imports
           .filter(
             (name) =>
-              !/^(?:http\/h1\/|http\/(?:client-exchange|request-head)\.ts$|platform\/|node:(?:net|tls|crypto)$)/.test(
+              !/^(?:http\/h1\/|http\/(?:client-certificate|client-exchange|request-head)\.ts$|platform\/|node:(?:net|tls|crypto)$)/.test(
                 name,
               ),
           )

@@ -1,9 +1,7 @@
-import { hash, type X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { TLSSocket } from 'node:tls'
 import type { DeadlineSweep, Expiring } from '#platform/deadline.ts'
-import type { EpochMs } from '#platform/time.ts'
+import type { ClientCertificate } from './client-certificate.ts'
 import type { BodyTooSlow, MalformedMessage, RequestHead, Unreadable } from './request-head.ts'
 
 /**
@@ -11,6 +9,12 @@ import type { BodyTooSlow, MalformedMessage, RequestHead, Unreadable } from './r
  * once `onHead` has returned. A request without a body is `complete`.
  */
 export type BodyState = 'complete' | 'buffered' | 'pending'
+
+/**
+ * How much of a request's body has come from its client while it waits for a connection to a target. `whole`: all, or
+ * there is none; `held`: little so far; `flowing`: more than is buffered.
+ */
+export type BodyProgress = 'whole' | 'held' | 'flowing'
 
 /** How the client knows where a response's body ends. */
 export type ResponseFraming =
@@ -158,38 +162,4 @@ export function isExtendedConnect(
   { upgrade }: Pick<RequestHead, 'upgrade'>,
 ): boolean {
   return upgrade !== undefined && httpVersion === '2'
-}
-
-/** A certificate whose private key a client has proven to have. */
-export interface ClientCertificate {
-  /** SHA-256 of the certificate in DER, as base64url: `x5t#S256` of RFC 8705 3.1. */
-  readonly thumbprint: string
-  /** Infinity = it is not known. */
-  readonly validUntil: EpochMs
-}
-
-/** Read once for each connection: null = the client has none. */
-const known = new WeakMap<Socket, ClientCertificate | null>()
-
-/**
- * The certificate of a connection's client; undefined = it has sent none, or not one of the authorities that are
- * trusted.
- */
-export function clientCertificateOf(socket: Socket): ClientCertificate | undefined {
-  let certificate = known.get(socket)
-  if (certificate === undefined) {
-    certificate = readCertificate(socket) ?? null
-    known.set(socket, certificate)
-  }
-  return certificate ?? undefined
-}
-
-function readCertificate(socket: Socket): ClientCertificate | undefined {
-  if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined
-  const certificate = socket.getPeerX509Certificate()
-  return certificate && describeCertificate(certificate)
-}
-
-export function describeCertificate({ raw, validToDate }: X509Certificate): ClientCertificate {
-  return { thumbprint: hash('sha256', raw, 'base64url'), validUntil: validToDate.getTime() }
 }

@@ -2,15 +2,6 @@ import type { LoadedConfig } from '#config/load.ts'
 import type { PackedSnapshot } from '#ops/metrics/metrics.ts'
 import type { StoreHealth, StoreState } from '#store/store-health.ts'
 
-export interface WorkerUrls {
-  /** For clients, such as `http://127.0.0.1:8080`. */
-  readonly url: string
-  /** Where other proxies ask whether to forward a request; undefined = there is no such listener. */
-  readonly decideUrl: string | undefined
-  /** Where plain HTTP is redirected; undefined = there is no such listener. */
-  readonly redirectUrl: string | undefined
-}
-
 /** Serves the requests: this process, or several workers that share a port. */
 export interface RequestServer extends WorkerUrls {
   health(): StoreHealth | Promise<StoreHealth>
@@ -31,6 +22,16 @@ export interface RequestServer extends WorkerUrls {
   drain(timeoutMs: number): Promise<boolean>
   /** Closes immediately; to be called when nothing is in flight. */
   close(): Promise<void>
+}
+
+/** Where it can be reached. */
+export interface WorkerUrls {
+  /** For clients, such as `http://127.0.0.1:8080`. */
+  readonly url: string
+  /** Where other proxies ask whether to forward a request; undefined = there is no such listener. */
+  readonly decideUrl: string | undefined
+  /** Where plain HTTP is redirected; undefined = there is no such listener. */
+  readonly redirectUrl: string | undefined
 }
 
 /** Another config, ready to be applied: one of the two must be called. */

@@ -1,6 +1,9 @@
-import t from 'tap'
+import { once } from 'node:events'
+import { createServer } from 'node:http2'
+import t, { type Test } from 'tap'
+import { startServer } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
-import { until } from '../setup/net.ts'
+import { portOf, until } from '../setup/net.ts'
 import { ask } from './support/ask.ts'
 import { assertProblem } from './support/problem.ts'
 
@@ -26,3 +29,71 @@ t.test('an internal error is logged even where requests are not', async (t) => {
     err: { name: 'RangeError', stack: /internal-error\.test\.ts/ },
   })
 })
+
+/** Of either version of HTTP. */
+interface Response {
+  setHeader(name: string, value: string): unknown
+  write(text: string): unknown
+  end(text: string): unknown
+}
+
+async function startHttp2Server(
+  t: Test,
+  answer: (request: { readonly url?: string | undefined }, response: Response) => void,
+): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return `http://127.0.0.1:${portOf(server)}`
+}
+
+for (const protocol of ['http1', 'http2'] as const)
+  t.test(`${protocol}: an internal error about a response is not the backend's`, async (t) => {
+    let isBroken = false
+    const clock = () => {
+      const fault = new RangeError('the clock is broken')
+      if (isBroken && fault.stack?.includes('/forward/response-cost.ts')) throw fault
+      return Date.now()
+    }
+    let finish = () => {}
+    const answer = ({ url }: { readonly url?: string | undefined }, response: Response) => {
+      if (url === '/head') response.setHeader('X-Cost', '5')
+      response.setHeader('Content-Type', 'application/json')
+      response.write('{"usage":')
+      finish = () => response.end('{"total_tokens":3}}')
+      if (url === '/head') finish()
+    }
+    const url = await (protocol === 'http1' ? startServer(t, answer) : startHttp2Server(t, answer))
+    const gateway = await startGateway(t, {
+      clock,
+      config: {
+        log: { access: false },
+        plans: { trial: { quota: { limit: 100, per: 'month' } } },
+        upstreams: {
+          backend: { targets: [{ url }], protocol, health: { passive: { maxFailures: 1 } } },
+        },
+        routes: [
+          {
+            ...{ name: 'models', path: '/', upstream: 'backend', auth: 'any' },
+            ...{ costHeader: 'X-Cost', costField: 'usage.total_tokens', quotaCounts: 'units' },
+          },
+        ],
+      },
+    })
+    const { secretKey } = await gateway.createAccount({ plan: 'trial' })
+    const send = (path: string) => fetch(`${gateway.url}/${path}`, { headers: { SecretKey: secretKey } })
+    const faults = () => gateway.logLines.filter((text) => text.includes('internal error'))
+    isBroken = true
+    const refused = await send('head')
+    t.match([refused.status, await refused.json()], [500, { code: 'internal' }])
+    await until('it is logged', () => faults().length === 1 || undefined)
+    const cut = await send('body')
+    t.equal(cut.status, 200, 'the head was on its way')
+    finish()
+    await t.rejects(cut.text(), 'what has begun is cut off')
+    await until('it is logged too', () => faults().length === 2 || undefined)
+    for (const line of faults())
+      t.match(JSON.parse(line), { level: 'error', route: 'models', err: { name: 'RangeError' } })
+    isBroken = false
+    t.equal((await send('head')).status, 200, 'the target is still healthy')
+  })

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { loadConfig } from '#config/load.ts'
 import { parseHost } from '#gateway/routes/hosts.ts'
-import { isToken } from '#http/h1/head-bytes.ts'
+import { isToken } from '#http/h1/characters.ts'
 import { encodeHighBytes } from '#http/h1/request-line.ts'
 import { METHODS } from '#platform/http.ts'
 import { type Command, UsageError } from '../command.ts'

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { type ClientCertificate, describeCertificate } from '#http/client-exchange.ts'
+import { type ClientCertificate, describeCertificate } from '#http/client-certificate.ts'
 import type { Clock } from '#platform/time.ts'
 import type { GatedArrival } from './arrival.ts'
 

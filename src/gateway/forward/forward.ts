@@ -1,12 +1,11 @@
 import type { Socket } from 'node:net'
-import type { ClientExchange, RequestEvents, ResponseFraming } from '#http/client-exchange.ts'
+import type { BodyProgress, ClientExchange, RequestEvents, ResponseFraming } from '#http/client-exchange.ts'
 import type { UpstreamFailure } from '#http/outgoing/failure.ts'
 import type { ResponseHead } from '#http/outgoing/response-head.ts'
-import type { UpstreamResponseEvents } from '#http/outgoing/upstream-connection.ts'
 import type { BodyTooSlow, MalformedMessage } from '#http/request-head.ts'
 import type { Call } from '#http/upstream/call.ts'
-import type { BodyProgress } from '#http/upstream/pool/claim.ts'
-import type { CallEvents, SentRequest, Target } from '#http/upstream/target.ts'
+import type { Target } from '#http/upstream/target.ts'
+import type { CallEvents, SentRequest } from '#http/upstream/upstream-request.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { clientFramingOf } from './client-head.ts'
 import { type ForwardEvents, type ForwardedRequest, OutgoingRequest } from './forwarded-request.ts'
@@ -35,7 +34,7 @@ export function forwardSent<Forwarded extends ForwardedRequest>(
   forwarded: Forwarded,
   events: ForwardEvents<Forwarded>,
   sent: SentRequest,
-): UpstreamResponseEvents {
+): Call {
   return new ForwardingExchange(forwarded, events).adopt(sent)
 }
 
@@ -77,8 +76,8 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   }
 
   get bodyProgress(): BodyProgress {
-    if (this.#isBodyComplete) return 'complete'
-    return this.#pendingBody?.isFull === false ? 'pending' : 'streaming'
+    if (this.#isBodyComplete) return 'whole'
+    return this.#pendingBody?.isFull === false ? 'held' : 'flowing'
   }
 
   start(target: Target | undefined): void {
@@ -90,7 +89,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     if (this.#pendingBody && !this.#isBodyComplete && !this.#isSettled) this.#connection.resumeBody()
   }
 
-  adopt(sent: SentRequest): UpstreamResponseEvents {
+  adopt(sent: SentRequest): Call {
     this.#target = sent.target
     this.#connection.attach(this)
     this.#call.adopt(sent)
@@ -173,6 +172,9 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   }
 
   onFailure(failure: UpstreamFailure): void {
+    const { connection, head } = this.request.arrival
+    // We have failed at the end of the response, and the client still waits for the rest of it.
+    if (failure.reason === 'internal' && connection.head === head) this.#isSettled = false
     this.#fail(failureError(failure))
   }
 

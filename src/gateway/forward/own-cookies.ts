@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { valuesOf } from '#http/request-head.ts'
-import { targetIdLength } from '#http/upstream/target.ts'
+import { targetIdLength } from '#http/upstream/target-ids.ts'
 import { type CookieAttributes, cookieAttributes } from '#platform/http.ts'
 import { decodeBytes } from '#platform/text.ts'
 

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto'
 import { isExtendedConnect } from '#http/client-exchange.ts'
-import { type FailureReason, InvalidResponse, type UpstreamFailure } from '#http/outgoing/failure.ts'
+import {
+  type FailureReason,
+  InvalidResponse,
+  type MissingShare,
+  NoConnection,
+  type UpstreamFailure,
+} from '#http/outgoing/failure.ts'
 import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import { onlyValueOf, valuesOf } from '#http/request-head.ts'
-import { type MissingShare, NoConnection } from '#http/upstream/pool/share.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Arrival } from '../arrival/arrival.ts'
@@ -12,7 +17,8 @@ import type { Arrival } from '../arrival/arrival.ts'
 export function failureError(failure: UpstreamFailure): GatehouseError {
   const detail = failure instanceof NoConnection ? shareDetails[failure.share] : undefined
   return new GatehouseError(codes[failure.reason], {
-    cause: failure,
+    // Of our own errors the log gets the error itself.
+    cause: failure.reason === 'internal' ? failure.cause : failure,
     ...(detail !== undefined && { detail }),
   })
 }
@@ -30,6 +36,7 @@ const codes = {
   'not-processed': 'upstream-unreachable',
   'closed-early': 'upstream-invalid-response',
   'invalid-response': 'upstream-invalid-response',
+  internal: 'internal',
 } as const satisfies Record<FailureReason, ErrorCode>
 
 /** The detail of a 503 if no connection was free; undefined = that of the error code. */

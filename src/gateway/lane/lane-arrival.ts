@@ -1,6 +1,5 @@
-import type { ClientExchange } from '#http/client-exchange.ts'
+import type { BodyProgress, ClientExchange } from '#http/client-exchange.ts'
 import type { ParsedHead } from '#http/h1/request-parser.ts'
-import type { BodyProgress } from '#http/upstream/pool/claim.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { Carriers } from '#identity/access.ts'
 import { type Credential, type Credentials, noCredentials } from '#identity/credentials.ts'
@@ -147,7 +146,7 @@ export abstract class LaneArrival
   }
 
   get bodyProgress(): BodyProgress {
-    return 'complete'
+    return 'whole'
   }
 
   override get isUpgrade(): boolean {

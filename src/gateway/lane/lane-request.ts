@@ -2,7 +2,7 @@ import type { RequestEvents, ResponseFraming } from '#http/client-exchange.ts'
 import type { UpstreamFailure } from '#http/outgoing/failure.ts'
 import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import type { UpstreamConnection, UpstreamResponseEvents } from '#http/outgoing/upstream-connection.ts'
-import type { Acquisition, Waiter } from '#http/upstream/pool/claim.ts'
+import type { Acquisition, Waiter } from '#http/upstream/pool/waiter.ts'
 import { noTargets, type Target } from '#http/upstream/target.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { recordAnswered, recordSent, recordStatus, recordUpstream } from '../arrival/outcome.ts'
@@ -103,6 +103,8 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
   }
 
   onFailure(failure: UpstreamFailure): void {
+    // We have failed at the end of the response.
+    if (this.#target === undefined) throw failure
     this.#handOver(this.#isAnswered).onFailure(failure)
   }
 

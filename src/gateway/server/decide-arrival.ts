@@ -1,5 +1,5 @@
 import { type ClientExchange, isExtendedConnect } from '#http/client-exchange.ts'
-import { isToken } from '#http/h1/head-bytes.ts'
+import { isToken } from '#http/h1/characters.ts'
 import { encodeHighBytes } from '#http/h1/request-line.ts'
 import { changedHead, lengthsOf, type RequestHead } from '#http/request-head.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'

@@ -1,5 +1,5 @@
 import { MalformedMessage } from '../request-head.ts'
-import { isTooLong, parseFieldLines } from './field-lines.ts'
+import { parseFieldLines } from './field-lines.ts'
 import { KeptBytes } from './kept-bytes.ts'
 import { smallChunkBytesMax } from './response-writer.ts'
 import { noBytes } from './socket-reader.ts'
@@ -148,8 +148,9 @@ export class ChunkedDecoder {
     const bytes = this.#partialTrailers?.add(piece) ?? piece
     const isEmpty = bytes[0] === cr && bytes[1] === lf
     const lastLine = isEmpty ? -2 : bytes.indexOf(sectionEnd, Math.max(0, before - sectionEnd.length + 1))
-    if (isTooLong(bytes, lastLine, sectionEnd, trailerBytesMax))
-      throw new MalformedMessage('trailer', 'is too large')
+    const isTooLarge =
+      lastLine === -1 ? bytes.length >= trailerBytesMax + sectionEnd.length : lastLine > trailerBytesMax
+    if (isTooLarge) throw new MalformedMessage('trailer', 'is too large')
     if (lastLine === -1) {
       this.#partialTrailers ??= new KeptBytes(Buffer.from(piece))
       return chunk.length

@@ -8,15 +8,10 @@ import {
   type RequestHead,
   type Unreadable,
 } from '../request-head.ts'
-import { PrefaceReader } from './request-line.ts'
+import { watchHalfClosed } from './half-closed.ts'
+import { PrefaceReader } from './preface.ts'
 import { RequestReader, type RequestReaderEvents } from './request-reader.ts'
-import {
-  discardedBytesMax,
-  discardTimeoutMs,
-  keepAliveMarginMs,
-  LingeringClose,
-  watchHalfClosed,
-} from './slow-clients.ts'
+import { discardedBytesMax, discardTimeoutMs, keepAliveMarginMs, LingeringClose } from './slow-clients.ts'
 import { DirectSocketReader } from './socket-reader.ts'
 import { type ConnectionOptions, WritableConnection } from './writable-connection.ts'
 

@@ -1,4 +1,5 @@
-import { headBlock, valueCharacters } from './head-bytes.ts'
+import { valueCharacters } from './characters.ts'
+import { headBlock } from './head-bytes.ts'
 import { foldedCharacters, hashStep, NameTable } from './name-table.ts'
 
 const tab = 0x09
@@ -87,6 +88,10 @@ export function keptLines(
   return lines + text.slice(from, fieldsEnd)
 }
 
+/** What reading a line returns instead of an index. */
+const malformed = -1
+const incomplete = -2
+
 /**
  * Parses the header or trailer fields in the head block, strictly and in one pass: names are tokens (RFC 9110 5.1), no
  * space before the colon, no folding, no control character, every line ended by CR LF (RFC 9112 5).
@@ -106,9 +111,6 @@ export function readFieldLines(start: number, names: NameTable, marked: MarkedLi
   // The empty line, or the received part of it.
   return line + 1 >= length || bytes[line + 1] === lf ? line : malformed
 }
-
-const malformed = -1
-const incomplete = -2
 
 /** @returns where the next line begins */
 function readFieldLine(line: number, names: NameTable, marked: MarkedLines): number {
@@ -222,11 +224,3 @@ export function parseFieldLines(bytes: Buffer): string[] | undefined {
 
 const noNames = new NameTable([])
 const noLines = new MarkedLines()
-
-/**
- * Whether a part that ends with this delimiter is too long, not counting the delimiter.
- * @param end where the delimiter begins; -1 if it is still incomplete
- */
-export function isTooLong(bytes: Buffer, end: number, mark: string, bytesMax: number): boolean {
-  return end === -1 ? bytes.length >= bytesMax + mark.length : end > bytesMax
-}

@@ -1,6 +1,6 @@
 import { foldHeaderName } from '#platform/text.ts'
 
-/** Marks of the fields that parsing a head itself needs. Other marks begin at `firstOwnMark`; 0 = no mark. */
+/** Marks of the fields with a meaning in every HTTP/1.1 message. Other marks begin at `firstOwnMark`; 0 = no mark. */
 export const mark = {
   host: 1,
   contentLength: 2,
@@ -111,7 +111,7 @@ export class NameTable {
   }
 }
 
-/** The fields that parsing a head itself needs. */
+/** The fields with a meaning in every HTTP/1.1 message. */
 export const framingNames: readonly MarkedName[] = [
   { name: 'host', mark: mark.host },
   { name: 'content-length', mark: mark.contentLength },

@@ -1,8 +1,8 @@
 import { MalformedMessage, type RequestBody, type RequestHead } from '../request-head.ts'
+import { digitsMax, parseDigits } from './characters.ts'
 import { ChunkExtensions, ChunkedDecoder } from './chunked-decoder.ts'
 import type { MarkedLines } from './field-lines.ts'
-import { digitsMax, parseDigits } from './head-bytes.ts'
-import { mark } from './name-table.ts'
+import { framingNames, mark } from './name-table.ts'
 import { noBytes } from './socket-reader.ts'
 
 export type RequestFraming = Pick<RequestHead, 'body' | 'isPersistent' | 'expectsContinue' | 'upgrade'>
@@ -17,13 +17,12 @@ interface FramingFields {
   upgrade: string | undefined
 }
 
-const marksByName = new Map<string, number>([
-  ['content-length', mark.contentLength],
-  ['transfer-encoding', mark.transferEncoding],
-  ['connection', mark.connection],
-  ['expect', mark.expect],
-  ['upgrade', mark.upgrade],
-])
+/** The fields that say something about the end of a request, or about its connection. */
+const marksByName = new Map(
+  framingNames
+    .filter(({ mark: found }) => found >= mark.contentLength && found <= mark.upgrade)
+    .map(({ name, mark: found }) => [name, found]),
+)
 const noBody: RequestBody = { kind: 'none', isEmpty: false }
 const emptyBody: RequestBody = { kind: 'none', isEmpty: true }
 const chunkedBody: RequestBody = { kind: 'chunked' }

@@ -1,5 +1,6 @@
 import { MalformedMessage } from '../request-head.ts'
-import { headBlock, skip, tokenCharacters } from './head-bytes.ts'
+import { tokenCharacters } from './characters.ts'
+import { headBlock, skip } from './head-bytes.ts'
 
 /** The positions of the parts of a request line (RFC 9112 3). */
 export interface RequestLine {
@@ -120,38 +121,3 @@ export function encodeHighBytes(target: string): string {
 const highByte = /[\u0080-\u00ff]/
 const percent = 0x25
 const hexDigits = Buffer.from('0123456789ABCDEF', 'latin1')
-
-/**
- * The beginning of an HTTP/2 connection (RFC 9113 3.4): a request line without fields, which no HTTP/1.1 client sends.
- */
-export const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
-/**
- * This much of it is also parsed as HTTP/1.1, so that an unfinished preface is treated like an unfinished head, but no
- * method is refused.
- */
-const methodBytes = 3
-
-/** Looks for the preface at the beginning of a connection, in whatever pieces it arrives. */
-export class PrefaceReader {
-  /** How much of it has arrived. */
-  #length = 0
-  isFound = false
-  /** Whether the connection begins with something else. */
-  isAbsent = false
-
-  /** @returns what has to be parsed as HTTP/1.1; once the preface is found, what has to be parsed as HTTP/2 */
-  read(chunk: Buffer): Buffer {
-    const before = this.#length
-    let end = 0
-    while (end < chunk.length && chunk[end] === preface.charCodeAt(this.#length)) {
-      end++
-      this.#length++
-    }
-    this.isFound = this.#length === preface.length
-    if (this.isFound) return Buffer.concat([Buffer.from(preface), chunk.subarray(end)])
-    this.isAbsent = end < chunk.length
-    const passedOn = Math.min(before, methodBytes)
-    if (!this.isAbsent) return Buffer.from(preface.slice(passedOn, Math.min(this.#length, methodBytes)))
-    return passedOn === before ? chunk : Buffer.concat([Buffer.from(preface.slice(passedOn, before)), chunk])
-  }
-}

@@ -1,7 +1,6 @@
-import type { Socket } from 'node:net'
 import type { Expiring } from '#platform/deadline.ts'
-import type { MonotonicMs } from '#platform/time.ts'
-import type { ClientExchange, ExchangeOptions } from '../client-exchange.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
+import type { ExchangeOptions } from '../client-exchange.ts'
 
 /** How much of a body is read after its response to keep the connection usable; beyond that, the connection ends. */
 export const discardedBytesMax = 1_048_576
@@ -56,14 +55,14 @@ export class BodyRate implements Expiring {
   /** The client has been sent a `100`. */
   onContinue(): void {
     this.#awaitsContinue = false
-    this.#restart(performance.now())
+    this.#restart(monotonicClock())
   }
 
   /** The gateway begins to wait for the client. */
   start(): void {
     if (this.#isWatching) return
     this.#isWatching = true
-    this.#restart(performance.now())
+    this.#restart(monotonicClock())
     this.#options.bodies.add(this)
   }
 
@@ -120,57 +119,4 @@ export class LingeringClose {
     if (this.#endsAt === undefined || this.#bytes > lingeringBytesMax) return undefined
     return Math.min(this.#endsAt, now + lingeringTimeoutMs)
   }
-}
-
-/** A connection whose client has closed its side. */
-interface HalfClosedConnection
-  extends Pick<ClientExchange, 'head' | 'isHeadSent' | 'abort' | 'writeInformation'> {
-  readonly socket: Socket
-}
-
-const tickMs = 100
-/** The silent ticks after which a client is probed: at growing intervals, for clients with a long round trip. */
-const probeTicks: readonly number[] = [5, 6, 8, 12]
-/** After this many silent ticks, a client that cannot be probed counts as gone. */
-const silentTicksMax = 7
-
-/**
- * A client that has half-closed its connection may wait for its response, or be gone, which only shows when something
- * is written to it. So after half a second of silence it is sent a few `102`, which a client has to accept (RFC 9110
- * 15.2); one that is gone answers the first with a reset, which a later one meets. If none of them meets a reset, the
- * client may wait as long as the target may take. If no `102` may be sent, 0.7 s of silence mean that the client is
- * gone: in HTTP/1.0, and within a response, as a client that abandons a stream half-closes first. Nothing is written
- * while other code writes to the socket.
- * @returns a function that stops watching before the connection has closed
- */
-export function watchHalfClosed(
-  connection: HalfClosedConnection,
-  writesToSocket: () => boolean | undefined,
-): () => void {
-  const { socket } = connection
-  let written = socket.bytesWritten
-  let silent = 0
-
-  function tick(): void {
-    // While the client has data left to read, TCP itself detects that it is gone: a slow reader is not silent.
-    const isSilent = socket.bytesWritten === written && socket.writableLength === 0 && !writesToSocket()
-    if (isSilent) {
-      silent++
-      onSilence()
-    } else silent = 0
-    // Excludes the probe, which does not end the silence.
-    written = socket.bytesWritten
-  }
-
-  function onSilence(): void {
-    const { head, isHeadSent } = connection
-    if (head?.minorVersion === 1 && !isHeadSent) {
-      if (probeTicks.includes(silent)) connection.writeInformation(102, 'Processing', '')
-    } else if (silent >= silentTicksMax) connection.abort()
-  }
-
-  const timer = setInterval(tick, tickMs)
-  const stop = () => clearInterval(timer)
-  socket.once('close', stop)
-  return stop
 }

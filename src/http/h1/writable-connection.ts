@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net'
 import { unmappedAddress } from '#platform/addresses.ts'
 import type { DeadlineSweep } from '#platform/deadline.ts'
-import {
-  type ClientCertificate,
-  clientCertificateOf,
-  type ExchangeOptions,
-  type HttpVersion,
-  type OpenConnection,
-  type RequestEvents,
-  type ResponseFraming,
+import { monotonicClock } from '#platform/time.ts'
+import { type ClientCertificate, clientCertificateOf } from '../client-certificate.ts'
+import type {
+  ExchangeOptions,
+  HttpVersion,
+  OpenConnection,
+  RequestEvents,
+  ResponseFraming,
 } from '../client-exchange.ts'
 import { type RequestHead, withoutTexts } from '../request-head.ts'
 import type { NameTable } from './name-table.ts'
@@ -65,7 +65,7 @@ export abstract class WritableConnection {
     this.options = options
     this.writer = new ResponseWriter(socket, options.keepAlive)
     this.bodyRate = new BodyRate(options, this)
-    this.deadline = performance.now() + options.requestTimeoutMs
+    this.deadline = monotonicClock() + options.requestTimeoutMs
   }
 
   get clientCertificate(): ClientCertificate | undefined {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { unmappedAddress } from '#platform/addresses.ts'
+import { monotonicClock } from '#platform/time.ts'
 import type { ExchangeOptions, OpenConnection } from '../client-exchange.ts'
 import { keepAliveMarginMs, sendTimeoutMs } from '../h1/slow-clients.ts'
 import type { ConnectionLimits } from '../h1/writable-connection.ts'
@@ -69,7 +70,7 @@ class ClientSession implements OpenConnection, StreamOwner {
     this.socket = socket
     this.options = options
     this.peer = peer
-    this.#idleSince = performance.now()
+    this.#idleSince = monotonicClock()
     this.#readAt = this.#idleSince
     const { streamsMax } = options
     this.#connection = new FrameConnection(

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
+import { clientCertificateOf } from '../client-certificate.ts'
 import {
   type BodyState,
   type ClientExchange,
-  clientCertificateOf,
   type ExchangeOptions,
   isExtendedConnect,
   type RequestEvents,

@@ -1,4 +1,4 @@
-import { tokenCharacters, valueCharacters } from '../h1/head-bytes.ts'
+import { tokenCharacters, valueCharacters } from '../h1/characters.ts'
 import { fieldsIn, MalformedMessage } from '../request-head.ts'
 import { MalformedStream } from './framing/protocol.ts'
 import type { FieldWriter } from './framing/streams.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { isToken } from '../h1/head-bytes.ts'
+import { isToken } from '../h1/characters.ts'
 import { bodyOf, parseContentLength } from '../h1/request-framing.ts'
 import { encodeHighBytes } from '../h1/request-line.ts'
 import { MalformedMessage, type RequestBody, type RequestHead } from '../request-head.ts'

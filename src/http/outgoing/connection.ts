@@ -219,10 +219,10 @@ export class Connection implements UpstreamConnection {
     const events = this.#events
     this.#clearDeadline()
     stallSweep.remove(this.#deadline)
-    this.#events = undefined
     this.#isHandedOver = true
     handOverSocket(this.socket, this.#reader)
     events?.onUpgrade(head, this.socket, ownedCopy(rest))
+    this.#events = undefined
   }
 
   /** A target that closes within the request's body may have sent why, such as 413: it is still to be read. */
@@ -237,7 +237,8 @@ export class Connection implements UpstreamConnection {
 
   fail(failure: UpstreamFailure): void {
     const events = this.#events
-    const unsent = this.isReused ? this.#sender.unsent(failure, this.#deadline.isRequestSent) : undefined
+    const mayBeUnsent = this.isReused && failure.reason !== 'internal'
+    const unsent = mayBeUnsent ? this.#sender.unsent(failure, this.#deadline.isRequestSent) : undefined
     this.destroy()
     events?.onFailure(unsent ?? failure)
   }

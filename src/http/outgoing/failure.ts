@@ -1,4 +1,5 @@
 import type { BodyFraming } from '../request-head.ts'
+import type { SentBody } from './sent-body.ts'
 
 /** Why a request got no complete response. */
 export type FailureReason =
@@ -21,6 +22,8 @@ export type FailureReason =
   /** The target has not begun to process the request, and says so. */
   | 'not-processed'
   | 'invalid-response'
+  /** An error of our own, thrown while the response was handled. */
+  | 'internal'
 
 /** A failed call to an upstream. Its message is only for the log. */
 export class UpstreamFailure extends Error {
@@ -33,10 +36,10 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** @param error what was thrown while a response was read */
+/** @param error what was thrown while a response was read or handled: what is not of the target is our own */
 export function readFailure(error: unknown): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
-  return new UpstreamFailure('invalid-response', 'reading the response failed', error)
+  return new UpstreamFailure('internal', 'handling the response failed', error)
 }
 
 /** The upstream's response is not HTTP/1.1, or contradicts itself. */
@@ -56,7 +59,8 @@ export function endFailure(error: unknown): UpstreamFailure {
 const retryableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY'])
 /**
  * Failures that are not the target's fault: all our connections to it are in use, the client stopped sending or
- * reading, this machine has run out of descriptors, ports or memory, or the target ends a connection in an orderly way.
+ * reading, this machine has run out of descriptors, ports or memory, the target ends a connection in an orderly way, or
+ * we have failed ourselves.
  */
 const notTargetFault = new Set<FailureReason>([
   'no-connection',
@@ -64,6 +68,7 @@ const notTargetFault = new Set<FailureReason>([
   'body-stalled',
   'response-stalled',
   'not-processed',
+  'internal',
 ])
 /** Failures to connect to the target: no client can cause them. */
 const connectFailures = new Set<FailureReason>(['connect-failed', 'connect-timeout'])
@@ -87,6 +92,44 @@ export function mayBeSentAgain(
   reason: FailureReason,
   isBodyGone: boolean,
 ): boolean {
+  if (reason === 'internal') return false
   if (reason === 'not-processed') return !isBodyGone
   return neverSent.has(reason) || (body === 'none' && retryableMethods.has(method))
+}
+
+/** The connection was lost before anything of the request was written, so the target does not know of it. */
+export class Unsent extends UpstreamFailure {
+  /** The part of the body that had been accepted; undefined = the request has none. */
+  readonly body: SentBody | undefined
+
+  constructor(cause: UpstreamFailure, body: SentBody | undefined) {
+    super('not-processed', cause.message, cause)
+    this.body = body
+  }
+}
+
+/** What a waiting request lacks: a free connection, or room in one of its shares. */
+export type MissingShare = 'pool' | 'network' | 'account' | 'session' | 'bodies'
+
+const users: Readonly<Record<Exclude<MissingShare, 'pool'>, string>> = {
+  network: 'its client network',
+  account: 'its account',
+  session: 'its HTTP/2 connection',
+  bodies: 'requests whose bodies are still arriving',
+}
+
+/** A request waited for a connection to its target, and none became free in time. */
+export class NoConnection extends UpstreamFailure {
+  readonly share: MissingShare
+
+  /** @param inUse how many the share has */
+  constructor(share: MissingShare, inUse: number, limits: { connectionsMax: number; waitedMs: number }) {
+    const { connectionsMax, waitedMs } = limits
+    const what =
+      share === 'pool'
+        ? `all ${connectionsMax} connections were in use`
+        : `${users[share]} had its full share in use, ${inUse} of ${connectionsMax} connections,`
+    super('no-connection', `${what} for ${waitedMs} ms`)
+    this.share = share
+  }
 }

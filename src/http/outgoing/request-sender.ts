@@ -1,10 +1,9 @@
 import type { Socket } from 'node:net'
-import { KeptChunks } from '../h1/kept-bytes.ts'
 import { smallChunkBytesMax } from '../h1/response-writer.ts'
 import { type DeferredWrite, deferWrite, mustWriteNow, writeDirectly } from '../h1/socket-writes.ts'
 import type { BodyFraming } from '../request-head.ts'
-import { UpstreamFailure } from './failure.ts'
-import type { UpstreamConnection } from './upstream-connection.ts'
+import { Unsent, type UpstreamFailure } from './failure.ts'
+import { SentBody } from './sent-body.ts'
 
 /**
  * Writes one request after another to a socket, at the end of the turn of the event loop. Small pieces of a body are
@@ -194,45 +193,4 @@ function releaseMemory(part: Buffer, isKept: boolean): void {
     usedBytes = 0
     partsInUse = 0
   } else if (--partsInUse === 0) usedBytes = 0
-}
-
-/** The amount that a target must accept before it can say that it refuses the request (RFC 9113 6.9.2), plus one. */
-const keptBytesMax = 65_536
-
-/** The sent part of a body, kept so that it can be sent again to a target that has not begun to process the request. */
-export class SentBody {
-  readonly #kept = new KeptChunks()
-  /** Set once the body is complete. */
-  #trailers: string | undefined
-
-  /** Whether it is more than is worth keeping. */
-  get isTooLarge(): boolean {
-    return this.#kept.bytes > keptBytesMax
-  }
-
-  /** @returns the same bytes, permanently valid */
-  add(chunk: Buffer): Buffer {
-    return this.#kept.add(chunk)
-  }
-
-  /** @param trailers field lines */
-  finish(trailers: string): void {
-    this.#trailers = trailers
-  }
-
-  sendOn(connection: UpstreamConnection): void {
-    for (const chunk of this.#kept.chunks) connection.write(chunk)
-    if (this.#trailers !== undefined) connection.finish(this.#trailers)
-  }
-}
-
-/** The connection was lost before anything of the request was written, so the target does not know of it. */
-export class Unsent extends UpstreamFailure {
-  /** The part of the body that had been accepted; undefined = the request has none. */
-  readonly body: SentBody | undefined
-
-  constructor(cause: UpstreamFailure, body: SentBody | undefined) {
-    super('not-processed', cause.message, cause)
-    this.body = body
-  }
 }

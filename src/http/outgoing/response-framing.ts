@@ -1,5 +1,5 @@
+import { digitsMax, parseDigits } from '../h1/characters.ts'
 import { type MarkedText, sliceValue } from '../h1/field-lines.ts'
-import { digitsMax, parseDigits } from '../h1/head-bytes.ts'
 import { mark } from '../h1/name-table.ts'
 import { fieldsIn, valuesOf } from '../request-head.ts'
 import { InvalidResponse } from './failure.ts'

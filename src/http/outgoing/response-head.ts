@@ -1,7 +1,8 @@
 import type { ResponseFraming } from '../client-exchange.ts'
+import { valueCharacters } from '../h1/characters.ts'
 import { fieldsOf, type MarkedLines, type MarkedText } from '../h1/field-lines.ts'
-import { headBlock, skip, valueCharacters } from '../h1/head-bytes.ts'
-import { type MarkedName, mark, NameTable } from '../h1/name-table.ts'
+import { headBlock, skip } from '../h1/head-bytes.ts'
+import { firstOwnMark, type MarkedName, mark, NameTable } from '../h1/name-table.ts'
 import { InvalidResponse } from './failure.ts'
 
 /** The head of a response, as received. */
@@ -19,24 +20,24 @@ export interface ResponseHead {
  */
 export const responseMark = {
   /** Hop-by-hop, or replaced. */
-  dropped: 16,
-  date: 17,
-  contentType: 18,
+  dropped: firstOwnMark,
+  date: firstOwnMark + 1,
+  contentType: firstOwnMark + 2,
   /** `Cache-Control`, `Expires` and `Pragma`: what the backend says about caching. */
-  caching: 19,
-  vary: 20,
-  setCookie: 21,
-  trailer: 22,
+  caching: firstOwnMark + 3,
+  vary: firstOwnMark + 4,
+  setCookie: firstOwnMark + 5,
+  trailer: firstOwnMark + 6,
   /** Rewritten, or withheld. */
-  special: 23,
+  special: firstOwnMark + 7,
   /** May authenticate the connection. */
-  challenge: 24,
+  challenge: firstOwnMark + 8,
   /** It may name paths and URLs of the backend. */
-  link: 25,
+  link: firstOwnMark + 9,
 } as const
 
 const { contentLength, transferEncoding, connection, keepAlive } = mark
-const named = (mark: number, ...names: readonly string[]) => names.map((name) => ({ name, mark }))
+const named = (found: number, ...names: readonly string[]) => names.map((name) => ({ name, mark: found }))
 
 export const responseNames: NameTable = new NameTable([
   ...named(contentLength, 'content-length'),

@@ -219,7 +219,7 @@ export class ResponseParser {
 
   #readChunked(chunk: Buffer): Buffer {
     const decoder = this.#chunks
-    if (!decoder) throw new InvalidResponse('chunks without a decoder')
+    if (!decoder) throw new Error('chunks without a decoder')
     const rest = decode(decoder, chunk)
     if (decoder.trailers) this.#end(decoder.trailers)
     return rest

@@ -18,7 +18,7 @@ export class StallDeadline implements Expiring {
   isRequestSent = false
   /** Since when it has been paused; Infinity = it is not. */
   pausedAt = never
-  readonly #onExpired: (isForHead: boolean) => void
+  readonly #onExpired: () => void
   /** undefined = it is no longer postponed. */
   #options: RequestOptions | undefined
   /** Whether the client sends no body before the target says so (RFC 9110 10.1.1). */
@@ -26,8 +26,7 @@ export class StallDeadline implements Expiring {
   #isHeadReceived = false
   #isForHead = false
 
-  /** @param onExpired called with whether the target had to answer */
-  constructor(onExpired: (isForHead: boolean) => void) {
+  constructor(onExpired: () => void) {
     this.#onExpired = onExpired
   }
 
@@ -113,6 +112,6 @@ export class StallDeadline implements Expiring {
   }
 
   expire(): void {
-    this.#onExpired(this.#isForHead)
+    this.#onExpired()
   }
 }

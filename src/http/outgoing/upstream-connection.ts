@@ -91,7 +91,7 @@ export interface RequestOptions {
   readonly idleTimeoutMs: number
 }
 
-/** The events of a request; none follows onEnd, onUpgrade or onFailure. */
+/** The events of a request; none follows onEnd, onUpgrade or onFailure, but onFailure a handler that has thrown. */
 export interface UpstreamResponseEvents {
   onInformation(head: ResponseHead): void
   onHead(head: ResponseHead, framing: ResponseFraming): void

@@ -1,4 +1,6 @@
-import { type Candidate, isEligible, type Target, type TargetIds, type UpstreamRequest } from './target.ts'
+import { type Candidate, isEligible, type Target } from './target.ts'
+import type { TargetIds } from './target-ids.ts'
+import type { UpstreamRequest } from './upstream-request.ts'
 
 export type Balancing = 'roundRobin' | 'leastRequests' | 'ipHash' | 'sticky'
 

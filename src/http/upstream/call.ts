@@ -1,20 +1,20 @@
 import type { Socket } from 'node:net'
 import type { MonotonicMs } from '#platform/time.ts'
 import type { ResponseFraming } from '../client-exchange.ts'
-import { isConnectFailure, isTargetFault, mayBeSentAgain, UpstreamFailure } from '../outgoing/failure.ts'
-import { SentBody, Unsent } from '../outgoing/request-sender.ts'
+import {
+  isConnectFailure,
+  isTargetFault,
+  mayBeSentAgain,
+  Unsent,
+  UpstreamFailure,
+} from '../outgoing/failure.ts'
 import type { ResponseHead } from '../outgoing/response-head.ts'
+import { SentBody } from '../outgoing/sent-body.ts'
 import type { UpstreamConnection, UpstreamResponseEvents } from '../outgoing/upstream-connection.ts'
 import type { ChooseTarget } from './balancer.ts'
-import type { Acquisition, Waiter } from './pool/claim.ts'
-import {
-  type CallEvents,
-  noTargets,
-  releaseOnClose,
-  type SentRequest,
-  type Target,
-  type UpstreamRequest,
-} from './target.ts'
+import type { Acquisition, Waiter } from './pool/waiter.ts'
+import { noTargets, releaseOnClose, type Target } from './target.ts'
+import type { CallEvents, SentRequest, UpstreamRequest } from './upstream-request.ts'
 
 export interface CallOptions {
   readonly chooseTarget: ChooseTarget

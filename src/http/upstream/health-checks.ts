@@ -1,11 +1,12 @@
 import { type Deadline, startDeadline } from '#platform/deadline.ts'
+import { monotonicClock } from '#platform/time.ts'
 import { ownedCopy } from '../h1/socket-reader.ts'
 import type { UpstreamFailure } from '../outgoing/failure.ts'
 import type { ResponseHead } from '../outgoing/response-head.ts'
 import type { UpstreamConnection, UpstreamResponseEvents } from '../outgoing/upstream-connection.ts'
 import type { ActiveCheckOptions } from './health.ts'
 import { type CheckResult, createHealthProbe, type HealthProbe } from './health-probe.ts'
-import type { Acquisition, ConnectionReceiver } from './pool/claim.ts'
+import type { Acquisition, ConnectionReceiver } from './pool/waiter.ts'
 import type { Target } from './target.ts'
 import type { UpstreamHeaders } from './upstream-config.ts'
 
@@ -60,12 +61,12 @@ function checkRepeatedly(
   let timer = setTimeout(begin, firstAfterMs).unref()
 
   function begin(): void {
-    const begunAt = performance.now()
+    const begunAt = monotonicClock()
     // The result may be known from the head, while a slow body is still arriving.
     check?.cancel()
     check = new HealthCheck(target, options, (result) => {
       if (result !== 'unknown') target.health?.recordCheck(result === 'healthy' ? undefined : result.failure)
-      const waitMs = Math.max(0, options.intervalMs - (performance.now() - begunAt))
+      const waitMs = Math.max(0, options.intervalMs - (monotonicClock() - begunAt))
       timer = setTimeout(begin, waitMs).unref()
     })
     check.start()
@@ -140,7 +141,7 @@ class HealthCheck implements UpstreamResponseEvents, ConnectionReceiver {
         ...timeouts,
       },
       this,
-      performance.now(),
+      monotonicClock(),
     )
     if (body === undefined) return
     connection.write(body)

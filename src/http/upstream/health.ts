@@ -1,3 +1,5 @@
+import type { MonotonicClock } from '#platform/time.ts'
+
 /** Active checks: requests of the gateway's own to see whether a target works. */
 export type ActiveCheckOptions = ActiveCheckRequest & ActiveCheckTimes
 
@@ -36,8 +38,7 @@ export interface HealthOptions {
 interface TargetHealthOptions extends Pick<HealthOptions, 'passive'> {
   /** Required if there are checks. */
   readonly active: Pick<ActiveCheckTimes, 'unhealthyAfter' | 'healthyAfter'> | undefined
-  /** Milliseconds on a monotonic monotonic. */
-  monotonic(): number
+  readonly monotonic: MonotonicClock
   /** Called once for each change. @param reason for the log */
   onChange(isEjected: boolean, reason: string): void
 }

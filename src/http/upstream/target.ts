@@ -1,15 +1,6 @@
-import { createHmac } from 'node:crypto'
 import type { Socket } from 'node:net'
-import type { Keys } from '#platform/secrets/sealing.ts'
-import type { MonotonicMs } from '#platform/time.ts'
 import type { TargetAddress } from '../outgoing/dial.ts'
-import type {
-  RequestOptions,
-  UpstreamConnection,
-  UpstreamResponseEvents,
-} from '../outgoing/upstream-connection.ts'
 import type { TargetHealth } from './health.ts'
-import type { PoolUser } from './pool/claim.ts'
 import type { Pool } from './pool/pool.ts'
 
 /** A backend server and the connections to it. */
@@ -50,69 +41,4 @@ export function releaseOnClose(target: Target, socket: Socket): void {
   socket.once('close', () => {
     target.inFlight--
   })
-}
-
-export interface UpstreamRequest extends RequestOptions, PoolUser {
-  /** Determines the target if balancing is `ipHash`. */
-  readonly clientAddress: string
-  /** The IDs of targets that the client names, where balancing is `sticky` (see TargetIds). */
-  readonly targetIds: readonly string[]
-  /** The complete head for a target, including the empty line at its end. */
-  headFor(target: Target): string
-}
-
-export interface CallEvents extends UpstreamResponseEvents {
-  /**
-   * The head was sent to a target: the body may now follow, or continue if the request is sent again.
-   */
-  onSent(target: Target, now: MonotonicMs): void
-}
-
-/** A request without a body that somebody else has sent, or has got no connection for. */
-export interface SentRequest {
-  /** The target, where it counts as in flight. */
-  readonly target: Target
-  /** undefined = it got none. */
-  readonly connection: UpstreamConnection | undefined
-  /** Whether the head of its response has arrived. */
-  readonly isAnswered: boolean
-}
-
-/** The IDs by which clients name their targets: who has no key can neither read nor make one. */
-export interface TargetIds {
-  /** Always the same for a name of a target, with the same key: in all processes, and after a restart. */
-  idOf(target: Pick<Target, 'name'>): string
-  /** Whether one of the IDs is the target's, also one that was made with the key before. */
-  isNamed(target: Pick<Target, 'name'>, ids: readonly string[]): boolean
-}
-
-/** 132 bits. */
-export const targetIdLength = 22
-
-/**
- * An ID is no credential: every client may be sent to every target. Hence it is compared as any text is.
- * @param keys the first makes IDs, all are accepted
- * @param upstream of whose targets these are the IDs: those of another say nothing here
- */
-export function createTargetIds(keys: () => Keys, upstream: string): TargetIds {
-  const known = new WeakMap<object, { readonly keys: Keys; readonly ids: readonly string[] }>()
-
-  function idsOf(target: Pick<Target, 'name'>): readonly string[] {
-    const current = keys()
-    const found = known.get(target)
-    if (found?.keys === current) return found.ids
-    const ids = current.map((key) =>
-      createHmac('sha256', key)
-        .update(`${upstream}\0${target.name}`)
-        .digest('base64url')
-        .slice(0, targetIdLength),
-    )
-    known.set(target, { keys: current, ids })
-    return ids
-  }
-
-  return {
-    idOf: (target) => idsOf(target)[0] ?? '',
-    isNamed: (target, ids) => ids.length > 0 && idsOf(target).some((id) => ids.includes(id)),
-  }
 }

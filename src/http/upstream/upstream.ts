@@ -4,15 +4,11 @@ import type { Keys } from '#platform/secrets/sealing.ts'
 import { type ChooseTarget, createBalancer, preferBound } from './balancer.ts'
 import { Call, type CallOptions } from './call.ts'
 import { openHealthChecks } from './health-checks.ts'
-import {
-  type CallEvents,
-  createTargetIds,
-  type Target,
-  type TargetIds,
-  type UpstreamRequest,
-} from './target.ts'
+import type { Target } from './target.ts'
+import { createTargetIds, type TargetIds } from './target-ids.ts'
 import { type AddressChange, openTargetSet, type TargetOpenerOptions } from './target-set.ts'
 import type { UpstreamConfig } from './upstream-config.ts'
+import type { CallEvents, UpstreamRequest } from './upstream-request.ts'
 
 export interface UpstreamOptions extends TargetOpenerOptions {
   /** With `resolve: all`. */

@@ -9,7 +9,7 @@ import {
   type EndpointConnection,
 } from '#gateway/arrival/endpoint-arrival.ts'
 import { createProblem, malformedError, toGatehouseError } from '#gateway/refusals/send-problem.ts'
-import { type ClientCertificate, clientCertificateOf } from '#http/client-exchange.ts'
+import { type ClientCertificate, clientCertificateOf } from '#http/client-certificate.ts'
 import { readRequestFraming } from '#http/h1/request-framing.ts'
 import { discardedBytesMax } from '#http/h1/slow-clients.ts'
 import { MalformedMessage, type RequestHead } from '#http/request-head.ts'

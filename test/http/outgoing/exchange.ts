@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import type { Test } from 'tap'
+import type { BodyProgress } from '#http/client-exchange.ts'
 import type { UpstreamFailure } from '#http/outgoing/failure.ts'
 import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import type { Call } from '#http/upstream/call.ts'
-import type { BodyProgress } from '#http/upstream/pool/claim.ts'
 import type { Target } from '#http/upstream/target.ts'
 import { openUpstream, type Upstream, type UpstreamOptions } from '#http/upstream/upstream.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
@@ -81,6 +81,8 @@ export interface Exchange {
   onDrain: () => void
   onInformation: () => void
   onData: (chunk: Buffer) => void
+  /** Called first in the handler of each event of the response: what it throws is thrown by the handler. */
+  onEvent: (name: 'onHead' | 'onData' | 'onRead' | 'onEnd') => void
 }
 
 let clients = 0
@@ -116,7 +118,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
       clientNetwork: asked.clientAddress ?? `client ${clients++}`,
       accountId: asked.accountId,
       clientSession: asked.clientSession,
-      bodyProgress: asked.bodyProgress?.() ?? 'complete',
+      bodyProgress: asked.bodyProgress?.() ?? 'whole',
       headFor: ({ authority }) => `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n${lines}\r\n`,
     },
     {
@@ -130,11 +132,16 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
         made.onInformation()
       },
       onHead: (received) => {
+        made.onEvent('onHead')
         events.push('head')
         head = received
       },
-      onData,
+      onData: (chunk) => {
+        made.onEvent('onData')
+        onData(chunk)
+      },
       onEnd: (trailers, last = '') => {
+        made.onEvent('onEnd')
         if (last !== '') onData(Buffer.from(last, 'latin1'))
         events.push('end')
         if (!head) throw new Error('an end without a head')
@@ -148,7 +155,10 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
         events.push(failure.reason)
         answer.reject(failure)
       },
-      onRead: () => false,
+      onRead: () => {
+        made.onEvent('onRead')
+        return false
+      },
       onDrain: () => made.onDrain(),
     },
   )
@@ -170,6 +180,7 @@ export function exchange(upstream: Upstream, asked: Asked = {}): Exchange {
     onDrain: () => {},
     onInformation: () => {},
     onData: () => {},
+    onEvent: () => {},
   }
   call.start()
   return made

@@ -13,8 +13,8 @@ const options = {
 } as const
 
 t.test('a target has its time to answer also where reading was paused when the request ended', async (t) => {
-  const expired: boolean[] = []
-  const deadline = new StallDeadline((isForHead) => expired.push(isForHead))
+  const expired: string[] = []
+  const deadline = new StallDeadline(() => expired.push(deadline.failure(true).reason))
   deadline.start(options, performance.now())
   deadline.pause()
   deadline.onRequestEnd()
@@ -25,7 +25,7 @@ t.test('a target has its time to answer also where reading was paused when the r
   deadline.postpone(performance.now() + 500)
   t.equal(deadline.deadline, set, 'nothing but the head extends it')
   deadline.expire()
-  t.strictSame(expired, [true])
+  t.strictSame(expired, ['response-timeout'])
 })
 
 t.test('once the head has come it is the idle timeout, from what came last', async (t) => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { createTargetIds, targetIdLength } from '#http/upstream/target.ts'
+import { createTargetIds, targetIdLength } from '#http/upstream/target-ids.ts'
 import type { Keys } from '#platform/secrets/sealing.ts'
 
 const [one, two] = [{ name: 'http://10.0.0.11:3000' }, { name: 'http://10.0.0.12:3000' }]

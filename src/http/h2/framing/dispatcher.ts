@@ -1,3 +1,4 @@
+import { monotonicClock } from '#platform/time.ts'
 import { areTrailers } from '../fields.ts'
 import { CompressionError, HpackDecoder } from '../hpack/decoder.ts'
 import { Control, type FrameTarget } from './control.ts'
@@ -26,7 +27,7 @@ export class FrameDispatcher implements FrameEvents {
   #dataStream: FrameStream | undefined
   #isReleased = true
   /** Since when the peer owes the rest of its first frames, a field block or a frame; Infinity = it owes nothing. */
-  unfinishedSince = performance.now()
+  unfinishedSince = monotonicClock()
   /** How many field blocks and frames have ended, or have begun with DATA. */
   #finished = 0
   /** The bytes of the current DATA frame, and of all message frames so far. */
@@ -83,7 +84,7 @@ export class FrameDispatcher implements FrameEvents {
     if (hasSettings && this.#blocks.openStreamId === 0 && !this.#frames.isWithinFrame)
       this.unfinishedSince = Number.POSITIVE_INFINITY
     else if (finished !== this.#finished || this.unfinishedSince === Number.POSITIVE_INFINITY)
-      this.unfinishedSince = performance.now()
+      this.unfinishedSince = monotonicClock()
   }
 
   onFrame(type: number, flags: number, streamId: number, payload: Buffer): void {

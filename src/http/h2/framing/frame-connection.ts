@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { preface } from '../../h1/request-line.ts'
+import { preface } from '../../h1/preface.ts'
 import { DirectSocketReader } from '../../h1/socket-reader.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
 import { type ConnectionEvents, type ConnectionOptions, type FrameTarget, Pings } from './control.ts'

@@ -1,4 +1,4 @@
-import { preface as text } from '../../h1/request-line.ts'
+import { preface as text } from '../../h1/preface.ts'
 import {
   frameFlag,
   frameHeadBytes,

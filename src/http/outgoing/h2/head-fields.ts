@@ -1,5 +1,5 @@
 import { STATUS_CODES } from '#platform/http.ts'
-import { parseDigits } from '../../h1/head-bytes.ts'
+import { parseDigits } from '../../h1/characters.ts'
 import { addLines, checkField } from '../../h2/fields.ts'
 import { MalformedStream } from '../../h2/framing/protocol.ts'
 import type { FieldWriter } from '../../h2/framing/streams.ts'

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { monotonicClock } from '#platform/time.ts'
 import { type DialOptions, dial } from '../dial.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { ConnectionOpener, ConnectionUse, OpenEvents } from '../upstream-connection.ts'
@@ -121,7 +122,7 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
 
   /** @returns a function that cancels, unless the session is ready */
   function dialSession(events: SessionEvents): () => void {
-    const timesOutAt = performance.now() + connectTimeoutMs
+    const timesOutAt = monotonicClock() + connectTimeoutMs
     let cancel = () => {}
     const cancelDial = dial(options, {
       onSocket: (socket) => {
@@ -132,7 +133,7 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
           )
           return
         }
-        const timeoutMs = timesOutAt - performance.now()
+        const timeoutMs = timesOutAt - monotonicClock()
         const sessionOptions = { number: sessionCount++, timeoutMs, pingTimeoutMs: connectTimeoutMs }
         const session = new UpstreamSession(socket, sessionOptions, events)
         cancel = () => session.destroy()

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { type Deadline, DeadlineSweep, type Expiring, startDeadline } from '#platform/deadline.ts'
+import { monotonicClock } from '#platform/time.ts'
 import { RefillingBudget } from '../../h2/framing/flood-guard.ts'
 import { FrameConnection } from '../../h2/framing/frame-connection.ts'
 import type { FrameStream } from '../../h2/framing/frame-stream.ts'
@@ -56,7 +57,7 @@ export class UpstreamSession implements Expiring {
   readonly #events: SessionEvents
   readonly #timer: Deadline
   readonly #pingTimeoutMs: number
-  readonly #resets = new RefillingBudget(resetsMax, resetsPerSecond, performance.now())
+  readonly #resets = new RefillingBudget(resetsMax, resetsPerSecond, monotonicClock())
   #pingTimer: Deadline | undefined
   #streams = 0
   /** How many requests the target allows at a time; 0 = not said yet. */
@@ -123,7 +124,7 @@ export class UpstreamSession implements Expiring {
   removeStream(): void {
     this.#streams--
     if (this.#streams === 0) {
-      this.deadline = performance.now() + idleMs
+      this.deadline = monotonicClock() + idleMs
       if (this.#isEnding) this.#connection.end()
     }
     this.#events.onCapacity(this)
@@ -170,7 +171,7 @@ export class UpstreamSession implements Expiring {
     // A target that allows none yet may do so soon.
     if (this.#streamsMax === 0) return
     this.#isReady = true
-    this.deadline = performance.now() + idleMs
+    this.deadline = monotonicClock() + idleMs
     this.#timer.clear()
     this.#events.onReady(this)
   }
@@ -203,7 +204,7 @@ export class UpstreamSession implements Expiring {
 
   /** To be called when a request is cancelled. The connection is retired before the target ends it for all others. */
   onReset(): void {
-    if (!this.#resets.spend(performance.now()) && !this.#isEnding) this.retire()
+    if (!this.#resets.spend(monotonicClock()) && !this.#isEnding) this.retire()
   }
 
   /** Accepts no more requests; those that it has are completed. */

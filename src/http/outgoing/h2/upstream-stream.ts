@@ -148,7 +148,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     // Flushes the head, as its body may be long in coming, and the client may wait for it before it sends the rest of
     // its request. But only once everything that arrived with it is read: a stream that fails in the same read gets
     // another response.
-    if (!isLast) process.nextTick(() => this.#events?.onRead())
+    if (!isLast) process.nextTick(() => this.#flushHead())
   }
 
   /** How the end of this response would be framed in HTTP/1.1. */
@@ -163,8 +163,21 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
 
   onData(chunk: Buffer): void {
     this.#deadline.postpone()
-    this.#events?.onData(chunk)
-    this.#isReleased = this.#events?.onRead() !== false
+    this.#isReleased = false
+    try {
+      this.#events?.onData(chunk)
+      this.#isReleased = this.#events?.onRead() !== false
+    } catch (error) {
+      this.fail(readFailure(error))
+    }
+  }
+
+  #flushHead(): void {
+    try {
+      this.#events?.onRead()
+    } catch (error) {
+      this.fail(readFailure(error))
+    }
   }
 
   isReleased(): boolean {
@@ -183,7 +196,11 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
     this.#deadline.stop()
     // The target has answered without the rest of the body (RFC 9113 8.1).
     if (!this.#deadline.isRequestSent && this.#stream) this.#reset(this.#stream, errorCode.noError)
-    events?.onEnd(trailers)
+    try {
+      events?.onEnd(trailers)
+    } catch (error) {
+      events?.onFailure(readFailure(error))
+    }
   }
 
   onDrain(): void {

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import type { Listed } from '#platform/deadline.ts'
-import type { MonotonicMs } from '#platform/time.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { UpstreamFailure } from '../../outgoing/failure.ts'
 import type { ConnectionHolder, UpstreamConnection } from '../../outgoing/upstream-connection.ts'
-import type { Claim, PoolUser, Use } from './claim.ts'
+import type { Claim, PoolUser, Use } from './parties.ts'
 
 const sweepMs = 1_000
 
@@ -86,7 +86,7 @@ export class IdleSlots {
   }
 
   readonly #sweep = (): void => {
-    const now = performance.now()
+    const now = monotonicClock()
     for (const { connection } of [...this.#slots, ...this.#bound])
       if ((connection?.reusableUntil ?? 0) <= now) connection?.destroy()
     // One timer a second is cheaper than a timer for each request.

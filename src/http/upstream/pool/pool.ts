@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net'
 import { DeadlineSweep, UnorderedList } from '#platform/deadline.ts'
 import { type MonotonicClock, type MonotonicMs, monotonicClock } from '#platform/time.ts'
+import { NoConnection } from '../../outgoing/failure.ts'
 import type { ConnectionOpener, OpenEvents, UpstreamConnection } from '../../outgoing/upstream-connection.ts'
-import type { Acquisition, Claim, ConnectionReceiver, PoolUser, Waiter } from './claim.ts'
+import type { Claim, PoolUser } from './parties.ts'
 import { endStalled, IdleSlots, PoolSlot, type SlotEvents } from './pool-slots.ts'
-import { NoConnection, Share } from './share.ts'
+import { Share } from './share.ts'
+import type { Acquisition, ConnectionReceiver, Waiter } from './waiter.ts'
 import { QueuedWaiter, type QueueEvents, WaitingQueue } from './waiting-queue.ts'
 
 interface PoolOptions {
@@ -199,7 +201,7 @@ export class Pool {
 
   /** Starts when only a connection is missing. A client that sends slowly is limited by the minimum rate of bodies. */
   #startQueueTimeout(queued: QueuedWaiter): void {
-    if (queued.user.bodyProgress === 'pending' || queued.place !== -1) return
+    if (queued.user.bodyProgress === 'held' || queued.place !== -1) return
     queued.deadline = monotonicClock() + this.#options.connectTimeoutMs
     deadlines.add(queued)
   }

@@ -1,5 +1,6 @@
-import { UpstreamFailure } from '../../outgoing/failure.ts'
-import type { BodyProgress, Claim, ClientNetwork, ConnectionUser, Party, Use } from './claim.ts'
+import type { BodyProgress } from '../../client-exchange.ts'
+import type { MissingShare } from '../../outgoing/failure.ts'
+import type { Claim, ClientNetwork, ConnectionUser, Party, Use } from './parties.ts'
 
 /** A client network or an account may use at most this many times the number of free connections. */
 const shareOfFree = 8
@@ -58,7 +59,7 @@ export class Share {
   }
 
   mayTake(claim: Claim, progress: BodyProgress): boolean {
-    return this.isWithin(claim) && (progress === 'complete' || this.mayReceive())
+    return this.isWithin(claim) && (progress === 'whole' || this.mayReceive())
   }
 
   isWithin({ network, account, session }: Claim): boolean {
@@ -87,7 +88,7 @@ export class Share {
   mayReceive(): boolean {
     if (this.#inUse < this.#receivingMax) return true
     let count = 0
-    for (const { user } of this.#uses) if (user !== undefined && user.bodyProgress !== 'complete') count++
+    for (const { user } of this.#uses) if (user !== undefined && user.bodyProgress !== 'whole') count++
     return count < this.#receivingMax
   }
 
@@ -182,31 +183,5 @@ export class Parties<Kind extends Party> {
     for (const [name, { inUse, waiting }] of this.#byName)
       if (inUse === 0 && waiting === 0) this.#byName.delete(name)
     this.#purgeAt = Math.max(keptMin, 2 * this.#byName.size)
-  }
-}
-
-/** What a waiting request lacks: a free connection, or room in one of its shares. */
-export type MissingShare = 'pool' | 'network' | 'account' | 'session' | 'bodies'
-
-const users: Readonly<Record<Exclude<MissingShare, 'pool'>, string>> = {
-  network: 'its client network',
-  account: 'its account',
-  session: 'its HTTP/2 connection',
-  bodies: 'requests whose bodies are still arriving',
-}
-
-/** A request waited for a connection to its target, and none became free in time. */
-export class NoConnection extends UpstreamFailure {
-  readonly share: MissingShare
-
-  /** @param inUse how many the share has */
-  constructor(share: MissingShare, inUse: number, limits: { connectionsMax: number; waitedMs: number }) {
-    const { connectionsMax, waitedMs } = limits
-    const what =
-      share === 'pool'
-        ? `all ${connectionsMax} connections were in use`
-        : `${users[share]} had its full share in use, ${inUse} of ${connectionsMax} connections,`
-    super('no-connection', `${what} for ${waitedMs} ms`)
-    this.share = share
   }
 }

@@ -1,6 +1,7 @@
 import { type Expiring, UnorderedList } from '#platform/deadline.ts'
-import type { Acquisition, Claim, ClientNetwork, PoolUser, Waiter, Waiting } from './claim.ts'
+import type { Claim, ClientNetwork, PoolUser, Waiting } from './parties.ts'
 import type { Share } from './share.ts'
+import type { Acquisition, Waiter } from './waiter.ts'
 
 /**
  * Requests that wait for a connection, by client network. The requests of a network that has used up its share are
@@ -69,7 +70,7 @@ class Admission {
 
   admits({ claim, user }: Waiting): boolean {
     if (!this.#share.isWithin(claim)) return false
-    if (user.bodyProgress === 'complete') return true
+    if (user.bodyProgress === 'whole') return true
     this.#mayReceive ??= this.#share.mayReceive()
     return this.#mayReceive
   }

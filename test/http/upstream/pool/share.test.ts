@@ -1,12 +1,13 @@
 import t from 'tap'
-import type { BodyProgress, ConnectionUser, Use } from '#http/upstream/pool/claim.ts'
+import type { BodyProgress } from '#http/client-exchange.ts'
+import type { ConnectionUser, Use } from '#http/upstream/pool/parties.ts'
 import { Share } from '#http/upstream/pool/share.ts'
 import { createRandom, type Random } from '../../outgoing/random.ts'
 
 function user(
   clientNetwork: string,
   accountId?: string,
-  bodyProgress: BodyProgress = 'complete',
+  bodyProgress: BodyProgress = 'whole',
   clientSession?: object,
 ): ConnectionUser {
   return { clientNetwork, accountId, bodyProgress, clientSession }
@@ -54,7 +55,7 @@ t.test('many client networks share the upstream connections evenly', async (t) =
 })
 
 t.test('a single connection of HTTP/2 cannot use the share of its whole network', async (t) => {
-  const [one, other] = [user('a', 'ada', 'complete', {}), user('a', 'ada', 'complete', {})]
+  const [one, other] = [user('a', 'ada', 'whole', {}), user('a', 'ada', 'whole', {})]
   t.strictSame(fill(128, [one]), [103])
   const [ofSession = 0, ofOthers = 0] = fill(128, [one, user('a', 'ada')])
   t.strictSame([ofSession + ofOthers, ofSession <= ofOthers], [114, true])
@@ -66,10 +67,10 @@ t.test('a single connection of HTTP/2 cannot use the share of its whole network'
 t.test('it is named which share is exhausted', async (t) => {
   const session = {}
   for (const [takers, next, share] of [
-    [[user('a', 'ada', 'complete', session)], user('a', 'ada', 'complete', session), ['session', 103]],
+    [[user('a', 'ada', 'whole', session)], user('a', 'ada', 'whole', session), ['session', 103]],
     [[user('a', 'ada')], user('b', 'ada'), ['account', 114]],
     [[user('a', 'ada')], user('a', 'bob'), ['network', 114]],
-    [[user('a', undefined, 'streaming')], user('b', undefined, 'streaming'), ['bodies', 96]],
+    [[user('a', undefined, 'flowing')], user('b', undefined, 'flowing'), ['bodies', 96]],
     [Array.from({ length: 200 }, (_, index) => user(`${index}`)), user('new'), ['pool', 128]],
   ] as const) {
     const uses: Use[] = []
@@ -88,12 +89,12 @@ t.test('an upstream of a few connections reserves none', async (t) => {
 })
 
 t.test('unfinished uploads use at most three quarters of the connections', async (t) => {
-  for (const progress of ['pending', 'streaming'] as const) {
+  for (const progress of ['held', 'flowing'] as const) {
     t.strictSame(fill(128, [user('a', undefined, progress)]), [96])
     t.strictSame(fill(4, [user('a', undefined, progress)]), [3])
     t.strictSame(fill(1, [user('a', undefined, progress)]), [1])
   }
-  const many = Array.from({ length: 50 }, (_, index) => user(`network ${index}`, undefined, 'streaming'))
+  const many = Array.from({ length: 50 }, (_, index) => user(`network ${index}`, undefined, 'flowing'))
   t.equal(
     fill(128, many).reduce((sum, count) => sum + count),
     96,
@@ -102,18 +103,18 @@ t.test('unfinished uploads use at most three quarters of the connections', async
 
 const networks = ['a', 'b', 'c']
 const accounts = ['ada', 'bob', '']
-const progresses = ['complete', 'complete', 'streaming', 'pending'] as const
+const progresses = ['whole', 'whole', 'flowing', 'held'] as const
 
 /** Whether it may take one, from a look at all that are in use. */
 function mayTakeByLook(connectionsMax: number, uses: readonly Use[], taker: ConnectionUser): boolean {
   const users = uses.flatMap(({ user }) => user ?? [])
   const most = 8 * (connectionsMax - users.length)
-  const receiving = users.filter(({ bodyProgress }) => bodyProgress !== 'complete')
+  const receiving = users.filter(({ bodyProgress }) => bodyProgress !== 'whole')
   const ofAccount = users.filter(({ accountId }) => accountId === taker.accountId)
   return (
     users.filter(({ clientNetwork }) => clientNetwork === taker.clientNetwork).length < most &&
     (taker.accountId === undefined || ofAccount.length < most) &&
-    (taker.bodyProgress === 'complete' || receiving.length < connectionsMax - Math.floor(connectionsMax / 4))
+    (taker.bodyProgress === 'whole' || receiving.length < connectionsMax - Math.floor(connectionsMax / 4))
   )
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import type { BodyProgress, Claim, ConnectionUser, Waiting as QueueLinks } from '#http/upstream/pool/claim.ts'
+import type { BodyProgress } from '#http/client-exchange.ts'
+import type { Claim, ConnectionUser, Waiting as QueueLinks } from '#http/upstream/pool/parties.ts'
 import { Parties, Share } from '#http/upstream/pool/share.ts'
 import { WaitingQueue } from '#http/upstream/pool/waiting-queue.ts'
 
@@ -26,7 +27,7 @@ function waiting(share: Share, name: string, { network, account, bodyProgress }:
   return { name, user, claim: share.claimOf(user), number: undefined, before: undefined, after: undefined }
 }
 
-const progress = fc.constantFrom<BodyProgress>('complete', 'complete', 'streaming', 'pending')
+const progress = fc.constantFrom<BodyProgress>('whole', 'whole', 'flowing', 'held')
 const arrival = fc.record({
   network: fc.nat(2),
   account: fc.option(fc.nat(2), { nil: undefined }),
@@ -117,16 +118,16 @@ t.test('those of a network that has its share are not looked at, however many wa
     clientSession: undefined,
     get bodyProgress() {
       looks++
-      return 'complete' as const
+      return 'whole' as const
     },
   }
   const claim: Claim = share.claimOf(user)
-  while (share.mayTake(claim, 'complete')) share.take(claim)
+  while (share.mayTake(claim, 'whole')) share.take(claim)
   const links = { claim, number: undefined, before: undefined, after: undefined }
   for (let index = 0; index < 10_000; index++) queue.add({ ...links, name: `${index}`, user })
   t.equal(queue.next(share), undefined)
   t.equal(looks, 0)
-  const other = waiting(share, 'other', { network: 1, account: undefined, bodyProgress: 'complete' })
+  const other = waiting(share, 'other', { network: 1, account: undefined, bodyProgress: 'whole' })
   queue.add(other)
   t.equal(queue.next(share), other)
   share.release(claim)

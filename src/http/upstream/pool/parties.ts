@@ -1,14 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Listed } from '#platform/deadline.ts'
-import type { MonotonicMs } from '#platform/time.ts'
-import type { UpstreamFailure } from '../../outgoing/failure.ts'
-import type { UpstreamConnection } from '../../outgoing/upstream-connection.ts'
-
-/**
- * How much of a request's body has arrived. `complete`: all, or there is none; `pending`: little so far; `streaming`:
- * more than is buffered.
- */
-export type BodyProgress = 'complete' | 'pending' | 'streaming'
+import type { BodyProgress } from '../../client-exchange.ts'
 
 /** Somebody who uses a connection to a target, or waits for one. */
 export interface ConnectionUser {
@@ -66,22 +58,4 @@ export interface Waiting {
   number: number | undefined
   before: Waiting | undefined
   after: Waiting | undefined
-}
-
-/** Receives a connection; one of the two is called, once, unless the wait is cancelled before. */
-export interface ConnectionReceiver {
-  onConnection(connection: UpstreamConnection, now: MonotonicMs): void
-  onFailure(failure: UpstreamFailure): void
-}
-
-/** Waits for a connection of the pool, and then uses it for its request. */
-export interface Waiter extends ConnectionReceiver {
-  readonly request: PoolUser
-}
-
-/** A wait for a connection. */
-export interface Acquisition {
-  cancel(): void
-  /** To be called when more of the body has arrived, or all of it. */
-  onBodyProgress(): void
 }

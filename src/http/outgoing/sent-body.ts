@@ -1,0 +1,37 @@
+import { KeptChunks } from '../h1/kept-bytes.ts'
+
+/** The amount that a target must accept before it can say that it refuses the request (RFC 9113 6.9.2), plus one. */
+const keptBytesMax = 65_536
+
+/** The part of an UpstreamConnection that takes a body. */
+interface BodyReceiver {
+  write(chunk: Buffer): boolean
+  finish(trailers: string): void
+}
+
+/** The sent part of a body, kept so that it can be sent again to a target that has not begun to process the request. */
+export class SentBody {
+  readonly #kept = new KeptChunks()
+  /** Set once the body is complete. */
+  #trailers: string | undefined
+
+  /** Whether it is more than is worth keeping. */
+  get isTooLarge(): boolean {
+    return this.#kept.bytes > keptBytesMax
+  }
+
+  /** @returns the same bytes, permanently valid */
+  add(chunk: Buffer): Buffer {
+    return this.#kept.add(chunk)
+  }
+
+  /** @param trailers field lines */
+  finish(trailers: string): void {
+    this.#trailers = trailers
+  }
+
+  sendOn(connection: BodyReceiver): void {
+    for (const chunk of this.#kept.chunks) connection.write(chunk)
+    if (this.#trailers !== undefined) connection.finish(this.#trailers)
+  }
+}
