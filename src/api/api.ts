@@ -22,16 +22,16 @@ import type { Keyring } from '#identity/tokens/keyring.ts'
 import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Portal } from '#portal/portal.ts'
+import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
+import { ownAccountOperations } from './admin/usage-operations.ts'
 import {
   type AdmissionOptions,
   adminRoute,
   createAdmission,
   introspectionRoute,
   ownAccountRoute,
-} from './admin/admin-admission.ts'
-import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
-import { ownAccountOperations } from './admin/usage-operations.ts'
-import { acceptJsonOnly, applyReplyKeepAlive, jsonBytesMax, jsonLine, limitBodies } from './bodies.ts'
+} from './admission.ts'
+import { acceptJsonOnly, limitBodies, ownBodyBytesMax } from './bodies.ts'
 import { type IssuerFrontsOptions, registerIssuerFronts } from './issuers/issuer-fronts.ts'
 import {
   type ProtectedResourceOptions,
@@ -41,15 +41,10 @@ import {
 import { type OAuthOptions, registerOAuth } from './oauth/oauth.ts'
 import { createApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
-import {
-  documentEndpoint,
-  isOwnApp,
-  type Operation,
-  type OwnEndpoint,
-  registerOperations,
-  registerOwnRoute,
-} from './operation.ts'
+import { type Operation, registerOperations } from './operation.ts'
+import { documentEndpoint, isOwnApp, type OwnEndpoint, registerOwnRoute } from './own-endpoint.ts'
 import { registerPortal, registerSignInReturn, type SignInReturnOptions } from './register-portal.ts'
+import { applyReplyKeepAlive, jsonLine } from './replies.ts'
 import { type RevocationsOptions, revocationsOperations } from './revocations.ts'
 import {
   type HeldKeysEndpointOptions,
@@ -100,7 +95,7 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     frameworkErrors: answerUnroutable,
     schemaController,
     genReqId: () => '',
-    bodyLimit: jsonBytesMax,
+    bodyLimit: ownBodyBytesMax,
     exposeHeadRoutes: false,
     return503OnClosing: false,
   })
@@ -119,7 +114,7 @@ export async function registerEndpoints(scope: FastifyInstance, options: ApiOpti
   if (!scope.hasRequestDecorator('cookies')) await scope.register(fastifyCookie)
   // In an app it would be the app's.
   scope.addHook('onRoute', (route) => {
-    route.bodyLimit ??= jsonBytesMax
+    route.bodyLimit ??= ownBodyBytesMax
   })
   const isSecure = options.publicOrigin.startsWith('https:')
   scope.addHook('onRequest', (request, reply, done) => {
@@ -136,7 +131,9 @@ export async function registerEndpoints(scope: FastifyInstance, options: ApiOpti
     return reply.code(status).headers(headers).send(Buffer.from(body))
   })
   await scope.register(async (jsonScope) => registerJson(jsonScope, options))
-  await scope.register(async (formScope) => registerOAuth(formScope, options))
+  await scope.register(async (formScope) =>
+    registerOAuth(formScope, { ...options, admission: options.admin }),
+  )
   const { portal, signInReturn, issuers, securityTxt } = options
   if (issuers)
     await scope.register(async (issuerScope) => registerIssuerFronts(issuerScope, { ...options, issuers }))

@@ -1,10 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import type { ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { FileDownload } from '#accounts/csv.ts'
 import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
-import { applyKeepAlive, sendProblem } from '#gateway/refusals/send-problem.ts'
+import { sendProblem } from '#gateway/refusals/send-problem.ts'
 import { valuesOf } from '#http/request-head.ts'
 import { startDeadline } from '#platform/deadline.ts'
 import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
@@ -12,7 +9,7 @@ import { duplicateMember, isRecord } from '#platform/json.ts'
 import { hideSecrets } from '#platform/secrets/hide-secrets.ts'
 
 /** Largest body of the gateway's own endpoints. */
-export const jsonBytesMax = 65_536
+export const ownBodyBytesMax = 65_536
 
 /** Methods whose body is never read. */
 const bodilessMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
@@ -26,7 +23,7 @@ export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
   // Ignored as other unknown members are, and out of reach of code that copies members one by one.
   const parseJson = app.getDefaultJsonParser('remove', 'remove')
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: jsonBytesMax }, (request, bytes, done) => {
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: ownBodyBytesMax }, (request, bytes, done) => {
     if (bytes.length === 0) return done(null, {})
     const refusal = checkMediaType(request)
     if (refusal) return done(refusal)
@@ -55,7 +52,7 @@ type HeadCheck = (request: FastifyRequest) => GatehouseError | undefined
 export function limitBodies(app: FastifyInstance, timeoutMs: number, checkHead?: HeadCheck): void {
   app.addHook('preParsing', (request, reply, _payload, done) => {
     if (bodilessMethods.has(request.method)) return done()
-    const bytesMax = request.routeOptions.bodyLimit ?? jsonBytesMax
+    const bytesMax = request.routeOptions.bodyLimit ?? ownBodyBytesMax
     if (Number(request.headers['content-length'] ?? 0) > bytesMax) {
       return done(new GatehouseError('body-too-large'))
     }
@@ -167,36 +164,4 @@ export function readMembers<Required extends string, Optional extends string = n
   // The cast is sound: each required member was found to be a string, each optional one to be a string or absent.
   return Object.fromEntries(names.map((name) => [name, object[name]])) as Readonly<Record<Required, string>> &
     Members<Optional>
-}
-
-/** `applyKeepAlive` for a Fastify reply: Fastify sets `Connection: close` after every body that it has refused. */
-export function applyReplyKeepAlive(request: FastifyRequest, reply: FastifyReply): void {
-  applyKeepAlive(request.raw, reply.raw)
-  // The connection decides itself whether it has to end; responses of HTTP/2 have no such field (RFC 9113 8.2.2).
-  if (request.raw.httpVersionMajor === 2) reply.removeHeader('connection')
-  else if (reply.raw.shouldKeepAlive) reply.header('connection', 'keep-alive')
-}
-
-/** JSON with a newline at its end, as a terminal needs it. */
-export function jsonLine(data: unknown): string {
-  return `${JSON.stringify(data)}\n`
-}
-
-/** Sends a file as a download. */
-export function sendFile(reply: FastifyReply, { name, type, chunks }: FileDownload): FastifyReply {
-  return reply
-    .headers({ 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` })
-    .send(Readable.from(chunks))
-}
-
-/**
- * Calls back once the whole response has been written to an open connection; never if the connection fails first.
- * To be called before the response has detached its socket.
- */
-export function onResponseSent(response: ServerResponse, onSent: () => void): void {
-  const { socket } = response
-  response.once('finish', () => {
-    // Also emitted when the last write fails, as on a connection whose reset has not been read yet.
-    if (!response.destroyed && socket && !socket.destroyed && !socket.errored) onSent()
-  })
 }

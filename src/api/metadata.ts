@@ -7,7 +7,7 @@ import { metadataPath, resourceUrl, takesTokens } from '#gateway/routes/own-path
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
 import { proofAlgorithms } from '#identity/issuers/public-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { documentEndpoint, type OwnEndpoint } from './operation.ts'
+import { documentEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 
 export interface ProtectedResourceOptions {
   readonly routes: readonly Pick<

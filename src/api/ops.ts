@@ -9,7 +9,7 @@ import type { Status } from '#ops/status/status.ts'
 import { isLoopback, withoutBrackets } from '#platform/addresses.ts'
 import { assetFiles, readProgramFile } from '#platform/package.ts'
 import type { StoreHealth, StoreState } from '#store/store-health.ts'
-import { jsonLine } from './bodies.ts'
+import { jsonLine } from './replies.ts'
 import { schemaController } from './validate-with-schemas.ts'
 
 /** The state that operators can query, and the actions they can trigger. */

@@ -20,8 +20,9 @@ import {
   type PortalResponse,
   securityHeaders,
 } from '#portal/portal-response.ts'
-import { applyReplyKeepAlive, jsonBytesMax, sendFile } from './bodies.ts'
-import { registerOwnRoute, routedMethods } from './operation.ts'
+import { ownBodyBytesMax } from './bodies.ts'
+import { registerOwnRoute, routedMethods } from './own-endpoint.ts'
+import { applyReplyKeepAlive, sendFile } from './replies.ts'
 import { translateError } from './validate-with-schemas.ts'
 
 /** Registers the portal in its own scope: everything at and below its path, for every method. */
@@ -45,7 +46,7 @@ export function registerPortal(scope: FastifyInstance, portal: Portal): void {
     scope.route({
       url,
       method: methods,
-      bodyLimit: registered.page.bytesMax ?? jsonBytesMax,
+      bodyLimit: registered.page.bytesMax ?? ownBodyBytesMax,
       onRequest: async (request, reply) => {
         const answer = await portal.admit(registered, requestOf(request, reply))
         return answer && sendEarly(request, reply, answer)
@@ -78,7 +79,7 @@ function acceptFormsOnly(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser(
     '*',
-    { parseAs: 'buffer', bodyLimit: jsonBytesMax },
+    { parseAs: 'buffer', bodyLimit: ownBodyBytesMax },
     async ({ headers }: FastifyRequest, body: string | Buffer) =>
       parseForm(typeof body === 'string' ? Buffer.from(body) : body, headers),
   )
@@ -151,9 +152,9 @@ export interface SignInReturnOptions {
 }
 
 /**
- * Sets the access cookie of this host for a code of the portal, and goes on to the page. A code that does not count, as
- * it was used before, is too old or for another browser, leads to the page too, without a cookie: who is signed in is
- * asked there.
+ * Sets the access cookie of this host for a code of the portal, and goes on to the page. A code that was used, has
+ * expired or belongs to another browser also leads to the page, but without a cookie: the page then asks the visitor to
+ * sign in.
  */
 export function registerSignInReturn(scope: FastifyInstance, options: SignInReturnOptions): void {
   const { codes, keys, accessCookie, isReturnPath } = options

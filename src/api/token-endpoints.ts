@@ -19,8 +19,9 @@ import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.t
 import type { TokenCookie } from '#platform/http.ts'
 import { isRecord } from '#platform/json.ts'
 import type { Rate } from '#store/rates.ts'
-import { onResponseSent, readMembers } from './bodies.ts'
-import type { OwnEndpoint } from './operation.ts'
+import { readMembers } from './bodies.ts'
+import type { OwnEndpoint } from './own-endpoint.ts'
+import { onResponseSent } from './replies.ts'
 
 export interface TokenEndpointsOptions extends TokenCookiesOptions, FailedKeyPairOptions {
   readonly sessions: Sessions

@@ -10,7 +10,7 @@ import { isRecord } from '#platform/json.ts'
 import type { Rate } from '#store/rates.ts'
 import { OAuthError } from '../oauth/oauth-error.ts'
 import { type Parameters, readParameters, required } from '../oauth/oauth-request.ts'
-import type { OwnEndpoint } from '../operation.ts'
+import type { OwnEndpoint } from '../own-endpoint.ts'
 
 /** An issuer in front of which the gateway is the authorization server. */
 export interface IssuerFront {

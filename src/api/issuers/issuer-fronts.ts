@@ -10,10 +10,11 @@ import {
 import { createRedirectUriCheck, type IssuerOptions } from '#identity/issuers/issuer.ts'
 import { createSignInEndpointLookup } from '#identity/issuers/issuer-fetches.ts'
 import { monotonicClock } from '#platform/time.ts'
-import { acceptJsonOnly, jsonLine } from '../bodies.ts'
+import { acceptJsonOnly } from '../bodies.ts'
 import { answerOAuthErrors } from '../oauth/oauth-error.ts'
 import { acceptFormsOnly } from '../oauth/oauth-request.ts'
-import { documentEndpoint, type OwnEndpoint, registerOwnRoute } from '../operation.ts'
+import { documentEndpoint, type OwnEndpoint, registerOwnRoute } from '../own-endpoint.ts'
+import { jsonLine } from '../replies.ts'
 import { translateError } from '../validate-with-schemas.ts'
 import {
   createRegistration,

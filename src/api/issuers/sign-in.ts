@@ -8,7 +8,7 @@ import { parseJson } from '#platform/json.ts'
 import { errorDocument, type Html, html, plainDocument } from '#platform/pages/html.ts'
 import { answerPage, securityHeaders } from '#portal/portal-response.ts'
 import { type Parameters, parseParameters } from '../oauth/oauth-request.ts'
-import type { OwnEndpoint } from '../operation.ts'
+import type { OwnEndpoint } from '../own-endpoint.ts'
 import { endpointsOf, type IssuerFront } from './issuer-front.ts'
 
 /** Parameters that a client may pass to the issuer; `response_mode` and request objects are not passed on. */

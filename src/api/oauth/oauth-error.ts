@@ -3,7 +3,7 @@ import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { createProblem } from '#gateway/refusals/send-problem.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { applyReplyKeepAlive } from '../bodies.ts'
+import { applyReplyKeepAlive } from '../replies.ts'
 import { translateError } from '../validate-with-schemas.ts'
 
 /**
@@ -107,7 +107,9 @@ const kept: ReadonlySet<number> = new Set([405, 408, 413, 429, 431])
 const invalidClientStatus = 401
 const forbiddenStatus = 403
 
-/** @param isAdmission whether the caller was decided about as on a route: then what is forbidden stays so */
+/**
+ * @param isAdmission whether the gate decided about the caller, as on a route: its 403 and 401 then keep their meaning
+ */
 function toOAuthProblem(error: GatehouseError, isAdmission: boolean): OAuthProblem {
   const { status } = error
   const name = error instanceof OAuthError ? error.error : nameOf(error, isAdmission)

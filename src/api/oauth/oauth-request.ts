@@ -9,7 +9,7 @@ import type { ClientTokens, KeyPairOwner } from '#identity/tokens/session-start.
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { schemePrefix } from '#platform/http.ts'
 import { parseKey } from '#platform/secrets/keys.ts'
-import { jsonBytesMax, limitBodies } from '../bodies.ts'
+import { limitBodies, ownBodyBytesMax } from '../bodies.ts'
 import { createFailedKeyPairCount, type FailedKeyPairOptions } from '../token-endpoints.ts'
 import { OAuthError } from './oauth-error.ts'
 
@@ -124,7 +124,7 @@ const parametersMax = 100
  */
 export function acceptFormsOnly(app: FastifyInstance, timeoutMs: number): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: jsonBytesMax }, (request, text, done) => {
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: ownBodyBytesMax }, (request, text, done) => {
     done(text === '' ? null : (refusalOf(request) ?? null), text)
   })
   limitBodies(app, timeoutMs, (request) => {

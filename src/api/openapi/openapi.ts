@@ -7,8 +7,9 @@ import {
 } from '#gateway/routes/own-operations.ts'
 import { type Carriers, createCarriers } from '#identity/access.ts'
 import type { JsonSchema } from '#platform/json-schema.ts'
-import { jsonLine } from '../bodies.ts'
-import { documentMaxAgeS, type OperationDoc, type OwnEndpoint, type ResponseDoc } from '../operation.ts'
+import type { OperationDoc, ResponseDoc } from '../operation.ts'
+import { documentMaxAgeS, type OwnEndpoint } from '../own-endpoint.ts'
+import { jsonLine } from '../replies.ts'
 import { componentSchemas, headersOf, problemResponses, withReferences } from './components.ts'
 
 interface DocumentOptions {

@@ -10,7 +10,6 @@ import { authorize } from '#identity/authorize.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { adminRole } from '#store/accounts.ts'
 import type { AccountActor } from '#store/audit-entry.ts'
-import type { Admission } from '../operation.ts'
 
 /** The admin API as a route: for Admins, by either scheme. It has no upstream. */
 export const adminRoute = {
@@ -35,7 +34,7 @@ export const ownAccountRoute: GatedRoute = {
   access: { ...adminRoute.access, roles: undefined },
 }
 
-/** What is for those who may ask about tokens, as a route: see `tokens.introspection`. */
+/** The access rules for callers that may introspect tokens (`tokens.introspection`), as a route. */
 export function introspectionRoute({ roles, scopes }: IntrospectionRight): GatedRoute {
   const named = scopes.length > 0 ? scopes : undefined
   return { ...adminRoute, access: { ...adminRoute.access, roles: new Set(roles), scopes: named } }
@@ -46,7 +45,7 @@ export interface IntrospectionRight {
   readonly scopes: readonly string[]
 }
 
-/** The route of which a path of the gateway itself asks what it asks of its callers. */
+/** The route whose access rules apply to this gated path of the gateway. */
 export function gatedRouteOf(path: string, introspection: IntrospectionRight): GatedRoute {
   if (isAdminPath(path)) return adminRoute
   return path === revocationsPath ? introspectionRoute(introspection) : ownAccountRoute
@@ -69,6 +68,17 @@ export interface AdmissionOptions
  */
 export function createOwnBasicKeyCheck(publicOrigin: string): CheckBasicKey {
   return createBasicKeyCheck({ publicOrigin, origins: [] })
+}
+
+/** Decides who may call. */
+export interface Admission {
+  /** Decides before a byte of the body is read. @throws GatehouseError */
+  admit(request: FastifyRequest): Promise<void>
+  /**
+   * Decides again once the body has arrived: a caller who delayed it may be disabled by now, or have another role.
+   * Nothing is counted twice. @throws GatehouseError
+   */
+  admitAgain(request: FastifyRequest): Promise<void>
 }
 
 /** Admits the callers of some endpoints, with the same checks, limits and metrics as a route. */
