@@ -22,13 +22,13 @@ export const adminRoute = {
     roles: new Set([adminRole]),
     scopes: undefined,
     verifiedOnly: false,
-    // A foreign issuer decides about none of our accounts.
+    // No tokens of foreign issuers: these must have no power over our accounts.
     issuers: undefined,
   },
   rateLimit: undefined,
 } as const satisfies GatedRoute
 
-/** What an account may ask about itself, as a route: by either scheme, with a key or token that is not limited. */
+/** The access rules for what an account may ask about itself, as a route: by either scheme, without scopes. */
 export const ownAccountRoute: GatedRoute = {
   ...adminRoute,
   access: { ...adminRoute.access, roles: undefined },
@@ -63,8 +63,8 @@ export interface AdmissionOptions
 }
 
 /**
- * Pages of `cors.origins` are refused too, as with the refresh cookie: permission to call the gateway is not
- * permission to use keys that the browser keeps for it.
+ * Refuses pages of `cors.origins` too, as with the refresh cookie: permission to call the gateway is not permission to
+ * use keys that the browser has remembered for it.
  */
 export function createOwnBasicKeyCheck(publicOrigin: string): CheckBasicKey {
   return createBasicKeyCheck({ publicOrigin, origins: [] })
@@ -75,7 +75,7 @@ export interface Admission {
   /** Decides before a byte of the body is read. @throws GatehouseError */
   admit(request: FastifyRequest): Promise<void>
   /**
-   * Decides again once the body has arrived: a caller who delayed it may be disabled by now, or have another role.
+   * Decides again once the body has arrived: the caller may have been disabled, or given another role, in the meantime.
    * Nothing is counted twice. @throws GatehouseError
    */
   admitAgain(request: FastifyRequest): Promise<void>
@@ -92,7 +92,8 @@ export function createAdmission(options: AdmissionOptions, route: GatedRoute): A
     readKeyHeaders: () => {
       throw new Error('there is no backend to leave Authorization to')
     },
-    // Plans are about routes: whoever has used up a quota can still ask how much is left, or give more.
+    // Quotas of plans apply to routes only: an account that has used one up can still ask how much is left, and an
+    // Admin can still give it another plan.
     countAgainstQuotas: () => undefined,
   })
 

@@ -16,25 +16,26 @@ const bodilessMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /**
  * Accepts bodies in JSON, in UTF-8 and without a content coding; no body counts as an empty object. All others are
- * refused, and objects with two members of one name: who checked the request before may have read the other one.
+ * refused, and so are objects with two members of one name: another program that has checked the request may have read
+ * the other member.
  * @param timeoutMs how long a body may take to arrive
  */
 export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
-  // Ignored as other unknown members are, and out of reach of code that copies members one by one.
+  // Drops `__proto__` and `constructor`, as unknown members are ignored, so that no code can copy them by accident.
   const parseJson = app.getDefaultJsonParser('remove', 'remove')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: ownBodyBytesMax }, (request, bytes, done) => {
     if (bytes.length === 0) return done(null, {})
     const refusal = checkMediaType(request)
     if (refusal) return done(refusal)
-    // Otherwise it would be misread.
+    // Decoding would silently replace the bytes that are not UTF-8.
     if (typeof bytes !== 'string' && !isUtf8(bytes)) return done(invalidJsonError())
     const text = bytes.toString()
     parseJson(request, text, (cause, value: unknown) => {
       if (cause) return done(invalidJsonError())
       const duplicate = duplicateMember(text)
       if (duplicate === undefined) done(null, value)
-      // Its name may be a secret key.
+      // The name of the member may be a secret key.
       else done(invalidField(hideSecrets(duplicate), 'appears more than once'))
     })
   })
@@ -58,7 +59,7 @@ export function limitBodies(app: FastifyInstance, timeoutMs: number, checkHead?:
     }
     const refusal = checkHead?.(request)
     if (refusal) return done(refusal)
-    // The checks of the head are done; who is calling depends on the body here.
+    // All checks of the head are done. At some of these endpoints only the body says who is calling.
     sendContinue(request, reply, () => {
       limitBodyTime(request, reply, timeoutMs)
       done()
@@ -73,14 +74,14 @@ function sendContinue(request: FastifyRequest, reply: FastifyReply, done: () => 
     done()
     return
   }
-  // A body that came in one piece with the head is there only after the handler of the head, which may be running now.
+  // A body that arrived together with the head is read only after the handler of the head, which may be running now.
   process.nextTick(() => {
     if (connection.bodyState === 'pending') reply.raw.writeContinue()
     done()
   })
 }
 
-/** Refuses a body because of its type. */
+/** Why a body is refused because of its announced type; undefined where it is not. */
 function checkAnnouncedBody(request: FastifyRequest): GatehouseError | undefined {
   const { 'content-length': length = 0, 'transfer-encoding': coding, expect } = request.headers
   // A chunked body may turn out to be empty, which needs no type; but no client sends Expect for an empty body.
@@ -95,7 +96,7 @@ const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \
  * @returns `request-invalid` for types that contradict each other, `media-type-unsupported` for anything but JSON
  */
 function checkMediaType({ headers, raw }: FastifyRequest): GatehouseError | undefined {
-  // Of the raw fields, as Node shows only the first.
+  // Read from the raw fields, as Node shows only the first one.
   const types = new Set(valuesOf(raw.rawHeaders, 'content-type').map((value) => value.trim()))
   if (types.size > 1) {
     const errors = [{ field: 'Content-Type', message: 'was sent more than once, with different values' }]

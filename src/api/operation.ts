@@ -46,8 +46,8 @@ export interface ResponseDoc {
 
 export interface Operation<Query = unknown, Body = unknown> extends OperationDoc {
   /**
-   * What a schema cannot say of the members of a body, where others of them do not match it: so that all errors come at
-   * once. Where all match, the handler finds these errors itself.
+   * Finds the errors of a body that a schema cannot describe. Called only if some members do not match the schema, so
+   * that one response names all errors. If all members match, the handler finds these errors itself.
    * @param members those that match
    */
   findErrors?(request: FastifyRequest, members: Partial<Body>): readonly FieldError[]
@@ -57,7 +57,7 @@ export interface Operation<Query = unknown, Body = unknown> extends OperationDoc
 /** A request whose query and body match the schemas of its operation, defaults filled in. */
 type ValidRequest<Query, Body> = FastifyRequest<{ readonly Querystring: Query; readonly Body: Body }>
 
-/** An operation whose handler gets what its schemas accept. */
+/** Defines an operation: the types of what its handler gets follow from its schemas. */
 export function operation<const Query extends JsonSchema, const Body extends JsonSchema>(
   definition: Operation<Value<Query>, Value<Body>> & { readonly query?: Query; readonly body?: Body },
 ): Operation {
@@ -68,8 +68,8 @@ export function operation<const Query extends JsonSchema, const Body extends Jso
 export type AdminOperations = PerOperation<Operation, AdminPath>
 
 /**
- * Registers operations whose callers are authenticated, in a scope of their own: they own their paths for every method,
- * and their responses are never cached.
+ * Registers operations whose callers are authenticated, in a scope of their own. Their paths answer every method, and
+ * their responses are never cached.
  */
 export function registerOperations<Path extends GatedPath>(
   app: FastifyInstance,
@@ -110,7 +110,7 @@ function createRoute(
       const { validation } = request.validationError ?? {}
       if (!validation) return
       throw toRequestInvalid(validation, (wrong) => {
-        // The cast is sound: where it is no object, no member is looked at.
+        // The cast is sound: a body that is no object has been refused before this is called.
         const members = Object.entries(request.body as object).filter(([name]) => !wrong.has(name))
         return findErrors?.(request, Object.fromEntries(members)) ?? []
       })

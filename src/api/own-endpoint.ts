@@ -3,8 +3,8 @@ import { allowedMethods, ownMethods, unlistedMethod } from '#gateway/routes/own-
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
 /**
- * Decorates the app of the gateway itself, which gets each method that a path does not support as `unlistedMethod`
- * (gateway/server/own-endpoints.ts). An app of somebody else gets it as it came.
+ * Marks the app of the gateway itself, which gets each method that a path does not support as `unlistedMethod`
+ * (gateway/server/own-endpoints.ts). An app that hosts the endpoints gets every method as it was sent.
  */
 export const isOwnApp = 'isGatehouseItself'
 
@@ -24,10 +24,10 @@ export interface OwnEndpoint {
   readonly onAccepted?: (request: FastifyRequest, reply: FastifyReply) => void
 }
 
-/** How long caches may keep what changes only with the config or the version. */
+/** How long caches may keep documents that change only with the config or the version. */
 export const documentMaxAgeS = 300
 
-/** An endpoint for what anybody may keep for some time. @param find throws where there is no such document */
+/** An endpoint for a document that every cache may keep. @param find throws if there is no such document */
 export function documentEndpoint(
   find: (request: FastifyRequest) => unknown,
   maxAgeS = documentMaxAgeS,
@@ -42,9 +42,9 @@ export function documentEndpoint(
 }
 
 /**
- * Registers an endpoint, which owns its path for every method.
+ * Registers an endpoint so that its path answers every method.
  * @param methods those that it supports; default: those in the table of own paths
- * @param distinguished those that the gateway does not pass on as `unlistedMethod`
+ * @param distinguished those that the gateway's own app gets by name, and not as `unlistedMethod`
  */
 export function registerOwnRoute(
   app: FastifyInstance,

@@ -12,7 +12,7 @@ import { accountOrders } from '#store/accounts.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 import { type AdminOperationOptions, idOf, page, pageData, pageSchema } from './admin-request.ts'
 
-// The contents of texts are checked where accounts are created.
+// These schemas check only the types of members: the account actions check the contents of texts.
 
 const { plan } = desiredAccount.properties
 
@@ -57,7 +57,7 @@ export const listedAccount = objectSchema({
   },
 } as const)
 
-/** A parameter by which the list is narrowed, by its common name. */
+/** A query parameter that filters or sorts the list, with the description that the command line has too. */
 function filterParameter<Schema extends JsonSchema>(name: AccountQueryField, schema: Schema) {
   return { ...schema, description: accountQueryFields[name].help }
 }
@@ -76,7 +76,7 @@ const listQuery = objectSchema(
   },
 )
 
-/** The errors of members that match their schemas: of a new account, or of changes. */
+/** What a schema cannot say about the members of a new account, or of changes to one. */
 function findMemberErrors(
   { plan, ...others }: Partial<Value<typeof newAccount>>,
   { accounts }: AccountActions,

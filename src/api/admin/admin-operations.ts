@@ -86,7 +86,7 @@ const auditQuery = objectSchema(
   {},
   {
     ...page,
-    // A position in either store: anything else would read as the end of the log.
+    // Matches the positions of both stores. Any other text would be taken for the end of the log.
     cursor: { ...page.cursor, pattern: '^\\d{1,15}(-\\d{1,15})?$' },
     action: { enum: auditActions, description: 'Only entries with this action.' },
     who: {

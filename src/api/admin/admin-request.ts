@@ -42,7 +42,7 @@ export interface AdminOperationOptions {
   readonly clock: Clock
 }
 
-/** The account ID in a path. @throws GatehouseError `account-not-found` for an e-mail, as URLs should hold none */
+/** The account ID in a path. @throws GatehouseError `account-not-found` for an e-mail, which must not be in a URL */
 export function idOf({ params }: FastifyRequest): string {
   // The cast is sound: the path has this parameter.
   const { id } = params as { readonly id: string }

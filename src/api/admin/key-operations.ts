@@ -186,10 +186,10 @@ export function keyOperations({ actionsOf, actionsWithoutPassword, clock }: Admi
 
 type NewKey = Value<typeof newKey>
 
-/** Stands for members that do not match the schema. */
+/** Takes the place of members that do not match the schema, so that the others can be checked. */
 const anyKey: NewKey = { name: 'x', scopes: [], addresses: [] }
 
-/** What a key is made from, with every member that is wrong. */
+/** The input for a new key, and the errors of all members that are wrong. */
 function readNewKey(
   { name, scopes, addresses, quota, expiresAt, expiresInSeconds }: NewKey,
   now: number,

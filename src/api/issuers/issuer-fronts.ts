@@ -31,8 +31,8 @@ export interface IssuerFrontsOptions extends TokenRelayOptions {
 }
 
 /**
- * For each issuer with `registration`, an authorization server that registers clients as one that the issuer knows, and
- * leads people to the issuer and back. Nothing is stored.
+ * For each issuer with `registration`, an authorization server that registers every client as the one that the issuer
+ * knows, and sends people to the issuer and back. Nothing is stored.
  */
 export function registerIssuerFronts(scope: FastifyInstance, options: IssuerFrontsOptions): void {
   const { publicOrigin, requestTimeoutMs } = options

@@ -29,7 +29,7 @@ export interface OAuthOptions extends ClientsOptions, TokenEndpointOptions {
   readonly clientTokens: ClientTokens
   /** The issuer of the gateway's own tokens. */
   readonly issuer: string
-  /** Who may ask about tokens. */
+  /** Who may introspect tokens. */
   readonly introspection: IntrospectionRight
   readonly requestTimeoutMs: number
   readonly admission: Omit<AdmissionOptions, 'publicOrigin' | 'limiter' | 'failures' | 'metrics'>
@@ -54,7 +54,7 @@ function createEndpoints(options: OAuthOptions): Readonly<Record<OAuthPath, OwnE
   const route = introspectionRoute(introspection)
   const admission = createAdmission({ ...options, ...options.admission }, route)
 
-  /** @throws GatehouseError if the caller may not ask */
+  /** @throws GatehouseError if the caller may not introspect tokens */
   async function admitIntrospection(request: FastifyRequest, parameters: Parameters): Promise<void> {
     const client = clients.read(request, parameters)
     if (client === undefined) return admission.admit(request)
