@@ -139,7 +139,7 @@ export function accountOperations({
         summary: 'Shows an account.',
         responses: { 200: { description: 'The account.', schema: account } },
         problems: ['account-not-found'],
-        handler: async (request) => accountData(await actionsOf(request).accounts.find(idOf(request))),
+        handler: async (request) => accountData(await actionsOf(request).accounts.get(idOf(request))),
       }),
       PATCH: operation({
         id: 'updateAccount',

@@ -84,7 +84,7 @@ const usageOperation = {
 async function showUsage(actions: AccountActions, idOrEmail: string, { from, to }: Value<typeof usageQuery>) {
   const days = actions.usage.parseDays({ from, to })
   if ('field' in days) throw invalidField(days.field, days.message)
-  return usageReportData(await readUsageReport(actions, await actions.accounts.find(idOrEmail), days))
+  return usageReportData(await readUsageReport(actions, await actions.accounts.get(idOrEmail), days))
 }
 
 /** The operations of an account on itself, for any role and by either scheme. */
