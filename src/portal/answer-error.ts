@@ -1,11 +1,11 @@
 import { createProblem } from '#gateway/refusals/send-problem.ts'
 import { type GatehouseError, reworded } from '#platform/errors/gatehouse-error.ts'
-import { fieldMessage, shownMessage } from './forms/refusal.ts'
 import { createPageContext, type PortalParts } from './page-context.ts'
 import { isPublic, type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
 import { answerPage, type PortalResponse } from './portal-response.ts'
 import type { Texts } from './texts/texts.ts'
+import { fieldMessage, shownMessage } from './texts/translate-message.ts'
 import { type ErrorContent, errorPage } from './views/sign-in-page.ts'
 
 interface FailedRequest {
@@ -21,7 +21,7 @@ export function answerError(
   failed: FailedRequest,
 ): PortalResponse {
   const { request, registered } = failed
-  const context = createPageContext(parts, { request, viewer: request.viewer })
+  const context = createPageContext(parts, { request })
   const { texts } = context
   const { title, detail } = errorText(error, effectOf(request, registered), texts)
   const errors = error.errors?.map((each) => ({ ...each, message: shownMessage(texts, each.message) }))

@@ -119,13 +119,10 @@ const nonceBytes = 16
 
 export function createPageContext(
   { options, assets, notices, scopedRoutes }: PortalParts,
-  {
-    request,
-    viewer,
-    formPagePath,
-  }: Pick<PageContext, 'request' | 'viewer'> & Pick<PageFrame, 'formPagePath'>,
+  { request, formPagePath }: Pick<PageContext, 'request'> & Pick<PageFrame, 'formPagePath'>,
 ): PageContext {
   const { cookie, clock, path, roles, plans, issuers, canMailLinks, oidc, passkeys } = options
+  const { viewer, visitor } = request
   const translation = translationOf(languageOf(request, viewer))
 
   /** The CSRF token of the session or, without one, of the form cookie. */
@@ -173,7 +170,6 @@ export function createPageContext(
     return { kind: 'page', nonce: made.nonce, hasImages, html: render(made), status, headers }
   }
 
-  const { visitor } = request
   return { ...translation, request, visitor, viewer, form: formOf(request), file: filesOf(request), show }
 }
 

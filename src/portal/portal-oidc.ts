@@ -8,13 +8,11 @@ import type { PortalSession } from '#store/portal.ts'
 import {
   beginningCookieName,
   confirmationCookieName,
-  createSealedCookies,
   flowCookieNames,
-  type SealedCookieParts,
-  type SealedCookies,
   takeOverCookieName,
 } from './cookies.ts'
 import type { PortalRequest } from './portal-request.ts'
+import { createSealedCookies, type SealedCookieParts, type SealedCookies } from './sealed-cookies.ts'
 import type { FrameOidc } from './views/frame.ts'
 
 /** What the pages need to let people sign in at OpenID providers. */

@@ -1,8 +1,9 @@
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import type { Passkeys } from '#identity/second-factor/passkeys.ts'
 import { passkeysOf } from '#store/portal-access.ts'
-import { createSealedCookies, passkeyConfirmationCookieName, type SealedCookieParts } from './cookies.ts'
+import { passkeyConfirmationCookieName } from './cookies.ts'
 import type { PortalRequest } from './portal-request.ts'
+import { createSealedCookies, type SealedCookieParts } from './sealed-cookies.ts'
 import type { FramePasskeys } from './views/frame.ts'
 
 /** Passkeys, and which viewers have just used one instead of password and code. */

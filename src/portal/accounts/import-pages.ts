@@ -10,13 +10,15 @@ import {
 import { recordReason } from '#gateway/arrival/outcome.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
-import { importBytesMax } from '../forms/body.ts'
-import { lineMessage } from '../forms/refusal.ts'
 import type { SignedInContext } from '../page-context.ts'
 import type { CreatePages } from '../portal-page.ts'
 import type { PageResult } from '../portal-response.ts'
+import { lineMessage } from '../texts/translate-message.ts'
 import { type ImportView, importPage } from '../views/accounts/import-page.ts'
 import { emptyForm } from '../views/frame.ts'
+
+/** Largest file of accounts to import. */
+const importBytesMax = 10_485_760
 
 /** The page to create accounts from a file, for Admins. */
 export const importPages: CreatePages = () => [

@@ -2,9 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { FormFields, PortalRequest } from '../portal-request.ts'
 
-/** Largest file of accounts to import. */
-export const importBytesMax = 10_485_760
-
 /** The fields of a form; the first value of a repeated field counts. */
 export type Form = (name: string) => string
 

@@ -7,9 +7,6 @@ import type { PortalRequest } from '../portal-request.ts'
 /** How much of a foreign origin is logged, in characters. */
 const loggedOriginLengthMax = 100
 
-/** Name of the hidden field that every form carries. */
-export const csrfField = 'csrf'
-
 /**
  * The token that a form must carry: derived from the token of a cookie, which no page and no other site knows, and
  * valid as long as that token.

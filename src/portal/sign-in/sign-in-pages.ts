@@ -145,7 +145,7 @@ async function refuseSignIn(
   return show((frame) => signInCodePage(frame, { ...emptyForm, ...choice, next, pending }))
 }
 
-/** The account has just been changed: what is sent is refused. */
+/** If the pending sign-in is no longer found, as the account has just changed: whatever is submitted is then refused. */
 const noChoice = { hasApp: true, hasPasskeys: false } as const
 
 async function refuseCode(
