@@ -79,7 +79,7 @@ const accessByPath = {
   '/accounts/:id/mail-set-up-link': ['admin', 'POST'],
   '/accounts/:id/unlink': ['admin', 'POST'],
   '/accounts/:id/reset-second-factor': ['admin', 'POST'],
-  '/accounts/:id/reset-secret': ['admin', 'POST'],
+  '/accounts/:id/reset-secret-key': ['admin', 'POST'],
   '/accounts/:id/reset-api-key': ['admin', 'POST'],
   '/accounts/:id/end-overlap': ['admin', 'POST'],
   '/accounts/:id/keys/revoke': ['admin', 'POST'],

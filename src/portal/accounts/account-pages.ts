@@ -41,7 +41,7 @@ const actions: Readonly<Record<ActionName, AccountHandler>> = {
     'second-factor-reset',
     'second-factor-none',
   ),
-  'reset-secret': (context, account) => resetKey(context, account, 'secretKey'),
+  'reset-secret-key': (context, account) => resetKey(context, account, 'secretKey'),
   'reset-api-key': (context, account) => resetKey(context, account, 'apiKey'),
   'end-overlap': act(({ actions }, id) => actions.keys.endOverlap(id), 'overlap-ended', 'overlap-over'),
   'keys/revoke': (context, { id }) => revokeKey(context, id, `/accounts/${id}`),

@@ -49,7 +49,7 @@ export const tryIt = {
   unreachable: 'The portal could not connect to the gateway listener.',
   /** In place of what an answer repeats. */
   placeholders: {
-    secretKey: '[your secret]',
+    secretKey: '[your secret key]',
     apiKey: '[your API key]',
     accessToken: '[your access token]',
   },

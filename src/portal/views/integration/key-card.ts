@@ -141,19 +141,19 @@ ${error !== undefined && fieldError('graceSeconds-error', error)}</fieldset>`
 }
 
 interface Overlap {
-  /** When the new secret was created. */
+  /** When the new secret key was created. */
   readonly since: number
   readonly validUntil: number
   readonly lastUse: KeyUse | undefined
 }
 
-/** undefined = only one secret is valid. */
+/** undefined = only one secret key is valid. */
 export function overlapOf({ previousSecretKey: previous, secretKey }: KeysStatus): Overlap | undefined {
   return previous && { ...previous, since: secretKey.createdAt }
 }
 
 /**
- * Shown while two secrets are valid, with the last use of the old one.
+ * Shown while two secret keys are valid, with the last use of the old one.
  * @param endPath path of the form that revokes the old one, below the portal
  * @param usagePath path that the script polls for the current state, below the portal
  */
@@ -174,7 +174,8 @@ ${endForms(frame, endPath, isInUse(overlap))}`,
 }
 
 /**
- * Revokes at once if nothing uses the secret, otherwise after a confirmation; the script switches when that changes.
+ * Revokes at once if nothing uses the old secret key, otherwise after a confirmation; the script switches between the
+ * two forms when that changes.
  */
 function endForms(frame: PageFrame, action: string, isUsed: boolean): Html {
   const texts = frame.texts.keys
