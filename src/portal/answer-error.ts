@@ -14,7 +14,7 @@ interface FailedRequest {
   readonly registered: RegisteredPage | undefined
 }
 
-/** Answers with an error in the viewer's language: a page to a browser, problem+json to the script, which shows it. */
+/** Answers an error in the viewer's language: with a page for browsers, with problem+json for the script of a page. */
 export function answerError(
   parts: PortalParts,
   error: GatehouseError,
@@ -47,7 +47,7 @@ function recoveryLink(
   // The audit log links to deleted accounts, and is the only page that still shows them.
   const id = code === 'account-not-found' && request.param('id')
   if (id) return { href: `${base}/audit?who=${encodeURIComponent(id)}`, text: errors.showInAuditLog }
-  // Not the URL that failed, as what the provider has sent works only once.
+  // Not the URL that failed: what the provider has sent in it works only once.
   if (code === 'sign-in-refused' || code === 'sign-in-provider-unavailable')
     return { href: `${base}/sign-in`, text: errors.backToSignIn }
   if (status < 500) return undefined

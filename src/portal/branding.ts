@@ -4,16 +4,17 @@ export interface Branding {
   /** The bytes of an image that `imageKindOf` knows; undefined = none. */
   readonly logo: Buffer | undefined
   /**
-   * Of links and buttons, in place of the portal's own: every text keeps the contrast of WCAG 2.2 AA. undefined = the
-   * portal's own, and on dark pages the other, as light as it has to be.
+   * The colour of links and buttons, on light pages: every text keeps the contrast of WCAG 2.2 AA. undefined = the
+   * portal's own.
    */
   readonly color: string | undefined
+  /** The same on dark pages; undefined = `color`, made as light as it has to be, or the portal's own. */
   readonly darkColor: string | undefined
 }
 
 export type Theme = keyof typeof palettes
 
-/** What 1-base.css has, and what a colour is mixed with: towards `far` it gains contrast. */
+/** The backgrounds in 1-base.css; and `far`, with which a colour is mixed to gain contrast with them. */
 const palettes = {
   light: { ground: '#f6f7f8', surface: '#ffffff', sunken: '#f1f3f4', far: '#000000' },
   dark: { ground: '#0d1114', surface: '#141a1e', sunken: '#0f1417', far: '#ffffff' },
@@ -28,7 +29,7 @@ export function contrastOn(theme: Theme, color: string): number {
   return Math.min(...[ground, surface, sunken].map((behind) => contrastOf(color, behind)))
 }
 
-/** The colour itself where it has the contrast; else the nearest mixture with black or white that has. */
+/** The colour itself if it has enough contrast; else the nearest mixture with black or white that has. */
 export function readableOn(theme: Theme, color: string): string {
   return firstOf(100, (percent) => {
     const mixed = mix(color, palettes[theme].far, percent)
@@ -46,10 +47,10 @@ export function accentStyle({ color, darkColor }: Pick<Branding, 'color' | 'dark
   return rules.join('')
 }
 
-/** @param accent has the contrast */
+/** @param accent a colour that has enough contrast */
 function properties(theme: Theme, accent: string): string {
   const { surface, far } = palettes[theme]
-  // Behind the entry of the navigation that is shown, whose text has the colour.
+  // The background of the current entry in the navigation, whose text has the accent colour.
   const soft = firstOf(14, (less) => {
     const mixed = mix(surface, accent, 14 - less)
     return contrastOf(accent, mixed) >= contrastMin ? mixed : undefined
@@ -64,13 +65,13 @@ function properties(theme: Theme, accent: string): string {
 `
 }
 
-/** The first result of 0, 1, 2 … percent. */
+/** The first result found for 0, 1, 2 … percent. */
 function firstOf(percentMax: number, find: (percent: number) => string | undefined): string {
   for (let percent = 0; percent <= percentMax; percent++) {
     const found = find(percent)
     if (found !== undefined) return found
   }
-  throw new Error('black on white, and white on black, have the contrast')
+  throw new Error('black on white, and white on black, have enough contrast')
 }
 
 function mix(color: string, other: string, percent: number): string {

@@ -31,9 +31,9 @@ const formTokenLength = 32
 const formTokenPattern = /^[0-9A-Za-z]{32}$/
 
 /**
- * HttpOnly, SameSite=Strict, for no longer than the session. Its path is the portal's, hence `__Secure-` rather than
- * `__Host-`: a `__Host-` cookie would be sent to every backend too. If the portal has a host of its own it is
- * `__Host-`, so that no other host of the domain can set it.
+ * The session cookie is HttpOnly and SameSite=Strict, and lasts no longer than the session. Its path is that of the
+ * portal, hence `__Secure-` rather than `__Host-`: a `__Host-` cookie would be sent to every backend too. If the portal
+ * has a host of its own it is `__Host-`, so that no other host of the domain can set it.
  */
 export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCookieOptions) {
   const prefix = prefixOf({ isSecure, isAlone })
@@ -82,7 +82,7 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
       const known = [clientToken, ...others].slice(0, clientTokensMax).join('~')
       request.cookies.set(clientName, known, { ...attributes, maxAge: clientMaxAgeS })
       if (issued) setTokens(request, issued)
-      // Tokens of whoever was signed in before.
+      // The browser may still have tokens of whoever was signed in before.
       else clearTokens(request)
     },
     clear: (request: PortalRequest): void => {
@@ -109,14 +109,14 @@ const clientCookie = 'gatehouse-known'
 
 /** Sign-ins at the provider in progress, one per tab. */
 export const flowCookieNames: readonly string[] = ['0', '1', '2'].map((index) => `gatehouse-sign-in-${index}`)
-/** How a session began at the provider. */
+/** Records at which provider a session began. */
 export const beginningCookieName = 'gatehouse-oidc'
 /** Records that the owner of a session has authenticated again. */
 export const confirmationCookieName = 'gatehouse-confirmed'
 /** Records that the viewer has used a passkey. */
 export const passkeyConfirmationCookieName = 'gatehouse-confirmed-passkey'
 
-/** Who may take over an account. */
+/** Records who may take over an account. */
 export const takeOverCookieName = 'gatehouse-take-over'
 /** The notice that the next page shows. */
 export const noticeCookieName = 'gatehouse-notice'

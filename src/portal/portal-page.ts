@@ -9,7 +9,7 @@ import type { PortalRequest } from './portal-request.ts'
 import type { PageResult } from './portal-response.ts'
 import { labelsOf } from './views/frame.ts'
 
-/** The handlers of one portal path, as its entry in the table has them; signed-in pages get the viewer. */
+/** The handlers of one portal path, for the methods of its entry in page-access.ts; signed-in pages get the viewer. */
 export type PortalPage = PublicPage | SignedInPage
 
 type PublicPage = PageOf<'anyone', PageContext>

@@ -70,10 +70,10 @@ const pageFactories: readonly CreatePages[] = [
   adminPages,
 ]
 
-/** The portal, independent of the HTTP server: it owns everything at and below its path, for every method. */
+/** The portal, independent of the HTTP server: it answers everything at and below its path, by every method. */
 export interface Portal {
   readonly path: string
-  /** Where people change their password; undefined = they have none. */
+  /** Where people change their password; undefined = nobody has one. */
   readonly passwordPage: string | undefined
   readonly pages: readonly RegisteredPage[]
   /**
@@ -207,7 +207,7 @@ function hasValidCsrfToken(
   const given = form(csrfField)
   const sessionToken = viewer ? cookie.read(request) : undefined
   if (isCsrfTokenOf(sessionToken, given)) return true
-  // If the viewer has since signed in, in another tab, a sign-in form still has the earlier token.
+  // If the viewer has signed in in another tab, a sign-in form in this one still has the token of the form cookie.
   return isPublic(page) && isCsrfTokenOf(cookie.readFormToken(request), given)
 }
 

@@ -11,7 +11,7 @@ import type { CookieAttributes, PortalRequest } from './portal-request.ts'
 export type SealedCookies = ReturnType<typeof createSealedCookies>
 
 interface SealedCookieAttributes extends Pick<CookieAttributes, 'sameSite'> {
-  /** Below the portal; default: the portal. */
+  /** The path below the portal; default: the portal itself. */
   readonly path?: string
   readonly maxAgeS: number
 }

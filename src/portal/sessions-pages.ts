@@ -35,7 +35,7 @@ export const sessionsPages: CreatePages = () => [
   },
 ]
 
-/** Of a form that ends one session: it has ended, or had before. */
+/** The notices after a form that ends one session: the session has ended, or had already ended before. */
 export const sessionNotices = ['session-ended', 'session-gone'] as const
 
 function sessionEnded(hasEnded: boolean): PageResult {

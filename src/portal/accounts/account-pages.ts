@@ -54,8 +54,8 @@ const actions: Readonly<Record<ActionName, AccountHandler>> = {
   'end-all-portal': act(({ actions }, id) => actions.sessions.endAllPortal(id), 'sessions-ended'),
 }
 
-/** Actions that only revoke need no password, even on one's own account, as on the viewer's own pages. */
-const actionsWithoutPassword: ReadonlySet<ActionName> = new Set([
+/** Actions that only revoke: they need no password even on one's own account, as on the viewer's own pages. */
+const revokingActions: ReadonlySet<ActionName> = new Set([
   'end',
   'end-all',
   'end-portal',
@@ -86,7 +86,7 @@ export const accountPages: CreatePages = (options) => [
 function createActionPage(name: ActionName, options: PortalOptions): PortalPage {
   const post = withAccount(async (context, account) => {
     try {
-      if (account.id === context.viewer.account.id && !actionsWithoutPassword.has(name))
+      if (account.id === context.viewer.account.id && !revokingActions.has(name))
         await confirmPassword(context, options)
       return await actions[name](context, account, options)
     } catch (error) {
@@ -125,7 +125,8 @@ function updateBy(changes: AccountChanges, notice: NoticeName): AccountHandler {
 
 /**
  * Does something to the account, and says so on its page.
- * @param action resolves to false if there was nothing to do, of which `nothing` tells
+ * @param action resolves to false if there was nothing to do
+ * @param nothing the notice if there was nothing to do
  */
 function act(
   action: (context: SignedInContext, id: string) => Promise<unknown>,

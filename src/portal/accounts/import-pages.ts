@@ -82,7 +82,7 @@ function uploadedBytes({ file, form }: SignedInContext): Buffer {
   return bytes.toString('latin1').trim() === '' ? Buffer.from(form('text')) : bytes
 }
 
-/** If the only error is that all accounts exist, there is nothing to correct. */
+/** Shows the bad lines. If all accounts exist already and nothing else is wrong, there is nothing to correct. */
 function refuseLines(context: SignedInContext, file: ImportFile, badLines: readonly BadLine[]): PageResult {
   const isRepeated = file.badLines.length === 0 && badLines.length === file.accounts.length
   return refuseImport(context, { badLines, isRepeated })

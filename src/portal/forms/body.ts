@@ -34,7 +34,7 @@ export async function parseForm(bytes: Buffer, headers: IncomingHttpHeaders): Pr
   })
 }
 
-/** More than any form has: each costs more than its bytes. */
+/** More than any form has: each field takes far more memory than its bytes. */
 const fieldsMax = 100
 
 function occursMoreThan(bytes: Buffer, text: string, count: number): boolean {

@@ -38,7 +38,7 @@ export function assertOwnOrigin({ headers }: Pick<PortalRequest, 'headers'>, pub
     throw crossSiteError(headers, publicOrigin)
   }
   if (origin === undefined || origin === 'null' || origin === publicOrigin) return
-  // Host is as good as publicUrl, as a page can set neither header.
+  // An origin that matches Host is as good as publicUrl, as a page can set neither header.
   if (host !== undefined && origin.replace(/^https?:\/\//, '') === host) return
   throw crossSiteError(headers, publicOrigin)
 }

@@ -37,7 +37,7 @@ export function formRefusal(
     },
     headers: {
       ...(seconds !== undefined && { 'Retry-After': String(seconds) }),
-      // How long it takes is unknown here: it depends on the account's owner.
+      // How long to wait is unknown here: it depends on what the owner of the account does.
       ...(status === 429 && seconds === undefined && { 'Retry-After': String(unknownRetryAfterS) }),
       ...(status === 503 && { 'Retry-After': String(busyRetryAfterS) }),
     },
@@ -58,7 +58,7 @@ function retryTime(seconds: number, { relative }: PageFrame['locale']): string {
   return seconds < 60 ? relative(seconds, 'second') : relative(Math.ceil(seconds / 60), 'minute')
 }
 
-/** An error in the words of one form: for some codes it knows better what has happened. */
+/** The error in the words of a form, which for some codes knows better what has happened. */
 export function inWordsOf(error: unknown, details: Readonly<Partial<Record<ErrorCode, string>>>): unknown {
   const detail = error instanceof GatehouseError ? details[error.code] : undefined
   return error instanceof GatehouseError && detail !== undefined ? reworded(error, { detail }) : error

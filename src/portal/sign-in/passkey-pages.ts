@@ -52,7 +52,7 @@ function confirmationPages(passkeys: PortalPasskeys): readonly PortalPage[] {
   ]
 }
 
-/** Bound to the browser by the token of its form, which has been checked. */
+/** A flow that is bound to the browser by the CSRF token of its form, which has been checked. */
 export function flowOf(
   purpose: PasskeyFlow['purpose'],
   { form }: Pick<PageContext, 'form'>,

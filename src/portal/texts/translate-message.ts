@@ -31,7 +31,7 @@ function asSentence(field: string, message: string): string {
   return `${begun}${/[.!?]$/.test(message) ? '' : '.'}`
 }
 
-/** The message in the language of the table; undefined = it has none. */
+/** The translation of a message by the table; undefined = the table has none. */
 export function translated(messages: Messages, message: string): string | undefined {
   const exact = Object.hasOwn(messages, message) ? messages[message] : undefined
   if (typeof exact === 'string') return exact
@@ -42,7 +42,7 @@ export function translated(messages: Messages, message: string): string | undefi
   return undefined
 }
 
-/** What stands between the parts; undefined = the message is another. Takes linear time. */
+/** The texts between the parts of a pattern; undefined = the message does not match it. Takes linear time. */
 function insertedIn(message: string, [first = '', ...others]: readonly string[]): string[] | undefined {
   if (!message.startsWith(first)) return undefined
   const inserted: string[] = []

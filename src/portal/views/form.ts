@@ -109,7 +109,7 @@ export function nameFields(
   })}</div>`
 }
 
-/** A field for a text of several lines, which is exact. */
+/** A field for an exact text of several lines: no autocorrection. */
 export function textArea(
   state: FormState,
   {
@@ -142,7 +142,7 @@ export function options(choices: readonly Choice[], chosen: string | undefined):
   )}`
 }
 
-/** A form that is folded until it is opened, or was refused. */
+/** A form that stays folded until it is opened, unless it was refused. */
 export function foldedForm(
   frame: PageFrame,
   {

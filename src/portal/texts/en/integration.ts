@@ -47,7 +47,7 @@ export const tryIt = {
   late: (seconds: number) =>
     `No response within ${seconds} seconds. Use the code examples above for slower routes.`,
   unreachable: 'The portal could not connect to the gateway listener.',
-  /** In place of what an answer repeats. */
+  /** Shown in place of credentials that a response repeats. */
   placeholders: {
     secretKey: '[your secret key]',
     apiKey: '[your API key]',

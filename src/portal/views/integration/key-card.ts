@@ -14,7 +14,7 @@ import { currentPasswordField } from '../proof-fields.ts'
 export interface KeyCardsView {
   readonly accountId: string
   readonly keys: KeysStatus
-  /** Where the gateway takes secret keys. */
+  /** How requests may carry secret keys. */
   readonly snippets: { readonly carriers: Carriers }
   /** The key that this page reveals. */
   readonly shown?: ShownKey | undefined
@@ -78,7 +78,7 @@ function replacementText(
   return keys[kind].replaced(graceSeconds === 0 ? undefined : spanText(graceSeconds * 1_000, locale))
 }
 
-/** The script hides a key that came with the page after a minute, like one that it has revealed itself. */
+/** After a minute, the script hides a key that came with the page, as it hides one that it has revealed itself. */
 function keyValue(frame: PageFrame, { kind, accountId, shown, status }: CardKey): Html {
   const { keys } = frame.texts
   const texts = keys[kind]

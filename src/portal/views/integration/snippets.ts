@@ -5,7 +5,7 @@ import { shellWord } from '#platform/text.ts'
 /** Example code. It reads the caller's keys from the environment, so that no key ends up in source code. */
 export interface Snippet {
   readonly language: string
-  /** Sends the secret with each request. */
+  /** Sends the secret key with each request. */
   readonly withSecretKey: string
   /** Gets and sends an access token. */
   readonly withToken: string
@@ -16,7 +16,7 @@ export interface SnippetOptions {
   readonly baseUrl: string
   /** A path that the account may call. */
   readonly path: string
-  /** Where the gateway takes secret keys. */
+  /** How requests may carry secret keys. */
   readonly carriers: Carriers
 }
 
@@ -156,7 +156,7 @@ ${goSend}`,
   }
 }
 
-/** How the code in each language sends the secret, in the first carrier that the gateway accepts. */
+/** How the code in each language sends the secret key: in the first way that the gateway accepts. */
 interface SnippetKeys {
   /** An option. */
   readonly curl: string
