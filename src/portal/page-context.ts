@@ -3,7 +3,7 @@ import type { AccountActions, AccountActionsOf } from '#accounts/account-actions
 import { fullName } from '#accounts/account-input.ts'
 import { actorOf } from '#accounts/audit-log.ts'
 import type { ReceiverActions } from '#accounts/events/receiver-actions.ts'
-import type { EmailVerification } from '#accounts/profile.ts'
+import type { EmailVerification } from '#accounts/email-verification.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
 import type { IdentityHeaders } from '#gateway/forward/identity-headers.ts'
 import type { RouteOptions } from '#gateway/routes/compile.ts'
