@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { TargetAddress } from '../outgoing/dial.ts'
+import type { TargetAddress } from '../outgoing/target-address.ts'
 import type { TargetHealth } from './health.ts'
 import type { Pool } from './pool/pool.ts'
 

@@ -18,7 +18,8 @@ import {
   windowDefault,
   windowMax,
 } from './protocol.ts'
-import type { ClosedStreams, StreamConnection, StreamTable } from './streams.ts'
+import type { StreamTable } from './stream-table.ts'
+import type { ClosedStreams, StreamConnection } from './streams.ts'
 
 /** The connection whose frames are read. */
 export interface FrameTarget extends StreamConnection<FrameStream> {
@@ -28,7 +29,7 @@ export interface FrameTarget extends StreamConnection<FrameStream> {
   readonly isClosed: boolean
   /** The last stream that this side has opened. */
   readonly lastOpenedId: number
-  readonly options: ConnectionOptions
+  readonly options: FrameConnectionOptions
   readonly events: ConnectionEvents
   readonly pings: Pings
 }
@@ -47,7 +48,7 @@ export interface ConnectionEvents {
   onClose(error: ConnectionError | undefined): void
 }
 
-export interface ConnectionOptions {
+export interface FrameConnectionOptions {
   readonly isServer: boolean
   readonly settings: Settings
   /** How much the peer may send ahead on all streams together; from 65,535. */

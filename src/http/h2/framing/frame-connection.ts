@@ -2,13 +2,15 @@ import type { Socket } from 'node:net'
 import { preface } from '../../h1/preface.ts'
 import { DirectSocketReader } from '../../h1/socket-reader.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
-import { type ConnectionEvents, type ConnectionOptions, type FrameTarget, Pings } from './control.ts'
+import { type ConnectionEvents, type FrameConnectionOptions, type FrameTarget, Pings } from './control.ts'
 import { FrameDispatcher } from './dispatcher.ts'
 import { writeFieldBlock } from './field-block.ts'
 import { FrameOutput } from './frame-output.ts'
 import { FrameStream } from './frame-stream.ts'
 import { ConnectionError, errorCode, frameFlag, frameType, windowDefault, writeSettings } from './protocol.ts'
-import { type FieldWriter, type HeldEnd, Sender, StreamTable } from './streams.ts'
+import { Sender } from './sender.ts'
+import { StreamTable } from './stream-table.ts'
+import type { FieldWriter, HeldEnd } from './streams.ts'
 
 /** How much may be unsent before reading stops: frames without flow control answer what was read. */
 const unsentBytesMax = 262_144
@@ -22,7 +24,7 @@ export class FrameConnection implements FrameTarget {
   readonly sender: Sender
   readonly receiveWindow: number
   readonly streams = new StreamTable<FrameStream>()
-  readonly options: ConnectionOptions
+  readonly options: FrameConnectionOptions
   readonly events: ConnectionEvents
   readonly encoder = new HpackEncoder()
   readonly #reader: DirectSocketReader
@@ -35,7 +37,7 @@ export class FrameConnection implements FrameTarget {
   #nextStreamId = 1
   readonly pings = new Pings()
 
-  constructor(socket: Socket, options: ConnectionOptions, events: ConnectionEvents) {
+  constructor(socket: Socket, options: FrameConnectionOptions, events: ConnectionEvents) {
     this.socket = socket
     this.options = options
     this.events = events

@@ -1,6 +1,9 @@
+import { ByteQueue } from './byte-queue.ts'
 import { errorCode, windowMax } from './protocol.ts'
-import { ByteQueue, ReceivedBody } from './received-body.ts'
-import type { FieldWriter, SendingStream, StreamConnection, StreamEvents, TableEntry } from './streams.ts'
+import { ReceivedBody } from './received-body.ts'
+import type { SendingStream } from './sender.ts'
+import type { TableEntry } from './stream-table.ts'
+import type { FieldWriter, StreamConnection, StreamEvents } from './streams.ts'
 
 /** How much data of one stream may wait before its source has to pause. */
 const waitingBytesMax = 65_536

@@ -59,3 +59,38 @@ export interface Waiting {
   before: Waiting | undefined
   after: Waiting | undefined
 }
+
+/** Minimum number of idle parties that are kept, as most come back. */
+const keptMin = 1_024
+
+/** The parties of one kind, by name. Idle ones are dropped once there are twice as many parties as are in use. */
+export class Parties<Kind extends Party> {
+  readonly #create: () => Kind
+  readonly #byName = new Map<string, Kind>()
+  #purgeAt = keptMin
+
+  constructor(create: () => Kind) {
+    this.#create = create
+  }
+
+  of(name: string): Kind {
+    const known = this.#byName.get(name)
+    if (known !== undefined) return known
+    if (this.#byName.size >= this.#purgeAt) this.#purge()
+    const party = this.#create()
+    this.#byName.set(name, party)
+    return party
+  }
+
+  /** Forgets all, whatever they use. */
+  clear(): void {
+    this.#byName.clear()
+    this.#purgeAt = keptMin
+  }
+
+  #purge(): void {
+    for (const [name, { inUse, waiting }] of this.#byName)
+      if (inUse === 0 && waiting === 0) this.#byName.delete(name)
+    this.#purgeAt = Math.max(keptMin, 2 * this.#byName.size)
+  }
+}

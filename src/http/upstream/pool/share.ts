@@ -1,6 +1,13 @@
 import type { BodyProgress } from '../../client-exchange.ts'
 import type { MissingShare } from '../../outgoing/failure.ts'
-import type { Claim, ClientNetwork, ConnectionUser, Party, Use } from './parties.ts'
+import {
+  type Claim,
+  type ClientNetwork,
+  type ConnectionUser,
+  Parties,
+  type Party,
+  type Use,
+} from './parties.ts'
 
 /** A client network or an account may use at most this many times the number of free connections. */
 const shareOfFree = 8
@@ -149,39 +156,4 @@ function addTo({ network, account, session }: Claim, count: 1 | -1): void {
 
 function unused(): Party {
   return { inUse: 0, waiting: 0 }
-}
-
-/** Minimum number of idle parties that are kept, as most come back. */
-const keptMin = 1_024
-
-/** The parties of one kind, by name. Idle ones are dropped once there are twice as many parties as are in use. */
-export class Parties<Kind extends Party> {
-  readonly #create: () => Kind
-  readonly #byName = new Map<string, Kind>()
-  #purgeAt = keptMin
-
-  constructor(create: () => Kind) {
-    this.#create = create
-  }
-
-  of(name: string): Kind {
-    const known = this.#byName.get(name)
-    if (known !== undefined) return known
-    if (this.#byName.size >= this.#purgeAt) this.#purge()
-    const party = this.#create()
-    this.#byName.set(name, party)
-    return party
-  }
-
-  /** Forgets all, whatever they use. */
-  clear(): void {
-    this.#byName.clear()
-    this.#purgeAt = keptMin
-  }
-
-  #purge(): void {
-    for (const [name, { inUse, waiting }] of this.#byName)
-      if (inUse === 0 && waiting === 0) this.#byName.delete(name)
-    this.#purgeAt = Math.max(keptMin, 2 * this.#byName.size)
-  }
 }
