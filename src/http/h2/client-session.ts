@@ -21,7 +21,7 @@ interface SessionOpener {
   /** @param first what has been read from the socket already */
   open(socket: Socket, first: Buffer | undefined): OpenConnection
   /** Applies changed limits to what is received from now on; the number of streams to new connections only. */
-  adapt(limits: SessionLimits): void
+  reconfigure(limits: SessionLimits): void
 }
 
 export function createSessionOpener(options: SessionOptions): SessionOpener {
@@ -33,7 +33,7 @@ export function createSessionOpener(options: SessionOptions): SessionOpener {
       const protocol = 'encrypted' in socket ? 'https' : 'http'
       return new ClientSession(socket, { peerAddress, protocol }, current, first)
     },
-    adapt: (limits) => void Object.assign(current, limits),
+    reconfigure: (limits) => void Object.assign(current, limits),
   }
 }
 
