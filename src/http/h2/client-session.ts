@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { unmappedAddress } from '#platform/addresses.ts'
-import { monotonicClock } from '#platform/time.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import type { ExchangeOptions, OpenConnection } from '../client-exchange.ts'
 import { keepAliveMarginMs, sendTimeoutMs } from '../h1/slow-clients.ts'
 import type { ConnectionLimits } from '../h1/writable-connection.ts'
@@ -60,9 +60,9 @@ class ClientSession implements OpenConnection, StreamOwner {
   /** undefined = it accepts requests. */
   #drain: SessionDrain | undefined
   /** Since when it has had no streams and no PINGs. */
-  #idleSince: number
+  #idleSince: MonotonicMs
   /** When its client was last seen to read, and how often its socket had drained by then. */
-  #readAt: number
+  #readAt: MonotonicMs
   #drains = 0
 
   /** @param first what has been read from the socket already */
@@ -147,7 +147,7 @@ class ClientSession implements OpenConnection, StreamOwner {
     this.#drain?.advance()
   }
 
-  expire(now: number): void {
+  expire(now: MonotonicMs): void {
     for (const stream of this.exchanges()) if (stream.deadline <= now) stream.expire()
     const { isBlocked, drains } = this.#connection.output
     if (!isBlocked || drains !== this.#drains) this.#readAt = now

@@ -1,4 +1,4 @@
-import type { MonotonicClock } from '#platform/time.ts'
+import type { MonotonicClock, MonotonicMs } from '#platform/time.ts'
 
 /** Active checks: requests of the gateway's own to see whether a target works. */
 export type ActiveCheckOptions = ActiveCheckRequest & ActiveCheckTimes
@@ -57,7 +57,7 @@ export class TargetHealth {
   #streak = 0
   readonly #failures: FailedRequests
   /** When a trial is due; undefined = it is not ejected. */
-  #trialAt: number | undefined
+  #trialAt: MonotonicMs | undefined
 
   constructor(options: TargetHealthOptions) {
     this.#options = options
@@ -147,7 +147,7 @@ interface FailedClient {
 }
 
 interface Failure {
-  readonly at: number
+  readonly at: MonotonicMs
   readonly client: FailedClient | undefined
 }
 
@@ -167,7 +167,7 @@ export class FailedRequests {
   }
 
   /** @param client undefined = the request was never sent */
-  add(at: number, client: FailedClient | undefined): void {
+  add(at: MonotonicMs, client: FailedClient | undefined): void {
     // Further failures of one client add nothing, and must not fill the memory.
     if (client && this.#countOf(client) >= this.#threshold) {
       const oldest = this.#failures.findIndex((failure) => isSame(failure.client, client))
@@ -176,7 +176,7 @@ export class FailedRequests {
     this.#failures.push({ at, client })
   }
 
-  forgetBefore(at: number): void {
+  forgetBefore(at: MonotonicMs): void {
     if ((this.#failures[0]?.at ?? Number.POSITIVE_INFINITY) > at) return
     this.#failures = this.#failures.filter((failure) => failure.at > at)
   }

@@ -19,7 +19,7 @@ export class FloodGuard {
   readonly #monotonic: MonotonicClock
   #controlBytes = 0
   /** When control frames were last offset, and the bytes of messages by then. */
-  #settledAt: number
+  #settledAt: MonotonicMs
   #settledBytes = 0
   readonly #streams: RefillingBudget
 
@@ -68,7 +68,7 @@ export class FloodGuard {
 export class RefillingBudget {
   readonly #max: number
   readonly #perSecond: number
-  #filledAt: number
+  #filledAt: MonotonicMs
   /** Below 0 once more was spent than there was. */
   left: number
 
@@ -80,7 +80,7 @@ export class RefillingBudget {
   }
 
   /** @returns whether another one may be spent */
-  spend(now: number): boolean {
+  spend(now: MonotonicMs): boolean {
     const gained = ((now - this.#filledAt) * this.#perSecond) / 1_000
     this.left = Math.min(this.#max, this.left + gained) - 1
     this.#filledAt = now

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { MonotonicMs } from '#platform/time.ts'
 import { preface } from '../../h1/preface.ts'
 import { DirectSocketReader } from '../../h1/socket-reader.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
@@ -75,7 +76,7 @@ export class FrameConnection implements FrameTarget {
   }
 
   /** Since when the peer owes the rest of a head, or of another frame that is not DATA; Infinity = it owes nothing. */
-  get unfinishedSince(): number {
+  get unfinishedSince(): MonotonicMs {
     return this.#dispatcher.unfinishedSince
   }
 

@@ -218,6 +218,6 @@ export function endStalled(slots: Iterable<PoolSlot>, waiting: number, now: Mono
     )
 }
 
-function pausedAt({ user, connection }: PoolSlot): number {
+function pausedAt({ user, connection }: PoolSlot): MonotonicMs {
   return user === undefined ? Number.POSITIVE_INFINITY : (connection?.pausedAt ?? Number.POSITIVE_INFINITY)
 }
