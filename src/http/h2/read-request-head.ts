@@ -52,7 +52,9 @@ export function readRequestHead(raw: readonly string[], isEnded: boolean): Reque
     }
     rawHeaders.push(name, value)
   }
-  const { method, target, upgrade } = targetOf(pseudo, rawHeaders, host)
+  writeHost(rawHeaders, host, pseudo.authority)
+  const { method, target, upgrade } = targetOf(pseudo)
+  if (upgrade !== undefined) writeKey(rawHeaders)
   // Hot: the properties in the same order as in ParsedHead.
   return {
     method,
@@ -66,21 +68,27 @@ export function readRequestHead(raw: readonly string[], isEnded: boolean): Reque
   }
 }
 
-/** Writes the Host, which must agree with `:authority` (RFC 9113 8.3.1). */
-function targetOf(
-  { method = '', path = '', authority = '', protocol }: PseudoFields,
-  rawHeaders: string[],
-  host: string | undefined,
-): Pick<RequestHead, 'method' | 'target' | 'upgrade'> {
+/**
+ * Writes the Host into the place that is reserved for it at the start of `rawHeaders`, or removes the place if the
+ * request names no host.
+ * @throws MalformedMessage if Host and `:authority` differ (RFC 9113 8.3.1)
+ */
+function writeHost(rawHeaders: string[], host: string | undefined, authority = ''): void {
   if (host !== undefined && authority !== '' && host.toLowerCase() !== authority.toLowerCase())
     throw new MalformedMessage('Host', 'must be the same as :authority')
-  rawHeaders[1] = authority === '' ? (host ?? '') : authority
-  // Without Host there is no field, as in HTTP/1.1.
   if (authority === '' && host === undefined) rawHeaders.splice(0, 2)
-  if (method === 'CONNECT' && protocol === webSocket) {
-    writeKey(rawHeaders)
+  else rawHeaders[1] = authority === '' ? (host ?? '') : authority
+}
+
+/** @throws MalformedStream or MalformedMessage if the `:path` is not a request target */
+function targetOf({
+  method = '',
+  path = '',
+  authority = '',
+  protocol,
+}: PseudoFields): Pick<RequestHead, 'method' | 'target' | 'upgrade'> {
+  if (method === 'CONNECT' && protocol === webSocket)
     return { method: 'GET', target: readPath(path), upgrade: webSocket }
-  }
   return { method, target: method === 'CONNECT' ? authority : readPath(path), upgrade: undefined }
 }
 
