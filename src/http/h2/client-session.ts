@@ -59,7 +59,7 @@ class ClientSession implements OpenConnection, StreamOwner {
   readonly #connection: FrameConnection
   /** undefined = it accepts requests. */
   #drain: SessionDrain | undefined
-  /** Since when it has had no streams and no PINGs. */
+  /** Since when there have been no streams and no PINGs. */
   #idleSince: MonotonicMs
   /** When its client was last seen to read, and how often its socket had drained by then. */
   #readAt: MonotonicMs
@@ -133,7 +133,7 @@ class ClientSession implements OpenConnection, StreamOwner {
     }
   }
 
-  /** The scheme must be the connection's, unless a trusted proxy has another with its client (RFC 9110 7.4). */
+  /** The scheme must be the connection's, unless a trusted proxy passes on that of its own client (RFC 9110 7.4). */
   #assertScheme(fields: readonly string[]): void {
     const { peerAddress, protocol } = this.peer
     const scheme = pseudoField(fields, ':scheme')
@@ -153,7 +153,7 @@ class ClientSession implements OpenConnection, StreamOwner {
     if (!isBlocked || drains !== this.#drains) this.#readAt = now
     this.#drains = drains
     if (now - this.#readAt > sendTimeoutMs) this.socket.destroy()
-    // No other frame can be read until it has ended (RFC 9113 4.3).
+    // Nothing else can be read until the unfinished head or frame has ended (RFC 9113 4.3).
     if (now - this.#connection.unfinishedSince > this.options.requestTimeoutMs)
       this.#connection.fail(
         tooMany('a head, or another frame, was not finished within listen.requestTimeout'),
@@ -193,8 +193,9 @@ const roundTripMsMax = 250
  * Ends a connection without losing a request (RFC 9113 6.8): a first GOAWAY names no last stream, so that requests in
  * transit are still served. A round trip later the last one is known, and named; the connection ends with its response.
  *
- * Clients built on nghttp2 fail the requests that they make on reading a response if a GOAWAY is read along with it. So
- * no response ends in the round trip before the first GOAWAY; those that would are ended right after it.
+ * Clients built on nghttp2 may send the next request as soon as they have read a response, and that request fails if
+ * they have read a GOAWAY along with the response. So no response ends during the round trip before the first GOAWAY;
+ * those that would have are ended right after it.
  */
 class SessionDrain {
   readonly #connection: FrameConnection

@@ -16,7 +16,7 @@ const supersededFields = new Set(['sec-websocket-key', 'sec-websocket-accept'])
  * an upgrade.
  * @param raw name, value, name, value, as received
  * @param isEnded whether no body follows
- * @throws MalformedStream if its client does not speak HTTP/2
+ * @throws MalformedStream for what breaks the rules of HTTP/2 itself: only the stream can be reset
  * @throws MalformedMessage
  */
 export function readRequestHead(raw: readonly string[], isEnded: boolean): RequestHead {
@@ -92,7 +92,7 @@ function targetOf({
   return { method, target: method === 'CONNECT' ? authority : readPath(path), upgrade: undefined }
 }
 
-/** An HTTP/1.1 backend requires exactly one key (RFC 6455 11.3.1). */
+/** Adds the key of a WebSocket handshake: an HTTP/1.1 backend requires exactly one (RFC 6455 11.3.1). */
 function writeKey(rawHeaders: string[]): void {
   for (let index = rawHeaders.length - 2; index >= 0; index -= 2)
     if (supersededFields.has(rawHeaders[index] ?? '')) rawHeaders.splice(index, 2)
@@ -100,8 +100,8 @@ function writeKey(rawHeaders: string[]): void {
 }
 
 /**
- * The target of a request, from its `:path`. Other control characters make it ambiguous, but not the request line that
- * it is written into.
+ * The target of a request, from its `:path`. Control characters other than CR and LF are accepted here: they cannot
+ * break the request line that the target is written into, and routing refuses them.
  * @throws MalformedStream if it is empty
  * @throws MalformedMessage
  */
@@ -113,7 +113,7 @@ function readPath(path: string): string {
 }
 
 function readBody(length: string | undefined, isEnded: boolean, { protocol }: PseudoFields): RequestBody {
-  // A WebSocket handshake is followed by frames.
+  // A WebSocket handshake is followed by frames, not by a body.
   if (protocol === webSocket) return bodyOf(undefined, false)
   if (length === undefined) return bodyOf(undefined, !isEnded)
   const bytes = parseContentLength(length)
@@ -133,7 +133,7 @@ interface PseudoFields {
 }
 
 /**
- * Reads the pseudo-header fields, and checks that exactly those are present that a request needs.
+ * Reads the pseudo-header fields, and checks that a request has those that it needs and no others.
  * @param raw name, value, name, value: they come first
  * @returns also the index of the first field after them
  * @throws MalformedStream

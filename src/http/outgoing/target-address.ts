@@ -37,7 +37,7 @@ export function readTargetAddress(url: URL): TargetAddress {
   }
 }
 
-/** A Unix socket has no network address: what the backend says of itself is about `localhost`. */
+/** A Unix socket has no host name: requests name `localhost`, and so do URLs that the backend makes of itself. */
 function unixAddress(path: string): TargetAddress {
   return {
     isTls: false,

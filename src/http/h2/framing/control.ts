@@ -55,7 +55,7 @@ export interface FrameConnectionOptions {
   readonly windowBytes: number
   /** How many streams the peer may have open; read at each use. */
   readonly streamsMax: number
-  /** For the fields of one head in octets, as RFC 9113 6.5.2 counts them; called at each use. */
+  /** The maximum size of the fields of one head, in octets as RFC 9113 6.5.2 counts them; called at each use. */
   readonly headSizeMax: () => number
 }
 
@@ -157,7 +157,7 @@ export class Control {
     if (payload.length !== 4) throw frameSizeError('RST_STREAM')
     const stream = this.#target.streams.get(streamId)
     if (stream === undefined) this.assertNotIdle(streamId)
-    // After its response nothing is wasted: gRPC clients reset each call that ends before they have sent everything.
+    // After a complete response nothing is wasted: gRPC clients reset calls that end before they have sent everything.
     if (stream === undefined || stream.hasSentEnd)
       this.#guard?.countControlFrame(frameHeadBytes + payload.length)
     else this.#guard?.countWastedStream()

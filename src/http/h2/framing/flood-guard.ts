@@ -11,14 +11,14 @@ const wastedStreamsMax = 1_000
 const wastedStreamsPerSecond = 33
 
 /**
- * Limits what a client can make us do at almost no cost. Control frames are measured against messages, as gRPC clients
- * send a PING and two WINDOW_UPDATEs for each piece of data that they read, however fast.
+ * Limits what a client can make us do at almost no cost to itself. Control frames are measured against messages, as
+ * gRPC clients send a PING and two WINDOW_UPDATEs for each piece of data that they read, however fast.
  */
 export class FloodGuard {
   readonly #messageBytes: () => number
   readonly #monotonic: MonotonicClock
   #controlBytes = 0
-  /** When control frames were last offset, and the bytes of messages by then. */
+  /** When control frames were last offset against messages, and how many message bytes there were by then. */
   #settledAt: MonotonicMs
   #settledBytes = 0
   readonly #streams: RefillingBudget
@@ -38,7 +38,7 @@ export class FloodGuard {
    */
   countControlFrame(bytes: number): void {
     this.#controlBytes += bytes
-    // The clock is only read now.
+    // Only now, as reading the clock for each frame would cost too much.
     if (this.#controlBytes > controlBytesMax) this.#settle()
   }
 

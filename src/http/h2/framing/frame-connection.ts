@@ -13,7 +13,7 @@ import { Sender } from './sender.ts'
 import { StreamTable } from './stream-table.ts'
 import type { FieldWriter, HeldEnd } from './streams.ts'
 
-/** How much may be unsent before reading stops: frames without flow control answer what was read. */
+/** How much may be unsent before reading stops, as the answers to control frames have no flow control. */
 const unsentBytesMax = 262_144
 /** How long the peer has to read why its connection was ended. */
 const lingeringMs = 1_000
@@ -175,7 +175,7 @@ export class FrameConnection implements FrameTarget {
   #close(error: ConnectionError | undefined): void {
     if (this.isClosed) return
     this.isClosed = true
-    // First the owner: a request that fails with its stream may be repeated at once, and not on this connection.
+    // The owner is told first: a request that fails with its stream may be repeated at once, on another connection.
     this.events.onClose(error)
     for (const stream of this.streams) stream.onLost(error === undefined ? errorCode.cancel : error.code)
   }
@@ -185,7 +185,8 @@ export class FrameConnection implements FrameTarget {
    * @returns whether it is released
    */
   receive(chunk: Buffer): boolean {
-    // Input after the end is dropped: unread, it would reset the connection before the peer has read the reason.
+    // Input after the end is read and dropped: left unread, it would make the system reset the connection, perhaps
+    // before the peer has read the reason.
     if (this.isClosed) return true
     this.readNumber++
     try {

@@ -1,10 +1,9 @@
+import { joinedBytesMax } from '../../h1/kept-bytes.ts'
 import { ByteQueue } from './byte-queue.ts'
 import { errorCode } from './protocol.ts'
 import type { StreamConnection, StreamEvents } from './streams.ts'
 
 const pieceBytesMax = 65_536
-/** Smaller pieces of one read are joined, as each piece is written separately. */
-const joinedBytesMax = 4_096
 const none: readonly string[] = []
 
 /** The stream that receives the body. */
@@ -16,7 +15,7 @@ interface ReceivingStream {
   closeIfEnded(): void
 }
 
-/** What a stream receives: read as it arrives, or held back, up to the size of its window. */
+/** The body that a stream receives: passed on as it arrives, or held back, up to the size of its window. */
 export class ReceivedBody {
   readonly #stream: ReceivingStream
   readonly #connection: StreamConnection
@@ -36,7 +35,7 @@ export class ReceivedBody {
   /** How much the peer may still send, and how much has been read without the peer knowing. */
   #window: number
   #unreported = 0
-  /** The bytes of the current frame that are not data. */
+  /** What is left of the current frame without its data so far: at its end, the padding. */
   #padding = 0
 
   constructor(stream: ReceivingStream, connection: StreamConnection) {
@@ -79,9 +78,10 @@ export class ReceivedBody {
       this.#stream.refuse(errorCode.protocolError)
       return true
     }
-    const isFurther = this.#readNumber === this.#connection.readNumber && chunk.length <= joinedBytesMax
+    // Small pieces of one read are joined, as each piece that is passed on is written separately.
+    const isJoined = this.#readNumber === this.#connection.readNumber && chunk.length <= joinedBytesMax
     this.#readNumber = this.#connection.readNumber
-    if (!this.#isPaused && !this.#isResuming && this.#held === undefined && !isFurther) {
+    if (!this.#isPaused && !this.#isResuming && this.#held === undefined && !isJoined) {
       this.#read(chunk)
       return this.#stream.events?.isReleased() ?? true
     }

@@ -8,7 +8,7 @@ export interface SendingStream {
   sendWindow: number
   /** Sends some of the waiting data, at most 64 KiB. @returns whether more could be sent */
   sendWaiting(): boolean
-  /** The socket has drained, which the stream has waited for with nothing to send. */
+  /** The socket has drained: called after `takesMore` has told the stream to wait for that. */
   onSocketDrain(): void
 }
 
@@ -25,7 +25,7 @@ export class Sender {
     this.#output = output
   }
 
-  /** @returns how many bytes were sent, which the stream counts itself */
+  /** @returns how many bytes were sent; the stream keeps the rest */
   send(stream: SendingStream, bytes: Buffer): number {
     const output = this.#output
     let at = 0

@@ -26,13 +26,13 @@ export class StreamTable<Entry extends TableEntry<Entry>> {
     return entry
   }
 
-  /** @param entry is in no table */
+  /** @param entry must not be in a table */
   add(entry: Entry): void {
     if (++this.#size > this.#buckets.length) this.#grow()
     this.#link(entry)
   }
 
-  /** Does nothing if it is not there. */
+  /** Does nothing if the entry is not there. */
   remove(entry: Entry): void {
     const place = this.#placeOf(entry.id)
     let before: Entry | undefined
@@ -48,7 +48,7 @@ export class StreamTable<Entry extends TableEntry<Entry>> {
     this.#size--
   }
 
-  /** The entries at the time it begins. */
+  /** The entries that are there when the iteration begins. */
   *[Symbol.iterator](): Generator<Entry> {
     if (this.#size === 0) return
     const entries: Entry[] = []

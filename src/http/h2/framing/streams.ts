@@ -45,16 +45,16 @@ export interface StreamConnection<Stream = never> {
   onStreamClosed(stream: Stream): void
 }
 
-/** How many streams that this side has reset are remembered at most, as the peer may not know yet. */
+/** How many of the streams that this side has reset are remembered: the peer may send more before it knows. */
 const resetMax = 1_000
 
-/** Tells what a frame on a stream that is not open means. */
+/** Decides what a frame means that arrives on a stream that is not open. */
 export class ClosedStreams {
   readonly #reset = new Set<number>()
   /** The last stream that the peer has opened, and how many it has opened. */
   lastPeerId = 0
   #opened = 0
-  /** Later streams of the peer are ignored; see GOAWAY. */
+  /** After a GOAWAY, later streams of the peer are ignored. */
   lastAccepted = Number.POSITIVE_INFINITY
 
   /** The peer opens a stream. */

@@ -15,9 +15,9 @@ export interface ConnectionUser {
 
 /** The user of a connection, with what affects its reuse. */
 export interface PoolUser extends ConnectionUser {
-  /** The connection of its client, if it carries one request at a time, and only of this client. */
+  /** The socket of its client, if it carries one request at a time; undefined = other requests share it. */
   readonly clientSocket: Socket | undefined
-  /** Whether it authenticates the connection that it is sent on (see bindsConnection). */
+  /** Whether the request authenticates the connection that it is sent on (see bindsConnection). */
   readonly bindsConnection: boolean
 }
 
@@ -46,7 +46,7 @@ export interface Claim {
 export interface Use {
   /** undefined = it is idle. */
   readonly user: ConnectionUser | undefined
-  /** The claim of its user, or of the last one; undefined if Share does not count. */
+  /** The claim of its user, or of the last one; undefined while Share does not count. */
   claim: Claim | undefined
 }
 
@@ -60,10 +60,10 @@ export interface Waiting {
   after: Waiting | undefined
 }
 
-/** Minimum number of idle parties that are kept, as most come back. */
+/** Up to this number of parties none is dropped, as most come back. */
 const keptMin = 1_024
 
-/** The parties of one kind, by name. Idle ones are dropped once there are twice as many parties as are in use. */
+/** The parties of one kind, by name. Idle ones are dropped each time that the number of parties has doubled. */
 export class Parties<Kind extends Party> {
   readonly #create: () => Kind
   readonly #byName = new Map<string, Kind>()
@@ -82,7 +82,7 @@ export class Parties<Kind extends Party> {
     return party
   }
 
-  /** Forgets all, whatever they use. */
+  /** Forgets all parties, whatever they use. */
   clear(): void {
     this.#byName.clear()
     this.#purgeAt = keptMin
