@@ -105,14 +105,14 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
       usage,
       plans,
       unlinkIdentity: async (idOrEmail) => {
-        const account = await accounts.find(idOrEmail)
+        const account = await accounts.get(idOrEmail)
         const { identities } = account.portal
         const issuer = identities.map((identity) => identity.issuer).join(', ')
         const subject = identities.map((identity) => identity.subject).join(', ')
         return store.unlinkIdentities(account.id, entry('identity-unlinked', account, { issuer, subject }))
       },
       resetSecondFactor: async (idOrEmail) => {
-        const account = await accounts.find(idOrEmail)
+        const account = await accounts.get(idOrEmail)
         assertNotOwn(by, account.id)
         return store.disableSecondFactor(account.id, 'all', entry('second-factor-reset', account))
       },

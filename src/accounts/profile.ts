@@ -84,7 +84,7 @@ export function createProfile(options: ProfileOptions): OwnProfile {
   async function sendVerification(id: string, email: string, language?: Language): Promise<void> {
     assertValid({ email })
     if (!sendMail) throw new GatehouseError('mail-unavailable')
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     const rateResult = await limiter.take('verification', account.id, verificationRate)
     if (!rateResult.isAllowed) {
       const rate = exceededRateOf('verification', verificationRate, rateResult)
@@ -182,7 +182,7 @@ export function createSetupLinks(options: SetupLinksOptions): SetupLinks {
 
   async function mail(idOrEmail: string): Promise<void> {
     if (!deliverSetupMail) throw new GatehouseError('mail-unavailable')
-    const account = await accounts.find(idOrEmail)
+    const account = await accounts.get(idOrEmail)
     const { email: to } = account
     const { url, expiresAt } = await makeLink(account, to)
     const link = { to, url, expiresAt, lifetimeMs: setupLinkLifetimeMs }
@@ -191,7 +191,7 @@ export function createSetupLinks(options: SetupLinksOptions): SetupLinks {
   }
 
   return {
-    create: async (idOrEmail) => makeLink(await accounts.find(idOrEmail)),
+    create: async (idOrEmail) => makeLink(await accounts.get(idOrEmail)),
     canMail: deliverSetupMail !== undefined,
     mail,
   }

@@ -54,9 +54,9 @@ t.test('a new e-mail takes effect when its link is used, not before', async (t) 
   const { id } = await createPerson()
   await acts.profile.sendVerification(id, 'new@example.com')
   t.match(mails[0], /^To: new@example\.com\r$/m)
-  t.equal((await acts.accounts.find(id)).email, 'ada@example.com')
+  t.equal((await acts.accounts.get(id)).email, 'ada@example.com')
   await verify(lastToken())
-  t.match(await acts.accounts.find('new@example.com'), { id, isVerified: true })
+  t.match(await acts.accounts.get('new@example.com'), { id, isVerified: true })
 })
 
 t.test('only the last verification link works, for an hour', async (t) => {

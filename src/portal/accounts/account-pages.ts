@@ -146,7 +146,7 @@ async function createSetupLink(context: SignedInContext, account: Account): Prom
 async function resetKey(context: SignedInContext, { id }: Account, name: KeyKind): Promise<PageResult> {
   const replacement = await replaceKey(context, id, name)
   if (replacement === undefined) return redirectTo(`/accounts/${id}`, 'key-replaced')
-  return showAccount(context, await context.actions.accounts.find(id), {
+  return showAccount(context, await context.actions.accounts.get(id), {
     oneTimeSecrets: { kind: 'key', name, key: replacement.key },
   })
 }
