@@ -3,9 +3,9 @@ import { readUsageReport, usageReportData } from '#accounts/usage/reports.ts'
 import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-operations.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { count, flag, objectSchema, orNull, text, time, type Value } from '#platform/json-schema.ts'
+import { actorOf } from '../admission.ts'
 import { type AdminOperations, type Operation, type OperationDoc, operation } from '../operation.ts'
-import { type AdminOperationOptions, idOf } from './account-operations.ts'
-import { actorOf } from './admin-admission.ts'
+import { type AdminOperationOptions, idOf } from './admin-request.ts'
 
 const day = { type: 'string', format: 'date' } as const
 const counts = { requests: count, units: count }

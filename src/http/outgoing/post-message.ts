@@ -26,7 +26,7 @@ interface PosterOptions {
   readonly resolveName?: ResolveName
 }
 
-/** As `dns.lookup`, all addresses of a name. */
+/** Like `dns.lookup` with the option `all`. */
 type ResolveName = (
   hostname: string,
   options: LookupAllOptions,
@@ -121,7 +121,7 @@ export function isLocalAddress(address: string): boolean {
   return local.check(plain, isIP(plain) === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** As `dns.lookup`, whose result the socket connects to; one address that is refused is enough. */
+/** Like `dns.lookup`, for a socket to connect to the result; fails if even one of the addresses is refused. */
 function createLookup(resolveName: ResolveName, isRefused: (address: string) => boolean): LookupFunction {
   return (hostname, options, done) => {
     resolveName(hostname, { ...options, all: true }, (error, found) => {
