@@ -28,7 +28,7 @@ type Done = (error?: Error | null) => void
 /**
  * Keeps a socket open after a failed write, as Node would destroy it with the data that was received but not yet read.
  * Each write then costs a little more. Idempotent.
- * @param mayStillAnswer called before each write: whether there could be something to read if it failed
+ * @param mayStillAnswer called before each write: whether there could still be something to read if the write failed
  * @param onWriteError called for each such failure; returns whether there is something to read
  */
 export function catchWriteErrors(

@@ -122,7 +122,7 @@ const localResourceCodes = new Set([
 
 /** Whether the failure is local, so that it must not count against the target. */
 function isLocalResourceError(error: Error): boolean {
-  // If a name has several addresses, one that refused counts against the target.
+  // Where a name has several addresses, it is enough that one of them has refused the connection.
   if (error instanceof AggregateError)
     return error.errors.length > 0 && error.errors.every(isLocalResourceError)
   return 'code' in error && localResourceCodes.has(String(error.code))

@@ -12,7 +12,7 @@ interface Poster {
    * @throws Error, in words for the log and without the URL, where the response is not 2xx or there is none in time
    */
   post(body: string, headers: Readonly<Record<string, string>>): Promise<void>
-  /** Ends what is being sent: it fails. */
+  /** Aborts what is being sent, which then fails. */
   close(): void
 }
 
@@ -20,7 +20,7 @@ interface PosterOptions {
   readonly url: URL
   /** For the whole exchange. */
   readonly timeoutMs: number
-  /** Whether the name of the host may lead to this machine or this link. */
+  /** Whether the host name may resolve to this machine or this link. */
   readonly allowsLocal: boolean
   /** Default: that of the system. */
   readonly resolveName?: ResolveName

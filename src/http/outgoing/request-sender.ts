@@ -17,7 +17,7 @@ export class RequestSender implements DeferredWrite {
   #bufferedHead = ''
   /** A piece of a body that waits for other writes, with the text around it. */
   #bufferedPiece: Buffer | undefined
-  /** Where the piece of the body begins in it, and its length. */
+  /** Where the body begins in the buffered piece, and how many of its bytes there are. */
   #pieceStart = 0
   #pieceBytes = 0
   isDeferred = false

@@ -25,6 +25,7 @@ export class StallDeadline implements Expiring {
   /** Whether the client sends no body before the target says so (RFC 9110 10.1.1). */
   #awaitsContinue = false
   #isHeadReceived = false
+  /** Whether the response timeout applies at present. */
   #isForHead = false
 
   constructor(onExpired: () => void) {

@@ -83,7 +83,7 @@ export async function resolveHost(host: string, before: readonly string[]): Prom
   const options = { ttl: true } as const
   const [four, six] = await Promise.allSettled([dns.resolve4(host, options), dns.resolve6(host, options)])
   const records = [four, six].flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
-  const kept = before.filter((address) => isUnknown(isIPv6(address) ? six : four))
+  const kept = before.filter((address) => isUnanswered(isIPv6(address) ? six : four))
   const found = usable([...records.map(({ address }) => address), ...kept])
   if (records.length > 0 && found.length > 0)
     return { addresses: found, ttlMs: clampTtl(Math.min(...records.map(({ ttl }) => ttl * 1_000))) }
@@ -93,7 +93,7 @@ export async function resolveHost(host: string, before: readonly string[]): Prom
 }
 
 /** Whether a query failed and so says nothing. "No such record" is an answer. */
-function isUnknown(result: PromiseSettledResult<unknown>): boolean {
+function isUnanswered(result: PromiseSettledResult<unknown>): boolean {
   if (result.status === 'fulfilled') return false
   const { code } = result.reason as { readonly code?: unknown }
   return code !== 'ENODATA' && code !== 'ENOTFOUND'

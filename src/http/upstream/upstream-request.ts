@@ -17,9 +17,7 @@ export interface UpstreamRequest extends RequestOptions, PoolUser {
 }
 
 export interface CallEvents extends UpstreamResponseEvents {
-  /**
-   * The head was sent to a target: the body may now follow, or continue if the request is sent again.
-   */
+  /** The head was sent to a target: the body may now follow, or continue if the request is sent again. */
   onSent(target: Target, now: MonotonicMs): void
 }
 

@@ -3,7 +3,7 @@ import { tooMany } from './protocol.ts'
 
 /** How many bytes of control frames are allowed for each byte of messages in either direction: as in nginx. */
 const controlBytesPerByte = 8
-/** How many more are allowed at once, and each second: about 15,000 PINGs, and 960. */
+/** How many more are allowed at once, and per second: about 15,000 PINGs, and 960. */
 const controlBytesMax = 262_144
 const controlBytesPerSecond = 16_384
 /** How many streams may be wasted at once, and how many more each second: as nghttp2 limits resets. */

@@ -93,7 +93,7 @@ export class FrameConnection implements FrameTarget {
   }
 
   writeReset(streamId: number, code: number): void {
-    this.#dispatcher.forgive(streamId)
+    this.#dispatcher.addReset(streamId)
     if (!this.isClosed) this.output.number(frameType.resetStream, streamId, code)
   }
 

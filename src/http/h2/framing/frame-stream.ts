@@ -55,7 +55,7 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
 
   /**
    * Sends the head of an informational response.
-   * @returns as `write`, since there may be many of them, without flow control
+   * @returns as `write`: flow control does not apply to it, and there may be many
    */
   sendInformation(write: FieldWriter): boolean {
     if (this.isClosed) return true

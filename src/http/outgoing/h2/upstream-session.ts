@@ -213,7 +213,7 @@ export class UpstreamSession implements Expiring {
     this.close()
   }
 
-  /** Fails before it was ready. */
+  /** Ends the session with this failure, unless it has become ready. */
   #fail(failure: UpstreamFailure): void {
     if (this.#isReady) return
     this.destroy()

@@ -199,7 +199,7 @@ export class Pool {
     return queued
   }
 
-  /** Not while a body has hardly arrived: its client may be the slow one, which the minimum rate of bodies limits. */
+  /** Unless little of the body has arrived: then the client may be slow, which the minimum rate of bodies limits. */
   #startQueueTimeout(queued: QueuedWaiter): void {
     if (queued.user.bodyProgress === 'held' || queued.place !== -1) return
     queued.deadline = monotonicClock() + this.#options.connectTimeoutMs

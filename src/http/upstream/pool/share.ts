@@ -32,12 +32,12 @@ export class Share {
   readonly #plentyMax: number
   readonly #uses: Iterable<Use>
   readonly #networks = new Parties<ClientNetwork>(() => ({
-    ...unused(),
+    ...newParty(),
     place: -1,
     first: undefined,
     last: undefined,
   }))
-  readonly #accounts = new Parties<Party>(unused)
+  readonly #accounts = new Parties<Party>(newParty)
   #sessions = new WeakMap<object, Party>()
   #inUse = 0
   /** Whether all connections in use have a claim; otherwise none has. */
@@ -79,7 +79,7 @@ export class Share {
     return inUse < sessionShareOfFree * (this.#connectionsMax - this.#inUse)
   }
 
-  /** The reason why a user may take no connection, and the number that the share in question has. */
+  /** Which share keeps a user from taking a connection, and how many connections that share has in use. */
   missingOf({ network, account, session }: Claim): { readonly share: MissingShare; readonly inUse: number } {
     if (this.#inUse >= this.#connectionsMax) return { share: 'pool', inUse: this.#inUse }
     if (session && !this.#hasRoomForSession(session)) return { share: 'session', inUse: session.inUse }
@@ -143,7 +143,7 @@ export class Share {
   #sessionOf(clientSession: object): Party {
     const known = this.#sessions.get(clientSession)
     if (known !== undefined) return known
-    const party = unused()
+    const party = newParty()
     this.#sessions.set(clientSession, party)
     return party
   }
@@ -155,6 +155,6 @@ function addTo({ network, account, session }: Claim, count: 1 | -1): void {
   if (session) session.inUse += count
 }
 
-function unused(): Party {
+function newParty(): Party {
   return { inUse: 0, waiting: 0 }
 }
