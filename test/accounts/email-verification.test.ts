@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
+import { createEmailVerification } from '#accounts/email-verification.ts'
 import { createMailer } from '#accounts/mails/mailer.ts'
-import { createEmailVerification } from '#accounts/profile.ts'
 import { openPeople, visitor } from '../identity/account-services.ts'
 import { startMailServer } from '../setup/mail-server.ts'
 import { listAudit } from '../store/portal-samples.ts'

@@ -3,7 +3,7 @@ import { accountData, createdData, listedAccountData } from '#accounts/account-d
 import { accountDefaults, findInputErrors } from '#accounts/account-input.ts'
 import { type AccountQueryField, accountQueryFields, parseAccountQuery } from '#accounts/account-query.ts'
 import { desiredAccount } from '#accounts/apply/desired-state.ts'
-import { tryCreateSetupLink } from '#accounts/profile.ts'
+import { tryCreateSetupLink } from '#accounts/setup-links.ts'
 import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { recordReason } from '#gateway/arrival/outcome.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -129,7 +129,7 @@ export function accountOperations({
             ? await tryCreateSetupLink(setupLinks, id, recordWhy, { isMailed: mailSetupLink })
             : undefined
           reply.code(201).header('Location', `/api/v1/admin/accounts/${id}`)
-          return createdData(created, link?.url)
+          return createdData(created, typeof link === 'object' ? link.url : undefined)
         },
       }),
     },

@@ -94,9 +94,9 @@ const unlink: Command = {
   run: async (invocation, who) => {
     const { account, wasLinked } = await withOperator(
       invocation.config,
-      async ({ accounts, unlinkIdentity }) => {
+      async ({ accounts, unlinkIdentities }) => {
         const account = await accounts.get(who)
-        return { account, wasLinked: await unlinkIdentity(account.id) }
+        return { account, wasLinked: await unlinkIdentities(account.id) }
       },
     )
     const text = wasLinked ? 'is unlinked; its portal sessions have ended' : 'was not linked'

@@ -35,7 +35,7 @@ const actions: Readonly<Record<ActionName, AccountHandler>> = {
   enable: updateBy({ isDisabled: false }, 'account-enabled'),
   'set-up-link': createSetupLink,
   'mail-set-up-link': act(({ actions }, id) => actions.setupLinks.mail(id), 'set-up-link-mailed'),
-  unlink: act(({ actions }, id) => actions.unlinkIdentity(id), 'account-unlinked'),
+  unlink: act(({ actions }, id) => actions.unlinkIdentities(id), 'account-unlinked'),
   'reset-second-factor': act(
     ({ actions }, id) => actions.resetSecondFactor(id),
     'second-factor-reset',
