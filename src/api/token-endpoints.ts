@@ -5,9 +5,9 @@ import { ambiguousCookie, onlyCookieIn } from '#gateway/browser/browser-fields.t
 import {
   accessCookieAttributes,
   cleared,
-  jarAttributesOf,
+  cookieOptionsOf,
   refreshCookieAttributes,
-} from '#gateway/browser/cookie-jar.ts'
+} from '#gateway/browser/token-cookies.ts'
 import type { PublicPath } from '#gateway/routes/own-operations.ts'
 import { countFailure } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
@@ -153,7 +153,7 @@ function createTokenCookies(app: FastifyInstance, options: TokenCookiesOptions):
   const trusted = new Set(options.origins)
   const all = [cookie, ...(accessCookie ? [accessCookie] : [])]
   const clearing = all.map((each) =>
-    app.serializeCookie(each.name, '', { ...jarAttributesOf(each), ...cleared }),
+    app.serializeCookie(each.name, '', { ...cookieOptionsOf(each), ...cleared }),
   )
 
   /** By what the browser sends about the page behind the request; a client that sends nothing is not a browser. */

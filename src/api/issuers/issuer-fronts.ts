@@ -1,12 +1,7 @@
 import type { FastifyError, FastifyInstance } from 'fastify'
 import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { createProblem } from '#gateway/refusals/send-problem.ts'
-import {
-  frontUrl,
-  type IssuerEndpoint,
-  issuerPath,
-  methodsOfEndpoint,
-} from '#gateway/routes/own-operations.ts'
+import { frontUrl, type IssuerEndpoint, issuerPath, methodsOfEndpoint } from '#gateway/routes/issuer-paths.ts'
 import { createRedirectUriCheck, type IssuerOptions } from '#identity/issuers/issuer.ts'
 import { createSignInEndpointLookup } from '#identity/issuers/issuer-fetches.ts'
 import { monotonicClock } from '#platform/time.ts'

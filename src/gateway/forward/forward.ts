@@ -7,11 +7,12 @@ import type { Call } from '#http/upstream/call.ts'
 import type { Target } from '#http/upstream/target.ts'
 import type { CallEvents, SentRequest } from '#http/upstream/upstream-request.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { clientFramingOf } from './client-head.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import { type ForwardEvents, type ForwardedRequest, OutgoingRequest } from './forwarded-request.ts'
-import { clientResponseLines, clientTrailerLines } from './forwarded-response.ts'
+import { clientTrailerLines, responseLinesWithCookies } from './forwarded-response.ts'
 import { PendingBody } from './pending-body.ts'
 import { type ResponseCost, responseCostOf } from './response-cost.ts'
+import { clientFramingOf } from './rewritten-response.ts'
 import { failureError, handshakeFailure, isEventStream, mayLast } from './upstream-answer.ts'
 
 /**
@@ -96,7 +97,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     return this.#call
   }
 
-  onSent(target: Target, now: number): void {
+  onSent(target: Target, now: MonotonicMs): void {
     this.#target = target
     this.#events.onSent(this.request, now, target)
     const { chunks = [], trailers } = this.#pendingBody ?? {}
@@ -173,7 +174,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
 
   onFailure(failure: UpstreamFailure): void {
     const { connection, head } = this.request.arrival
-    // We have failed at the end of the response, and the client still waits for the rest of it.
+    // An error of our own at the end of the response: the client still waits for the rest.
     if (failure.reason === 'internal' && connection.head === head) this.#isSettled = false
     this.#fail(failureError(failure))
   }
@@ -229,7 +230,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   }
 
   #clientHeaderLines(received: ResponseHead, mayHaveTrailers: boolean): string {
-    return clientResponseLines(this.request, received, this.#target, mayHaveTrailers)
+    return responseLinesWithCookies(this.request, received, this.#target, mayHaveTrailers)
   }
 
   #fail(error: GatehouseError): void {

@@ -30,7 +30,7 @@ interface KeyHeaders {
   readonly isMisplaced: boolean
 }
 
-export type ReadKeyHeaders = (head: Pick<RequestHead, 'rawHeaders'>) => KeyHeaders
+type ReadKeyHeaders = (head: Pick<RequestHead, 'rawHeaders'>) => KeyHeaders
 
 /** @param issuer of the gateway's own tokens */
 export function createKeyHeaderReader({ headers }: Carriers, issuer: string): ReadKeyHeaders {

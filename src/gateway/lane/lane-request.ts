@@ -23,7 +23,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
   forward(): void {
     const { route, head, outcome } = this
     const { events } = this.forwarding
-    recordUpstream(outcome, route.upstream.name, undefined)
+    recordUpstream(outcome, route.upstream.name)
     if (head.body.kind !== 'none' || route.upstream.config.protocol !== 'http1') {
       forward(this, events)
       return

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { listen } from '#gateway/server/listen.ts'
+import { type Address, listen } from '#gateway/server/listen.ts'
 import type { PackedSnapshot } from '#ops/metrics/metrics.ts'
 import { errorMessage, hasErrorCode, OperatorError } from '#platform/errors/operator-error.ts'
 import type { MonotonicMs } from '#platform/time.ts'
@@ -118,11 +118,6 @@ interface Addresses {
   readonly listen: Address
   readonly decide: Address | undefined
   readonly redirect: Address | undefined
-}
-
-interface Address {
-  readonly host: string
-  readonly port: number
 }
 
 /** A pick fails only if another process takes the port within the second that a worker needs to start. */
