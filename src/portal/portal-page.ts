@@ -84,7 +84,7 @@ export function queryOf({ request }: PageContext): (name: string) => string {
 export async function accountOf({ actions, request }: SignedInContext): Promise<Account> {
   const id = request.param('id')
   if (id.includes('@')) throw new GatehouseError('account-not-found')
-  return actions.accounts.find(id)
+  return actions.accounts.get(id)
 }
 
 /**

@@ -170,7 +170,7 @@ function createSecondFactorParts({ signIn, cookie, passkeys, requireSecondFactor
   /** After a first factor: recovery codes are shown in the response itself, as they are not stored. */
   async function showCodes(context: SignedInContext, codes: readonly string[]): Promise<PageResult> {
     const { viewer, visitor, request } = context
-    const account = await context.actions.accounts.find(viewer.account.id)
+    const account = await context.actions.accounts.get(viewer.account.id)
     // Tokens were held back if a factor was required.
     const tokens = await signIn.renewTokens({ ...viewer, account }, visitor)
     if (tokens) cookie.setTokens(request, tokens)

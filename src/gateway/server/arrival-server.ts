@@ -158,7 +158,7 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
   const isTrustedProxy = (address: string) => options.traffic().trusted.has(address)
   const sessions = options.http2 ? createSessionOpener({ ...options, ...events, isTrustedProxy }) : undefined
   const tlsOf = ({ tls }: Pick<ServerOptions, 'tls'>) => tls && tlsOptions(tls, options.ticketKeys)
-  const { servers, adapt } = createListener({
+  const listener = createListener({
     ...options,
     ...events,
     tls: tlsOf(options),
@@ -182,7 +182,7 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
   }
 
   return {
-    servers,
+    servers: listener.servers,
     connections,
     openArrivals,
     startDrain: (withinMs) => {
@@ -191,8 +191,8 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
     },
     abortOpen,
     reconfigure: (changed) => {
-      adapt({ ...changed, tls: tlsOf(changed) })
-      sessions?.adapt(changed)
+      listener.reconfigure({ ...changed, tls: tlsOf(changed) })
+      sessions?.reconfigure(changed)
     },
   }
 }

@@ -35,7 +35,7 @@ const actions: Readonly<Record<ActionName, AccountHandler>> = {
   enable: updateBy({ isDisabled: false }, 'account-enabled'),
   'set-up-link': createSetupLink,
   'mail-set-up-link': act(({ actions }, id) => actions.setupLinks.mail(id), 'set-up-link-mailed'),
-  unlink: act(({ actions }, id) => actions.unlinkIdentity(id), 'account-unlinked'),
+  unlink: act(({ actions }, id) => actions.unlinkIdentities(id), 'account-unlinked'),
   'reset-second-factor': act(
     ({ actions }, id) => actions.resetSecondFactor(id),
     'second-factor-reset',
@@ -146,7 +146,7 @@ async function createSetupLink(context: SignedInContext, account: Account): Prom
 async function resetKey(context: SignedInContext, { id }: Account, name: KeyKind): Promise<PageResult> {
   const replacement = await replaceKey(context, id, name)
   if (replacement === undefined) return redirectTo(`/accounts/${id}`, 'key-replaced')
-  return showAccount(context, await context.actions.accounts.find(id), {
+  return showAccount(context, await context.actions.accounts.get(id), {
     oneTimeSecrets: { kind: 'key', name, key: replacement.key },
   })
 }

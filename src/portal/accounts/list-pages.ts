@@ -153,7 +153,7 @@ async function tickedAccounts({ form, actions }: SignedInContext): Promise<reado
   const ids = Array.from({ length: accountsPerPage }, (_, index) => form(`id${index}`)).filter(
     (id) => id !== '' && !id.includes('@'),
   )
-  const found = await Promise.all([...new Set(ids)].map((id) => findIfThere(actions.accounts.find(id))))
+  const found = await Promise.all([...new Set(ids)].map((id) => findIfThere(actions.accounts.get(id))))
   return found.filter((account) => account !== undefined)
 }
 

@@ -1,4 +1,4 @@
-import { OwnerNeeded } from '#accounts/profile.ts'
+import { OwnerNeeded } from '#accounts/email-verification.ts'
 import { recordFailure } from '#gateway/arrival/outcome.ts'
 import { needsSecondFactor } from '#identity/second-factor/second-factors.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'

@@ -1,7 +1,7 @@
 import { fullName } from '#accounts/account-input.ts'
 import type { KeyStatus, KeysStatus } from '#accounts/keys/default-keys.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
-import type { SetupLink } from '#accounts/profile.ts'
+import type { SetupLink } from '#accounts/setup-links.ts'
 import { time } from '#platform/pages/format.ts'
 import { badge, card, type Html, html, icon, staticNotice } from '#platform/pages/html.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
