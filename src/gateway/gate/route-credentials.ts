@@ -30,7 +30,7 @@ interface KeyHeaders {
   readonly isMisplaced: boolean
 }
 
-type ReadKeyHeaders = (head: Pick<RequestHead, 'rawHeaders'>) => KeyHeaders
+export type ReadKeyHeaders = (head: Pick<RequestHead, 'rawHeaders'>) => KeyHeaders
 
 /** @param issuer of the gateway's own tokens */
 export function createKeyHeaderReader({ headers }: Carriers, issuer: string): ReadKeyHeaders {
