@@ -21,7 +21,10 @@ import {
   renderErrorPage,
 } from './problem-text.ts'
 
-/** Builds the response to a failed request to one of the gateway's own endpoints, and records the failure for its log line. */
+/**
+ * Builds the response to a failed request to one of the gateway's own endpoints, and records the failure for its log
+ * line.
+ */
 export function createProblem(arrival: GatedArrival, error: GatehouseError): Problem {
   const { outcome, requestId, carriers } = arrival
   recordFailure(outcome, error)
