@@ -57,7 +57,7 @@ type EndpointArrival = Arrival<EndpointConnection>
 export interface AdmissionOptions
   extends Omit<
     GateOptions<GatedRoute, EndpointArrival>,
-    'findRoute' | 'countAgainstQuotas' | 'checkBasicKey' | 'readKeyHeaders'
+    'findRoute' | 'takePlanLimits' | 'checkBasicKey' | 'readKeyHeaders'
   > {
   /** The origin of `publicUrl`. */
   readonly publicOrigin: string
@@ -83,7 +83,7 @@ export function createAdmission(options: AdmissionOptions, route: GatedRoute): A
       throw new Error('there is no backend to leave Authorization to')
     },
     // Plans are about routes: whoever has used up a quota can still ask how much is left, or give more.
-    countAgainstQuotas: () => undefined,
+    takePlanLimits: () => undefined,
   })
 
   async function admit({ raw }: FastifyRequest): Promise<void> {

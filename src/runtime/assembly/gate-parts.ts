@@ -49,7 +49,7 @@ export function createGateParts(parts: ConfigParts, { authenticator }: Pick<Call
     ...createGateChecks(parts),
     authenticator,
     limiter,
-    countAgainstQuotas: createPlanLimits({
+    takePlanLimits: createPlanLimits({
       plans: config.plans,
       limiter,
       quotas,
