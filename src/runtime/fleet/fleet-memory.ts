@@ -24,8 +24,8 @@ const changesMax = 10_000
 /**
  * An entry is dropped as soon as any worker has seen it change, and the result of a look-up that began earlier is
  * ignored: it may be the previous state, and its message may arrive later. A consequence: if one worker has looked up
- * the new state before another reads of the change, that value is dropped too, and is missing if the store fails in that
- * moment.
+ * the new state before another reads of the change, that value is dropped too, and is missing if the store fails in
+ * that moment.
  */
 export function createFleetMemory({ bytesMax, ...initial }: FleetMemoryOptions): FleetMemory {
   let { entriesMax } = initial
