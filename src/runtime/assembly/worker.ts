@@ -14,7 +14,7 @@ import { createWorkerListeners } from './worker-listeners.ts'
 import { createWorkerPartsBuilder, targetStates, type WorkerParts } from './worker-parts.ts'
 
 /** A request server in this process. */
-export interface Worker extends Pick<RequestServer, keyof WorkerUrls | 'drain' | 'close'> {
+export interface Worker extends Pick<RequestServer, keyof WorkerUrls | 'drain'> {
   health(): StoreHealth
   /** The state that the store reports. */
   storeState(): StoreState
@@ -22,6 +22,8 @@ export interface Worker extends Pick<RequestServer, keyof WorkerUrls | 'drain' |
   lastReadAt(): MonotonicMs
   /** See RequestServer. */
   prepare(next: Config): Promise<PreparedConfig>
+  /** See RequestServer. */
+  close(): Promise<void>
 }
 
 interface WorkerOptions extends ProcessParts {
