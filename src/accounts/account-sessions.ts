@@ -9,7 +9,7 @@ import {
   type SessionStore,
   type SessionsPage,
 } from '#store/sessions.ts'
-import type { AccountFinder } from './account-input.ts'
+import type { AccountLookup } from './account-input.ts'
 import type { AuditEntryFactory } from './audit-log.ts'
 import { type ListPosition, type Page, type PageRequest, pageOf, parseListCursor } from './pages.ts'
 
@@ -44,7 +44,7 @@ const readBatchSize = 100
 interface AccountSessionsOptions {
   readonly store: SessionStore &
     Pick<PortalStore, 'listPortalSessions' | 'endPortalSession' | 'endPortalSessions'>
-  readonly accounts: AccountFinder
+  readonly accounts: AccountLookup
   readonly entry: AuditEntryFactory
   readonly clock: Clock
   /** How long a session lives without a refresh. */
@@ -80,7 +80,7 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
   const { store, accounts, entry, clock, refreshIdleMs } = options
 
   async function read(id: string, part: Part = {}): Promise<readonly Session[]> {
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     const found: Session[] = []
     const readPage = (page: SessionsPage) => store.listSessions(account.id, page)
     for await (const slice of readBatches(readPage, clock(), part)) {
@@ -95,12 +95,12 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
   }
 
   async function listPortal(id: string): Promise<readonly PortalSession[]> {
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     return store.listPortalSessions(account.id, clock())
   }
 
   async function end(id: string, sessionId: string): Promise<boolean> {
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     const session = await store.findSession(sessionId)
     const isOpen =
       session?.accountId === account.id && session.sessionEpoch === account.sessionEpoch && !session.end
@@ -111,7 +111,7 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
   }
 
   async function endAllTokens(id: string): Promise<readonly string[]> {
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     const inPortal = new Set((await listPortal(account.id)).map((session) => session.id))
     // Only positions are read: whole sessions, if there are many, would burden the garbage collector.
     const open: string[] = []
@@ -129,7 +129,7 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
   }
 
   async function endAllPortal(id: string): Promise<readonly string[]> {
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     const open = await listPortal(account.id)
     const auditEntry = entry('portal-sessions-ended', account, { sessions: open.length })
     await Promise.all(open.map((session) => endPairedSession(store, account.id, session.id)))
@@ -150,7 +150,7 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
     endAllTokens,
     listPortal,
     endPortal: async (id, sessionId) => {
-      const account = await accounts.find(id)
+      const account = await accounts.get(id)
       const auditEntry = entry('portal-session-ended', account, { sessionId })
       await endPairedSession(store, account.id, sessionId)
       return store.endPortalSession(account.id, sessionId, auditEntry)

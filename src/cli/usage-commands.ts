@@ -59,7 +59,7 @@ const show: Command = {
     const { report, noun } = await withOperator(invocation.config, async (operator) => {
       const { usage, accounts, config } = operator
       const days = daysOf(invocation, usage)
-      const account = isPrincipalId(who) ? principalOf(who, config) : await accounts.find(who)
+      const account = isPrincipalId(who) ? principalOf(who, config) : await accounts.get(who)
       return {
         report: await readUsageReport(operator, account, days),
         noun: quotaUnitOf(config.routes),

@@ -4,7 +4,7 @@ import type { AuditStore } from '#store/audit.ts'
 import { digestText, type KeyStore, type KeyUse } from '#store/keys.ts'
 import { defaultKeyOf, overlappingKeyOf, type StoredKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
-import { type AccountFinder, accountNotFound } from '../account-input.ts'
+import { type AccountLookup, accountNotFound } from '../account-input.ts'
 import type { AuditEntryFactory } from '../audit-log.ts'
 import { assertValidGrace } from './input.ts'
 import { type KeyOptions, makeDefaultKey, makeKey, unsealKey, withUnconfirmedKeys } from './make-key.ts'
@@ -65,7 +65,7 @@ interface DefaultKeysOptions extends KeyOptions {
   readonly store: KeyStore &
     Pick<AuditStore, 'appendAudit'> &
     Pick<SessionStore, 'listSessions' | 'endSession'>
-  readonly accounts: AccountFinder
+  readonly accounts: AccountLookup
   readonly entry: AuditEntryFactory
 }
 
@@ -73,7 +73,7 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
   const { store, accounts, sealer, entry, clock } = options
 
   async function status(id: string): Promise<KeysStatus> {
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     const uses = await store.findKeyUses(account.id)
     const statusOf = (key: StoredKey): KeyStatus => ({
       createdAt: key.createdAt,
@@ -100,7 +100,7 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
 
   /** It is logged before it is shown: a key that is not in the log has not been seen. */
   async function reveal(id: string, kind: KeyKind): Promise<string | undefined> {
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     const key = unseal(account, kind)
     if (key !== undefined) await store.appendAudit(entry('key-revealed', account, { key: kind }))
     return key
@@ -109,7 +109,7 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
   /** @param createdAt of the only key to replace; absent = any */
   async function newSecretKey(id: string, graceSeconds: number, createdAt?: number) {
     assertValidGrace(graceSeconds)
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     const before = defaultKeyOf(account)
     if (createdAt !== undefined && (before ?? noKey).createdAt !== createdAt) return undefined
     const replaces = createdAt === undefined ? undefined : before?.digest
@@ -119,7 +119,7 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
 
   /** @param createdAt of the only key to replace; absent = any */
   async function newApiKey(id: string, createdAt?: number) {
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     const before = account.apiKey
     if (createdAt !== undefined && before.createdAt !== createdAt) return undefined
     const { key, stored } = makeKey('apiKey', account.id, options)
@@ -137,7 +137,7 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
     resetApiKey: async (id) => (await newApiKey(id)) ?? accountNotFound(),
     replaceApiKey: newApiKey,
     endOverlap: async (id) => {
-      const account = await accounts.find(id)
+      const account = await accounts.get(id)
       return store.endOverlap(account.id, clock(), entry('secret-key-overlap-ended', account))
     },
   }

@@ -7,7 +7,7 @@ import type { Account } from '#store/accounts.ts'
 import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#store/keys.ts'
 import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
-import { type AccountFinder, accountNotFound } from '../account-input.ts'
+import { type AccountLookup, accountNotFound } from '../account-input.ts'
 import { endSessionsOfKey } from '../account-sessions.ts'
 import {
   assertValidGrace,
@@ -87,14 +87,14 @@ export interface BoundCertificate {
 
 interface SecretKeysOptions extends KeyOptions, AddSecretKeyOptions {
   readonly store: KeyStore & Pick<SessionStore, 'listSessions' | 'endSession'>
-  readonly accounts: AccountFinder
+  readonly accounts: AccountLookup
 }
 
 export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
   const { store, accounts, entry, keysMax, clock } = options
 
   async function list(id: string): Promise<readonly SecretKeyStatus[]> {
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     const uses = await store.findKeyUses(account.id)
     const now = clock()
     return account.secretKeys.flatMap(({ id: _, digest, sealed: __, ...key }) => {
@@ -105,7 +105,7 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
 
   async function create(id: string, input: SecretKeyInput): Promise<string> {
     assertValidKey(input, clock())
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     const made = makeSecretKey(account.id, input, options)
     assertAdded(await addSecretKey(options, account, made), input.name)
     return made.key
@@ -116,7 +116,7 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     assertValidKey(asked, now)
     const certificate = parseCertificateInput(pem, now)
     const input = endingWith(certificate, asked, now)
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     const { digest } = certificate
     const stored = importedKey({ digest, input }, createKeyId(), now)
     const details = { certificate: Buffer.from(digest).toString('hex') }
@@ -146,7 +146,7 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
 
   async function revoke(id: string, name: string, graceSeconds: number, createdAt?: number): Promise<void> {
     assertValidGrace(graceSeconds)
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     const now = clock()
     const auditEntry = entry('secret-key-revoked', account, { name, graceSeconds })
     const only = account.secretKeys.find((key) => key.name === name && key.createdAt === createdAt)
@@ -160,7 +160,7 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
 
   async function rotate(id: string, name: string, graceSeconds: number, createdAt?: number): Promise<string> {
     assertValidGrace(graceSeconds)
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     const before = furtherKeyOf(account, name)
     if (!before || (createdAt !== undefined && before.createdAt !== createdAt)) throw unknownKey(name)
     const { scopes, addresses, quota } = before
@@ -175,7 +175,7 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
   async function rename(id: string, name: string, to: string): Promise<void> {
     const [error] = findKeyErrors({ name: to, scopes: [], addresses: [], expiresAt: undefined }, clock())
     if (error) throw invalidField('to', error.message)
-    const account = await accounts.find(id)
+    const account = await accounts.get(id)
     if (!furtherKeyOf(account, name)) throw unknownKey(name)
     const auditEntry = entry('secret-key-renamed', account, { name, to })
     switch (await store.renameSecretKey(account.id, { name, to }, auditEntry)) {

@@ -11,10 +11,11 @@ import type { IssuerOptions } from '#identity/issuers/issuer.ts'
 import { createSignInEndpointLookup } from '#identity/issuers/issuer-discovery.ts'
 import { createRedirectUriCheck } from '#identity/issuers/redirect-uris.ts'
 import { monotonicClock } from '#platform/time.ts'
-import { acceptJsonOnly, jsonLine } from '../bodies.ts'
+import { acceptJsonOnly } from '../bodies.ts'
 import { answerOAuthErrors } from '../oauth/oauth-error.ts'
 import { acceptFormsOnly } from '../oauth/oauth-request.ts'
-import { documentEndpoint, type OwnEndpoint, registerOwnRoute } from '../operation.ts'
+import { documentEndpoint, type OwnEndpoint, registerOwnRoute } from '../own-endpoint.ts'
+import { jsonLine } from '../replies.ts'
 import { translateError } from '../validate-with-schemas.ts'
 import {
   createRegistration,
@@ -31,8 +32,8 @@ export interface IssuerFrontsOptions extends TokenRelayOptions {
 }
 
 /**
- * For each issuer with `registration`, an authorization server that registers clients as one that the issuer knows, and
- * leads people to the issuer and back. Nothing is stored.
+ * For each issuer with `registration`, an authorization server that registers every client as the one that the issuer
+ * knows, and sends people to the issuer and back. Nothing is stored.
  */
 export function registerIssuerFronts(scope: FastifyInstance, options: IssuerFrontsOptions): void {
   const { publicOrigin, requestTimeoutMs } = options

@@ -160,7 +160,7 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
   const isTrustedProxy = (address: string) => handler.traffic().trusted.has(address)
   const sessions = options.http2 ? createSessionOpener({ ...options, ...events, isTrustedProxy }) : undefined
   const tlsOf = ({ tls }: Pick<ServerOptions, 'tls'>) => tls && tlsOptions(tls, options.ticketKeys)
-  const { servers, adapt } = createListener({
+  const listener = createListener({
     ...options,
     ...events,
     tls: tlsOf(options),
@@ -184,7 +184,7 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
   }
 
   return {
-    servers,
+    servers: listener.servers,
     connections,
     openArrivals,
     startDrain: (withinMs) => {
@@ -193,8 +193,8 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
     },
     abortOpen,
     reconfigure: (changed) => {
-      adapt({ ...changed, tls: tlsOf(changed) })
-      sessions?.adapt(changed)
+      listener.reconfigure({ ...changed, tls: tlsOf(changed) })
+      sessions?.reconfigure(changed)
     },
   }
 }
