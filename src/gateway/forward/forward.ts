@@ -58,7 +58,6 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   #isSettled = false
   /** Whether the client waits for a 100. */
   #awaitsContinue: boolean
-  /** The response head, whose fields are only parsed on demand. */
   #received: ResponseHead | undefined
   #isChunked = false
 
@@ -173,9 +172,9 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   }
 
   onFailure(failure: UpstreamFailure): void {
-    const { connection, head } = this.request.arrival
+    const isWaiting = this.#connection.head === this.request.arrival.head
     // An error of our own at the end of the response: the client still waits for the rest.
-    if (failure.reason === 'internal' && connection.head === head) this.#isSettled = false
+    if (failure.reason === 'internal' && isWaiting) this.#isSettled = false
     this.#fail(failureError(failure))
   }
 
