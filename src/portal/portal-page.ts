@@ -9,7 +9,7 @@ import type { PortalRequest } from './portal-request.ts'
 import type { PageResult } from './portal-response.ts'
 import { labelsOf } from './views/frame.ts'
 
-/** The handlers of one portal path, as its entry in the table has them; signed-in pages get the viewer. */
+/** The handlers of one portal path, for the methods of its entry in page-access.ts; signed-in pages get the viewer. */
 export type PortalPage = PublicPage | SignedInPage
 
 type PublicPage = PageOf<'anyone', PageContext>
@@ -54,21 +54,21 @@ export function isPublic(page: PortalPage): page is PublicPage {
 /** Creates the pages of one part of the portal. */
 export type CreatePages = (options: PortalOptions) => readonly PortalPage[]
 
-/** A page, and the path of the page with its form; its own path if it has a GET. */
+/** A page, and which page has its form: the pattern of that path below the portal, its own if it has a GET. */
 export interface RegisteredPage {
   readonly page: PortalPage
-  readonly formPagePath: string
+  readonly formPagePattern: string
 }
 
-/** The path of the nearest page with a GET, this one or one above; the start of the portal has one. */
-export function formPagePathOf(path: string, pages: readonly PortalPage[]): string {
+/** The pattern of the nearest page with a GET: this one, or one above it. The start of the portal has one. */
+export function formPagePatternOf(path: string, pages: readonly PortalPage[]): string {
   const isHome = path === '' || pages.some((page) => page.path === path && page.get)
-  return isHome ? path : formPagePathOf(path.slice(0, path.lastIndexOf('/')), pages)
+  return isHome ? path : formPagePatternOf(path.slice(0, path.lastIndexOf('/')), pages)
 }
 
 /** Where to redirect after a form, below the portal: the page with the form, for the same account. */
-export function resolveFormPagePath(request: PortalRequest, { formPagePath }: RegisteredPage): string {
-  return formPagePath.replace(':id', encodeURIComponent(request.param('id')))
+export function resolveFormPagePath(request: PortalRequest, { formPagePattern }: RegisteredPage): string {
+  return formPagePattern.replace(':id', encodeURIComponent(request.param('id')))
 }
 
 /** Reads a query parameter; the first value of a repeated one counts. */

@@ -7,8 +7,9 @@ import {
   issuerPath,
   methodsOfEndpoint,
 } from '#gateway/routes/own-operations.ts'
-import { createRedirectUriCheck, type IssuerOptions } from '#identity/issuers/issuer.ts'
-import { createSignInEndpointLookup } from '#identity/issuers/issuer-fetches.ts'
+import type { IssuerOptions } from '#identity/issuers/issuer.ts'
+import { createSignInEndpointLookup } from '#identity/issuers/issuer-discovery.ts'
+import { createRedirectUriCheck } from '#identity/issuers/redirect-uris.ts'
 import { monotonicClock } from '#platform/time.ts'
 import { acceptJsonOnly } from '../bodies.ts'
 import { answerOAuthErrors } from '../oauth/oauth-error.ts'

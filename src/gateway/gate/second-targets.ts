@@ -61,7 +61,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     },
     // It is proven once: see findAllowed.
     checkPossession: () => undefined,
-    countAgainstQuotas: () => undefined,
+    takePlanLimits: () => undefined,
     metrics: undefined,
     keyUses: { record: () => {} },
   })

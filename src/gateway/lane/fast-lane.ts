@@ -66,7 +66,7 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     const caller = recallCaller(route.access, head, fields, now)
     if (caller === undefined || !needsNoStore(caller, route.access, peerAddress)) return undefined
     const { decision, credential } = caller
-    if (decision.kind === 'allowed' && decision.principal !== undefined) authenticator.countHit?.()
+    if (decision.kind === 'allowed' && decision.principal !== undefined) authenticator.countHit()
     const { host } = fields
     const findings = { arrivedAt: now, host, destination, route, decision, credential, carriers, forwarding }
     const request = new LaneRequest(connection, head, findings)
@@ -89,7 +89,7 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
   ): Caller | undefined {
     if (access.kind === 'public') return to === 0 ? anonymous : undefined
     if (to === 0) return access.isOptional || carriers.certificate ? undefined : withoutCredential
-    return authenticator.recall?.(access, { text: head.text, from, to, carrier }, now)
+    return authenticator.recall(access, { text: head.text, from, to, carrier }, now)
   }
 
   /** @returns false if only the general path can decide, which then counts the look-up itself */

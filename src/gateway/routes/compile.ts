@@ -1,9 +1,10 @@
 import type { Access, RateLimit, RouteRate, SchemeName } from '#identity/access.ts'
+import type { QuotaUnit } from '#identity/limits/plans.ts'
 import { isWildcard } from './hosts.ts'
 import { metadataUrl } from './own-paths.ts'
 import { parseRequestTarget } from './request-target.ts'
 import { type AcceptedCredentials, compileCaching, type KeyCarriers } from './response-fields.ts'
-import type { BrowserAccess, QuotaUnit, Route } from './route.ts'
+import type { BrowserAccess, Route } from './route.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none' | 'deny'
 

@@ -5,11 +5,11 @@ import type { NoticeName } from '../forms/flash-notices.ts'
 import { type FormRefusal, formRefusal } from '../forms/refusal.ts'
 import { furtherKeysOf, revokeKey } from '../integration/further-key-pages.ts'
 import { replaceKey } from '../integration/integration-pages.ts'
-import { readSessionsPage, sessionNotices } from '../own-account-pages.ts'
 import type { PathsOf } from '../page-access.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'
 import { accountOf, type CreatePages, confirmPassword, type PortalPage } from '../portal-page.ts'
 import { type PageResult, redirectTo } from '../portal-response.ts'
+import { readSessionsPage, sessionNotices } from '../sessions-pages.ts'
 import { deleteAccountPage } from '../views/accounts/account-forms.ts'
 import { type AccountView, accountPage } from '../views/accounts/account-page.ts'
 import { assertKnownCase, planIn, profileOf } from './new-account-pages.ts'
@@ -41,7 +41,7 @@ const actions: Readonly<Record<ActionName, AccountHandler>> = {
     'second-factor-reset',
     'second-factor-none',
   ),
-  'reset-secret': (context, account) => resetKey(context, account, 'secretKey'),
+  'reset-secret-key': (context, account) => resetKey(context, account, 'secretKey'),
   'reset-api-key': (context, account) => resetKey(context, account, 'apiKey'),
   'end-overlap': act(({ actions }, id) => actions.keys.endOverlap(id), 'overlap-ended', 'overlap-over'),
   'keys/revoke': (context, { id }) => revokeKey(context, id, `/accounts/${id}`),
@@ -54,8 +54,8 @@ const actions: Readonly<Record<ActionName, AccountHandler>> = {
   'end-all-portal': act(({ actions }, id) => actions.sessions.endAllPortal(id), 'sessions-ended'),
 }
 
-/** Actions that only revoke need no password, even on one's own account, as on the viewer's own pages. */
-const actionsWithoutPassword: ReadonlySet<ActionName> = new Set([
+/** Actions that only revoke: they need no password even on one's own account, as on the viewer's own pages. */
+const revokingActions: ReadonlySet<ActionName> = new Set([
   'end',
   'end-all',
   'end-portal',
@@ -86,7 +86,7 @@ export const accountPages: CreatePages = (options) => [
 function createActionPage(name: ActionName, options: PortalOptions): PortalPage {
   const post = withAccount(async (context, account) => {
     try {
-      if (account.id === context.viewer.account.id && !actionsWithoutPassword.has(name))
+      if (account.id === context.viewer.account.id && !revokingActions.has(name))
         await confirmPassword(context, options)
       return await actions[name](context, account, options)
     } catch (error) {
@@ -125,7 +125,8 @@ function updateBy(changes: AccountChanges, notice: NoticeName): AccountHandler {
 
 /**
  * Does something to the account, and says so on its page.
- * @param action resolves to false if there was nothing to do, of which `nothing` tells
+ * @param action resolves to false if there was nothing to do
+ * @param nothing the notice if there was nothing to do
  */
 function act(
   action: (context: SignedInContext, id: string) => Promise<unknown>,

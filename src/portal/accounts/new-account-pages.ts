@@ -44,7 +44,7 @@ function refuseAccount(context: SignedInContext, error: unknown): PageResult {
   return context.show((frame) => newAccountPage(frame, refusal.state), refusal)
 }
 
-/** Failures are logged: the keys are shown in any case, as they could not be shown again. */
+/** The set-up link of a new account. Failures are only logged: the page must show the keys, which it can do once. */
 async function linkFor(
   { id }: Account,
   { actions: { setupLinks }, form, request }: SignedInContext,

@@ -203,7 +203,7 @@ function keysCard(frame: PageFrame, { account, keys }: AccountView): Html {
 ${overlapPart(frame, keys, { endPath: `/accounts/${id}/end-overlap` })}
 <div class="acts-list">${foldedForm(frame, {
       summary: ofKeys.secretKey.resetSummary,
-      action: `/accounts/${id}/reset-secret`,
+      action: `/accounts/${id}/reset-secret-key`,
       body: html`${replaces(secretKey)}${overlapField(frame, emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">${ofKeys.secretKey.reset}</button></div>`,
     })}${foldedForm(frame, {
       summary: ofKeys.apiKey.resetSummary,

@@ -14,7 +14,7 @@ import { currentPasswordField } from '../proof-fields.ts'
 export interface KeyCardsView {
   readonly accountId: string
   readonly keys: DefaultKeysStatus
-  /** Where the gateway takes secret keys. */
+  /** How requests may carry secret keys. */
   readonly snippets: { readonly carriers: Carriers }
   /** The key that this page reveals. */
   readonly shown?: ShownKey | undefined
@@ -78,7 +78,7 @@ function replacementText(
   return keys[kind].replaced(graceSeconds === 0 ? undefined : spanText(graceSeconds * 1_000, locale))
 }
 
-/** The script hides a key that came with the page after a minute, like one that it has revealed itself. */
+/** After a minute, the script hides a key that came with the page, as it hides one that it has revealed itself. */
 function keyValue(frame: PageFrame, { kind, accountId, shown, status }: CardKey): Html {
   const { keys } = frame.texts
   const texts = keys[kind]
@@ -141,13 +141,13 @@ ${error !== undefined && fieldError('graceSeconds-error', error)}</fieldset>`
 }
 
 interface Overlap {
-  /** When the new secret was created. */
+  /** When the new secret key was created. */
   readonly since: number
   readonly validUntil: number
   readonly lastUse: KeyUse | undefined
 }
 
-/** undefined = only one secret is valid. */
+/** undefined = only one secret key is valid. */
 export function overlapOf({
   previousSecretKey: previous,
   secretKey,
@@ -156,7 +156,7 @@ export function overlapOf({
 }
 
 /**
- * Shown while two secrets are valid, with the last use of the old one.
+ * Shown while two secret keys are valid, with the last use of the old one.
  * @param endPath path of the form that revokes the old one, below the portal
  * @param usagePath path that the script polls for the current state, below the portal
  */
@@ -177,7 +177,8 @@ ${endForms(frame, endPath, isInUse(overlap))}`,
 }
 
 /**
- * Revokes at once if nothing uses the secret, otherwise after a confirmation; the script switches when that changes.
+ * Revokes at once if nothing uses the old secret key, otherwise after a confirmation; the script switches between the
+ * two forms when that changes.
  */
 function endForms(frame: PageFrame, action: string, isUsed: boolean): Html {
   const texts = frame.texts.keys
