@@ -59,7 +59,7 @@ type EndpointArrival = Arrival<EndpointConnection>
 export interface AdmissionOptions
   extends Omit<
     GateOptions<GatedRoute, EndpointArrival>,
-    'findRoute' | 'countAgainstQuotas' | 'checkBasicKey' | 'readKeyHeaders'
+    'findRoute' | 'takePlanLimits' | 'checkBasicKey' | 'readKeyHeaders'
   > {
   /** The origin of `publicUrl`. */
   readonly publicOrigin: string
@@ -97,7 +97,7 @@ export function createAdmission(options: AdmissionOptions, route: GatedRoute): A
     },
     // Quotas of plans apply to routes only: an account that has used one up can still ask how much is left, and an
     // Admin can still give it another plan.
-    countAgainstQuotas: () => undefined,
+    takePlanLimits: () => undefined,
   })
 
   async function admit({ raw }: FastifyRequest): Promise<void> {

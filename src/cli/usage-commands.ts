@@ -7,7 +7,7 @@ import {
   usageReportData,
 } from '#accounts/usage/reports.ts'
 import type { Config } from '#config/config.ts'
-import { quotaUnitOf } from '#gateway/routes/route.ts'
+import { quotaUnitOf } from '#identity/limits/plans.ts'
 import { isPrincipalId } from '#store/subjects.ts'
 import type { DayRange } from '#store/usage.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'

@@ -1,14 +1,10 @@
 import type { FastifyError, FastifyInstance } from 'fastify'
 import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { createProblem } from '#gateway/refusals/send-problem.ts'
-import {
-  frontUrl,
-  type IssuerEndpoint,
-  issuerPath,
-  methodsOfEndpoint,
-} from '#gateway/routes/own-operations.ts'
-import { createRedirectUriCheck, type IssuerOptions } from '#identity/issuers/issuer.ts'
-import { createSignInEndpointLookup } from '#identity/issuers/issuer-fetches.ts'
+import { frontUrl, type IssuerEndpoint, issuerPath, methodsOfEndpoint } from '#gateway/routes/issuer-paths.ts'
+import type { IssuerOptions } from '#identity/issuers/issuer.ts'
+import { createSignInEndpointLookup } from '#identity/issuers/issuer-discovery.ts'
+import { createRedirectUriCheck } from '#identity/issuers/redirect-uris.ts'
 import { monotonicClock } from '#platform/time.ts'
 import { acceptJsonOnly } from '../bodies.ts'
 import { answerOAuthErrors } from '../oauth/oauth-error.ts'

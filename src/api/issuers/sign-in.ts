@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { destinationOf } from '#gateway/arrival/outcome.ts'
-import { isLoopback } from '#identity/issuers/issuer.ts'
+import { isLoopbackUrl } from '#identity/issuers/redirect-uris.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { parseJson } from '#platform/json.ts'
 import { errorDocument, type Html, html, plainDocument } from '#platform/pages/html.ts'
@@ -186,7 +186,7 @@ function answerContinuePage(
 }
 
 function whoOf(url: URL): Html {
-  if (isLoopback(url)) return html`A program on this computer (<strong>${url.host}</strong>)`
+  if (isLoopbackUrl(url)) return html`A program on this computer (<strong>${url.host}</strong>)`
   if (url.protocol === 'https:') return html`The program at <strong>${url.host}</strong>`
   return html`The program on this computer that opens <strong>${url.protocol}</strong> links`
 }

@@ -3,9 +3,9 @@ import { findFieldErrors } from '#accounts/account-input.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Clock, EpochMs } from '#platform/time.ts'
 import type { ExternalIdentity } from '#store/portal-access.ts'
-import { ProviderUnreachable } from '../issuers/fetch-json.ts'
 import { isSubject } from '../issuers/subjects.ts'
 import { createDiscovery, unavailable } from './discovery.ts'
+import { ProviderUnreachable } from './provider-fetch.ts'
 
 /** How people sign in to the portal at an OpenID provider: one of `portal.oidc`. */
 export interface OidcOptions {

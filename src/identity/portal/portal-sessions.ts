@@ -11,6 +11,7 @@ import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { type Passkey, passkeysOf } from '#store/portal-access.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { IssuedTokens, PortalTokens } from '../tokens/issued-tokens.ts'
+import { startAttemptsMax } from '../tokens/session-start.ts'
 
 /** An account that is signed in to the portal, as read from the store for this request. */
 export interface Viewer {
@@ -81,8 +82,6 @@ export interface PortalSessionsOptions {
   readonly clock: Clock
 }
 
-/** How often a start is retried when the account changes concurrently. */
-const startAttemptsMax = 5
 /** The precision of the time at which a session was last used. */
 const lastUsedPrecisionMs = 60_000
 

@@ -114,14 +114,14 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     return signerOf(key)(claims)
   }
 
-  function issueForCookie(subject: TokenSubject, until: number): string | undefined {
+  function issueForCookie(subject: TokenSubject, until: EpochMs): string | undefined {
     if (cookieLifetimeMs === undefined) return undefined
     const { limits = noLimits } = subject
     const validUntil = Math.min(limits.validUntil, until)
     return sign({ ...subject, limits: { ...limits, validUntil } }, cookieLifetimeMs, cookieMark)
   }
 
-  function renew(token: string, until: number): string | undefined {
+  function renew(token: string, until: EpochMs): string | undefined {
     const verdict = verify(token)
     const payload = verdict.kind === 'valid' ? payloadOf(token) : undefined
     if (verdict.kind !== 'valid' || payload?.cookie !== true || cookieLifetimeMs === undefined)

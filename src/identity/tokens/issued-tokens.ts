@@ -4,7 +4,7 @@ import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { portalKeyId, type Session, type SessionStore, type Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
 import type { RefreshTokens } from './refresh-tokens.ts'
-import { limitsOf, narrowed } from './session-start.ts'
+import { limitsOf, narrowed, startAttemptsMax } from './session-start.ts'
 
 /** The tokens issued to a caller, and how long the refresh token can be used. */
 export interface IssuedTokens {
@@ -87,9 +87,6 @@ export interface PortalTokensOptions extends TokenIssuerOptions {
   /** Called for each access token. */
   onIssued(): void
 }
-
-/** How often a start is retried when the account changes concurrently. */
-const startAttemptsMax = 5
 
 export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
   const { store, accessTokens, openMax, needsEnrolment, onIssued, clock } = options

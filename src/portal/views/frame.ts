@@ -1,4 +1,4 @@
-import type { QuotaUnit } from '#gateway/routes/route.ts'
+import type { QuotaUnit } from '#identity/limits/plans.ts'
 import type { Language } from '#platform/languages.ts'
 import type { PageMoment } from '#platform/pages/format.ts'
 import type { NoticeKind } from '#platform/pages/html.ts'

@@ -13,6 +13,7 @@ import { createSecretKeyScheme } from '#identity/secret-key.ts'
 import { type AccessTokens, createAccessTokens } from '#identity/tokens/access-token.ts'
 import { accessTokenClaimsBytes } from '#identity/tokens/access-token-claims.ts'
 import { createBearerScheme } from '#identity/tokens/bearer.ts'
+import { type ClientTokens, createClientTokens } from '#identity/tokens/client-tokens.ts'
 import { createPortalTokens, type PortalTokens } from '#identity/tokens/issued-tokens.ts'
 import { createKeyring } from '#identity/tokens/keyring.ts'
 import { createRefreshTokens } from '#identity/tokens/refresh-tokens.ts'
@@ -21,12 +22,7 @@ import {
   type RevocationFeed,
   type RevocationFeedOptions,
 } from '#identity/tokens/revocation-feed.ts'
-import {
-  type ClientTokens,
-  createClientTokens,
-  createKeyPairCheck,
-  createSessionStart,
-} from '#identity/tokens/session-start.ts'
+import { createKeyPairCheck, createSessionStart } from '#identity/tokens/session-start.ts'
 import { createSessions, type Sessions } from '#identity/tokens/sessions.ts'
 import type { Account } from '#store/accounts.ts'
 import type { CallerAuthConfig, CallerParts } from './store-parts.ts'

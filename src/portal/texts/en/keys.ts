@@ -1,5 +1,5 @@
-import type { QuotaUnit } from '#gateway/routes/route.ts'
 import { englishCarriers } from '#identity/access.ts'
+import type { QuotaUnit } from '#identity/limits/plans.ts'
 import { type Content, html } from '#platform/pages/html.ts'
 
 /** What the cards of both keys say. */
