@@ -1,7 +1,7 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { Language } from '#platform/languages.ts'
-import { createLinkToken, parseLinkToken } from '#platform/secrets/key-format.ts'
+import { createLinkToken, parseLinkToken } from '#platform/secrets/link-tokens.ts'
 import { isSameText } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'
 import { type Account, type AccountReader, emailKey } from '#store/accounts.ts'
