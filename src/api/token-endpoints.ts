@@ -5,9 +5,9 @@ import { ambiguousCookie, onlyCookieIn } from '#gateway/browser/browser-fields.t
 import {
   accessCookieAttributes,
   cleared,
-  jarAttributesOf,
+  cookieOptionsOf,
   refreshCookieAttributes,
-} from '#gateway/browser/cookie-jar.ts'
+} from '#gateway/browser/token-cookies.ts'
 import type { PublicPath } from '#gateway/routes/own-operations.ts'
 import { countFailure } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
@@ -154,7 +154,7 @@ function createTokenCookies(app: FastifyInstance, options: TokenCookiesOptions):
   const trusted = new Set(options.origins)
   const all = [cookie, ...(accessCookie ? [accessCookie] : [])]
   const clearing = all.map((each) =>
-    app.serializeCookie(each.name, '', { ...jarAttributesOf(each), ...cleared }),
+    app.serializeCookie(each.name, '', { ...cookieOptionsOf(each), ...cleared }),
   )
 
   /** Browsers say which page a request comes from; a client that says nothing is not a browser. */
@@ -213,12 +213,12 @@ export interface HeldKeysEndpointOptions extends FailedKeyPairOptions {
   readonly heldKeys: HeldKeys
 }
 
-/** Ends a key for whoever holds it. The answer is the same whether there was such a key. */
+/** Ends a key for whoever holds it. The answer is the same whether or not there was such a key. */
 export function revokeKeyEndpoint({ heldKeys, ...options }: HeldKeysEndpointOptions): OwnEndpoint {
   return {
     handler: async (request, reply) => {
       const key = readKey(request)
-      // Every call counts: the answer does not tell whether there was such a key.
+      // Every call counts: the answer does not say whether there was such a key.
       await countClientFailure(options, request)
       await heldKeys.end(key, visitorOf(request.raw))
       reply.header('Cache-Control', 'no-store')

@@ -1,9 +1,9 @@
 import {
   accessCookieAttributes,
   cleared,
-  jarAttributesOf,
+  cookieOptionsOf,
   refreshCookieAttributes,
-} from '#gateway/browser/cookie-jar.ts'
+} from '#gateway/browser/token-cookies.ts'
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
 import type { TokenCookie } from '#platform/http.ts'
@@ -64,7 +64,7 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
   function clearTokens({ cookies }: PortalRequest): void {
     if (!tokens) return
     for (const each of [tokens.access, tokens.refresh])
-      cookies.set(each.name, '', { ...jarAttributesOf(each), ...cleared })
+      cookies.set(each.name, '', { ...cookieOptionsOf(each), ...cleared })
   }
 
   return {

@@ -1,4 +1,4 @@
-import { cleared } from '#gateway/browser/cookie-jar.ts'
+import { cleared } from '#gateway/browser/token-cookies.ts'
 import { parseJsonObject } from '#platform/json.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'

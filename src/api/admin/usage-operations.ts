@@ -1,6 +1,6 @@
 import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
 import { readUsageReport, usageReportData } from '#accounts/usage/reports.ts'
-import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-operations.ts'
+import { type OwnUsagePath, ownUsagePath, type PerOperation } from '#gateway/routes/own-operations.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { count, flag, objectSchema, orNull, text, time, type Value } from '#platform/json-schema.ts'
 import { actorOf } from '../admission.ts'
@@ -88,9 +88,9 @@ async function showUsage(actions: AccountActions, idOrEmail: string, { from, to 
 }
 
 /** The operations of an account on itself, for any role and by either scheme. */
-export function ownAccountOperations(actionsOf: AccountActionsOf): PerOperation<Operation, OwnAccountPath> {
+export function ownAccountOperations(actionsOf: AccountActionsOf): PerOperation<Operation, OwnUsagePath> {
   return {
-    '/api/v1/accounts/usage': {
+    [ownUsagePath]: {
       GET: operation({
         ...usageOperation,
         id: 'getUsage',

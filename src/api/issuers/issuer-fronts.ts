@@ -1,12 +1,7 @@
 import type { FastifyError, FastifyInstance } from 'fastify'
 import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { createProblem } from '#gateway/refusals/send-problem.ts'
-import {
-  frontUrl,
-  type IssuerEndpoint,
-  issuerPath,
-  methodsOfEndpoint,
-} from '#gateway/routes/own-operations.ts'
+import { frontUrl, type IssuerEndpoint, issuerPath, methodsOfEndpoint } from '#gateway/routes/issuer-paths.ts'
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
 import { createSignInEndpointLookup } from '#identity/issuers/issuer-discovery.ts'
 import { createRedirectUriCheck } from '#identity/issuers/redirect-uris.ts'

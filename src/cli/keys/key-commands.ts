@@ -1,5 +1,4 @@
 import { secretKeyData } from '#accounts/account-data.ts'
-import { noKey } from '#accounts/keys/default-keys.ts'
 import { quotaText } from '#accounts/keys/input.ts'
 import { loadConfig } from '#config/load.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
@@ -92,7 +91,7 @@ const resetSecretKeyCommand: Command = {
     const ending = graceSeconds === 0 ? 'The old key is revoked.' : `The old key stays valid for ${grace}.`
     let hadKey = false
     async function reset({ keys }: Operator): Promise<string> {
-      hadKey = (await keys.status(who)).secretKey !== noKey
+      hadKey = (await keys.status(who)).secretKey.exists
       return keys.resetSecretKey(who, graceSeconds)
     }
     return printNewKey(invocation, reset, {

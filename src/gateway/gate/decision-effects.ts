@@ -10,7 +10,7 @@ import { memoize } from '#platform/memoize.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import type { Rate } from '#store/rates.ts'
 import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
-import { recordAllowances } from '../arrival/outcome.ts'
+import { beginAllowances } from '../arrival/outcome.ts'
 import { createCredentialRefusal } from '../refusals/credential-refusal.ts'
 import type { GatedRoute } from '../routes/route.ts'
 import type { EventualResult, GateResult } from './gate-result.ts'
@@ -73,7 +73,7 @@ export function createDecisionEffects(options: DecisionEffectsOptions) {
   ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
     if (rate === undefined && principal?.plan === undefined && principal?.quota === undefined)
       return undefined
-    const allowances = recordAllowances(outcome)
+    const allowances = beginAllowances(outcome)
     if (rate === undefined) return takePlanLimits(principal, arrivedAt, allowances)
     const excess = takeRate(limiter, rate, { principal, address: client.address }, allowances)
     return excess instanceof Promise

@@ -82,7 +82,7 @@ export interface CostTerm {
  * How the backend gets the Destination of WebDAV: with the scheme and host of X-Forwarded-*, without what the route
  * strips (`forwarded`) or with it (`public`), or as the URL of the target itself (`target`).
  */
-export type DestinationForm = 'forwarded' | 'public' | 'target'
+type DestinationForm = 'forwarded' | 'public' | 'target'
 
 /** The route name of a request that matches no route. */
 export const unmatchedRouteName = '_unmatched'

@@ -1,4 +1,4 @@
-import { inTime } from '#platform/deadline.ts'
+import { isInTime } from '#platform/deadline.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { parseJson } from '#platform/json.ts'
 import type { Log } from '#platform/log/log.ts'
@@ -140,8 +140,8 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     if (issuer.keys.kind === 'file' && isUp) return true
     if (!fetching && monotonic() < pausedUntil) return isUp
     // Whoever does not refresh keys has only one request, which can wait (`explain`).
-    const isInTime = await withTimeout(fetchOnce('unknown-key'), isRefreshed ? waitMs : 2 * fetchTimeoutMs)
-    return isInTime && isUp
+    const isFetched = await isInTime(fetchOnce('unknown-key'), isRefreshed ? waitMs : 2 * fetchTimeoutMs)
+    return isFetched && isUp
   }
 
   if (isRefreshed) void fetchOnce('refresh')
@@ -158,7 +158,7 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     },
     refetch,
     settled: async () => {
-      if (fetching) await withTimeout(fetching, waitMs)
+      if (fetching) await isInTime(fetching, waitMs)
     },
     state: () => ({ keys: keys.length, isUp }),
     close: () => {
@@ -166,12 +166,4 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
       clearTimeout(timer)
     },
   }
-}
-
-/** Resolves to false if the work, which never rejects, takes too long; it continues nevertheless. */
-function withTimeout(work: Promise<void>, timeoutMs: number): Promise<boolean> {
-  return inTime(work, timeoutMs, () => new Error('late')).then(
-    () => true,
-    () => false,
-  )
 }

@@ -66,7 +66,7 @@ function showNewAccount(
   oneTimeSecrets: OneTimeSecrets,
 ): PageResult {
   const unused = ({ createdAt, sealed, lastFour }: StoredKey) => {
-    return { createdAt, lastUse: undefined, isRevealable: sealed !== undefined, lastFour }
+    return { exists: true, createdAt, lastUse: undefined, isRevealable: sealed !== undefined, lastFour }
   }
   const secretKey = defaultKeyOf(account)
   const keys = {

@@ -1,4 +1,4 @@
-import { cleared } from '#gateway/browser/cookie-jar.ts'
+import { cleared } from '#gateway/browser/token-cookies.ts'
 import type { NoticeKind } from '#platform/pages/html.ts'
 import { noticeCookieName, type PortalCookie } from '../cookies.ts'
 import type { PortalRequest } from '../portal-request.ts'

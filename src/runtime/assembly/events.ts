@@ -5,11 +5,10 @@ import { openDeliveries } from '#accounts/events/deliveries.ts'
 import {
   cloudEventMediaType,
   cloudEventText,
-  createTypeFilter,
-  isEventWanted,
   signatureHeaders,
-  signingKeyOf,
-} from '#accounts/events/event.ts'
+  webhookKeyOf,
+} from '#accounts/events/event-message.ts'
+import { createTypeFilter, isEventWanted } from '#accounts/events/event-types.ts'
 import type { Receiver } from '#accounts/events/receiver.ts'
 import { createReceiverActions, type ReceiverActions } from '#accounts/events/receiver-actions.ts'
 import { createReminderReceiver, openReminders } from '#accounts/events/reminders.ts'
@@ -43,7 +42,7 @@ function describeReceiver({ url, types }: ReceiverConfig): Omit<Receiver, 'deliv
 
 function createReceiver(config: ReceiverConfig, source: string, clock: Clock): PostedReceiver {
   const { url, secret, allowLocal } = config
-  const key = signingKeyOf(secret)
+  const key = webhookKeyOf(secret)
   const { post, close } = openPoster({
     url: new URL(url),
     timeoutMs: deliveryTimeoutMs,

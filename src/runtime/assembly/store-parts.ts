@@ -1,5 +1,5 @@
 import { auditData } from '#accounts/audit-log.ts'
-import { isEventWanted } from '#accounts/events/event.ts'
+import { isEventWanted } from '#accounts/events/event-types.ts'
 import { createQuotaEvents } from '#accounts/events/quota-events.ts'
 import { type KeyUses, openKeyUses } from '#accounts/keys/uses.ts'
 import { type Outbox, openOutbox } from '#accounts/mails/outbox.ts'

@@ -9,7 +9,6 @@ import { createStickyCookies } from '#gateway/forward/own-cookies.ts'
 import { createSecondTargetCheck } from '#gateway/gate/second-targets.ts'
 import { createIgnoredUpgradeLog } from '#gateway/gate/upgrades.ts'
 import { createFastLane } from '#gateway/lane/fast-lane.ts'
-import type { GrpcCalls } from '#gateway/refusals/grpc-calls.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { createRouteTable } from '#gateway/routes/table.ts'
@@ -17,6 +16,7 @@ import { createDecideArrivalReader } from '#gateway/server/decide-arrival.ts'
 import { createDecide, createDecisionWriter, type DecideTraffic } from '#gateway/server/decide-server.ts'
 import { createObserver } from '#gateway/server/observe.ts'
 import type { OpenCallers } from '#gateway/server/open-callers.ts'
+import type { GrpcCalls } from '#gateway/server/open-grpc-calls.ts'
 import { createProxy } from '#gateway/server/proxy.ts'
 import type { RedirectTraffic } from '#gateway/server/redirect-server.ts'
 import type { Traffic } from '#gateway/server/server.ts'
@@ -94,7 +94,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
       : undefined,
     onIgnoredUpgrade: createIgnoredUpgradeLog(log, monotonicClock),
     portalScopes: ownPaths.portalScopes,
-    portalPath: portalLinkOf(config),
+    portalLink: portalLinkOf(config),
     writer,
   })
   const { trusted, cors } = shared

@@ -1,14 +1,11 @@
 import type { Config } from '#config/config.ts'
 import type { Arrival } from '#gateway/arrival/arrival.ts'
 import type { ArrivalServer, ServerOptions, SharedListenerOptions } from '#gateway/server/arrival-server.ts'
+import { createConnectionEvents } from '#gateway/server/connection-events.ts'
 import { createDecideServer } from '#gateway/server/decide-server.ts'
-import {
-  createConnectionEvents,
-  drainServer,
-  listenOnAll,
-  urlOf,
-  watchDescriptors,
-} from '#gateway/server/listen.ts'
+import { watchDescriptors } from '#gateway/server/descriptors.ts'
+import { drainServer } from '#gateway/server/drain.ts'
+import { listenOnAll, urlOf } from '#gateway/server/listen.ts'
 import { createRedirectServer } from '#gateway/server/redirect-server.ts'
 import { createGatewayServer } from '#gateway/server/server.ts'
 import { acceptQueuesMax } from '#http/h1/listener.ts'

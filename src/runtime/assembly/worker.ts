@@ -1,7 +1,7 @@
 import type { Config } from '#config/config.ts'
 import { createHeldBodies } from '#gateway/forward/held-bodies.ts'
-import { createGrpcCalls } from '#gateway/refusals/grpc-calls.ts'
 import { createOpenCallers } from '#gateway/server/open-callers.ts'
+import { createGrpcCalls } from '#gateway/server/open-grpc-calls.ts'
 import { openStoreMonitor } from '#ops/store-monitor.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { MonotonicMs } from '#platform/time.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { listen } from '#gateway/server/listen.ts'
+import { type Address, listen } from '#gateway/server/listen.ts'
 import { hasErrorCode } from '#platform/errors/operator-error.ts'
 
 /** The ports of a worker's listeners; undefined = not configured. */
@@ -16,11 +16,6 @@ interface Addresses {
   readonly listen: Address
   readonly decide: Address | undefined
   readonly redirect: Address | undefined
-}
-
-interface Address {
-  readonly host: string
-  readonly port: number
 }
 
 /** A pick fails only if another process takes the port within the second that a worker needs to start. */

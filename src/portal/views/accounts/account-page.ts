@@ -1,5 +1,5 @@
 import { fullName } from '#accounts/account-input.ts'
-import type { KeyStatus, KeysStatus } from '#accounts/keys/default-keys.ts'
+import type { DefaultKeysStatus, KeyStatus } from '#accounts/keys/default-keys.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import type { SetupLink } from '#accounts/setup-links.ts'
 import { time } from '#platform/pages/format.ts'
@@ -32,7 +32,7 @@ export type OneTimeSecrets =
 
 export interface AccountView {
   readonly account: Account
-  readonly keys: KeysStatus
+  readonly keys: DefaultKeysStatus
   /** The secret keys other than the default one. */
   readonly furtherKeys: readonly SecretKeyStatus[]
   readonly sessions: SessionsList

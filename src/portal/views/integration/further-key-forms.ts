@@ -1,4 +1,5 @@
-import { certificatePemLengthMax, keyNameLengthMax } from '#accounts/keys/input.ts'
+import { certificatePemLengthMax } from '#accounts/keys/certificate-input.ts'
+import { keyNameLengthMax } from '#accounts/keys/input.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import { type Content, type Html, html } from '#platform/pages/html.ts'
 import {

@@ -1,4 +1,4 @@
-import type { KeyStatus, KeysStatus } from '#accounts/keys/default-keys.ts'
+import type { DefaultKeysStatus, KeyStatus } from '#accounts/keys/default-keys.ts'
 import { type Carriers, describeCarriers } from '#identity/access.ts'
 import { type PageMoment, relativeTime, time } from '#platform/pages/format.ts'
 import { attributeIf, card, type Html, html, notice, staticNotice } from '#platform/pages/html.ts'
@@ -13,7 +13,7 @@ import { currentPasswordField } from '../proof-fields.ts'
 
 export interface KeyCardsView {
   readonly accountId: string
-  readonly keys: KeysStatus
+  readonly keys: DefaultKeysStatus
   /** How requests may carry secret keys. */
   readonly snippets: { readonly carriers: Carriers }
   /** The key that this page reveals. */
@@ -148,7 +148,10 @@ interface Overlap {
 }
 
 /** undefined = only one secret key is valid. */
-export function overlapOf({ previousSecretKey: previous, secretKey }: KeysStatus): Overlap | undefined {
+export function overlapOf({
+  previousSecretKey: previous,
+  secretKey,
+}: DefaultKeysStatus): Overlap | undefined {
   return previous && { ...previous, since: secretKey.createdAt }
 }
 
@@ -159,7 +162,7 @@ export function overlapOf({ previousSecretKey: previous, secretKey }: KeysStatus
  */
 export function overlapPart(
   frame: PageFrame,
-  keys: KeysStatus,
+  keys: DefaultKeysStatus,
   { endPath, usagePath }: { readonly endPath: string; readonly usagePath?: string },
 ): Html | undefined {
   const overlap = overlapOf(keys)
