@@ -45,7 +45,7 @@ export async function counting(scope: Scope, report: Report): Promise<void> {
     monotonic: elapsedMs,
     processes: () => 1,
   })
-  const countAgainstPlan = createPlanLimits({
+  const takePlanLimits = createPlanLimits({
     plans: { large: { quota: { limit: 1e12, per: 'month' }, rateLimit: undefined } },
     limiter: { take: () => Promise.reject(new Error('this plan has no rate')) },
     quotas,
@@ -59,7 +59,7 @@ export async function counting(scope: Scope, report: Report): Promise<void> {
   const quotaNs = await measure(async () => {
     for (let index = 0; index < requests; index++) {
       taken++
-      const excess = countAgainstPlan(principals[index % accountCount], elapsedMs())
+      const excess = takePlanLimits(principals[index % accountCount], elapsedMs())
       if (excess instanceof Promise && (await excess)) throw new Error('the quota is used up')
     }
   })

@@ -80,7 +80,7 @@ async function createTwenty(operator: Operator): Promise<readonly string[]> {
   await createKeys(operator, 'twenty')
   const keys: string[] = []
   for (let index = 0; index < accountCount; index++) {
-    const { id } = await operator.accounts.find(`twenty${index}@example.com`)
+    const { id } = await operator.accounts.get(`twenty${index}@example.com`)
     let last = ''
     for (let count = 1; count < keysEach; count++) {
       const limits = { scopes: [], addresses: [], expiresAt: undefined }

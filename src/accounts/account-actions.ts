@@ -5,7 +5,6 @@ import type { ImportedKeyStore, KeyStore } from '#store/keys.ts'
 import type { PortalStore } from '#store/portal.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import type { UsageStore } from '#store/usage.ts'
-import { assertNotOwn } from './account-input.ts'
 import { type AccountSearch, createAccountSearch } from './account-search.ts'
 import { type AccountSessions, createAccountSessions } from './account-sessions.ts'
 import { type Accounts, createAccounts } from './accounts.ts'
@@ -14,14 +13,9 @@ import { type AuditLog, createAuditEntryFactory, createAuditLog } from './audit-
 import { createDefaultKeys, type DefaultKeys } from './keys/default-keys.ts'
 import type { KeyOptions } from './keys/make-key.ts'
 import { createSecretKeys, type SecretKeys } from './keys/secret-keys.ts'
-import {
-  createProfile,
-  createSetupLinks,
-  type OwnProfile,
-  type ProfileOptions,
-  type SetupLinks,
-  type SetupLinksOptions,
-} from './profile.ts'
+import { createPortalAccess, type PortalAccess } from './portal-access.ts'
+import { createProfile, type OwnProfile, type ProfileOptions } from './profile.ts'
+import { createSetupLinks, type SetupLinks, type SetupLinksOptions } from './setup-links.ts'
 import { createPlanReports, type PlanReports, type PlanReportsOptions } from './usage/plan-reports.ts'
 import { createUsageReports, type UsageReports } from './usage/reports.ts'
 
@@ -29,7 +23,7 @@ import { createUsageReports, type UsageReports } from './usage/reports.ts'
  * Account actions of one actor, who is named in the audit log. The caller authorises: Admins for any account, others
  * only for their own, with the ID of the viewer.
  */
-export interface AccountActions {
+export interface AccountActions extends PortalAccess {
   readonly accounts: Accounts
   readonly search: AccountSearch
   readonly keys: DefaultKeys
@@ -42,19 +36,6 @@ export interface AccountActions {
   readonly audit: AuditLog
   readonly usage: UsageReports
   readonly plans: PlanReports
-  /**
-   * Removes the link with a person at the OpenID provider, and ends the portal sessions: the next person there whose
-   * verified e-mail is that of the account is linked.
-   * @returns whether there was one
-   * @throws GatehouseError `account-not-found`
-   */
-  unlinkIdentity(idOrEmail: string): Promise<boolean>
-  /**
-   * Removes the second factor of somebody who has lost it: app, passkeys and recovery codes.
-   * @returns false where the account has none
-   * @throws GatehouseError `account-not-found`, `own-account` (one's own is disabled with a code)
-   */
-  resetSecondFactor(idOrEmail: string): Promise<boolean>
 }
 
 export type AccountActionsOf = (by: Actor) => AccountActions
@@ -104,18 +85,7 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
       audit,
       usage,
       plans,
-      unlinkIdentity: async (idOrEmail) => {
-        const account = await accounts.find(idOrEmail)
-        const { identities } = account.portal
-        const issuer = identities.map((identity) => identity.issuer).join(', ')
-        const subject = identities.map((identity) => identity.subject).join(', ')
-        return store.unlinkIdentities(account.id, entry('identity-unlinked', account, { issuer, subject }))
-      },
-      resetSecondFactor: async (idOrEmail) => {
-        const account = await accounts.find(idOrEmail)
-        assertNotOwn(by, account.id)
-        return store.disableSecondFactor(account.id, 'all', entry('second-factor-reset', account))
-      },
+      ...createPortalAccess(common),
     }
   }
 }

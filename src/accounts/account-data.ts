@@ -1,4 +1,4 @@
-import { formatDay } from '#platform/time.ts'
+import { type EpochMs, formatDay } from '#platform/time.ts'
 import type { Account, ListedAccount } from '#store/accounts.ts'
 import type { Quota } from '#store/quotas.ts'
 import type { Session } from '#store/sessions.ts'
@@ -82,7 +82,7 @@ export function quotaData(quota: Quota | undefined): Quota | null {
   return quota ? { limit: quota.limit, per: quota.per } : null
 }
 
-export function timeOrNull(time: number | undefined): string | null {
+export function timeOrNull(time: EpochMs | undefined): string | null {
   return time === undefined ? null : new Date(time).toISOString()
 }
 

@@ -130,9 +130,9 @@ export function similarRole(role: string, known: readonly string[]): string | un
 }
 
 /** All that keys and sessions need of the accounts. */
-export interface AccountFinder {
+export interface AccountLookup {
   /** @throws GatehouseError `account-not-found` */
-  find(idOrEmail: string): Promise<Account>
+  get(idOrEmail: string): Promise<Account>
 }
 
 /** The account was deleted after it was looked up, or never existed. */

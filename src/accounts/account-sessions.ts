@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Clock } from '#platform/time.ts'
+import type { Clock, EpochMs } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import type { PortalSession, PortalStore } from '#store/portal.ts'
 import {
@@ -9,33 +9,35 @@ import {
   type SessionStore,
   type SessionsPage,
 } from '#store/sessions.ts'
-import type { AccountFinder } from './account-input.ts'
+import type { AccountLookup } from './account-input.ts'
 import type { AuditEntryFactory } from './audit-log.ts'
 import { type ListPosition, type Page, type PageRequest, pageOf, parseListCursor } from './pages.ts'
 
-/** The sessions of an account. All methods throw GatehouseError `account-not-found` for an unknown ID. */
+/**
+ * The sessions of an account. All methods throw GatehouseError `account-not-found` for an unknown ID or e-mail.
+ */
 export interface AccountSessions {
   /** Open token sessions, newest first. `expiresAt` is when a session ends without a refresh. */
-  list(id: string): Promise<readonly Session[]>
+  list(idOrEmail: string): Promise<readonly Session[]>
   /**
    * Open token sessions, a page at a time; sessions that start or end meanwhile shift no other page.
    * @throws GatehouseError `request-invalid` (field `cursor`)
    */
-  page(id: string, page: PageRequest): Promise<Page<Session>>
+  page(idOrEmail: string, page: PageRequest): Promise<Page<Session>>
   /**
    * Ends one session with its access tokens, and the portal session that it belongs to; false where this account has no
    * such open session.
    */
-  end(id: string, sessionId: string): Promise<boolean>
+  end(idOrEmail: string, sessionId: string): Promise<boolean>
   /** Token sessions and portal sessions. @returns the IDs of those that were open */
-  endAll(id: string): Promise<readonly string[]>
+  endAll(idOrEmail: string): Promise<readonly string[]>
   /** Token sessions, and of the portal sessions those that they belong to. @returns as `endAll` */
-  endAllTokens(id: string): Promise<readonly string[]>
+  endAllTokens(idOrEmail: string): Promise<readonly string[]>
   /** Browsers that are signed in to the portal, newest first. */
-  listPortal(id: string): Promise<readonly PortalSession[]>
+  listPortal(idOrEmail: string): Promise<readonly PortalSession[]>
   /** False where this account has no such open session. */
-  endPortal(id: string, sessionId: string): Promise<boolean>
-  endAllPortal(id: string): Promise<readonly string[]>
+  endPortal(idOrEmail: string, sessionId: string): Promise<boolean>
+  endAllPortal(idOrEmail: string): Promise<readonly string[]>
 }
 
 /** How many sessions are read at once: this blocks the event loop for some milliseconds. */
@@ -44,7 +46,7 @@ const readBatchSize = 100
 interface AccountSessionsOptions {
   readonly store: SessionStore &
     Pick<PortalStore, 'listPortalSessions' | 'endPortalSession' | 'endPortalSessions'>
-  readonly accounts: AccountFinder
+  readonly accounts: AccountLookup
   readonly entry: AuditEntryFactory
   readonly clock: Clock
   /** How long a session lives without a refresh. */
@@ -60,7 +62,7 @@ interface Part {
 /** Reads pages in their order, in batches, so that other requests are served in between. */
 async function* readBatches<Item extends SessionPosition>(
   readPage: (page: SessionsPage) => Promise<readonly Item[]>,
-  now: number,
+  now: EpochMs,
   { after, limit = Number.POSITIVE_INFINITY }: Part = {},
 ) {
   let position = after
@@ -79,8 +81,8 @@ async function* readBatches<Item extends SessionPosition>(
 export function createAccountSessions(options: AccountSessionsOptions): AccountSessions {
   const { store, accounts, entry, clock, refreshIdleMs } = options
 
-  async function read(id: string, part: Part = {}): Promise<readonly Session[]> {
-    const account = await accounts.find(id)
+  async function read(idOrEmail: string, part: Part = {}): Promise<readonly Session[]> {
+    const account = await accounts.get(idOrEmail)
     const found: Session[] = []
     const readPage = (page: SessionsPage) => store.listSessions(account.id, page)
     for await (const slice of readBatches(readPage, clock(), part)) {
@@ -90,17 +92,17 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
   }
 
   /** When a session ends without a refresh. */
-  function endOf({ expiresAt, rotatedAt }: Session): number {
+  function endOf({ expiresAt, rotatedAt }: Session): EpochMs {
     return Math.min(expiresAt, rotatedAt + refreshIdleMs)
   }
 
-  async function listPortal(id: string): Promise<readonly PortalSession[]> {
-    const account = await accounts.find(id)
+  async function listPortal(idOrEmail: string): Promise<readonly PortalSession[]> {
+    const account = await accounts.get(idOrEmail)
     return store.listPortalSessions(account.id, clock())
   }
 
-  async function end(id: string, sessionId: string): Promise<boolean> {
-    const account = await accounts.find(id)
+  async function end(idOrEmail: string, sessionId: string): Promise<boolean> {
+    const account = await accounts.get(idOrEmail)
     const session = await store.findSession(sessionId)
     const isOpen =
       session?.accountId === account.id && session.sessionEpoch === account.sessionEpoch && !session.end
@@ -110,8 +112,8 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
     return store.endSession(sessionId, 'revoked', entry('session-ended', account, { sessionId }))
   }
 
-  async function endAllTokens(id: string): Promise<readonly string[]> {
-    const account = await accounts.find(id)
+  async function endAllTokens(idOrEmail: string): Promise<readonly string[]> {
+    const account = await accounts.get(idOrEmail)
     const inPortal = new Set((await listPortal(account.id)).map((session) => session.id))
     // Only positions are read: whole sessions, if there are many, would burden the garbage collector.
     const open: string[] = []
@@ -128,8 +130,8 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
     return open
   }
 
-  async function endAllPortal(id: string): Promise<readonly string[]> {
-    const account = await accounts.find(id)
+  async function endAllPortal(idOrEmail: string): Promise<readonly string[]> {
+    const account = await accounts.get(idOrEmail)
     const open = await listPortal(account.id)
     const auditEntry = entry('portal-sessions-ended', account, { sessions: open.length })
     await Promise.all(open.map((session) => endPairedSession(store, account.id, session.id)))
@@ -138,19 +140,19 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
   }
 
   return {
-    list: (id) => read(id),
-    page: async (id, { cursor, limit }) => {
+    list: (idOrEmail) => read(idOrEmail),
+    page: async (idOrEmail, { cursor, limit }) => {
       const after = cursor === undefined ? undefined : parseListCursor(cursor)
-      return pageOf(await read(id, { after, limit: limit + 1 }), limit, (session) => session)
+      return pageOf(await read(idOrEmail, { after, limit: limit + 1 }), limit, (session) => session)
     },
     end,
     // The portal sessions end first, and their tokens with them: a browser that is still signed in would get new
     // tokens.
-    endAll: async (id) => [...(await endAllPortal(id)), ...(await endAllTokens(id))],
+    endAll: async (idOrEmail) => [...(await endAllPortal(idOrEmail)), ...(await endAllTokens(idOrEmail))],
     endAllTokens,
     listPortal,
-    endPortal: async (id, sessionId) => {
-      const account = await accounts.find(id)
+    endPortal: async (idOrEmail, sessionId) => {
+      const account = await accounts.get(idOrEmail)
       const auditEntry = entry('portal-session-ended', account, { sessionId })
       await endPairedSession(store, account.id, sessionId)
       return store.endPortalSession(account.id, sessionId, auditEntry)
@@ -167,7 +169,7 @@ export async function endSessionsOfKey(
   store: Pick<SessionStore, 'listSessions' | 'endSession'>,
   before: Account,
   after: Account,
-  now: number,
+  now: EpochMs,
 ): Promise<void> {
   const kept = new Set(after.secretKeys.map(({ id }) => id))
   const isOver =

@@ -12,8 +12,8 @@ import type {
 import type { Actor } from '#store/audit-entry.ts'
 import { noPortalAccess } from '#store/portal-access.ts'
 import {
-  type AccountFinder,
   type AccountInput,
+  type AccountLookup,
   accountNotFound,
   assertNotOwn,
   assertValid,
@@ -36,7 +36,7 @@ const keyBatchSize = 20
 type OnMade = (created: readonly CreatedAccount[]) => Promise<void>
 
 /** The life of an account. Functions that take an ID or e-mail throw `account-not-found`. */
-export interface Accounts extends AccountFinder {
+export interface Accounts extends AccountLookup {
   /** The names of the plans in the config. */
   readonly planNames: readonly string[]
   /** @throws GatehouseError `request-invalid`, `account-exists`; UnconfirmedKeys, as all functions that create keys */
@@ -169,13 +169,13 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
     return emails.filter((_, index) => holders[index])
   }
 
-  async function find(idOrEmail: string): Promise<Account> {
+  async function get(idOrEmail: string): Promise<Account> {
     return (await findByIdOrEmail(store, idOrEmail)) ?? accountNotFound()
   }
 
   async function update(idOrEmail: string, changes: AccountChanges): Promise<Account> {
     assertValid(changes, planNames)
-    const account = await find(idOrEmail)
+    const account = await get(idOrEmail)
     const { id } = account
     if (changes.isDisabled || (changes.role !== undefined && changes.role !== account.role)) {
       assertNotOwn(by, id)
@@ -192,7 +192,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
   }
 
   async function remove(idOrEmail: string): Promise<Account> {
-    const account = await find(idOrEmail)
+    const account = await get(idOrEmail)
     assertNotOwn(by, account.id)
     const outcome = await store.deleteAccount(account.id, entry('account-deleted', account))
     if (outcome === 'last-admin') throw new GatehouseError('last-admin')
@@ -205,7 +205,7 @@ export function createAccounts({ store, by, planNames, ...keyOptions }: Accounts
     createAll,
     importAll,
     findTaken,
-    find,
+    get,
     list: (page) => store.listAccounts(page),
     update,
     remove,

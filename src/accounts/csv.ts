@@ -6,11 +6,17 @@ interface CsvRecord {
   readonly cells: readonly string[]
 }
 
-/** Where a file stops being valid CSV. */
+/** Where a file stops being valid CSV, and why. */
 interface CsvSyntaxError {
   readonly line: number
-  readonly message: string
+  readonly kind: keyof typeof csvErrorTexts
 }
+
+/** What people are told about a syntax error. */
+export const csvErrorTexts = {
+  'unclosed-quote': 'unclosed quote',
+  'text-after-quote': 'text after a closing quote',
+} as const
 
 interface ParsedRecord {
   readonly record: readonly string[]
@@ -46,8 +52,8 @@ export function readCsv(file: string): {
     return { records }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    const message = error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'unclosed quote' : 'text after a closing quote'
-    return { records, fault: { line: firstLine(lines, linesRead), message } }
+    const kind = error.code === 'CSV_QUOTE_NOT_CLOSED' ? 'unclosed-quote' : 'text-after-quote'
+    return { records, fault: { line: firstLine(lines, linesRead), kind } }
   }
 }
 

@@ -1,4 +1,4 @@
-import { parseTime } from '#platform/time.ts'
+import { type EpochMs, parseTime } from '#platform/time.ts'
 import { createRecordReader, type RecordReader, textsIn } from './import-records.ts'
 import {
   digestRule,
@@ -22,7 +22,7 @@ const requiredKeyFields = ['account', 'digest', 'name'] as const
 const keyFields = [...requiredKeyFields, 'expires', 'scopes', 'quota'] as const
 
 /** Reads keys that were made elsewhere. */
-export function createKeyLineReader(now: number): RecordReader<ImportedKeyLine> {
+export function createKeyLineReader(now: EpochMs): RecordReader<ImportedKeyLine> {
   return createRecordReader({
     parse: (values) => parseKeyLine(values, now),
     findHeaderError: findKeyHeaderError,
@@ -37,7 +37,7 @@ function findKeyHeaderError(names: readonly string[]): string | undefined {
   return 'the header must name account, digest and name, each once, and may name expires, scopes and quota'
 }
 
-function parseKeyLine(values: Readonly<Record<string, unknown>>, now: number): ImportedKeyLine | string {
+function parseKeyLine(values: Readonly<Record<string, unknown>>, now: EpochMs): ImportedKeyLine | string {
   const errors: string[] = []
   const texts = textsIn(values, { names: keyFields, fields: keyFields, errors })
   const { account, digest: digestText, name, expires, scopes } = texts

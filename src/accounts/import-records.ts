@@ -1,7 +1,7 @@
 import type { Line } from '#platform/files.ts'
 import { duplicateMember, isRecord, parseJson } from '#platform/json.ts'
 import { didYouMean } from '#platform/text.ts'
-import { readCsv } from './csv.ts'
+import { csvErrorTexts, readCsv } from './csv.ts'
 
 /** A record of an import file, or what is wrong with it; `line` is where it begins. */
 export interface RecordLine<Input> {
@@ -26,11 +26,7 @@ interface OpenRecord {
 
 /** Characters of a record of several lines: it is read again with each line. More is a quote that is not closed. */
 const recordLengthMax = 8_192
-const unclosedQuote = 'unclosed quote'
-const tooLong = {
-  records: [],
-  fault: { message: `more than ${recordLengthMax} characters in several lines: is a quote not closed?` },
-}
+const tooLong = `more than ${recordLengthMax} characters in several lines: is a quote not closed?`
 
 /** How the fields of a record become what is imported. */
 interface RecordOptions<Input> {
@@ -85,12 +81,13 @@ export function createRecordReader<Input>({
     const { line, text, isReported } = record
     if (!text.includes('"')) return isReported ? [] : readCells(line, splitCells(text))
     const isTooLong = text.length > recordLengthMax && text.includes('\n')
-    const { records, fault } = isTooLong ? tooLong : readCsv(text)
-    const isUnclosed = fault?.message === unclosedQuote
+    const { records, fault } = isTooLong ? { records: [] } : readCsv(text)
+    const isUnclosed = fault?.kind === 'unclosed-quote'
     open = isUnclosed && text.length <= recordLengthMax ? record : undefined
     if (open || isReported) return []
     isOver = isUnclosed || isTooLong
-    return fault ? [{ line, input: fault.message }] : readCells(line, records[0]?.cells ?? [])
+    if (isTooLong) return [{ line, input: tooLong }]
+    return fault ? [{ line, input: csvErrorTexts[fault.kind] }] : readCells(line, records[0]?.cells ?? [])
   }
 
   function readCells(line: number, cells: readonly string[]): readonly RecordLine<Input>[] {
@@ -109,7 +106,7 @@ export function createRecordReader<Input>({
   }
 
   function end(): readonly RecordLine<Input>[] {
-    return open && !open.isReported ? [{ line: open.line, input: unclosedQuote }] : []
+    return open && !open.isReported ? [{ line: open.line, input: csvErrorTexts['unclosed-quote'] }] : []
   }
 
   return { read, end }

@@ -1,12 +1,13 @@
 import { type GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { parseJson } from '#platform/json.ts'
+import type { EpochMs } from '#platform/time.ts'
 
 /** Where a page of a list ended: it names the last entry. Opaque to clients. */
 export type CursorParts = readonly [string, string]
 
 /** A position in a list ordered by time, then by ID. */
 export interface ListPosition {
-  readonly createdAt: number
+  readonly createdAt: EpochMs
   readonly id: string
 }
 

@@ -22,16 +22,16 @@ import type { Keyring } from '#identity/tokens/keyring.ts'
 import { jwksMaxAgeS } from '#identity/tokens/signing-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Portal } from '#portal/portal.ts'
+import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
+import { ownAccountOperations } from './admin/usage-operations.ts'
 import {
   type AdmissionOptions,
   adminRoute,
   createAdmission,
   introspectionRoute,
   ownAccountRoute,
-} from './admin/admin-admission.ts'
-import { type AdminOptions, adminOperations } from './admin/admin-operations.ts'
-import { ownAccountOperations } from './admin/usage-operations.ts'
-import { acceptJsonOnly, applyReplyKeepAlive, jsonBytesMax, jsonLine, limitBodies } from './bodies.ts'
+} from './admission.ts'
+import { acceptJsonOnly, limitBodies, ownBodyBytesMax } from './bodies.ts'
 import { type IssuerFrontsOptions, registerIssuerFronts } from './issuers/issuer-fronts.ts'
 import {
   type ProtectedResourceOptions,
@@ -41,15 +41,10 @@ import {
 import { type OAuthOptions, registerOAuth } from './oauth/oauth.ts'
 import { createApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
-import {
-  documentEndpoint,
-  isOwnApp,
-  type Operation,
-  type OwnEndpoint,
-  registerOperations,
-  registerOwnRoute,
-} from './operation.ts'
+import { type Operation, registerOperations } from './operation.ts'
+import { documentEndpoint, isOwnApp, type OwnEndpoint, registerOwnRoute } from './own-endpoint.ts'
 import { registerPortal, registerSignInReturn, type SignInReturnOptions } from './register-portal.ts'
+import { applyReplyKeepAlive, jsonLine } from './replies.ts'
 import { type RevocationsOptions, revocationsOperations } from './revocations.ts'
 import {
   type HeldKeysEndpointOptions,
@@ -67,7 +62,7 @@ export interface ApiOptions
   readonly keyring: Keyring
   readonly requestTimeoutMs: number
   readonly version: string
-  /** Where secret keys may come (`keys.accept`). */
+  /** How requests may carry secret keys (`keys.accept`). */
   readonly accept: readonly string[]
   readonly admin: AdminOptions &
     Pick<AdmissionOptions, 'authenticator' | 'checkPossession' | 'readClientCertificate' | 'keyUses'>
@@ -89,7 +84,7 @@ const strictTransportSecurity = 'max-age=31536000'
 /** The gateway's own endpoints. */
 export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
   const app = Fastify({
-    // Uses the path as it was matched.
+    // The path in the form in which the gateway has matched it.
     rewriteUrl: (request) => {
       const { path, query } = destinationOf(arrivalOf(request).outcome).target
       return replaceInvalidEscapes(path) + query
@@ -100,7 +95,7 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
     frameworkErrors: answerUnroutable,
     schemaController,
     genReqId: () => '',
-    bodyLimit: jsonBytesMax,
+    bodyLimit: ownBodyBytesMax,
     exposeHeadRoutes: false,
     return503OnClosing: false,
   })
@@ -117,14 +112,15 @@ export async function buildApi(options: ApiOptions): Promise<FastifyInstance> {
 export async function registerEndpoints(scope: FastifyInstance, options: ApiOptions): Promise<void> {
   // An app that hosts the endpoints may have registered it: it can be registered only once.
   if (!scope.hasRequestDecorator('cookies')) await scope.register(fastifyCookie)
-  // In an app it would be the app's.
+  // Otherwise an app that hosts the endpoints would set the limit.
   scope.addHook('onRoute', (route) => {
-    route.bodyLimit ??= jsonBytesMax
+    route.bodyLimit ??= ownBodyBytesMax
   })
   const isSecure = options.publicOrigin.startsWith('https:')
   scope.addHook('onRequest', (request, reply, done) => {
     recordRouteName(arrivalOf(request.raw).outcome, ownRouteName)
-    // On the response itself: every way to respond keeps it. Over plain HTTP browsers ignore it (RFC 6797 8.1).
+    // Set on the raw response, so that it stays however the response is sent. Browsers ignore it over plain HTTP (RFC
+    // 6797 8.1).
     if (isSecure) reply.raw.setHeader('Strict-Transport-Security', strictTransportSecurity)
     done()
   })
@@ -136,7 +132,9 @@ export async function registerEndpoints(scope: FastifyInstance, options: ApiOpti
     return reply.code(status).headers(headers).send(Buffer.from(body))
   })
   await scope.register(async (jsonScope) => registerJson(jsonScope, options))
-  await scope.register(async (formScope) => registerOAuth(formScope, options))
+  await scope.register(async (formScope) =>
+    registerOAuth(formScope, { ...options, admission: options.admin }),
+  )
   const { portal, signInReturn, issuers, securityTxt } = options
   if (issuers)
     await scope.register(async (issuerScope) => registerIssuerFronts(issuerScope, { ...options, issuers }))
@@ -158,9 +156,9 @@ export async function registerEndpoints(scope: FastifyInstance, options: ApiOpti
 }
 
 /**
- * Puts U+FFFD in the place of escapes that are not UTF-8: such a path gets the same response as an unknown one, after
- * authentication. The router would refuse it earlier.
- * @param path its escapes are whole and in upper case
+ * Replaces escapes that are not UTF-8 with U+FFFD. Such a path then gets the same response as an unknown one, after
+ * authentication, whereas the router would refuse it before.
+ * @param path its escapes are complete and in upper case
  */
 function replaceInvalidEscapes(path: string): string {
   if (!path.includes('%')) return path
@@ -169,7 +167,7 @@ function replaceInvalidEscapes(path: string): string {
   )
 }
 
-/** Handles any other error of the router. Its own message contains the path, which must not be logged. */
+/** Answers any other request that the router refuses. Its error contains the path, which must not be logged. */
 function answerUnroutable(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   recordRouteName(arrivalOf(request.raw).outcome, ownRouteName)
   sendProblem(request.raw, reply.raw, new GatehouseError('route-not-found'))
@@ -209,7 +207,7 @@ function registerJson(scope: FastifyInstance, options: ApiOptions): void {
   registerGated(revocations, introspectionRoute(options.introspection))
 }
 
-/** Below the well-known path is that of a route, of any number of segments. */
+/** The path of a route, of any number of segments, follows the well-known path. */
 function registerProtectedResources(scope: FastifyInstance, endpoint: OwnEndpoint): void {
   registerOwnRoute(scope, '/.well-known/oauth-protected-resource', endpoint)
   registerOwnRoute(scope, '/.well-known/oauth-protected-resource/:path', endpoint)

@@ -1,10 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import type { ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { FileDownload } from '#accounts/csv.ts'
 import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
-import { applyKeepAlive, sendProblem } from '#gateway/refusals/send-problem.ts'
+import { sendProblem } from '#gateway/refusals/send-problem.ts'
 import { valuesOf } from '#http/request-head.ts'
 import { startDeadline } from '#platform/deadline.ts'
 import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
@@ -12,32 +9,33 @@ import { duplicateMember, isRecord } from '#platform/json.ts'
 import { hideSecrets } from '#platform/secrets/hide-secrets.ts'
 
 /** Largest body of the gateway's own endpoints. */
-export const jsonBytesMax = 65_536
+export const ownBodyBytesMax = 65_536
 
 /** Methods whose body is never read. */
 const bodilessMethods: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /**
  * Accepts bodies in JSON, in UTF-8 and without a content coding; no body counts as an empty object. All others are
- * refused, and objects with two members of one name: who checked the request before may have read the other one.
+ * refused, and so are objects with two members of one name: another program that has checked the request may have read
+ * the other member.
  * @param timeoutMs how long a body may take to arrive
  */
 export function acceptJsonOnly(app: FastifyInstance, timeoutMs: number): void {
-  // Ignored as other unknown members are, and out of reach of code that copies members one by one.
+  // Drops `__proto__` and `constructor`, as unknown members are ignored, so that no code can copy them by accident.
   const parseJson = app.getDefaultJsonParser('remove', 'remove')
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: jsonBytesMax }, (request, bytes, done) => {
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: ownBodyBytesMax }, (request, bytes, done) => {
     if (bytes.length === 0) return done(null, {})
     const refusal = checkMediaType(request)
     if (refusal) return done(refusal)
-    // Otherwise it would be misread.
+    // Decoding would silently replace the bytes that are not UTF-8.
     if (typeof bytes !== 'string' && !isUtf8(bytes)) return done(invalidJsonError())
     const text = bytes.toString()
     parseJson(request, text, (cause, value: unknown) => {
       if (cause) return done(invalidJsonError())
       const duplicate = duplicateMember(text)
       if (duplicate === undefined) done(null, value)
-      // Its name may be a secret key.
+      // The name of the member may be a secret key.
       else done(invalidField(hideSecrets(duplicate), 'appears more than once'))
     })
   })
@@ -55,13 +53,13 @@ type HeadCheck = (request: FastifyRequest) => GatehouseError | undefined
 export function limitBodies(app: FastifyInstance, timeoutMs: number, checkHead?: HeadCheck): void {
   app.addHook('preParsing', (request, reply, _payload, done) => {
     if (bodilessMethods.has(request.method)) return done()
-    const bytesMax = request.routeOptions.bodyLimit ?? jsonBytesMax
+    const bytesMax = request.routeOptions.bodyLimit ?? ownBodyBytesMax
     if (Number(request.headers['content-length'] ?? 0) > bytesMax) {
       return done(new GatehouseError('body-too-large'))
     }
     const refusal = checkHead?.(request)
     if (refusal) return done(refusal)
-    // The checks of the head are done; who is calling depends on the body here.
+    // All checks of the head are done. At some of these endpoints only the body says who is calling.
     sendContinue(request, reply, () => {
       limitBodyTime(request, reply, timeoutMs)
       done()
@@ -76,14 +74,14 @@ function sendContinue(request: FastifyRequest, reply: FastifyReply, done: () => 
     done()
     return
   }
-  // A body that came in one piece with the head is there only after the handler of the head, which may be running now.
+  // A body that arrived together with the head is read only after the handler of the head, which may be running now.
   process.nextTick(() => {
     if (connection.bodyState === 'pending') reply.raw.writeContinue()
     done()
   })
 }
 
-/** Refuses a body because of its type. */
+/** Why a body is refused because of its announced type; undefined where it is not. */
 function checkAnnouncedBody(request: FastifyRequest): GatehouseError | undefined {
   const { 'content-length': length = 0, 'transfer-encoding': coding, expect } = request.headers
   // A chunked body may turn out to be empty, which needs no type; but no client sends Expect for an empty body.
@@ -98,7 +96,7 @@ const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \
  * @returns `request-invalid` for types that contradict each other, `media-type-unsupported` for anything but JSON
  */
 function checkMediaType({ headers, raw }: FastifyRequest): GatehouseError | undefined {
-  // Of the raw fields, as Node shows only the first.
+  // Read from the raw fields, as Node shows only the first one.
   const types = new Set(valuesOf(raw.rawHeaders, 'content-type').map((value) => value.trim()))
   if (types.size > 1) {
     const errors = [{ field: 'Content-Type', message: 'was sent more than once, with different values' }]
@@ -167,36 +165,4 @@ export function readMembers<Required extends string, Optional extends string = n
   // The cast is sound: each required member was found to be a string, each optional one to be a string or absent.
   return Object.fromEntries(names.map((name) => [name, object[name]])) as Readonly<Record<Required, string>> &
     Members<Optional>
-}
-
-/** `applyKeepAlive` for a Fastify reply: Fastify sets `Connection: close` after every body that it has refused. */
-export function applyReplyKeepAlive(request: FastifyRequest, reply: FastifyReply): void {
-  applyKeepAlive(request.raw, reply.raw)
-  // The connection decides itself whether it has to end; responses of HTTP/2 have no such field (RFC 9113 8.2.2).
-  if (request.raw.httpVersionMajor === 2) reply.removeHeader('connection')
-  else if (reply.raw.shouldKeepAlive) reply.header('connection', 'keep-alive')
-}
-
-/** JSON with a newline at its end, as a terminal needs it. */
-export function jsonLine(data: unknown): string {
-  return `${JSON.stringify(data)}\n`
-}
-
-/** Sends a file as a download. */
-export function sendFile(reply: FastifyReply, { name, type, chunks }: FileDownload): FastifyReply {
-  return reply
-    .headers({ 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` })
-    .send(Readable.from(chunks))
-}
-
-/**
- * Calls back once the whole response has been written to an open connection; never if the connection fails first.
- * To be called before the response has detached its socket.
- */
-export function onResponseSent(response: ServerResponse, onSent: () => void): void {
-  const { socket } = response
-  response.once('finish', () => {
-    // Also emitted when the last write fails, as on a connection whose reset has not been read yet.
-    if (!response.destroyed && socket && !socket.destroyed && !socket.errored) onSent()
-  })
 }

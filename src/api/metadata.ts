@@ -2,12 +2,12 @@ import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { destinationOf } from '#gateway/arrival/outcome.ts'
 import type { RouteOptions } from '#gateway/routes/compile.ts'
 import { createHostLookup, type HostLookup, isWildcard } from '#gateway/routes/hosts.ts'
-import { frontUrl } from '#gateway/routes/own-operations.ts'
-import { metadataPath, resourceUrl, takesTokens } from '#gateway/routes/own-paths.ts'
+import { frontUrl } from '#gateway/routes/issuer-paths.ts'
+import { metadataPath, resourceUrl, takesTokens } from '#gateway/routes/protected-resources.ts'
 import type { IssuerOptions } from '#identity/issuers/issuer.ts'
 import { proofAlgorithms } from '#identity/issuers/public-keys.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { documentEndpoint, type OwnEndpoint } from './operation.ts'
+import { documentEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 
 export interface ProtectedResourceOptions {
   readonly routes: readonly Pick<
@@ -24,8 +24,8 @@ export interface ProtectedResourceOptions {
 interface ResourceMetadata {
   readonly resource: string
   /**
-   * The issuers of the route, each preceded by the gateway's authorization server in front of it, if there is one;
-   * then the gateway, unless its `issuer` is not its URL, as clients could not discover it.
+   * The issuers of the route, each preceded by the gateway's authorization server in front of it, if there is one. Then
+   * the gateway, if its `issuer` is its URL: otherwise clients could not discover its metadata.
    */
   readonly authorization_servers?: readonly string[]
   readonly scopes_supported?: readonly string[]
@@ -43,13 +43,13 @@ export function protectedResourceEndpoint(options: ProtectedResourceOptions): Ow
     const found = ofHost?.get(target.path)
     if (!found) throw new GatehouseError('route-not-found')
     if (!isWildcard(found.route.host)) return found.metadata
-    // Clients compare it with the URL that they have called (3.3).
+    // Clients compare `resource` with the URL that they have called (3.3).
     const route = { ...found.route, host: hostName }
     return { ...found.metadata, resource: resourceUrl(route, options.publicOrigin) }
   })
 }
 
-/** By host and path of the document. Routes that differ only in the method are one resource. */
+/** The resources, by host and by the path of their document. Routes that differ only in the method are one resource. */
 function createMetadata({
   routes,
   issuers,
@@ -120,7 +120,7 @@ export function serverMetadataEndpoint({ issuer, publicOrigin, routes }: ServerM
     ...(scopes.length > 0 && { scopes_supported: scopes }),
     response_types_supported: [],
     grant_types_supported: ['client_credentials', 'refresh_token'],
-    // A refresh token needs no client beside it.
+    // A refresh token is accepted without a client.
     token_endpoint_auth_methods_supported: [...withSecret, 'none'],
     introspection_endpoint: `${publicOrigin}/api/v1/oauth/introspect`,
     introspection_endpoint_auth_methods_supported: withSecret,

@@ -9,13 +9,13 @@ import type { Status } from '#ops/status/status.ts'
 import { isLoopback, withoutBrackets } from '#platform/addresses.ts'
 import { assetFiles, readProgramFile } from '#platform/package.ts'
 import type { StoreHealth, StoreState } from '#store/store-health.ts'
-import { jsonLine } from './bodies.ts'
+import { jsonLine } from './replies.ts'
 import { schemaController } from './validate-with-schemas.ts'
 
 /** The state that operators can query, and the actions they can trigger. */
 interface OpsOptions {
   readonly contentType: string
-  /** Where it listens by the config in use. */
+  /** Where the current config says that it listens. */
   address(): OpsAddress
   metricsText(isOpenMetrics: boolean): Promise<string>
   health(): StoreHealth | Promise<StoreHealth>
@@ -121,7 +121,7 @@ function refuseShuttingDown(reply: FastifyReply): FastifyReply {
   return reply.code(503).send({ status: 'shutting-down' })
 }
 
-/** The address of the ops listener, and its further names. */
+/** The address of the ops listener, and the names by which it may be called. */
 interface OpsAddress {
   readonly host: string
   /** Further names that a Host header may have, in lower case. */
@@ -140,7 +140,7 @@ const privateName = /^[^.]+$|\.(?:svc|svc\.cluster\.local|internal)$/
  */
 export function refuseCrossOrigin(headers: IncomingHttpHeaders, address: OpsAddress): string | undefined {
   const { host, origin, 'sec-fetch-site': site } = headers
-  // `none` means that the address was typed.
+  // `none`: the person typed the address, or opened a bookmark.
   if (site !== undefined && site !== 'same-origin' && site !== 'none')
     return 'Sec-Fetch-Site: cross-origin requests are not allowed here'
   if (origin !== undefined && !isSameAuthority(origin, host))
@@ -161,7 +161,7 @@ function isListenerName(name: string, { host, hosts }: OpsAddress): boolean {
   if (isIP(withoutBrackets(name)) !== 0) return true
   if (name === 'localhost' || name.endsWith('.localhost') || name === host.toLowerCase()) return true
   if (hosts.includes(name) || name === hostname().toLowerCase()) return true
-  // Other names are used only where it listens beyond this machine: by scrapers, as a service name.
+  // If it listens beyond this machine, scrapers call it by the name of a service.
   return !isLoopback(host) && privateName.test(name)
 }
 

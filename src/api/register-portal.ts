@@ -2,9 +2,9 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { arrivalOf, visitorOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { destinationOf, recordReason } from '#gateway/arrival/outcome.ts'
 import { ambiguousCookie, onlyCookieIn } from '#gateway/browser/browser-fields.ts'
-import { accessCookieAttributes } from '#gateway/browser/cookie-jar.ts'
 import { isPageVisit } from '#gateway/browser/sign-in-redirect.ts'
 import { challengeOf, type IsReturnPath, type ReturnKeys } from '#gateway/browser/sign-in-return.ts'
+import { accessCookieAttributes } from '#gateway/browser/token-cookies.ts'
 import { applyKeepAlive } from '#gateway/refusals/send-problem.ts'
 import { changePasswordPath, documentMethods, portalMethods } from '#gateway/routes/own-operations.ts'
 import { signInReturnPath } from '#gateway/routes/own-paths.ts'
@@ -20,11 +20,12 @@ import {
   type PortalResponse,
   securityHeaders,
 } from '#portal/portal-response.ts'
-import { applyReplyKeepAlive, jsonBytesMax, sendFile } from './bodies.ts'
-import { registerOwnRoute, routedMethods } from './operation.ts'
+import { ownBodyBytesMax } from './bodies.ts'
+import { registerOwnRoute, routedMethods } from './own-endpoint.ts'
+import { applyReplyKeepAlive, sendFile } from './replies.ts'
 import { translateError } from './validate-with-schemas.ts'
 
-/** Registers the portal in its own scope: everything at and below its path, for every method. */
+/** Registers the portal in its own scope: it answers everything at and below its path, whatever the method. */
 export function registerPortal(scope: FastifyInstance, portal: Portal): void {
   const { path: base } = portal
   acceptFormsOnly(scope)
@@ -45,7 +46,7 @@ export function registerPortal(scope: FastifyInstance, portal: Portal): void {
     scope.route({
       url,
       method: methods,
-      bodyLimit: registered.page.bytesMax ?? jsonBytesMax,
+      bodyLimit: registered.page.bytesMax ?? ownBodyBytesMax,
       onRequest: async (request, reply) => {
         const answer = await portal.admit(registered, requestOf(request, reply))
         return answer && sendEarly(request, reply, answer)
@@ -78,7 +79,7 @@ function acceptFormsOnly(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser(
     '*',
-    { parseAs: 'buffer', bodyLimit: jsonBytesMax },
+    { parseAs: 'buffer', bodyLimit: ownBodyBytesMax },
     async ({ headers }: FastifyRequest, body: string | Buffer) =>
       parseForm(typeof body === 'string' ? Buffer.from(body) : body, headers),
   )
@@ -87,8 +88,8 @@ function acceptFormsOnly(scope: FastifyInstance): void {
 const portalRequestKey = Symbol('portal request')
 
 /**
- * The portal's view of a request: the same at every step. It is kept with the request: a WeakMap would keep forms until
- * the next full collection.
+ * The portal's view of a request: the same object at every step. It is a property of the request: a WeakMap would keep
+ * forms in memory until the next full collection.
  */
 function requestOf(request: FastifyRequest, reply: FastifyReply): PortalRequest {
   // The cast is sound: only this function writes this key.
@@ -142,7 +143,7 @@ function send(reply: FastifyReply, answer: PortalResponse): FastifyReply {
   return reply.code(answer.status).headers(answer.headers).send(answer.body)
 }
 
-/** Where page visits come back to from a portal on a host of its own. */
+/** What a host of routes needs so that page visits return to it from a portal on another host. */
 export interface SignInReturnOptions {
   readonly codes: Pick<SignInCodes, 'read' | 'redeem'>
   readonly keys: Pick<ReturnKeys, 'read' | 'cleared'>
@@ -151,9 +152,9 @@ export interface SignInReturnOptions {
 }
 
 /**
- * Sets the access cookie of this host for a code of the portal, and goes on to the page. A code that does not count, as
- * it was used before, is too old or for another browser, leads to the page too, without a cookie: who is signed in is
- * asked there.
+ * Sets the access cookie of this host for a code of the portal, and goes on to the page. A code that was used, has
+ * expired or belongs to another browser also leads to the page, but without a cookie: the page then asks the visitor to
+ * sign in.
  */
 export function registerSignInReturn(scope: FastifyInstance, options: SignInReturnOptions): void {
   const { codes, keys, accessCookie, isReturnPath } = options
@@ -175,8 +176,9 @@ export function registerSignInReturn(scope: FastifyInstance, options: SignInRetu
       reply.setCookie(accessCookie.name, cookieToken, accessCookieAttributes(accessCookie, cookieToken))
       reply.header('Set-Cookie', keys.cleared)
     }
-    // A page of this host goes on: after a redirect from another site, browsers would keep a Strict cookie back. Its
-    // URL has the code, which the page must not learn (Referrer-Policy).
+    // Not a redirect but a page, which continues by itself: after a redirect from another site browsers would not send
+    // a SameSite=Strict cookie. The URL of this page contains the code, which the next one must not learn
+    // (Referrer-Policy).
     const { status, headers, body } = answerContinue(code.to, languageOf(request, undefined))
     return reply
       .code(status)

@@ -10,11 +10,11 @@ import { type Operation, operation } from './operation.ts'
 export interface RevocationsOptions {
   /** undefined = it is not enabled. */
   readonly revocationFeed: RevocationFeed | undefined
-  /** Ends a stream with the credential of its reader. */
+  /** Ends a stream when the credential of its reader ends. */
   readonly followStream: OpenCallers['followStream']
 }
 
-/** What a reader who does not keep up may leave unread, beyond the snapshot: some thousand revocations. */
+/** How much a slow reader may leave unread, beyond the snapshot: some thousand revocations. */
 const unreadBytesMax = 1_048_576
 
 const query = objectSchema({
@@ -61,7 +61,7 @@ export function noFeedError(): GatehouseError {
   })
 }
 
-/** A reader who leaves too much unread is cut off, and begins anew. */
+/** The stream of one reader. One who leaves too much unread is disconnected, and has to begin again with a snapshot. */
 export function openRevocationStream(
   feed: RevocationFeed,
   nonce: string,

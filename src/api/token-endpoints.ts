@@ -5,9 +5,9 @@ import { ambiguousCookie, onlyCookieIn } from '#gateway/browser/browser-fields.t
 import {
   accessCookieAttributes,
   cleared,
-  jarAttributesOf,
+  cookieOptionsOf,
   refreshCookieAttributes,
-} from '#gateway/browser/cookie-jar.ts'
+} from '#gateway/browser/token-cookies.ts'
 import type { PublicPath } from '#gateway/routes/own-operations.ts'
 import { countFailure } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
@@ -19,8 +19,9 @@ import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.t
 import type { TokenCookie } from '#platform/http.ts'
 import { isRecord } from '#platform/json.ts'
 import type { Rate } from '#store/rates.ts'
-import { onResponseSent, readMembers } from './bodies.ts'
-import type { OwnEndpoint } from './operation.ts'
+import { readMembers } from './bodies.ts'
+import type { OwnEndpoint } from './own-endpoint.ts'
+import { onResponseSent } from './replies.ts'
 
 export interface TokenEndpointsOptions extends TokenCookiesOptions, FailedKeyPairOptions {
   readonly sessions: Sessions
@@ -53,7 +54,7 @@ export function tokenEndpoints(
     metrics.tokensIssued.inc({ grant: 'keys' })
     cookies.set(request, reply, issued)
     const { account, accessToken, refreshToken } = issued
-    // The capitals are part of the interface; the answer to a refresh (`jwtToken`) has others.
+    // These capital letters are part of the interface; the response to a refresh has others (`jwtToken`).
     return {
       Id: account.id,
       FirstName: account.firstName,
@@ -107,7 +108,7 @@ export function tokenEndpoints(
     const fromCookie = cookies.readRefreshToken(request)
     if (fromCookie === undefined) throw invalidField('token', 'is missing, and so is the cookie')
     if (cookies.isCrossSite(request)) throw new GatehouseError('cross-site-refresh')
-    // Neither is cleared: the other one would count from then on.
+    // Neither value is cleared: if only one were, the other would count from then on.
     if (fromCookie === ambiguousCookie)
       throw new GatehouseError('credentials-ambiguous', {
         detail: 'The cookie of the refresh token was sent more than once, with different values.',
@@ -136,15 +137,15 @@ interface TokenCookiesOptions {
 /** The cookies with the tokens of a session. */
 interface TokenCookies {
   /**
-   * Sets them. Not the access cookie for a page of another site: it could sign a person in as somebody else, and read
-   * what this person then does (login CSRF).
+   * Sets them, but not the access cookie for a page of another site: the author of that page could sign a visitor in to
+   * an account of their own, and read what the visitor then does (login CSRF).
    */
   set(request: FastifyRequest, reply: FastifyReply, issued: IssuedTokens): void
   /** Clears them with any response: not all responses are written by Fastify. */
   clear(reply: FastifyReply): void
   /** The refresh token in its cookie. */
   readRefreshToken(request: FastifyRequest): ReturnType<typeof onlyCookieIn>
-  /** Whether a page of another site has sent it. */
+  /** Whether a page of another site has sent the request. */
   isCrossSite(request: FastifyRequest): boolean
 }
 
@@ -153,10 +154,10 @@ function createTokenCookies(app: FastifyInstance, options: TokenCookiesOptions):
   const trusted = new Set(options.origins)
   const all = [cookie, ...(accessCookie ? [accessCookie] : [])]
   const clearing = all.map((each) =>
-    app.serializeCookie(each.name, '', { ...jarAttributesOf(each), ...cleared }),
+    app.serializeCookie(each.name, '', { ...cookieOptionsOf(each), ...cleared }),
   )
 
-  /** By what the browser sends about the page behind the request; a client that sends nothing is not a browser. */
+  /** Browsers say which page a request comes from; a client that says nothing is not a browser. */
   function isCrossSite({ headers }: FastifyRequest): boolean {
     const site = headers['sec-fetch-site']
     if (site !== undefined) return site !== 'same-origin' && site !== 'same-site' && site !== 'none'
@@ -212,12 +213,12 @@ export interface HeldKeysEndpointOptions extends FailedKeyPairOptions {
   readonly heldKeys: HeldKeys
 }
 
-/** Ends a key for whoever holds it. The answer is the same whether there was such a key. */
+/** Ends a key for whoever holds it. The answer is the same whether or not there was such a key. */
 export function revokeKeyEndpoint({ heldKeys, ...options }: HeldKeysEndpointOptions): OwnEndpoint {
   return {
     handler: async (request, reply) => {
       const key = readKey(request)
-      // Every call counts: the answer does not tell whether there was such a key.
+      // Every call counts: the answer does not say whether there was such a key.
       await countClientFailure(options, request)
       await heldKeys.end(key, visitorOf(request.raw))
       reply.header('Cache-Control', 'no-store')
@@ -226,7 +227,7 @@ export function revokeKeyEndpoint({ heldKeys, ...options }: HeldKeysEndpointOpti
   }
 }
 
-/** The empty text counts as a key too: it gets the same answer. */
+/** An empty text counts as a key too: it gets the same response. */
 function readKey(request: FastifyRequest): string {
   const { body } = request
   return isRecord(body) && body.key === '' ? '' : readMembers(request, { required: ['key'] }).key

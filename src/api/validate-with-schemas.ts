@@ -13,7 +13,7 @@ const sharedOptions = {
   useDefaults: true,
 } as const
 
-/** For `Fastify()`: it would load compilers of its own for schemas, which nothing here uses. */
+/** An option of `Fastify()`, which would otherwise load compilers of its own that nothing here uses. */
 export const schemaController = {
   compilersFactory: { buildValidator: refuseToCompile, buildSerializer: refuseToCompile },
 }
@@ -31,7 +31,7 @@ export function validateWithSchemas(app: FastifyInstance): void {
   )
 }
 
-/** More than any operation has: each that is unknown would be an error of its own. */
+/** More than any operation has. Without it, each unknown member would add an error to the response. */
 const membersMax = 100
 const tooManyMembers: ErrorObject = {
   keyword: 'maxProperties',
@@ -70,7 +70,7 @@ const bodyErrorDetails: ReadonlyMap<string, string> = new Map([
 
 /**
  * @param errors the errors of Ajv, as passed by Fastify
- * @param findOthers finds the errors of members that are not among the wrong ones
+ * @param findOthers finds further errors, in members that match their schemas: all but the wrong ones
  */
 export function toRequestInvalid(
   errors: readonly unknown[],
@@ -113,10 +113,10 @@ function toFieldErrors(errors: readonly ErrorObject[]): readonly FieldError[] {
   })
 }
 
-/** How much of a name is looked at for secrets, and how much of it is shown. */
+/** How much of a name is searched for secrets, and how much of it is shown. */
 const nameLengthMax = { searched: 1_024, shown: 200 }
 
-/** A member name in the body may be a secret key. */
+/** The path of a member; each name in it comes from the body, and may be a secret key. */
 function fieldNameOf(parts: readonly unknown[]): string {
   const name = parts.map(String).join('.').slice(0, nameLengthMax.searched)
   return hideSecrets(name).slice(0, nameLengthMax.shown)

@@ -7,7 +7,7 @@ import {
   usageReportData,
 } from '#accounts/usage/reports.ts'
 import type { Config } from '#config/config.ts'
-import { quotaUnitOf } from '#gateway/routes/route.ts'
+import { quotaUnitOf } from '#identity/limits/plans.ts'
 import { isPrincipalId } from '#store/subjects.ts'
 import type { DayRange } from '#store/usage.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
@@ -59,7 +59,7 @@ const show: Command = {
     const { report, noun } = await withOperator(invocation.config, async (operator) => {
       const { usage, accounts, config } = operator
       const days = daysOf(invocation, usage)
-      const account = isPrincipalId(who) ? principalOf(who, config) : await accounts.find(who)
+      const account = isPrincipalId(who) ? principalOf(who, config) : await accounts.get(who)
       return {
         report: await readUsageReport(operator, account, days),
         noun: quotaUnitOf(config.routes),

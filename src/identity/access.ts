@@ -9,9 +9,9 @@ export interface RateLimit extends Rate {
 
 /** The rate limit of one route. */
 export interface RouteRate extends RateLimit, Required<HintedRate> {
-  /** `purposes[by]`, unless it depends on the caller; precomputed, as each request reads it. */
+  /** `purposes[by]`: for all callers that need not be counted by something else (see `countedBy`). */
   readonly purpose: RatePurpose
-  /** The purposes under which callers are counted, by `by`; precomputed, as each request reads one. */
+  /** The purpose for each `by`. Both are precomputed, as each request reads one. */
   readonly purposes: Readonly<Record<RateLimit['by'], RatePurpose>>
 }
 
@@ -120,7 +120,7 @@ export function keyField(
 
 const basicPrefix = schemePrefix('Basic')
 const basicCredentials = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i
-/** In characters of base64: user names are ignored, but their length is limited. */
+/** The longest base64 text that is decoded: user names are ignored, but may not have any length. */
 const lengthMax = 4_096
 
 /**

@@ -98,7 +98,7 @@ function settle(
     : toDecision(sent, authentication)
 }
 
-/** Whether the form of a credential in Authorization: Bearer does not tell whether it is a key or a token. */
+/** Whether a credential in Authorization: Bearer may be a key or a token, as its form does not show which. */
 export function mayBeKeyOrToken(kind: SchemeName, carrier: Credential['carrier']): boolean {
   return kind === 'secretKey' && carrier === 'bearer'
 }

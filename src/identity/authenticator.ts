@@ -28,14 +28,14 @@ export interface Authenticator {
    * The credential in a part of a text, if it was decided about within the last second and nothing has changed since.
    * @param sent `carrier` undefined = a bearer token, or a secret key sent as one
    */
-  recall?(access: Access, sent: SentCredential, now: MonotonicMs): RecalledCredential | undefined
+  recall(access: Access, sent: SentCredential, now: MonotonicMs): RecalledCredential | undefined
   /** Counts a cache hit: to be called once a recalled credential admits a request. */
-  countHit?(): void
+  countHit(): void
   /**
    * How a credential that may be invented is looked up: as a key in the store, or as a token at its issuer (see
    * LookUpGuard). undefined = no look-up is needed.
    */
-  lookUpKindOf?(access: Access, credentials: Credentials): SchemeName | undefined
+  lookUpKindOf(access: Access, credentials: Credentials): SchemeName | undefined
   /**
    * Brings the cache up to date: to be called before a caller is rejected for a role or a profile from the cache.
    * @throws GatehouseError `store-unavailable`
@@ -76,7 +76,7 @@ const refusedBounds = { credentialsMax: 1_000, charactersMax: 1_024 * 1_024 }
  * Decides about each credential at most once a second while nothing changes: any change of an account, a session or a
  * signing key, and the loss of the store, invalidates all earlier decisions. A process that was suspended or starved,
  * and so has not read the change log for a while, reads it before it uses its caches again. In its last second of
- * validity, a credential is decided about for each request.
+ * validity, a credential is decided about anew for each request.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { schemes, directory, clock, monotonic = monotonicClock } = options

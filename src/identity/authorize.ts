@@ -99,7 +99,10 @@ export async function admittedUntil(
   return endOfKey(keyOfSession(account.keys, session.keyId), time)
 }
 
-/** 0 also where the key has been limited to other scopes or addresses, or the account is no longer verified. */
+/**
+ * When the key expires; 0 = it is no longer valid, has been limited to other scopes or addresses, or its account is no
+ * longer verified although the route demands that.
+ */
 function endWithinLimits(
   key: CachedKey | undefined,
   { access, address }: Pick<AdmittedCaller, 'access' | 'address'>,

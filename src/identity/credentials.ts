@@ -33,7 +33,7 @@ export interface Credential {
   recentVersion: object | undefined
   /** Until when the last decision is reused, in whole milliseconds. */
   recentUntil: MonotonicMs
-  /** Until when the decision was granted, in whole seconds since the authenticator's start. */
+  /** Until when the last decision holds at most, in whole seconds since the authenticator's start. */
   recentEnd: number
   /** Client address of the last recorded use, and until when no other is recorded. */
   useRecordedFrom: string | undefined
@@ -45,7 +45,7 @@ export interface Credential {
 }
 
 const other: Credentials = { kind: 'other' }
-/** Several credentials: the backend may go by another than the gateway. */
+/** Several credentials: the backend might read another one than the gateway. */
 export const ambiguousCredentials: Credentials = { kind: 'ambiguous' }
 /** The credentials of a request without any. */
 export const noCredentials: Credentials = { kind: 'none' }
@@ -81,7 +81,7 @@ export function certificateCredential(thumbprint: string): Credentials {
   return newCredential('secretKey', thumbprint, certificateCarrier)
 }
 
-/** Creates a credential from an access token that somebody asks about: its sender need not prove anything. */
+/** Creates a credential from an access token that somebody asks about, and so need not prove to have its key. */
 export function tokenCredential(token: string): Credentials {
   const isBound = needsProof(payloadOf(token)?.cnf)
   return newCredential('bearer', token, isBound ? proofCarrier : undefined)

@@ -4,7 +4,9 @@ import type { EpochMs } from '#platform/time.ts'
 import type { Quota } from '#store/quotas.ts'
 import type { SchemeName } from './access.ts'
 
-/** What authenticated, or was refused, for logs and metrics: `cookie` = the access cookie, by the rules of a token. */
+/**
+ * The kind of credential that was accepted or refused, for logs and metrics. `cookie`: a token in the access cookie.
+ */
 export type DecisionScheme = SchemeName | 'cookie'
 
 /** Whether a request is admitted: as a principal, anonymously, or not, with the reason. */
@@ -14,12 +16,10 @@ export interface AllowedDecision {
   readonly kind: 'allowed'
   readonly principal: Principal | undefined
   readonly scheme: DecisionScheme | undefined
-  /**
-   * Whoever acts on the decision has to see this proven first; such a decision is never reused. undefined = nothing.
-   */
+  /** What the sender has to prove before anything is done; such a decision is never reused. undefined = nothing. */
   readonly confirmation: Confirmation | undefined
   readonly holdsUntil: HoldsUntil
-  /** What whoever acts on the decision keeps for the next time: nobody else reads it. */
+  /** Belongs to the code that acts on the decision: what it keeps for the next time. */
   kept: object | undefined
 }
 
@@ -28,7 +28,8 @@ export interface Refusal extends RefusedCredential {
 }
 
 /**
- * Until when a verdict changes only with an account, a session or a signing key; 0 = it must not be reused.
+ * Until this time only a change of an account, a session or a signing key can change the verdict; 0 = it must not be
+ * reused.
  */
 type HoldsUntil = EpochMs
 
@@ -46,16 +47,19 @@ export type Authentication =
 interface RefusedCredential {
   readonly kind: 'refused'
   readonly code: ErrorCode
-  /** No such credential can exist, which is known without asking the store: a typing error rather than a guess. */
+  /** Whether no such credential can exist, which needs no store: a typing error rather than a guess. */
   readonly isMalformed: boolean
-  /** Whether a token may be a guess that somebody was asked about, as a wrong key is in any case. */
+  /**
+   * Whether it counts as a failed attempt: the issuer was asked and did not know the token. (Wrong secret keys always
+   * count.)
+   */
   readonly isCounted?: boolean | undefined
   readonly holdsUntil: HoldsUntil
   /** The reason for the log, if it adds something to the code. */
   readonly reason: string | undefined
 }
 
-/** What a token turns out to be, before anybody asks whether its session or its subject is still good. */
+/** What the token itself shows, before its session or its subject is looked up. */
 export type TokenVerdict<Claims> =
   | { readonly kind: 'valid'; readonly claims: Claims }
   | { readonly kind: 'expired' }
@@ -65,13 +69,12 @@ export type TokenVerdict<Claims> =
       readonly reason: string
       /** Whether only another set of keys could make the token valid, so that the verdict may be cached. */
       readonly isCacheable: boolean
-      /** Whether its issuer was asked about it for nothing: it may be a guess. */
+      /** Whether it counts as a failed attempt: the issuer was asked and did not know the token. */
       readonly isCounted?: boolean
     }
 
 /** Verifies one kind of credential. Synchronous if possible; throws or rejects only if it cannot be decided. */
 export interface Scheme {
-  readonly name: SchemeName
   authenticate(credential: string): Authentication | Promise<Authentication>
   /** The same for a key that is known by its digest alone: the certificate of a client. */
   readonly authenticateDigest?: (digest: Uint8Array) => Authentication | Promise<Authentication>
@@ -119,7 +122,7 @@ export interface Profile {
   readonly isVerified: boolean
 }
 
-/** What whoever sends a token has to prove: the claim `cnf` (RFC 7800). Both, where both are there. */
+/** What the sender of a token has to prove: the claim `cnf` (RFC 7800). If both members are there, both. */
 export interface Confirmation {
   /**
    * Thumbprint of the private key that the client must have (RFC 9449 6.1), as base64url; undefined = none is needed.
@@ -153,8 +156,8 @@ const thumbprint = /^[0-9A-Za-z_-]{43}$/
 
 /**
  * Reads the claim `cnf`.
- * @returns undefined where there is none: whoever has the token may use it; `unsupported` where it asks for a proof
- *   that is not known here, as it would go unchecked
+ * @returns undefined if there is none, so that whoever has the token may use it; `unsupported` if it demands a proof
+ *   that the gateway cannot check
  */
 export function parseConfirmation(cnf: unknown): Confirmation | undefined | 'unsupported' {
   if (cnf === undefined) return undefined

@@ -47,11 +47,14 @@ export interface Directory {
    * Needs no store.
    */
   isUnchangedSince(of: { readonly accountId: string; readonly sessionId: string }, time: EpochMs): boolean
-  /** Whether the known account is certainly newer than a token issued at this time, on such a clock. Needs no store. */
+  /**
+   * Whether what is known of the account is certainly newer than a token that another instance issued at this time, by
+   * its own clock. Needs no store.
+   */
   isAccountNewerThan(accountId: string, issuedAt: EpochMs): boolean
   /**
-   * Brings the cache up to date as of this call, or later. Call it before a rejection that relies on the cache.
-   * Concurrent calls share one reading of the change log, of which there are at most about 200 a second.
+   * Resolves once the cache contains all changes made before this call. Call it before a rejection that relies on the
+   * cache. Concurrent calls share one reading of the change log, of which there are at most about 200 a second.
    * @throws GatehouseError `store-unavailable`
    */
   confirm(): Promise<void>
@@ -61,8 +64,8 @@ export interface Directory {
    */
   isCurrent(now: MonotonicMs, time: EpochMs): boolean
   /**
-   * To be called if the cache is not current: resolves once it is as of this call, or the store is unreachable and
-   * cached data is used for `cache.maxStale` as in any outage.
+   * To be called if the cache is not current. Resolves once it contains all changes made before this call, or the store
+   * is unreachable and cached data is used for `cache.maxStale`, as in any outage.
    */
   catchUp(): Promise<void>
   /**

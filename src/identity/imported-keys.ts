@@ -1,5 +1,5 @@
 import { GatehouseError, isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
-import type { MonotonicClock } from '#platform/time.ts'
+import type { MonotonicClock, MonotonicMs } from '#platform/time.ts'
 import { digestText, type ImportedKeyStore } from '#store/keys.ts'
 import { createLru } from './cache/bounded-caches.ts'
 import type { Directory } from './directory.ts'
@@ -17,7 +17,7 @@ export interface ImportedKeys {
   find(digest: Uint8Array): string | 'absent' | undefined
   /** @throws GatehouseError `store-unavailable` */
   lookUp(digest: Uint8Array): Promise<string | undefined>
-  /** Drops the account of a key that it does not have any more. */
+  /** Drops what is cached about a key that its account does not have any more. */
   forget(digest: Uint8Array): void
 }
 
@@ -32,21 +32,23 @@ export interface ImportedKeysOptions {
 /** Entries have a fixed length of about 250 bytes: at most 25 MiB and 2.5 MiB. */
 const knownMax = 100_000
 const absentMax = 10_000
-/** How long the existence of imported keys is assumed, whatever has changed. */
+/** Once imported keys exist, how long that is assumed without asking again, whatever has changed. */
 const anyIntervalMs = 1_000
 
 /** Caches the accounts of imported keys in the process, and which keys do not exist. */
 export function createImportedKeys(options: ImportedKeysOptions): ImportedKeys {
   const { store, directory, negativeTtlMs, monotonic } = options
   const known = createLru<{ readonly accountId: string }>(knownMax)
-  const absent = createLru<{ readonly until: number }>(absentMax)
+  const absent = createLru<{ readonly until: MonotonicMs }>(absentMax)
   const loads = new Map<string, Promise<string | undefined>>()
-  let any: { readonly is: boolean; readonly version: object; readonly until: number } | undefined
-  let reading: { readonly version: object; readonly is: Promise<boolean> } | undefined
+  let latest: { readonly hasAny: boolean; readonly version: object; readonly until: MonotonicMs } | undefined
+  let reading: { readonly version: object; readonly hasAny: Promise<boolean> } | undefined
 
   /** The absence of imported keys is only assumed until the next change, which may be the import of the first. */
   function isKnown(version: object | undefined): boolean {
-    return any !== undefined && (any.version === version || (any.is && monotonic() < any.until))
+    return (
+      latest !== undefined && (latest.version === version || (latest.hasAny && monotonic() < latest.until))
+    )
   }
 
   /**
@@ -55,15 +57,15 @@ export function createImportedKeys(options: ImportedKeysOptions): ImportedKeys {
    */
   async function hasAny(): Promise<boolean> {
     const version = directory.version()
-    if (any && (version === undefined || isKnown(version))) return any.is
+    if (latest && (version === undefined || isKnown(version))) return latest.hasAny
     if (version === undefined) throw new GatehouseError('store-unavailable')
     try {
-      if (reading?.version !== version) reading = { version, is: store.hasImportedKeys() }
-      const is = await reading.is
-      any = { is, version, until: monotonic() + anyIntervalMs }
-      return is
+      if (reading?.version !== version) reading = { version, hasAny: store.hasImportedKeys() }
+      const found = await reading.hasAny
+      latest = { hasAny: found, version, until: monotonic() + anyIntervalMs }
+      return found
     } catch (error) {
-      if (any && isStoreUnavailable(error)) return any.is
+      if (latest && isStoreUnavailable(error)) return latest.hasAny
       throw error
     } finally {
       reading = undefined
@@ -78,7 +80,7 @@ export function createImportedKeys(options: ImportedKeysOptions): ImportedKeys {
   }
 
   return {
-    hasNone: () => any?.is === false && isKnown(directory.version()),
+    hasNone: () => latest?.hasAny === false && isKnown(directory.version()),
     hasAny,
     find: (digest) => {
       const text = digestText({ digest })

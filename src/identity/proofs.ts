@@ -2,7 +2,7 @@ import { createHmac, hash } from 'node:crypto'
 import { deriveKeys, isSameText, type KeySource } from '#platform/secrets/sealing.ts'
 import type { Clock, EpochMs } from '#platform/time.ts'
 import { createProofKeyReader } from './issuers/public-keys.ts'
-import type { RateLimiter } from './limits/rate-limiter.ts'
+import type { ProofReplays } from './proof-replays.ts'
 import { isType, type ReadJwt, readJwt } from './tokens/jwt.ts'
 
 /** What a proof has to be about. */
@@ -10,7 +10,7 @@ export interface ProvenRequest {
   readonly method: string
   /** Whether the URL is that of the request, its query and fragment aside. */
   isUrl(htu: string): boolean
-  /** The access token beside it; undefined = there is none, as where one is asked for. */
+  /** The access token that comes with it; undefined = there is none, as in a request for a token. */
   readonly token: string | undefined
 }
 
@@ -23,7 +23,7 @@ export interface ReadProof {
   readonly issuedAt: EpochMs
 }
 
-/** `nonce`: it is right but for its nonce, which is missing or too old. */
+/** `nonce`: all of it is right except for its nonce, which is missing or too old. */
 export type ProofVerdict =
   | { readonly kind: 'valid'; readonly proof: ReadProof }
   | { readonly kind: 'nonce' }
@@ -31,7 +31,7 @@ export type ProofVerdict =
 
 /** Proofs that the sender of a request has the private key of a token: DPoP (RFC 9449). */
 export interface Proofs {
-  /** Checks all but whether it was used before (RFC 9449 4.3). @param proofs the values of the field DPoP */
+  /** Checks everything except whether it was used before (RFC 9449 4.3). @param proofs the values of the field DPoP */
   read(proofs: readonly string[], request: ProvenRequest): ProofVerdict
   /** Uses it. @returns false where it may have been used before */
   use(proof: ReadProof): boolean | Promise<boolean>
@@ -133,89 +133,6 @@ export function createProofNonces(sealingKeys: KeySource, lifetimeMs: number, cl
       // The clock of another instance may be ahead.
       const spans = [now, now - 1, now + 1]
       return keys().some((key) => spans.some((span) => isSameText(nonceOf(key, span), nonce)))
-    },
-  }
-}
-
-/** Proofs that have been used: each counts once, in all workers and instances. */
-export interface ProofReplays {
-  /**
-   * Uses a proof. Synchronous where this process is the only one.
-   * @param id of at most 64 characters
-   * @param issuedAt when it was made
-   * @param lifetimeMs how long it can be valid
-   * @returns false where it may have been used before
-   */
-  use(id: string, issuedAt: EpochMs, lifetimeMs: number): boolean | Promise<boolean>
-}
-
-interface ProofReplaysOptions {
-  /** As RateLimiter.take; undefined = no other process decides. */
-  readonly take: RateLimiter['take'] | undefined
-  /** How many are kept; default 100,000, in some 12 MiB. */
-  readonly entriesMax?: number
-  readonly clock?: Clock
-}
-
-const defaultEntriesMax = 100_000
-const secondMs = 1_000
-
-/**
- * Keeps used proofs by the second in which they were made. Where there are too many, those of the oldest second are
- * forgotten, and from then on all of that time are refused: under a flood proofs have to be fresher, but none counts
- * twice. Proofs from the future, which clocks that are ahead make, would be the last to be forgotten: they have a
- * quarter of the room at most, and beyond that are refused themselves. Other processes are asked by a rate of one use:
- * while the store is unreachable, or has lost what it counted, a proof counts once in each of them.
- */
-export function createProofReplays({
-  take,
-  entriesMax = defaultEntriesMax,
-  clock = Date.now,
-}: ProofReplaysOptions): ProofReplays {
-  const bySecond = new Map<number, Set<string>>()
-  let size = 0
-  /** Proofs of this second, and of those before it, are refused. */
-  let forgotten = Number.NEGATIVE_INFINITY
-
-  function useHere(id: string, second: number, keptSeconds: number): boolean {
-    if (second <= forgotten) return false
-    const used = bySecond.get(second) ?? begin(second, keptSeconds)
-    if (used.has(id) || !hasRoomFor(second)) return false
-    used.add(id)
-    size++
-    while (size > entriesMax) forget(Math.min(...bySecond.keys()))
-    return true
-  }
-
-  function hasRoomFor(second: number): boolean {
-    const now = Math.floor(clock() / secondMs)
-    if (second <= now) return true
-    let ahead = 0
-    for (const [other, { size }] of bySecond) if (other > now) ahead += size
-    return ahead < entriesMax / 4
-  }
-
-  /** Forgets proofs that are too old to be accepted by now. */
-  function begin(second: number, keptSeconds: number): Set<string> {
-    for (const known of bySecond.keys()) if (known < second - keptSeconds) forget(known)
-    const used = new Set<string>()
-    bySecond.set(second, used)
-    return used
-  }
-
-  function forget(second: number): void {
-    size -= bySecond.get(second)?.size ?? 0
-    bySecond.delete(second)
-    forgotten = Math.max(forgotten, second)
-  }
-
-  return {
-    use: (id, issuedAt, lifetimeMs) => {
-      const keptSeconds = Math.ceil(lifetimeMs / secondMs) + 1
-      if (!useHere(id, Math.floor(issuedAt / secondMs), keptSeconds)) return false
-      const taken = take?.('proof', id, { limit: 1, perMs: lifetimeMs })
-      if (taken === undefined) return true
-      return taken instanceof Promise ? taken.then(({ isAllowed }) => isAllowed) : taken.isAllowed
     },
   }
 }

@@ -16,8 +16,8 @@ const expired = refusedCredential('secret-key-expired')
 const disabled = refusedCredential('account-disabled')
 
 /**
- * `SecretKey: gate_sk_…`. A key is valid until it expires or is revoked, and then for the requested overlap. It is
- * rejected only once the cache is up to date, as the account may have got this very key since.
+ * `SecretKey: gate_sk_…`. A key is valid until it expires or is revoked, and then for the requested overlap. A wrong
+ * key is rejected only once the cache is up to date, as the account may have been given this very key since.
  */
 export function createSecretKeyScheme(
   directory: Directory,
@@ -54,15 +54,15 @@ export function createSecretKeyScheme(
     )
   }
 
-  /** Whether no change can have made the key valid since, as an old key never becomes valid again. */
+  /** Whether the key is known to be invalid for good: one that was revoked or has expired never becomes valid again. */
   function isFinal({ digest }: ParsedKey, account: CachedAccount | undefined): boolean {
     const key = account && findCompactKey(account.keys, digest)
     return revokedKeys.has(digest) || (key !== undefined && keyState(key, clock()) !== 'valid')
   }
 
   /**
-   * A key without an account is rejected whatever has changed, as a deleted account is never restored. But it waits as
-   * long as a wrong key of an account, and is cached like one: timing must not reveal which account IDs exist.
+   * A key that names no account is rejected whatever has changed, as a deleted account is never restored. But it waits
+   * as long as a wrong key of an account, and is cached like one: timing must not reveal which account IDs exist.
    */
   async function rejectInEqualTime({ digest }: ParsedKey): Promise<Authentication> {
     const isRemembered = await confirm().then(
@@ -126,7 +126,7 @@ export function createSecretKeyScheme(
     return decideForeign({ accountId, digest }, directory.account(accountId), imported)
   }
 
-  /** Unlike our own keys, a revoked key can be imported again, even for another account. */
+  /** Unlike a key of our own, an imported key that was revoked can be imported again, even for another account. */
   async function decideForeign(
     key: ParsedKey,
     account: CachedAccount | undefined | Promise<CachedAccount | undefined>,
@@ -141,7 +141,6 @@ export function createSecretKeyScheme(
   }
 
   return {
-    name: 'secretKey',
     ...(importedKeys && {
       mustLookUp: (credential: string) => {
         if (importedKeys.hasNone() || !isForeignKey(credential)) return false

@@ -41,6 +41,14 @@ export function inTime<Value>(work: Promise<Value>, timeoutMs: number, missed: (
   })
 }
 
+/** Whether work succeeds in time; if it does not, it continues nevertheless. */
+export function isInTime(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+  return inTime(work, timeoutMs, () => new Error('late')).then(
+    () => true,
+    () => false,
+  )
+}
+
 /** Like `AbortSignal.timeout`. @returns what to call once the work is over */
 export function signalAtDeadline(timeoutMs: number): Deadline & { readonly signal: AbortSignal } {
   const controller = new AbortController()

@@ -1,11 +1,11 @@
 import { createProblem } from '#gateway/refusals/send-problem.ts'
 import { type GatehouseError, reworded } from '#platform/errors/gatehouse-error.ts'
-import { fieldMessage, shownMessage } from './forms/refusal.ts'
 import { createPageContext, type PortalParts } from './page-context.ts'
 import { isPublic, type RegisteredPage, resolveFormPagePath } from './portal-page.ts'
 import { acceptsHtml, isPost, type PortalRequest } from './portal-request.ts'
 import { answerPage, type PortalResponse } from './portal-response.ts'
 import type { Texts } from './texts/texts.ts'
+import { fieldMessage, shownMessage } from './texts/translate-message.ts'
 import { type ErrorContent, errorPage } from './views/sign-in-page.ts'
 
 interface FailedRequest {
@@ -14,14 +14,14 @@ interface FailedRequest {
   readonly registered: RegisteredPage | undefined
 }
 
-/** Answers with an error in the viewer's language: a page to a browser, problem+json to the script, which shows it. */
+/** Answers an error in the viewer's language: with a page for browsers, with problem+json for the script of a page. */
 export function answerError(
   parts: PortalParts,
   error: GatehouseError,
   failed: FailedRequest,
 ): PortalResponse {
   const { request, registered } = failed
-  const context = createPageContext(parts, { request, viewer: request.viewer })
+  const context = createPageContext(parts, { request })
   const { texts } = context
   const { title, detail } = errorText(error, effectOf(request, registered), texts)
   const errors = error.errors?.map((each) => ({ ...each, message: shownMessage(texts, each.message) }))
@@ -47,7 +47,7 @@ function recoveryLink(
   // The audit log links to deleted accounts, and is the only page that still shows them.
   const id = code === 'account-not-found' && request.param('id')
   if (id) return { href: `${base}/audit?who=${encodeURIComponent(id)}`, text: errors.showInAuditLog }
-  // Not the URL that failed, as what the provider has sent works only once.
+  // Not the URL that failed: what the provider has sent in it works only once.
   if (code === 'sign-in-refused' || code === 'sign-in-provider-unavailable')
     return { href: `${base}/sign-in`, text: errors.backToSignIn }
   if (status < 500) return undefined

@@ -4,16 +4,17 @@ export interface Branding {
   /** The bytes of an image that `imageKindOf` knows; undefined = none. */
   readonly logo: Buffer | undefined
   /**
-   * Of links and buttons, in place of the portal's own: every text keeps the contrast of WCAG 2.2 AA. undefined = the
-   * portal's own, and on dark pages the other, as light as it has to be.
+   * The colour of links and buttons, on light pages: every text keeps the contrast of WCAG 2.2 AA. undefined = the
+   * portal's own.
    */
   readonly color: string | undefined
+  /** The same on dark pages; undefined = `color`, made as light as it has to be, or the portal's own. */
   readonly darkColor: string | undefined
 }
 
 export type Theme = keyof typeof palettes
 
-/** What 1-base.css has, and what a colour is mixed with: towards `far` it gains contrast. */
+/** The backgrounds in 1-base.css; and `far`, with which a colour is mixed to gain contrast with them. */
 const palettes = {
   light: { ground: '#f6f7f8', surface: '#ffffff', sunken: '#f1f3f4', far: '#000000' },
   dark: { ground: '#0d1114', surface: '#141a1e', sunken: '#0f1417', far: '#ffffff' },
@@ -28,7 +29,7 @@ export function contrastOn(theme: Theme, color: string): number {
   return Math.min(...[ground, surface, sunken].map((behind) => contrastOf(color, behind)))
 }
 
-/** The colour itself where it has the contrast; else the nearest mixture with black or white that has. */
+/** The colour itself if it has enough contrast; else the nearest mixture with black or white that has. */
 export function readableOn(theme: Theme, color: string): string {
   return firstOf(100, (percent) => {
     const mixed = mix(color, palettes[theme].far, percent)
@@ -46,10 +47,10 @@ export function accentStyle({ color, darkColor }: Pick<Branding, 'color' | 'dark
   return rules.join('')
 }
 
-/** @param accent has the contrast */
+/** @param accent a colour that has enough contrast */
 function properties(theme: Theme, accent: string): string {
   const { surface, far } = palettes[theme]
-  // Behind the entry of the navigation that is shown, whose text has the colour.
+  // The background of the current entry in the navigation, whose text has the accent colour.
   const soft = firstOf(14, (less) => {
     const mixed = mix(surface, accent, 14 - less)
     return contrastOf(accent, mixed) >= contrastMin ? mixed : undefined
@@ -64,13 +65,13 @@ function properties(theme: Theme, accent: string): string {
 `
 }
 
-/** The first result of 0, 1, 2 … percent. */
+/** The first result found for 0, 1, 2 … percent. */
 function firstOf(percentMax: number, find: (percent: number) => string | undefined): string {
   for (let percent = 0; percent <= percentMax; percent++) {
     const found = find(percent)
     if (found !== undefined) return found
   }
-  throw new Error('black on white, and white on black, have the contrast')
+  throw new Error('black on white, and white on black, have enough contrast')
 }
 
 function mix(color: string, other: string, percent: number): string {
@@ -96,60 +97,4 @@ function luminance(color: string): number {
 
 function channelsOf(color: string): readonly number[] {
   return [1, 3, 5].map((start) => Number.parseInt(color.slice(start, start + 2), 16))
-}
-
-/** The largest logo: every visitor fetches it once. */
-export const logoBytesMax = 256 * 1_024
-
-/** Kinds of image that every browser shows, by how their files begin. */
-const kinds = [
-  { type: 'image/png', ending: 'png', begins: (bytes) => startsWith(bytes, '89504e470d0a1a0a') },
-  { type: 'image/jpeg', ending: 'jpg', begins: (bytes) => startsWith(bytes, 'ffd8ff') },
-  {
-    type: 'image/webp',
-    ending: 'webp',
-    begins: (bytes) =>
-      bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP',
-  },
-  { type: 'image/svg+xml', ending: 'svg', begins: isSvg },
-] as const satisfies readonly ImageKind[]
-
-interface ImageKind {
-  readonly type: string
-  /** Extension of its file name. */
-  readonly ending: string
-  readonly begins: (bytes: Buffer) => boolean
-}
-
-/** What kind of image a file is, whatever its name says; undefined = none that is shown. */
-export function imageKindOf(bytes: Buffer): ImageKind | undefined {
-  return kinds.find(({ begins }) => begins(bytes))
-}
-
-function startsWith(bytes: Buffer, hex: string): boolean {
-  return bytes.toString('hex', 0, hex.length / 2) === hex
-}
-
-/** Whether the root element is `svg`: only a declaration, comments and a document type may come before it. */
-function isSvg(bytes: Buffer): boolean {
-  let text = bytes
-    .toString('utf8', 0, 4_096)
-    .replace(/^\uFEFF/, '')
-    .trimStart()
-  for (let ending = endingOf(text); ending; ending = endingOf(text)) {
-    const end = ending.exec(text)
-    if (!end) return false
-    text = text.slice(end.index + end[0].length).trimStart()
-  }
-  return /^<svg[\s>]/.test(text)
-}
-
-/** What ends the declaration, comment or document type that a text begins with; undefined if it begins with none. */
-function endingOf(text: string): RegExp | undefined {
-  if (text.startsWith('<?')) return /\?>/
-  if (text.startsWith('<!--')) return /-->/
-  if (!text.startsWith('<!DOCTYPE')) return undefined
-  // It may have declarations of its own, in brackets.
-  const [start = ''] = text.split('>', 1)
-  return start.includes('[') ? /\]\s*>/ : />/
 }

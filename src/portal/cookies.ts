@@ -1,17 +1,14 @@
 import {
   accessCookieAttributes,
   cleared,
-  jarAttributesOf,
+  cookieOptionsOf,
   refreshCookieAttributes,
-} from '#gateway/browser/cookie-jar.ts'
+} from '#gateway/browser/token-cookies.ts'
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
 import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
 import type { TokenCookie } from '#platform/http.ts'
-import { parseJsonObject } from '#platform/json.ts'
 import { randomText } from '#platform/secrets/key-format.ts'
-import type { Sealer } from '#platform/secrets/sealing.ts'
-import type { Clock } from '#platform/time.ts'
-import type { CookieAttributes, PortalRequest } from './portal-request.ts'
+import type { PortalRequest } from './portal-request.ts'
 
 /** The cookies of the portal. Browsers send them only to the portal, never to a backend. */
 export type PortalCookie = ReturnType<typeof createPortalCookie>
@@ -34,9 +31,9 @@ const formTokenLength = 32
 const formTokenPattern = /^[0-9A-Za-z]{32}$/
 
 /**
- * HttpOnly, SameSite=Strict, for no longer than the session. Its path is the portal's, hence `__Secure-` rather than
- * `__Host-`: a `__Host-` cookie would be sent to every backend too. If the portal has a host of its own it is
- * `__Host-`, so that no other host of the domain can set it.
+ * The session cookie is HttpOnly and SameSite=Strict, and lasts no longer than the session. Its path is that of the
+ * portal, hence `__Secure-` rather than `__Host-`: a `__Host-` cookie would be sent to every backend too. If the portal
+ * has a host of its own it is `__Host-`, so that no other host of the domain can set it.
  */
 export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCookieOptions) {
   const prefix = prefixOf({ isSecure, isAlone })
@@ -67,7 +64,7 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
   function clearTokens({ cookies }: PortalRequest): void {
     if (!tokens) return
     for (const each of [tokens.access, tokens.refresh])
-      cookies.set(each.name, '', { ...jarAttributesOf(each), ...cleared })
+      cookies.set(each.name, '', { ...cookieOptionsOf(each), ...cleared })
   }
 
   return {
@@ -85,7 +82,7 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
       const known = [clientToken, ...others].slice(0, clientTokensMax).join('~')
       request.cookies.set(clientName, known, { ...attributes, maxAge: clientMaxAgeS })
       if (issued) setTokens(request, issued)
-      // Tokens of whoever was signed in before.
+      // The browser may still have tokens of whoever was signed in before.
       else clearTokens(request)
     },
     clear: (request: PortalRequest): void => {
@@ -112,14 +109,14 @@ const clientCookie = 'gatehouse-known'
 
 /** Sign-ins at the provider in progress, one per tab. */
 export const flowCookieNames: readonly string[] = ['0', '1', '2'].map((index) => `gatehouse-sign-in-${index}`)
-/** How a session began at the provider. */
+/** Records at which provider a session began. */
 export const beginningCookieName = 'gatehouse-oidc'
 /** Records that the owner of a session has authenticated again. */
 export const confirmationCookieName = 'gatehouse-confirmed'
 /** Records that the viewer has used a passkey. */
 export const passkeyConfirmationCookieName = 'gatehouse-confirmed-passkey'
 
-/** Who may take over an account. */
+/** Records who may take over an account. */
 export const takeOverCookieName = 'gatehouse-take-over'
 /** The notice that the next page shows. */
 export const noticeCookieName = 'gatehouse-notice'
@@ -147,67 +144,4 @@ type NamePrefix = Pick<PortalCookieOptions, 'isSecure' | 'isAlone'>
 function prefixOf({ isSecure, isAlone }: NamePrefix): string {
   if (!isSecure) return ''
   return isAlone ? '__Host-' : '__Secure-'
-}
-
-/**
- * Cookies that only a gateway with the same sealing key can read and make, so that nothing has to be kept in memory.
- */
-export type SealedCookies = ReturnType<typeof createSealedCookies>
-
-interface SealedCookieAttributes extends Pick<CookieAttributes, 'sameSite'> {
-  /** Below the portal; default: the portal. */
-  readonly path?: string
-  readonly maxAgeS: number
-}
-
-/** Browsers keep 4,096 bytes, with name and attributes. */
-const valueLengthMax = 3_800
-
-/** What the keepers of sealed cookies are made of. */
-export interface SealedCookieParts {
-  readonly sealer: Sealer
-  readonly cookie: PortalCookie
-  readonly clock: Clock
-}
-
-export function createSealedCookies(
-  sealer: Sealer,
-  { path: base, isSecure }: Pick<PortalCookie, 'path' | 'isSecure'>,
-) {
-  const prefix = isSecure ? '__Secure-' : ''
-
-  function attributesOf({ sameSite, path = '' }: SealedCookieAttributes) {
-    return { path: base + path, httpOnly: true, secure: isSecure, sameSite } as const
-  }
-
-  return {
-    /** @returns undefined if there is none, or it was not sealed as this cookie */
-    read: (request: PortalRequest, name: string): Readonly<Record<string, unknown>> | undefined => {
-      const text = request.cookies.get(prefix + name) ?? ''
-      if (text === '' || text.length > valueLengthMax) return undefined
-      const unsealed = sealer.unseal(Buffer.from(text, 'base64url'), purposeOf(name))
-      return unsealed === undefined ? undefined : parseJsonObject(unsealed)
-    },
-    /** @returns false, without setting anything, if browsers would not keep it */
-    set: (
-      request: PortalRequest,
-      name: string,
-      value: object,
-      attributes: SealedCookieAttributes,
-    ): boolean => {
-      const text = Buffer.from(sealer.seal(JSON.stringify(value), purposeOf(name))).toString('base64url')
-      if (text.length > valueLengthMax) return false
-      request.cookies.set(prefix + name, text, { ...attributesOf(attributes), maxAge: attributes.maxAgeS })
-      return true
-    },
-    clear: (request: PortalRequest, name: string, attributes: SealedCookieAttributes): void => {
-      if (request.cookies.get(prefix + name) === undefined) return
-      request.cookies.set(prefix + name, '', { ...attributesOf(attributes), ...cleared })
-    },
-  }
-}
-
-/** What is sealed as one cookie cannot be used as another. */
-function purposeOf(name: string): string {
-  return `cookie:${name}`
 }

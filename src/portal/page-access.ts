@@ -79,7 +79,7 @@ const accessByPath = {
   '/accounts/:id/mail-set-up-link': ['admin', 'POST'],
   '/accounts/:id/unlink': ['admin', 'POST'],
   '/accounts/:id/reset-second-factor': ['admin', 'POST'],
-  '/accounts/:id/reset-secret': ['admin', 'POST'],
+  '/accounts/:id/reset-secret-key': ['admin', 'POST'],
   '/accounts/:id/reset-api-key': ['admin', 'POST'],
   '/accounts/:id/end-overlap': ['admin', 'POST'],
   '/accounts/:id/keys/revoke': ['admin', 'POST'],
@@ -105,12 +105,12 @@ export type PathsOf<Audience extends PageAudience, Methods extends PageMethods> 
   [Path in PortalPath]: (typeof accessByPath)[Path] extends readonly [Audience, Methods] ? Path : never
 }[PortalPath]
 
-/** Who may access the page at a path: the only source of it, at run time and for the types. */
+/** Who may access the page at a path. The table is the only source of this, at run time and for the types. */
 export function audienceOf(path: PortalPath): PageAudience {
   return accessByPath[path][0]
 }
 
-/** As Allow lists them. */
+/** The methods as `Allow` lists them. */
 const methodLists: Readonly<Record<PageMethods, readonly string[]>> = {
   GET: ['GET', 'HEAD'],
   POST: ['POST'],
@@ -157,7 +157,7 @@ const enrolmentPaths: ReadonlySet<string> = new Set<PortalPath>([
   '/sign-out-everywhere',
 ])
 
-/** The pages that an account may use before it has set up a required second factor. */
+/** Whether an account may use a page before it has set up a required second factor. */
 export function isForEnrolment(path: string): boolean {
   return enrolmentPaths.has(path)
 }

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
 import { fullName } from '#accounts/account-input.ts'
 import { actorOf } from '#accounts/audit-log.ts'
+import type { EmailVerification } from '#accounts/email-verification.ts'
 import type { ReceiverActions } from '#accounts/events/receiver-actions.ts'
-import type { EmailVerification } from '#accounts/profile.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
 import type { IdentityHeaders } from '#gateway/forward/identity-headers.ts'
 import type { RouteOptions } from '#gateway/routes/compile.ts'
-import { quotaUnitOf } from '#gateway/routes/route.ts'
 import type { Carriers } from '#identity/access.ts'
 import type { BlockedSubjectsOf } from '#identity/issuers/subjects.ts'
+import { quotaUnitOf } from '#identity/limits/plans.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import type { PasswordResets } from '#identity/passwords/password-links.ts'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
@@ -66,7 +66,7 @@ export interface PortalOptions {
   readonly canMailLinks: boolean
   /** undefined = people sign in by password only. */
   readonly oidc: PortalOidc | undefined
-  /** undefined = there are no passkeys here. */
+  /** undefined = passkeys cannot be used here. */
   readonly passkeys: PortalPasskeys | undefined
   /** Who must set up a second factor before anything else (`portal.requireSecondFactor`). */
   readonly requireSecondFactor: SecondFactorPolicy
@@ -81,7 +81,7 @@ export interface PortalOptions {
   /** The routes as configured, for *Try it*. */
   readonly routes: readonly RouteOptions[]
   readonly identityHeaders: IdentityHeaders
-  /** Where the gateway takes secret keys. */
+  /** How requests may carry secret keys. */
   readonly carriers: Carriers
   /** The roles that forms suggest. */
   readonly roles: readonly string[]
@@ -93,7 +93,7 @@ export interface PortalOptions {
   readonly subjectsOf: BlockedSubjectsOf
   /** The receivers of events, for Admins. */
   readonly receiversOf: (by: Actor) => ReceiverActions
-  /** Where a page visit may be led back to; undefined = no route leads here. */
+  /** Which paths a page visit may be sent back to; undefined = no route sends page visits here. */
   readonly isReturnPath: IsReturnPath | undefined
   /** How page visits of other hosts return; undefined = the portal is on their host. */
   readonly signInReturn: PortalSignInReturn | undefined
@@ -101,7 +101,7 @@ export interface PortalOptions {
   gatewayUrl(): string
 }
 
-/** A portal on a host of its own, and those of the pages. */
+/** What a portal on a host of its own needs to send page visits back to their hosts. */
 export interface PortalSignInReturn {
   readonly codes: Pick<SignInCodes, 'create'>
   /** Origins by host name. */
@@ -119,13 +119,10 @@ const nonceBytes = 16
 
 export function createPageContext(
   { options, assets, notices, scopedRoutes }: PortalParts,
-  {
-    request,
-    viewer,
-    formPagePath,
-  }: Pick<PageContext, 'request' | 'viewer'> & Pick<PageFrame, 'formPagePath'>,
+  { request, formPagePath }: Pick<PageContext, 'request'> & Pick<PageFrame, 'formPagePath'>,
 ): PageContext {
   const { cookie, clock, path, roles, plans, issuers, canMailLinks, oidc, passkeys } = options
+  const { viewer, visitor } = request
   const translation = translationOf(languageOf(request, viewer))
 
   /** The CSRF token of the session or, without one, of the form cookie. */
@@ -173,7 +170,6 @@ export function createPageContext(
     return { kind: 'page', nonce: made.nonce, hasImages, html: render(made), status, headers }
   }
 
-  const { visitor } = request
   return { ...translation, request, visitor, viewer, form: formOf(request), file: filesOf(request), show }
 }
 

@@ -54,7 +54,7 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
     })
     switch (decision) {
       case 'form-page':
-        // The response to a form is shown at the form's action path.
+        // The browser's address is the action of a form, as after the form was submitted: show the page with the form.
         return answerRedirect(base + resolveFormPagePath(request, registered))
       case 'sign-in':
         return redirectToSignIn(registered, request)
@@ -68,14 +68,14 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
     }
   }
 
-  /** SameSite=Strict: on a cross-site link the browser omits the cookie, and sends it on the reload by our own page. */
+  /** On a link of another site, browsers omit the cookie (SameSite=Strict) until our own page loads the URL again. */
   function isCrossSiteNavigation(request: PortalRequest): boolean {
     const site = request.headers['sec-fetch-site']
     return !isPost(request) && (site === 'cross-site' || site === 'same-site') && !cookie.read(request)
   }
 }
 
-/** The decision about a request for a page that is not refused. */
+/** The decision about a request that is not refused. */
 export type PageDecision =
   /** The page is only the action of a form: a browser that navigates to it is redirected to the page with the form. */
   | 'form-page'
@@ -92,7 +92,7 @@ interface PageDecisionOptions {
   readonly publicOrigin: string
   /**
    * The viewer of the session that the request's cookie names; undefined where there is none. `unchecked`: there is a
-   * cookie, but no one looks it up (`explain`), and the viewer's role is not checked either.
+   * cookie, but it is not looked up (`explain`), and so the viewer's role is not checked either.
    */
   findViewer(): Promise<Viewer | 'unchecked' | undefined>
   /** Who must have a second factor. */

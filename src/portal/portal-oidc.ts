@@ -8,13 +8,11 @@ import type { PortalSession } from '#store/portal.ts'
 import {
   beginningCookieName,
   confirmationCookieName,
-  createSealedCookies,
   flowCookieNames,
-  type SealedCookieParts,
-  type SealedCookies,
   takeOverCookieName,
 } from './cookies.ts'
 import type { PortalRequest } from './portal-request.ts'
+import { createSealedCookies, type SealedCookieParts, type SealedCookies } from './sealed-cookies.ts'
 import type { FrameOidc } from './views/frame.ts'
 
 /** What the pages need to let people sign in at OpenID providers. */
@@ -71,7 +69,7 @@ export async function signOutAtProvider(
   })
 }
 
-/** The part of it that the views show. @param path of the page, below the portal */
+/** What the views need to know about the providers. @param path of the page, below the portal */
 export function frameOidcOf(
   oidc: PortalOidc,
   request: PortalRequest,
@@ -94,13 +92,13 @@ export interface Flow extends SignInSecrets {
   readonly provider: string | undefined
   /** Where the person wants to go, as given to the sign-in page; empty = the start of the portal. */
   readonly next: string
-  /** Who is asked to confirm; undefined = it is a sign-in. */
+  /** Whose owner is asked to authenticate again; undefined = it is a sign-in. */
   readonly confirms: { readonly accountId: string; readonly sessionId: string } | undefined
 }
 
 const flowLifetimeMs = 600_000
 
-/** Lax: the browser comes from the provider's site. Only below the sign-in page. */
+/** Lax, as the browser comes back from the provider's site. Sent only below the sign-in page. */
 const flowAttributes = { sameSite: 'lax', path: '/sign-in', maxAgeS: flowLifetimeMs / 1_000 } as const
 
 function createFlowCookies(cookies: SealedCookies, clock: Clock) {
@@ -117,7 +115,7 @@ function createFlowCookies(cookies: SealedCookies, clock: Clock) {
       const [oldest] = inUse.toSorted((one, other) => one.startedAt - other.startedAt)
       if (oldest) cookies.set(request, oldest.name, flow, flowAttributes)
     },
-    /** The sign-in that a browser comes back with, once; undefined if it did not start it, or too long ago. */
+    /** Takes the sign-in with this state, once; undefined if the browser did not start it, or too long ago. */
     take: (request: PortalRequest, state: string): Flow | undefined => {
       for (const name of flowCookieNames) {
         const flow = read(request, name)
@@ -158,7 +156,7 @@ function createSessionCookies(cookies: SealedCookies, clock: Clock) {
       const isKept = cookies.set(request, beginningCookieName, value, attributes)
       if (!isKept) cookies.set(request, beginningCookieName, { session: id, provider }, attributes)
     },
-    /** How the session began at a provider; undefined = it did not. The ID token is left out if it is too long. */
+    /** Where the session began; undefined = not at a provider. The ID token is left out if it is too long. */
     find: (request: PortalRequest, { id }: PortalSession): Beginning | undefined => {
       // The cast is sound: only `begin` seals such a cookie.
       const kept = cookies.read(request, beginningCookieName) as (Beginning & { session: string }) | undefined
@@ -168,7 +166,7 @@ function createSessionCookies(cookies: SealedCookies, clock: Clock) {
     confirm: (request: PortalRequest, sessionId: string): void => {
       cookies.set(request, confirmationCookieName, { session: sessionId, at: clock() }, confirmation)
     },
-    /** Whether the owner has done so within the last `confirmationMs`. */
+    /** Whether the owner has authenticated again within the last `confirmationMs`. */
     isConfirmed: (request: PortalRequest, { id }: PortalSession): boolean => {
       const { session, at } = cookies.read(request, confirmationCookieName) ?? {}
       return session === id && typeof at === 'number' && Math.abs(clock() - at) < confirmationMs
@@ -198,7 +196,7 @@ function createTakeOverCookie(cookies: SealedCookies, clock: Clock) {
     set: (request: PortalRequest, takeOver: TakeOver): void => {
       const value = { ...takeOver, at: clock() }
       const isKept = cookies.set(request, takeOverCookieName, value, takeOverAttributes)
-      // Without it, the provider asks which session to sign out.
+      // Without the ID token, the provider asks which session to sign out.
       if (!isKept)
         cookies.set(request, takeOverCookieName, { ...value, idToken: undefined }, takeOverAttributes)
     },

@@ -9,7 +9,7 @@ import type { PortalRequest } from './portal-request.ts'
 import type { PageResult } from './portal-response.ts'
 import { labelsOf } from './views/frame.ts'
 
-/** The handlers of one portal path, as its entry in the table has them; signed-in pages get the viewer. */
+/** The handlers of one portal path, for the methods of its entry in page-access.ts; signed-in pages get the viewer. */
 export type PortalPage = PublicPage | SignedInPage
 
 type PublicPage = PageOf<'anyone', PageContext>
@@ -54,21 +54,22 @@ export function isPublic(page: PortalPage): page is PublicPage {
 /** Creates the pages of one part of the portal. */
 export type CreatePages = (options: PortalOptions) => readonly PortalPage[]
 
-/** A page, and the path of the page with its form; its own path if it has a GET. */
+/** A page, and where its form is. */
 export interface RegisteredPage {
   readonly page: PortalPage
-  readonly formPagePath: string
+  /** The pattern of the path, below the portal, of the page with the form: this page if it has a GET. */
+  readonly formPagePattern: string
 }
 
-/** The path of the nearest page with a GET, this one or one above; the start of the portal has one. */
-export function formPagePathOf(path: string, pages: readonly PortalPage[]): string {
+/** The pattern of the nearest page with a GET: this one, or one above it. The start of the portal has one. */
+export function formPagePatternOf(path: string, pages: readonly PortalPage[]): string {
   const isHome = path === '' || pages.some((page) => page.path === path && page.get)
-  return isHome ? path : formPagePathOf(path.slice(0, path.lastIndexOf('/')), pages)
+  return isHome ? path : formPagePatternOf(path.slice(0, path.lastIndexOf('/')), pages)
 }
 
 /** Where to redirect after a form, below the portal: the page with the form, for the same account. */
-export function resolveFormPagePath(request: PortalRequest, { formPagePath }: RegisteredPage): string {
-  return formPagePath.replace(':id', encodeURIComponent(request.param('id')))
+export function resolveFormPagePath(request: PortalRequest, { formPagePattern }: RegisteredPage): string {
+  return formPagePattern.replace(':id', encodeURIComponent(request.param('id')))
 }
 
 /** Reads a query parameter; the first value of a repeated one counts. */
@@ -84,7 +85,7 @@ export function queryOf({ request }: PageContext): (name: string) => string {
 export async function accountOf({ actions, request }: SignedInContext): Promise<Account> {
   const id = request.param('id')
   if (id.includes('@')) throw new GatehouseError('account-not-found')
-  return actions.accounts.find(id)
+  return actions.accounts.get(id)
 }
 
 /**

@@ -1,14 +1,16 @@
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import type { Passkeys } from '#identity/second-factor/passkeys.ts'
 import { passkeysOf } from '#store/portal-access.ts'
-import { createSealedCookies, passkeyConfirmationCookieName, type SealedCookieParts } from './cookies.ts'
+import { passkeyConfirmationCookieName } from './cookies.ts'
 import type { PortalRequest } from './portal-request.ts'
+import { createSealedCookies, type SealedCookieParts } from './sealed-cookies.ts'
 import type { FramePasskeys } from './views/frame.ts'
 
 /** Passkeys, and which viewers have just used one instead of password and code. */
 export interface PortalPasskeys extends Passkeys {
+  /** Records that the viewer has used a passkey. */
   confirm(request: PortalRequest, viewer: Viewer): void
-  /** Whether the viewer has done so within the last `confirmationMs`. */
+  /** Whether the viewer has used a passkey within the last `confirmationMs`. */
   isConfirmed(request: PortalRequest, viewer: Viewer): boolean
 }
 
@@ -34,7 +36,7 @@ export function createPortalPasskeys(
   }
 }
 
-/** What the views show of it. @param path of the page, below the portal */
+/** What the views need to know about passkeys. @param path of the page, below the portal */
 export function framePasskeysOf(
   passkeys: PortalPasskeys,
   request: PortalRequest,

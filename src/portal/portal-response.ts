@@ -35,7 +35,7 @@ export function redirectTo(to: string, notice?: NoticeName): PageResult {
   return { kind: 'redirect', to, notice }
 }
 
-/** Room for a page that a visit is led back to. */
+/** Enough for `/continue`, whose query has the page that a visit returns to. */
 const nextLengthMax = returnPathLengthMax + continueQueryLengthMax
 
 /**
@@ -54,8 +54,9 @@ export function leaveTo(url: string): PageResult {
 }
 
 /**
- * Continues to a URL from a page of the portal: after a navigation that another site began, browsers send
- * `SameSite=Strict` cookies only then; and after a form they follow no redirect to another site (`form-action`).
+ * Continues to a URL by a page of the portal, not by a redirect. After a navigation that another site began, browsers
+ * send `SameSite=Strict` cookies only if a page in between continues; and after a form they follow no redirect to
+ * another site (`form-action`).
  */
 export function continueTo(url: string): PageResult {
   return { kind: 'continue', url }

@@ -7,11 +7,10 @@ import { accountListPages, severalAccountsPages } from './accounts/list-pages.ts
 import { newAccountPages } from './accounts/new-account-pages.ts'
 import { adminPages } from './admin-pages.ts'
 import { answerError } from './answer-error.ts'
-import { csrfField, isCsrfTokenOf, looksLikeCsrfToken } from './forms/csrf.ts'
+import { isCsrfTokenOf, looksLikeCsrfToken } from './forms/csrf.ts'
 import { createFlashNotices } from './forms/flash-notices.ts'
 import { apiPages } from './integration/api-pages.ts'
 import { integrationPages } from './integration/integration-pages.ts'
-import { profilePages, sessionsPages, usagePages } from './own-account-pages.ts'
 import {
   createPageContext,
   type PageContext,
@@ -24,7 +23,7 @@ import {
   type CreatePages,
   confirmPassword,
   type FormHandlers,
-  formPagePathOf,
+  formPagePatternOf,
   isPublic,
   type PortalPage,
   type RegisteredPage,
@@ -40,12 +39,16 @@ import {
   type PortalResponse,
   redirectTo,
 } from './portal-response.ts'
+import { profilePages } from './profile-pages.ts'
 import { answerAsset, readAssets } from './read-assets.ts'
 import { secondFactorPages } from './second-factor-pages.ts'
+import { sessionsPages } from './sessions-pages.ts'
 import { linkPages } from './sign-in/link-pages.ts'
 import { oidcPages } from './sign-in/oidc-pages.ts'
 import { confirmByPasskeyPages } from './sign-in/passkey-pages.ts'
 import { signInPages } from './sign-in/sign-in-pages.ts'
+import { usagePages } from './usage-pages.ts'
+import { csrfField } from './views/form.ts'
 import type { ScopedRoute } from './views/frame.ts'
 
 const pageFactories: readonly CreatePages[] = [
@@ -67,15 +70,15 @@ const pageFactories: readonly CreatePages[] = [
   adminPages,
 ]
 
-/** The portal, independent of the HTTP server: it owns everything at and below its path, for every method. */
+/** The portal, independent of the HTTP server: it answers everything at and below its path, whatever the method. */
 export interface Portal {
   readonly path: string
-  /** Where people change their password; undefined = they have none. */
+  /** Where people change their password; undefined = nobody has one. */
   readonly passwordPage: string | undefined
   readonly pages: readonly RegisteredPage[]
   /**
-   * Decides everything that can be decided before a byte of the body is read; to be called again once the body has been
-   * read.
+   * Decides everything that can be decided before a byte of the body is read. `admitAgain` is to be called once it has
+   * been read.
    * @returns the response, if it is already decided
    * @throws GatehouseError
    */
@@ -106,14 +109,14 @@ export function createPortal(options: PortalOptions): Portal {
 
   async function answer(registered: RegisteredPage, request: PortalRequest): Promise<PortalResponse> {
     const formPagePath = isPost(request) ? base + resolveFormPagePath(request, registered) : undefined
-    const context = createPageContext(parts, { request, viewer: request.viewer, formPagePath })
+    const context = createPageContext(parts, { request, formPagePath })
     return toAnswer(parts, request, await handlePage(registered, context, options))
   }
 
   return {
     path: base,
     passwordPage: options.oidc?.acceptsPasswords === false ? undefined : `${base}/profile`,
-    pages: pages.map((page) => ({ page, formPagePath: formPagePathOf(page.path, pages) })),
+    pages: pages.map((page) => ({ page, formPagePattern: formPagePatternOf(page.path, pages) })),
     admit,
     // During the upload of the form the viewer may have been signed out, or lost the role Admin.
     admitAgain: async (registered, request) =>
@@ -204,7 +207,7 @@ function hasValidCsrfToken(
   const given = form(csrfField)
   const sessionToken = viewer ? cookie.read(request) : undefined
   if (isCsrfTokenOf(sessionToken, given)) return true
-  // If the viewer has since signed in, in another tab, a sign-in form still has the earlier token.
+  // If the viewer has signed in in another tab, a sign-in form in this one still has the token of the form cookie.
   return isPublic(page) && isCsrfTokenOf(cookie.readFormToken(request), given)
 }
 

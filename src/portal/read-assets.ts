@@ -4,7 +4,8 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Language } from '#platform/languages.ts'
 import { memoize } from '#platform/memoize.ts'
 import { assetFiles, readProgramFile } from '#platform/package.ts'
-import { accentStyle, type Branding, imageKindOf } from './branding.ts'
+import { accentStyle, type Branding } from './branding.ts'
+import { imageKindOf } from './logo.ts'
 import type { PortalRequest } from './portal-request.ts'
 import type { PortalResponse } from './portal-response.ts'
 import { languages, translationOf } from './texts/texts.ts'
@@ -16,7 +17,7 @@ import { languages, translationOf } from './texts/texts.ts'
 export interface PortalAssets {
   /** URL paths. */
   readonly style: string
-  /** By language, as each begins with its texts. */
+  /** By language: each script begins with the texts of its language. */
   readonly scripts: Readonly<Record<Language, string>>
   /** undefined = there is none. */
   readonly logo: string | undefined
@@ -32,7 +33,7 @@ interface PortalAsset {
   encode(accepted: string): { readonly bytes: Buffer; readonly coding: 'br' | 'gzip' | undefined }
 }
 
-/** The better first. */
+/** The better one first. */
 const codings = ['br', 'gzip'] as const
 
 /** Higher qualities block the event loop far longer for little gain. */
@@ -113,7 +114,7 @@ function concatAssets(ending: string): Buffer {
 function createAsset(bytes: Buffer, type: string): PortalAsset {
   // Other images are compressed already.
   const isCompressible = !type.startsWith('image/') || type === 'image/svg+xml'
-  // Compressed on first use, so as not to slow down the start. Not imported: an idle gateway does without its 0.6 MiB.
+  // Compressed on first use, so as not to slow down the start. Only then zlib is loaded, which takes 0.6 MiB.
   const compress = memoize((coding: 'br' | 'gzip') => {
     const { brotliCompressSync, constants, gzipSync } = process.getBuiltinModule('node:zlib')
     return coding === 'br'

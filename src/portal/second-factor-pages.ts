@@ -37,7 +37,7 @@ function codePages(
       asksPassword: true,
       post: async (context) => {
         const { viewer, form } = context
-        // The form has the code of the new app, and so none of what is there already.
+        // The code in this form is one of the new app, so it cannot prove an earlier factor: only a passkey can.
         if (passkeysOf(viewer.account.portal).length > 0 && proofIn(context).code !== byPasskey)
           throw invalidField('password', context.texts.secondFactor.passkeyFirst)
         const given = { ...proofIn(context), code: form('code'), secret: form('secret') }
@@ -93,7 +93,8 @@ function ownPasskeyPages(
     {
       path: '/profile/two-factor/passkeys/options',
       asksPassword: true,
-      // The challenge stands for password and second factor, so that nothing is left on a device that is not added.
+      // Password and second factor are checked here, before the device makes a passkey, and the challenge proves both
+      // when it is added. If they were checked only then, a refused passkey would stay on the device.
       post: async (context) => {
         const { account } = context.viewer
         if (account.portal.password === undefined)
@@ -167,11 +168,11 @@ function createSecondFactorParts({ signIn, cookie, passkeys, requireSecondFactor
     )
   }
 
-  /** After a first factor: recovery codes are shown in the response itself, as they are not stored. */
+  /** Shows new recovery codes: in the response itself, as they are not stored. */
   async function showCodes(context: SignedInContext, codes: readonly string[]): Promise<PageResult> {
     const { viewer, visitor, request } = context
-    const account = await context.actions.accounts.find(viewer.account.id)
-    // Tokens were held back if a factor was required.
+    const account = await context.actions.accounts.get(viewer.account.id)
+    // If a second factor is required, the browser got no tokens before the account had one.
     const tokens = await signIn.renewTokens({ ...viewer, account }, visitor)
     if (tokens) cookie.setTokens(request, tokens)
     const factor = account.portal.secondFactor

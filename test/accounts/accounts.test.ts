@@ -76,14 +76,14 @@ t.test('an account is found by its ID and by its e-mail in any case', async (t) 
   const { accounts } = await openAccounts(t)
   const { account } = await accounts.create(input)
   for (const name of [account.id, 'ada@example.com', 'ADA@EXAMPLE.COM']) {
-    t.equal((await accounts.find(name)).id, account.id)
+    t.equal((await accounts.get(name)).id, account.id)
   }
 })
 
 t.test('every operation on a missing account reports it as missing', async (t) => {
   const { accounts, keys } = await openAccounts(t)
   for (const name of ['nobody', 'nobody@example.com', '', '@']) {
-    t.equal(await codeOf(accounts.find(name)), 'account-not-found')
+    t.equal(await codeOf(accounts.get(name)), 'account-not-found')
     t.equal(await codeOf(accounts.update(name, { role: 'Admin' })), 'account-not-found')
     t.equal(await codeOf(accounts.remove(name)), 'account-not-found')
     t.equal(await codeOf(keys.resetSecretKey(name, 0)), 'account-not-found')
@@ -101,7 +101,7 @@ t.test('an e-mail in use is refused, on creation and on change', async (t) => {
     errors: [{ field: 'email', message: 'ADA@example.com is taken' }],
   })
   t.equal(await codeOf(accounts.update(other.account.id, { email: 'ada@EXAMPLE.com' })), 'account-exists')
-  t.equal((await accounts.find(other.account.id)).email, 'grace@example.com')
+  t.equal((await accounts.get(other.account.id)).email, 'grace@example.com')
 })
 
 t.test('invalid account fields are refused before anything is stored', async (t) => {
@@ -112,7 +112,7 @@ t.test('invalid account fields are refused before anything is stored', async (t)
   t.strictSame(await accounts.list({ after: undefined, limit: 10 }), [])
   const { account } = await accounts.create(input)
   t.equal(await codeOf(accounts.update(account.id, { firstName: 'A\nB' })), 'request-invalid')
-  t.equal((await accounts.find(account.id)).firstName, 'Ada')
+  t.equal((await accounts.get(account.id)).firstName, 'Ada')
 })
 
 t.test('a new secret key ends the old one at once, with its sessions', async (t) => {
@@ -120,7 +120,7 @@ t.test('a new secret key ends the old one at once, with its sessions', async (t)
   const { account, secretKey } = await accounts.create(input)
   await startSession(store, account)
   const next = await keys.resetSecretKey('ada@example.com', 0)
-  const found = await accounts.find(account.id)
+  const found = await accounts.get(account.id)
   t.equal(isSecretKeyOf(found, digestOf(secretKey), time.now), false)
   t.equal(isSecretKeyOf(found, digestOf(next), time.now), true)
   t.strictSame(await store.listSessions(account.id, { now: newSession(account).createdAt, limit: 1_000 }), [])
@@ -130,7 +130,7 @@ t.test('with an overlap the old secret key works until it ends', async (t) => {
   const { accounts, keys, time } = await openAccounts(t)
   const { account, secretKey } = await accounts.create(input)
   const next = await keys.resetSecretKey(account.id, 60)
-  const found = await accounts.find(account.id)
+  const found = await accounts.get(account.id)
   for (const [later, isOldGood] of [
     [0, true],
     [59_999, true],
@@ -145,7 +145,7 @@ t.test('a new API key ends the old one and leaves the secret key', async (t) => 
   const { accounts, keys, time } = await openAccounts(t)
   const { account, secretKey, apiKey } = await accounts.create(input)
   const next = await keys.resetApiKey(account.id)
-  const found = await accounts.find(account.id)
+  const found = await accounts.get(account.id)
   t.equal(isApiKeyOf(found, digestOf(apiKey)), false)
   t.equal(isApiKeyOf(found, digestOf(next)), true)
   t.equal(isSecretKeyOf(found, digestOf(secretKey), time.now), true)
@@ -157,7 +157,7 @@ t.test('a key can be shown again from its sealed copy, also after a reset', asyn
   t.equal(keys.unseal(account, 'secretKey'), secretKey)
   t.equal(keys.unseal(account, 'apiKey'), apiKey)
   const next = await keys.resetSecretKey(account.id, 0)
-  t.equal(keys.unseal(await accounts.find(account.id), 'secretKey'), next)
+  t.equal(keys.unseal(await accounts.get(account.id), 'secretKey'), next)
   const other = await accounts.create({ ...input, email: 'grace@example.com' })
   const swapped = { ...account, secretKeys: other.account.secretKeys, apiKey: secretKeyOf(account) }
   t.equal(keys.unseal(swapped, 'secretKey'), undefined, 'that of another account does not open')

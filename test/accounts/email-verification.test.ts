@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
+import { createEmailVerification } from '#accounts/email-verification.ts'
 import { createMailer } from '#accounts/mails/mailer.ts'
-import { createEmailVerification } from '#accounts/profile.ts'
 import { openPeople, visitor } from '../identity/account-services.ts'
 import { startMailServer } from '../setup/mail-server.ts'
 import { listAudit } from '../store/portal-samples.ts'
@@ -54,9 +54,9 @@ t.test('a new e-mail takes effect when its link is used, not before', async (t) 
   const { id } = await createPerson()
   await acts.profile.sendVerification(id, 'new@example.com')
   t.match(mails[0], /^To: new@example\.com\r$/m)
-  t.equal((await acts.accounts.find(id)).email, 'ada@example.com')
+  t.equal((await acts.accounts.get(id)).email, 'ada@example.com')
   await verify(lastToken())
-  t.match(await acts.accounts.find('new@example.com'), { id, isVerified: true })
+  t.match(await acts.accounts.get('new@example.com'), { id, isVerified: true })
 })
 
 t.test('only the last verification link works, for an hour', async (t) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { readCsv } from '#accounts/csv.ts'
+import { csvErrorTexts, readCsv } from '#accounts/csv.ts'
 import { type AccountLine, createAccountLineReader, createLineSorter } from '#accounts/import-file.ts'
 
 function readAll(file: string): readonly AccountLine[] {
@@ -18,7 +18,7 @@ function readWhole(file: string): readonly AccountLine[] {
   const lines = others.flatMap(({ line, cells }) =>
     readAll(`${quoted(header?.cells ?? [])}\n${quoted(cells)}`).map((read) => ({ ...read, line })),
   )
-  return fault ? [...lines, { line: fault.line, input: fault.message }] : lines
+  return fault ? [...lines, { line: fault.line, input: csvErrorTexts[fault.kind] }] : lines
 }
 
 const cell = fc.oneof(

@@ -16,7 +16,7 @@ for (const driver of storeDrivers) {
       here.runWith(input, 'accounts', 'create', '--email', email, '--password-stdin', '--json')
     const passwordOf = (email: string, password = good) =>
       withOperator({ file: here.config, env: {} }, async ({ accounts, passwords }) => {
-        const { portal } = await accounts.find(email)
+        const { portal } = await accounts.get(email)
         return {
           portal,
           isGood: await passwords.verify(password, portal.password, {

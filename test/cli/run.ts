@@ -49,7 +49,8 @@ export interface Ready {
 
 /** The path of the program. */
 export const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const timeoutMs = 12_000
+/** For what hangs: on a busy machine a start alone takes many seconds. */
+const timeoutMs = 60_000
 // What Node prints for an uncaught error: stack frames, the file, its own version.
 const stackTrace = /^\s+at .+:\d+:\d+\)?$|^file:\/\/|^node:internal|^Node\.js v|\(node:\d+\)/m
 

@@ -43,7 +43,7 @@ t.test('access to the admin API', async (t) => {
       })
     }
     const { account } = await gateway.operate(async ({ accounts }) => ({
-      account: await accounts.find(other.account.id),
+      account: await accounts.get(other.account.id),
     }))
     t.match(account, { role: 'User', revision: 1 })
   })

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http2'
+import { performance } from 'node:perf_hooks'
 import t, { type Test } from 'tap'
 import { startServer } from '../setup/backend.ts'
 import { startGateway } from '../setup/gateway.ts'
@@ -97,3 +98,71 @@ for (const protocol of ['http1', 'http2'] as const)
     isBroken = false
     t.equal((await send('head')).status, 200, 'the target is still healthy')
   })
+
+/** Lets the monotonic clock fail while `isBroken` returns true, but only where code of one file reads it. */
+function breakMonotonicClock(t: Test, file: string, isBroken: () => boolean): void {
+  const now = performance.now.bind(performance)
+  performance.now = () => {
+    if (!isBroken()) return now()
+    const fault = new RangeError('the monotonic clock is broken')
+    // Below the message, this function and `monotonicClock`.
+    if (fault.stack?.split('\n')[3]?.includes(file)) throw fault
+    return now()
+  }
+  // What was there before is inherited.
+  t.teardown(() => Reflect.deleteProperty(performance, 'now'))
+}
+
+t.test('an internal error at the end of an ordinary response ends no more than this response', async (t) => {
+  let isBroken = false
+  breakMonotonicClock(t, '/gateway/lane/lane-request.ts', () => isBroken)
+  let finish = () => {}
+  const url = await startServer(t, ({ url }, response) => {
+    response.setHeader('Content-Length', '6')
+    response.write('abc')
+    finish = () => response.end('def')
+    if (url === '/any/whole') finish()
+  })
+  const gateway = await startGateway(t, {
+    backend: url,
+    config: { log: { access: false } },
+  })
+  const { secretKey } = await gateway.createAccount()
+  const send = (path: string) => fetch(`${gateway.url}${path}`, { headers: { SecretKey: secretKey } })
+  const faults = () => gateway.logLines.filter((text) => text.includes('internal error'))
+  // Only a caller who has sent several requests takes the fast lane.
+  for (let count = 0; count < 3; count++) t.equal(await (await send('/any/whole')).text(), 'abcdef')
+  isBroken = true
+  const refused = await send('/any/whole')
+  t.match([refused.status, await refused.json()], [500, { code: 'internal' }])
+  await until('it is logged', () => faults().length === 1 || undefined)
+  const cut = await send('/any/parts')
+  t.equal(cut.status, 200, 'the head was on its way')
+  finish()
+  await t.rejects(cut.text(), 'what has begun is cut off')
+  await until('it is logged too', () => faults().length === 2 || undefined)
+  for (const line of faults())
+    t.match(JSON.parse(line), { level: 'error', route: 'any', err: { name: 'RangeError' } })
+  isBroken = false
+  t.equal(await (await send('/any/whole')).text(), 'abcdef')
+})
+
+t.test('an internal error of the observer is logged, and no request is refused for it', async (t) => {
+  let isBroken = false
+  breakMonotonicClock(t, '/gateway/server/observe.ts', () => isBroken)
+  const gateway = await startGateway(t)
+  const { secretKey } = await gateway.createAccount()
+  const paths = ['/any', '/any/', '/api/v1/openapi.json']
+  const statuses = async () => {
+    const sent = paths.map((path) => fetch(gateway.url + path, { headers: { SecretKey: secretKey } }))
+    return (await Promise.all(sent)).map(({ status }) => status)
+  }
+  const before = await statuses()
+  isBroken = true
+  t.strictSame(await statuses(), before)
+  const faults = () => gateway.logLines.filter((text) => text.includes('internal error'))
+  await until('each is logged', () => faults().length === paths.length || undefined)
+  for (const line of faults()) t.match(JSON.parse(line), { level: 'error', err: { name: 'RangeError' } })
+  isBroken = false
+  t.strictSame(await statuses(), before)
+})

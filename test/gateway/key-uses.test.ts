@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import t, { type Test } from 'tap'
-import type { KeysStatus } from '#accounts/keys/default-keys.ts'
+import type { DefaultKeysStatus } from '#accounts/keys/default-keys.ts'
 import { startBoth } from '../setup/both.ts'
 import { type StoreDriver, storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
@@ -20,8 +20,8 @@ async function start(t: Test, driver: StoreDriver) {
 function statusWhen(
   gateway: TestGateway,
   id: string,
-  isSo: (status: KeysStatus) => boolean,
-): Promise<KeysStatus> {
+  isSo: (status: DefaultKeysStatus) => boolean,
+): Promise<DefaultKeysStatus> {
   return gateway.operate(({ keys }) =>
     until('the use shows', async () => {
       const status = await keys.status(id)

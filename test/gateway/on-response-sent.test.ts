@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { onResponseSent } from '#api/bodies.ts'
+import { onResponseSent } from '#api/replies.ts'
 import { portOf } from '../setup/net.ts'
 
 /** A connection, and the response to a request on it. */

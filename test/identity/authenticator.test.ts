@@ -42,14 +42,13 @@ function start(answer: () => Authentication | Promise<Authentication> = () => le
       state.isCurrent = true
     },
   }
-  const scheme = (name: 'bearer' | 'secretKey') => ({
-    name,
+  const scheme = {
     authenticate: () => {
       state.asked++
       return answer()
     },
-  })
-  const schemes = { bearer: scheme('bearer'), secretKey: scheme('secretKey') }
+  }
+  const schemes = { bearer: scheme, secretKey: scheme }
   const clock = () => state.now
   const authenticator = createAuthenticator({ schemes, directory, clock, monotonic: clock })
   const decide = (access: Access, credentials: Credentials) =>

@@ -63,5 +63,5 @@ t.test('a path is quoted for the shell where needed', async (t) => {
     path: "/it's;here",
     carriers: usualCarriers,
   })
-  t.match(curl?.withSecret, `curl 'https://api.example.com/it'\\''s;here' -H`)
+  t.match(curl?.withSecretKey, `curl 'https://api.example.com/it'\\''s;here' -H`)
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { quotaUnitOf } from '#gateway/routes/route.ts'
+import { quotaUnitOf } from '#identity/limits/plans.ts'
 import { languageOf } from '#portal/portal-request.ts'
 import { languages, translationOf } from '#portal/texts/texts.ts'
 import type { PageFrame } from '#portal/views/frame.ts'

@@ -83,7 +83,7 @@ t.test('an account has one owner at each provider, who is known by issuer and su
     t.match(await signIn(browser, at, login), { status: 200, next: `${url}/portal/integration` })
     t.equal(await whoIs(browser, url), 'ada@example.com', at)
   }
-  const { portal } = await gateway.operate(({ accounts }) => accounts.find(account.id))
+  const { portal } = await gateway.operate(({ accounts }) => accounts.get(account.id))
   t.strictSame(portal.identities, [
     { issuer: first.url, subject: 'ada' },
     { issuer: corp.url, subject: 'a.lovelace' },
@@ -219,7 +219,7 @@ t.test('who takes an account over keeps to the provider that asked', async (t) =
   const csrf = /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? ''
   t.equal((await browser.post(next, { csrf })).status, 303)
   t.equal(await whoIs(browser, url), 'ada@example.com')
-  const { portal } = await gateway.operate(({ accounts }) => accounts.find(account.id))
+  const { portal } = await gateway.operate(({ accounts }) => accounts.get(account.id))
   t.strictSame(portal.identities, [{ issuer: corp.url, subject: 'ada' }])
 })
 
@@ -232,7 +232,7 @@ t.test('roles of new accounts are those of the provider, and passwords are refus
     people.set('eve', { email: 'eve@example.com', email_verified: true })
   t.match(await signIn(browse(), 'first', 'eve'), { status: 403, text: /no account with your e-mail/ })
   t.equal((await signIn(browse(), 'corp', 'eve')).status, 200)
-  const account = await gateway.operate(({ accounts }) => accounts.find('eve@example.com'))
+  const account = await gateway.operate(({ accounts }) => accounts.get('eve@example.com'))
   t.equal(account.role, 'Reader')
   const page = await browse().get(`${gateway.url}/portal/sign-in`)
   t.notMatch(page.text, 'name="password"')

@@ -33,7 +33,7 @@ async function start(t: Test, options: object = {}) {
     return back.next === undefined ? back : browser.get(back.next)
   }
 
-  const find = ({ account }: CreatedAccount) => gateway.operate(({ accounts }) => accounts.find(account.id))
+  const find = ({ account }: CreatedAccount) => gateway.operate(({ accounts }) => accounts.get(account.id))
   const byKey = async ({ secretKey }: CreatedAccount) =>
     (await fetch(`${url}/any`, { headers: { SecretKey: secretKey } })).status
   const browse = () => openPlainBrowser({ url, publicUrl })

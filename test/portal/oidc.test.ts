@@ -43,7 +43,7 @@ t.test('people sign in at a real OpenID provider, and attacks on the way are ref
   }
   ada()
   const account = await gateway.createAccount({ email: 'ada@example.com', isVerified: false })
-  const find = () => gateway.operate(({ accounts }) => accounts.find(account.account.id))
+  const find = () => gateway.operate(({ accounts }) => accounts.get(account.account.id))
 
   /** Comes back from the provider. @returns where the gateway leads then, or the page that says why not */
   async function signIn(browser: PlainBrowser, login: string, next = '', at = url) {
@@ -307,7 +307,7 @@ t.test('people sign in at a real OpenID provider, and attacks on the way are ref
     }
     const back = await elsewhere.get(callback.replace(url, open.url))
     t.match(back, { status: 200, next: `${open.url}/portal/usage` })
-    const made = await open.operate(({ accounts }) => accounts.find('bob@example.com'))
+    const made = await open.operate(({ accounts }) => accounts.get('bob@example.com'))
     t.match(made, { firstName: 'Bob', lastName: '', role: 'Reader', isVerified: true })
     const entries = await audit('account-created')
     t.match(entries[0], { target: { email: 'bob@example.com' }, details: { role: 'Reader' } })

@@ -1,4 +1,4 @@
-import type { SetupLink } from '#accounts/profile.ts'
+import type { SetupLink } from '#accounts/setup-links.ts'
 import { createCarriers } from '#identity/access.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Html } from '#platform/pages/html.ts'

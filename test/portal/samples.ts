@@ -1,5 +1,5 @@
 import type { ListedReceiver } from '#accounts/events/receiver-actions.ts'
-import type { KeysStatus } from '#accounts/keys/default-keys.ts'
+import type { DefaultKeysStatus } from '#accounts/keys/default-keys.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import type { KeyQuotaUse, PlanUse } from '#accounts/usage/plan-reports.ts'
 import { dayOf } from '#platform/time.ts'
@@ -75,16 +75,23 @@ const use = (ago: number, scheme: 'secretKey' | 'accessToken' = 'secretKey') => 
   scheme,
 })
 
-export const freshKeys: KeysStatus = {
-  secretKey: { createdAt: now - 30_000, lastUse: undefined, isRevealable: true },
+export const freshKeys: DefaultKeysStatus = {
+  secretKey: { exists: true, createdAt: now - 30_000, lastUse: undefined, isRevealable: true },
   previousSecretKey: undefined,
-  apiKey: { createdAt: now - 30_000, lastUse: undefined, isRevealable: true },
+  apiKey: { exists: true, createdAt: now - 30_000, lastUse: undefined, isRevealable: true },
 }
 
-export const usedKeys: KeysStatus = {
-  secretKey: { createdAt: now - 41 * day, lastUse: use(4 * minute), isRevealable: true, lastFour: 'b81K' },
+export const usedKeys: DefaultKeysStatus = {
+  secretKey: {
+    exists: true,
+    createdAt: now - 41 * day,
+    lastUse: use(4 * minute),
+    isRevealable: true,
+    lastFour: 'b81K',
+  },
   previousSecretKey: undefined,
   apiKey: {
+    exists: true,
     createdAt: now - 200 * day,
     lastUse: use(3 * hour, 'accessToken'),
     isRevealable: true,
@@ -92,9 +99,9 @@ export const usedKeys: KeysStatus = {
   },
 }
 
-export const overlappingKeys: KeysStatus = {
+export const overlappingKeys: DefaultKeysStatus = {
   ...usedKeys,
-  secretKey: { createdAt: now - 2 * hour, lastUse: use(minute), isRevealable: true },
+  secretKey: { exists: true, createdAt: now - 2 * hour, lastUse: use(minute), isRevealable: true },
   previousSecretKey: {
     validUntil: now + 22 * hour,
     lastUse: { ...use(9 * minute), address: '2001:db8:85a3:8d3:1319:8a2e:370:7348' },
@@ -102,13 +109,13 @@ export const overlappingKeys: KeysStatus = {
 }
 
 /** Just after a reset. */
-export const resetKeys: KeysStatus = {
+export const resetKeys: DefaultKeysStatus = {
   ...usedKeys,
-  secretKey: { createdAt: now - 200, lastUse: undefined, isRevealable: true },
+  secretKey: { exists: true, createdAt: now - 200, lastUse: undefined, isRevealable: true },
   previousSecretKey: { validUntil: now + day, lastUse: use(9 * minute) },
 }
 
-export const unkeptKeys: KeysStatus = {
+export const unkeptKeys: DefaultKeysStatus = {
   ...usedKeys,
   secretKey: { ...usedKeys.secretKey, isRevealable: false },
   apiKey: { ...usedKeys.apiKey, isRevealable: false },

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createSealer } from '#platform/secrets/sealing.ts'
-import { createSealedCookies } from '#portal/cookies.ts'
 import type { PortalRequest } from '#portal/portal-request.ts'
+import { createSealedCookies } from '#portal/sealed-cookies.ts'
 
 /** The jar of a browser that keeps what it gets. */
 function openJar() {

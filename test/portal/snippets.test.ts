@@ -23,10 +23,10 @@ for (const accept of [['SecretKey'], ["X-Api.Key!#$%&'*+^_`|~"], ['bearer'], ['b
     const { PATH } = process.env
     const env = { PATH, GATEHOUSE_SECRET_KEY: secretKey, GATEHOUSE_API_KEY: apiKey }
     const options = { baseUrl: gateway.url, path: '/any', carriers: createCarriers(accept) }
-    for (const { language, withSecret, withToken } of createSnippets(options)) {
+    for (const { language, withSecretKey, withToken } of createSnippets(options)) {
       const [program = '', ...args] = programs[language] ?? []
       if (program === '') continue
-      for (const code of [withSecret, withToken]) {
+      for (const code of [withSecretKey, withToken]) {
         const seen = backend.seen.length
         const { stdout } = await run(program, [...args, code], { env })
         t.match(stdout, /ok/, language)

@@ -100,7 +100,7 @@ withBasicKeys('Try it shows no key, however the backend encodes what it was sent
   await send(person, 'GET /encoded')
   await person.page.locator('#try-it .notice').waitFor()
   const text = (await person.page.locator('#try-it').textContent()) ?? ''
-  t.equal(text.split('[your secret]').length - 1, 6, text)
+  t.equal(text.split('[your secret key]').length - 1, 6, text)
   for (const shown of encodings(`key:${person.secretKey}`))
     for (const start of [6, 7, 8, 9]) t.notOk(text.includes(shown.slice(start, start + 12)), shown)
 })

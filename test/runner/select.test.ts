@@ -53,7 +53,7 @@ t.test('a test needs what its helpers need, directly or through others', async (
 })
 
 t.test('a change runs the tests that import it, directly or through others, or are it', async (t) => {
-  const files = ['test/identity/replays.test.ts', 'test/gateway/routes/table.test.ts']
+  const files = ['test/identity/proof-replays.test.ts', 'test/gateway/routes/table.test.ts']
   t.strictSame(touchedBy(['test/gateway/routes/table.test.ts'], files), ['test/gateway/routes/table.test.ts'])
   t.strictSame(touchedBy(['src/gateway/routes/table.ts'], files), ['test/gateway/routes/table.test.ts'])
   t.strictSame(touchedBy(['src/portal/portal.ts'], files), [])

@@ -139,7 +139,7 @@ t.test('an Admin who is signed in by the form changes their own account in the p
     send(`Authorization: Bearer ${token}`, 'POST /api/v1/admin/apply', {
       accounts: [{ email, keys: [{ name: 'applied' }] }],
     })
-  const { email } = await gateway.operate(({ accounts }) => accounts.find(id))
+  const { email } = await gateway.operate(({ accounts }) => accounts.get(id))
   t.equal(codeOf(await applying(email)), 'own-account')
   t.equal((await applying(other.account.email)).status, 200)
   for (const [method, below, body, status] of changes.slice(0, 3)) {

@@ -122,7 +122,7 @@ for (const driver of storeDrivers) {
         secrets[`signing key ${index}`] = Buffer.from(d, 'base64url').toString('latin1')
         secrets[`signing key ${index}, encoded`] = d
       }
-      t.ok((await accounts.find(id)).portal.emailLink, 'a verification is kept')
+      t.ok((await accounts.get(id)).portal.emailLink, 'a verification is kept')
     })
     const tokens = await gateway.tokens({
       ...admin,
@@ -150,7 +150,7 @@ for (const driver of storeDrivers) {
 
     t.test('sealed data of a stolen store opens with its sealing key only', async (t) => {
       await gateway.operate(async ({ store, accounts, keys, passwords }) => {
-        const account = await accounts.find(id)
+        const account = await accounts.get(id)
         t.equal(keys.unseal(account, 'secretKey'), secrets['secret key'])
         t.equal(
           await passwords.verify(password, account.portal.password, {

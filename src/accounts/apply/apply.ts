@@ -103,14 +103,14 @@ export function createApply(options: ApplyOptions): Apply {
         await accounts.update(work.id, work.changes)
         return
       case 'create-key': {
-        const account = await accounts.find(work.id ?? change.account)
+        const account = await accounts.get(work.id ?? change.account)
         await writer.create(account, work, (key) => onKeys([keysOf(account, work.input.name, key)]))
         return
       }
       case 'replace-key':
-        return writer.replace(await accounts.find(work.id), work.replacement)
+        return writer.replace(await accounts.get(work.id), work.replacement)
       case 'update-key':
-        return writer.update(await accounts.find(work.id), work.replacement)
+        return writer.update(await accounts.get(work.id), work.replacement)
       case 'revoke-key':
         return secretKeys.revoke(work.id, work.name, 0)
       default:

@@ -4,13 +4,13 @@ import { flag, objectSchema, text, textOrNull, type Value } from '#platform/json
 import { parseTime, timeRule } from '#platform/time.ts'
 import { emailKey } from '#store/accounts.ts'
 import { type AccountInput, findInputErrors, textFields } from '../account-input.ts'
+import { parseCertificateInput } from '../keys/certificate-input.ts'
 import {
   digestRule,
   findKeyErrors,
   keyLimitSchemas,
   keyName,
   keyQuotaOrNull,
-  parseCertificateInput,
   parseDigest,
 } from '../keys/input.ts'
 

@@ -1,16 +1,11 @@
 import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { parseTime } from '#platform/time.ts'
+import { type EpochMs, parseTime } from '#platform/time.ts'
 import type { Account, AccountChanges } from '#store/accounts.ts'
 import { namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import { quotaData, timeOrNull } from '../account-data.ts'
 import { type AccountInput, accountDefaults } from '../account-input.ts'
-import {
-  assertValidKey,
-  endingWith,
-  parseCertificateInput,
-  parseDigest,
-  type SecretKeyInput,
-} from '../keys/input.ts'
+import { endingWith, parseCertificateInput } from '../keys/certificate-input.ts'
+import { assertValidKey, parseDigest, type SecretKeyInput } from '../keys/input.ts'
 import { type Change, fieldChanges, type Step } from './change.ts'
 import { type DesiredAccount, type DesiredKey, within } from './desired-state.ts'
 
@@ -39,7 +34,7 @@ export function planCreation(
   }
 }
 
-/** The step that brings an account to what the file says of it; none where it is so. */
+/** The step that makes an account match the file; none if it already does. */
 export function planUpdate(desired: DesiredAccount, account: Account, name: string): readonly Step[] {
   const { email, keys: _, disabled, ...others } = desired
   const before = { ...account, disabled: account.isDisabled }
@@ -62,7 +57,7 @@ export function planUpdate(desired: DesiredAccount, account: Account, name: stri
 interface KeyContext {
   /** undefined = it is created in the same run. */
   readonly account: Account | undefined
-  readonly now: number
+  readonly now: EpochMs
   /** The IDs of accounts by the digests of their keys, in hexadecimal. */
   readonly holders: ReadonlyMap<string, string>
   readonly keysMax: number
@@ -165,7 +160,7 @@ const unlimitedInput: Omit<SecretKeyInput, 'name'> = { scopes: [], addresses: []
 function inputOf(
   { name, scopes, addresses, quota, expiresAt, certificate }: DesiredKey,
   before: SecretKey | undefined,
-  { isNewKey, now }: { readonly isNewKey: boolean; readonly now: number },
+  { isNewKey, now }: { readonly isNewKey: boolean; readonly now: EpochMs },
 ): SecretKeyInput {
   const known = before ?? unlimitedInput
   const asked = expiresAt === undefined || expiresAt === null ? undefined : parseTime(expiresAt)

@@ -1,4 +1,5 @@
 import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
+import type { EpochMs } from '#platform/time.ts'
 import {
   type Account,
   type AccountChanges,
@@ -32,7 +33,7 @@ interface PlanOptions {
   /** undefined = what the file does not list stays as it is. */
   readonly prune: Prune | undefined
   readonly keysMax: number
-  readonly now: number
+  readonly now: EpochMs
 }
 
 interface ApplyPlan {

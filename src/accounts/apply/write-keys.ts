@@ -10,8 +10,8 @@ import {
   type AddSecretKeyOptions,
   addSecretKey,
   createKeyId,
-  importedKey,
   type KeyOptions,
+  makeImportedKey,
   makeSecretKey,
 } from '../keys/make-key.ts'
 import type { Replacement } from './change.ts'
@@ -47,7 +47,7 @@ export function createKeyWriter(options: KeyWriterOptions) {
   }
 
   function elsewhere(input: SecretKeyInput, digest: Uint8Array): SecretKey {
-    return importedKey({ digest, input }, createKeyId(), clock())
+    return makeImportedKey({ digest, input }, createKeyId(), clock())
   }
 
   /** Revokes the previous key at once, with its sessions. */

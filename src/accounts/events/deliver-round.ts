@@ -1,7 +1,9 @@
 import { errorMessage } from '#platform/errors/operator-error.ts'
+import type { EpochMs } from '#platform/time.ts'
 import type { EventStore, PositionedEntry } from '#store/audit.ts'
 import { type AuditEntry, parseAuditEntry } from '#store/audit-entry.ts'
-import { type EventMessage, eventMessage, eventTypesOf } from './event.ts'
+import { type EventMessage, eventMessage } from './event-message.ts'
+import { eventTypesOf } from './event-types.ts'
 import {
   entryPauseMs,
   keptMs,
@@ -17,7 +19,7 @@ export type DeliveryResult = 'delivered' | 'failed' | 'dropped'
 interface RoundOptions {
   readonly store: Pick<EventStore, 'readAuditAfter'>
   readonly receiver: Receiver
-  readonly now: number
+  readonly now: EpochMs
   onResult(result: DeliveryResult, messages: number): void
 }
 
@@ -162,7 +164,7 @@ function toCandidate(receiver: Receiver, positioned: PositionedEntry, after: str
 }
 
 /** Whether the receiver has accepted nothing after the entry was old enough: what was never tried is tried. */
-function isExpired({ at }: AuditEntry, { failures, failedAt }: ReceiverState, now: number): boolean {
+function isExpired({ at }: AuditEntry, { failures, failedAt }: ReceiverState, now: EpochMs): boolean {
   return now - at > keptMs && failures > 0 && failedAt - at > keptMs
 }
 
@@ -199,7 +201,7 @@ function mergeWaiting(
   waiting: readonly WaitingEntry[],
   batch: readonly Candidate[],
   refusals: ReadonlyMap<string, string>,
-  now: number,
+  now: EpochMs,
 ): readonly WaitingEntry[] {
   const refused = batch.flatMap(({ place }) => {
     if (!refusals.has(place.position)) return []
@@ -213,7 +215,7 @@ function mergeWaiting(
 interface Sent {
   readonly batch: readonly Candidate[]
   readonly refusals: ReadonlyMap<string, string>
-  readonly now: number
+  readonly now: EpochMs
 }
 
 function settle(next: ReceiverState, { batch, refusals, now }: Sent): ReceiverState {

@@ -62,7 +62,7 @@ export function createReceiverActions({
   }
 }
 
-/** How it is with a receiver, for people. Times are ISO 8601; null = never. */
+/** The state of a receiver, as shown to people. Times are ISO 8601; null = never. */
 interface ReceiverReport {
   readonly receiver: string
   /** `new` = no gateway has delivered to it yet. */

@@ -1,7 +1,8 @@
-import { dayMs } from '#platform/time.ts'
+import { dayMs, type EpochMs } from '#platform/time.ts'
 import type { EventStore } from '#store/audit.ts'
 import { parseAuditEntry } from '#store/audit-entry.ts'
-import { type EventMessage, type EventType, eventTypesOf } from './event.ts'
+import type { EventMessage } from './event-message.ts'
+import { type EventType, eventTypesOf } from './event-types.ts'
 
 /** A receiver of events. */
 export interface Receiver {
@@ -13,7 +14,7 @@ export interface Receiver {
   deliver(message: EventMessage): Promise<void>
 }
 
-/** What the store keeps of a receiver of events. Times are milliseconds since 1970. */
+/** What the store keeps of a receiver of events. */
 export interface ReceiverState {
   /** Up to where in the audit log everything was delivered or waits below. */
   readonly position: string
@@ -22,17 +23,17 @@ export interface ReceiverState {
   /** Rounds in a row in which nothing was accepted. */
   readonly failures: number
   /** Nothing is sent before. */
-  readonly nextAt: number
+  readonly nextAt: EpochMs
   /** When something was refused last, and why; 0 and '' = never. */
-  readonly failedAt: number
+  readonly failedAt: EpochMs
   readonly reason: string
   /** When something was accepted last; 0 = never. */
-  readonly deliveredAt: number
+  readonly deliveredAt: EpochMs
   /** How many events were given up. */
   readonly dropped: number
   /** The process that delivers, until its lease ends; '' = none. */
   readonly holder: string
-  readonly heldUntil: number
+  readonly heldUntil: EpochMs
 }
 
 export interface WaitingEntry {
@@ -42,7 +43,7 @@ export interface WaitingEntry {
   /** ID of the account; '' = it is about none. Those of one account are delivered in order. */
   readonly account: string
   readonly attempts: number
-  readonly nextAt: number
+  readonly nextAt: EpochMs
 }
 
 /** Maximum number of entries that wait for another try; beyond it, the receiver gets no new ones. */

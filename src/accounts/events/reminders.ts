@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { everySecond } from '#platform/every-second.ts'
-import { type Clock, dayMs } from '#platform/time.ts'
+import { type Clock, dayMs, type EpochMs } from '#platform/time.ts'
 import { type Account, type AccountReader, type AccountStore, readAllAccounts } from '#store/accounts.ts'
 import type { EventStore } from '#store/audit.ts'
 import { digestText } from '#store/keys.ts'
@@ -100,12 +100,12 @@ export function openReminders({ store, clock, onStoreFailure }: RemindersOptions
 }
 
 interface LastScan {
-  readonly heldUntil: number
+  readonly heldUntil: EpochMs
   readonly done: string
 }
 
 /** The last threshold that a key has passed; undefined = none, it was made for less, or it is not valid. */
-function passedThreshold(key: SecretKey, thresholds: readonly number[], now: number): number | undefined {
+function passedThreshold(key: SecretKey, thresholds: readonly number[], now: EpochMs): number | undefined {
   const { expiresAt, createdAt, revokedAt } = key
   if (expiresAt === undefined || revokedAt !== undefined || keyState(key, now) !== 'valid') return undefined
   const passed = thresholds.filter((ms) => now >= expiresAt - ms && createdAt < expiresAt - ms)

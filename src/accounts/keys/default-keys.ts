@@ -1,19 +1,22 @@
 import type { KeyKind } from '#platform/secrets/keys.ts'
+import type { EpochMs } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import type { AuditStore } from '#store/audit.ts'
 import { digestText, type KeyStore, type KeyUse } from '#store/keys.ts'
 import { defaultKeyOf, overlappingKeyOf, type StoredKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
-import { type AccountFinder, accountNotFound } from '../account-input.ts'
+import { type AccountLookup, accountNotFound } from '../account-input.ts'
 import type { AuditEntryFactory } from '../audit-log.ts'
 import { assertValidGrace } from './input.ts'
 import { type KeyOptions, makeDefaultKey, makeKey, unsealKey, withUnconfirmedKeys } from './make-key.ts'
 import { replaceSecretKey } from './secret-keys.ts'
 
-/** What may be shown about a key, without the key. Times are milliseconds since 1970. */
+/** What may be shown about a key, without the key. */
 export interface KeyStatus {
-  /** 0 = there is none: it was revoked. */
-  readonly createdAt: number
+  /** Whether there is a key: a default secret key can be revoked without a new one. */
+  readonly exists: boolean
+  /** 0 = there is none. */
+  readonly createdAt: EpochMs
   /** Accurate to a few seconds; undefined = never used. */
   readonly lastUse: KeyUse | undefined
   /** Whether it can be shown again: a sealed copy is kept, and keys.reveal is true. */
@@ -22,12 +25,12 @@ export interface KeyStatus {
   readonly lastFour?: string | undefined
 }
 
-export interface KeysStatus {
+export interface DefaultKeysStatus {
   /** The default one. */
   readonly secretKey: KeyStatus
   /** The secret key before the last reset, while it still works; its creation time is not kept. */
   readonly previousSecretKey:
-    | { readonly validUntil: number; readonly lastUse: KeyUse | undefined }
+    | { readonly validUntil: EpochMs; readonly lastUse: KeyUse | undefined }
     | undefined
   readonly apiKey: KeyStatus
 }
@@ -35,7 +38,7 @@ export interface KeysStatus {
 /** The default secret key and API key of an account, by ID or e-mail. All methods throw `account-not-found`. */
 export interface DefaultKeys {
   /** Uses of the keys, such as of the previous one, show within a few seconds. */
-  status(idOrEmail: string): Promise<KeysStatus>
+  status(idOrEmail: string): Promise<DefaultKeysStatus>
   /** The key itself, recorded in the audit log; undefined with keys.reveal: false, or where no copy is kept. */
   reveal(idOrEmail: string, kind: KeyKind): Promise<string | undefined>
   /** The key without an audit entry: to be used for its owner, not to be shown. */
@@ -55,27 +58,28 @@ export interface DefaultKeys {
    * Resets the key that was created at `createdAt`: of two concurrent requests, only one gets a new key.
    * @returns undefined if that key has been replaced meanwhile
    */
-  replaceSecretKey(idOrEmail: string, createdAt: number, graceSeconds: number): Promise<string | undefined>
-  replaceApiKey(idOrEmail: string, createdAt: number): Promise<string | undefined>
+  replaceSecretKey(idOrEmail: string, createdAt: EpochMs, graceSeconds: number): Promise<string | undefined>
+  replaceApiKey(idOrEmail: string, createdAt: EpochMs): Promise<string | undefined>
 }
 
-export const noKey: KeyStatus = { createdAt: 0, lastUse: undefined, isRevealable: false }
+export const noKey: KeyStatus = { exists: false, createdAt: 0, lastUse: undefined, isRevealable: false }
 
 interface DefaultKeysOptions extends KeyOptions {
   readonly store: KeyStore &
     Pick<AuditStore, 'appendAudit'> &
     Pick<SessionStore, 'listSessions' | 'endSession'>
-  readonly accounts: AccountFinder
+  readonly accounts: AccountLookup
   readonly entry: AuditEntryFactory
 }
 
 export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
   const { store, accounts, sealer, entry, clock } = options
 
-  async function status(id: string): Promise<KeysStatus> {
-    const account = await accounts.find(id)
+  async function status(idOrEmail: string): Promise<DefaultKeysStatus> {
+    const account = await accounts.get(idOrEmail)
     const uses = await store.findKeyUses(account.id)
     const statusOf = (key: StoredKey): KeyStatus => ({
+      exists: true,
       createdAt: key.createdAt,
       lastUse: uses.get(digestText(key)),
       isRevealable: options.reveal && key.sealed !== undefined,
@@ -99,17 +103,17 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
   }
 
   /** It is logged before it is shown: a key that is not in the log has not been seen. */
-  async function reveal(id: string, kind: KeyKind): Promise<string | undefined> {
-    const account = await accounts.find(id)
+  async function reveal(idOrEmail: string, kind: KeyKind): Promise<string | undefined> {
+    const account = await accounts.get(idOrEmail)
     const key = unseal(account, kind)
     if (key !== undefined) await store.appendAudit(entry('key-revealed', account, { key: kind }))
     return key
   }
 
   /** @param createdAt of the only key to replace; absent = any */
-  async function newSecretKey(id: string, graceSeconds: number, createdAt?: number) {
+  async function newSecretKey(idOrEmail: string, graceSeconds: number, createdAt?: EpochMs) {
     assertValidGrace(graceSeconds)
-    const account = await accounts.find(id)
+    const account = await accounts.get(idOrEmail)
     const before = defaultKeyOf(account)
     if (createdAt !== undefined && (before ?? noKey).createdAt !== createdAt) return undefined
     const replaces = createdAt === undefined ? undefined : before?.digest
@@ -118,8 +122,8 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
   }
 
   /** @param createdAt of the only key to replace; absent = any */
-  async function newApiKey(id: string, createdAt?: number) {
-    const account = await accounts.find(id)
+  async function newApiKey(idOrEmail: string, createdAt?: EpochMs) {
+    const account = await accounts.get(idOrEmail)
     const before = account.apiKey
     if (createdAt !== undefined && before.createdAt !== createdAt) return undefined
     const { key, stored } = makeKey('apiKey', account.id, options)
@@ -132,12 +136,14 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
     status,
     reveal,
     unseal,
-    resetSecretKey: async (id, graceSeconds) => (await newSecretKey(id, graceSeconds)) ?? accountNotFound(),
-    replaceSecretKey: (id, createdAt, graceSeconds) => newSecretKey(id, graceSeconds, createdAt),
-    resetApiKey: async (id) => (await newApiKey(id)) ?? accountNotFound(),
+    resetSecretKey: async (idOrEmail, graceSeconds) =>
+      (await newSecretKey(idOrEmail, graceSeconds)) ?? accountNotFound(),
+    replaceSecretKey: (idOrEmail, createdAt, graceSeconds) =>
+      newSecretKey(idOrEmail, graceSeconds, createdAt),
+    resetApiKey: async (idOrEmail) => (await newApiKey(idOrEmail)) ?? accountNotFound(),
     replaceApiKey: newApiKey,
-    endOverlap: async (id) => {
-      const account = await accounts.find(id)
+    endOverlap: async (idOrEmail) => {
+      const account = await accounts.get(idOrEmail)
       return store.endOverlap(account.id, clock(), entry('secret-key-overlap-ended', account))
     },
   }

@@ -1,4 +1,3 @@
-import { hash, X509Certificate } from 'node:crypto'
 import { parseAddressRange } from '#platform/addresses.ts'
 import { type FieldError, GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { objectSchema, orNull, text, texts } from '#platform/json-schema.ts'
@@ -16,8 +15,8 @@ export interface SecretKeyInput {
   readonly addresses: readonly string[]
   /** How many requests it may send; undefined = as many as its account. */
   readonly quota?: Quota | undefined
-  /** Milliseconds since 1970; undefined = it does not expire. */
-  readonly expiresAt: number | undefined
+  /** undefined = it does not expire. */
+  readonly expiresAt: EpochMs | undefined
 }
 
 /** For a key's name, and for each scope. */
@@ -39,7 +38,7 @@ export const scopePattern = `^[!#-+\\--\\[\\]-~]{1,${scopeLengthMax}}$`
 const scope = new RegExp(scopePattern)
 
 /** @throws GatehouseError `request-invalid` with every field that is wrong */
-export function assertValidKey(input: SecretKeyInput, now: number): void {
+export function assertValidKey(input: SecretKeyInput, now: EpochMs): void {
   const errors = findKeyErrors(input, now)
   if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
 }
@@ -50,7 +49,7 @@ export const defaultNameError = `"${defaultKeyName}" is the name of the key that
 /** Every field that is wrong. */
 export function findKeyErrors(
   { name, scopes, addresses, quota, expiresAt }: SecretKeyInput,
-  now: number,
+  now: EpochMs,
 ): FieldError[] {
   const errors: FieldError[] = []
   if (name === defaultKeyName) {
@@ -116,7 +115,7 @@ export function assertValidGrace(graceSeconds: number): void {
 }
 
 /** When a grace period ends; undefined = there is none. */
-export function graceEnd(graceSeconds: number, now: number): number | undefined {
+export function graceEnd(graceSeconds: number, now: EpochMs): EpochMs | undefined {
   return graceSeconds > 0 ? now + graceSeconds * 1_000 : undefined
 }
 
@@ -147,80 +146,6 @@ export const keyName = {
   ...text,
   description: `1 to ${keyNameLengthMax} letters, digits, ., _ and -; unique among the keys of the account.`,
 } as const
-
-/** A certificate that is to be a key of an account. */
-export interface CertificateInput {
-  /** One line, such as `CN=laptop, O=Example`; empty where it names none, or only the digest is known. */
-  readonly subject: string
-  /** Its end; undefined = only the digest is known. */
-  readonly validUntil: EpochMs | undefined
-  /** SHA-256 of the DER. */
-  readonly digest: Uint8Array
-}
-
-/** Longer than any fingerprint with its label and spaces around it. */
-const fingerprintLengthMax = 200
-
-/** Maximum length of a PEM text: a certificate has a few KiB, its chain some more. */
-export const certificatePemLengthMax = 65_536
-
-/** SHA-256 in hexadecimal, with or without colons, as `openssl x509 -fingerprint -sha256` and browsers show it. */
-const fingerprint = /^(?:sha256 fingerprint=)?([0-9a-f]{2}(?::?[0-9a-f]{2}){31})$/i
-
-/**
- * Reads the first certificate of a PEM text, which is the client's in a chain; or a SHA-256.
- * @throws GatehouseError `request-invalid` (field `certificate`)
- */
-export function parseCertificateInput(pem: string, now: number): CertificateInput {
-  const [, digits] = fingerprint.exec(pem.slice(0, fingerprintLengthMax).trim()) ?? []
-  if (digits !== undefined && pem.length <= fingerprintLengthMax)
-    return { subject: '', validUntil: undefined, digest: Buffer.from(digits.replaceAll(':', ''), 'hex') }
-  const certificate = readCertificate(pem)
-  if (typeof certificate === 'string') throw invalidField('certificate', certificate)
-  const { subject, validToDate, raw } = certificate
-  const validUntil = validToDate.getTime()
-  if (validUntil <= now) throw invalidField('certificate', `expired on ${validToDate.toISOString()}`)
-  return {
-    subject: (subject ?? '').replaceAll('\n', ', ').replaceAll(/\p{Cc}/gu, '?'),
-    validUntil,
-    digest: hash('sha256', raw, 'buffer'),
-  }
-}
-
-/** Whether a text contains a private key, which must not be shown again. */
-export function hasPrivateKey(pem: string): boolean {
-  return pem.includes('PRIVATE KEY-----')
-}
-
-function readCertificate(pem: string): X509Certificate | string {
-  if (pem.length > certificatePemLengthMax) return `must have at most ${certificatePemLengthMax} characters`
-  // The message tells people that the key they sent is no longer private.
-  if (hasPrivateKey(pem)) return 'must not contain the private key, which stays with the client'
-  if (!pem.includes('-----BEGIN CERTIFICATE-----'))
-    return 'must be a certificate as PEM, which begins with -----BEGIN CERTIFICATE-----, or its SHA-256 in hexadecimal'
-  try {
-    return new X509Certificate(pem)
-  } catch {
-    return 'cannot be read as an X.509 certificate'
-  }
-}
-
-/**
- * The input for a key that expires with its certificate at the latest, and after ten years at most. If only the digest
- * is known, the key expires when it was asked to; the certificate is refused anyway once it has expired.
- * @throws GatehouseError `request-invalid` (field `expiresAt`) if the key would end later than its certificate
- */
-export function endingWith(
-  { validUntil }: CertificateInput,
-  input: SecretKeyInput,
-  now: number,
-): SecretKeyInput {
-  if (validUntil === undefined) return input
-  const { expiresAt = Math.min(validUntil, now + keyLifetimeMsMax) } = input
-  if (expiresAt <= validUntil) return { ...input, expiresAt }
-  const message = `must not be after ${new Date(validUntil).toISOString()}, when the certificate expires`
-  throw invalidField('expiresAt', message)
-}
 
 /** What is said of a text that `parseDigest` cannot read. */
 export const digestRule = 'must be a SHA-256, 64 hexadecimal digits or 43 characters of base64'

@@ -2,7 +2,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { randomText } from '#platform/secrets/key-format.ts'
 import { createKey, digestOf, type KeyKind } from '#platform/secrets/keys.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
-import type { Clock } from '#platform/time.ts'
+import type { Clock, EpochMs } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import type { AuditEntry } from '#store/audit-entry.ts'
 import type { ImportedKey, KeyStore, SecretKeyAdded } from '#store/keys.ts'
@@ -59,10 +59,10 @@ export function makeSecretKey(
 }
 
 /** What is stored of a key that was made elsewhere. @param digest SHA-256 of the key, or of a certificate in DER */
-export function importedKey(
+export function makeImportedKey(
   { digest, input }: { readonly digest: Uint8Array; readonly input: SecretKeyInput },
   id: string,
-  createdAt: number,
+  createdAt: EpochMs,
 ): ImportedKey {
   const { quota } = input
   const stored = { ...input, quota: quota && { id, ...quota }, id, digest, createdAt }

@@ -3,34 +3,33 @@ import {
   invalidField,
   throwUnlessStoreUnavailable,
 } from '#platform/errors/gatehouse-error.ts'
+import type { EpochMs } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#store/keys.ts'
 import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
-import { type AccountFinder, accountNotFound } from '../account-input.ts'
+import { type AccountLookup, accountNotFound } from '../account-input.ts'
 import { endSessionsOfKey } from '../account-sessions.ts'
+import { type CertificateInput, endingWith, parseCertificateInput } from './certificate-input.ts'
 import {
   assertValidGrace,
   assertValidKey,
-  type CertificateInput,
   defaultNameError,
-  endingWith,
   findKeyErrors,
   graceEnd,
-  parseCertificateInput,
   type SecretKeyInput,
 } from './input.ts'
 import {
   type AddSecretKeyOptions,
   addSecretKey,
   createKeyId,
-  importedKey,
   type KeyOptions,
+  makeImportedKey,
   makeSecretKey,
   withUnconfirmedKeys,
 } from './make-key.ts'
 
-/** A secret key, without the key. Times are milliseconds since 1970. */
+/** A secret key, without the key. */
 export interface SecretKeyStatus extends Omit<SecretKey, 'id' | 'digest' | 'sealed'> {
   /** Keys that are revoked are not listed; until `revokedAt`, one within an overlap is valid. */
   readonly state: Exclude<KeyState, 'revoked'>
@@ -64,7 +63,7 @@ export interface SecretKeys {
    * @throws GatehouseError `request-invalid` (field `name`) where there is no such key, or it was replaced meanwhile;
    *   UnconfirmedKeys
    */
-  rotate(idOrEmail: string, name: string, graceSeconds: number, createdAt?: number): Promise<string>
+  rotate(idOrEmail: string, name: string, graceSeconds: number, createdAt?: EpochMs): Promise<string>
   /**
    * Gives a further key another name. Usage that was counted stays under the old one.
    * @throws GatehouseError `request-invalid` (field `name`: there is no such key; field `to`: it cannot have this name)
@@ -76,7 +75,7 @@ export interface SecretKeys {
    * @param createdAt of the only key to revoke; absent = all of the name, the one within an overlap too
    * @throws GatehouseError `request-invalid` (field `name`) where there is no such key
    */
-  revoke(idOrEmail: string, name: string, graceSeconds: number, createdAt?: number): Promise<void>
+  revoke(idOrEmail: string, name: string, graceSeconds: number, createdAt?: EpochMs): Promise<void>
 }
 
 /** A certificate that is a key of an account. */
@@ -87,14 +86,14 @@ export interface BoundCertificate {
 
 interface SecretKeysOptions extends KeyOptions, AddSecretKeyOptions {
   readonly store: KeyStore & Pick<SessionStore, 'listSessions' | 'endSession'>
-  readonly accounts: AccountFinder
+  readonly accounts: AccountLookup
 }
 
 export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
   const { store, accounts, entry, keysMax, clock } = options
 
-  async function list(id: string): Promise<readonly SecretKeyStatus[]> {
-    const account = await accounts.find(id)
+  async function list(idOrEmail: string): Promise<readonly SecretKeyStatus[]> {
+    const account = await accounts.get(idOrEmail)
     const uses = await store.findKeyUses(account.id)
     const now = clock()
     return account.secretKeys.flatMap(({ id: _, digest, sealed: __, ...key }) => {
@@ -103,22 +102,26 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     })
   }
 
-  async function create(id: string, input: SecretKeyInput): Promise<string> {
+  async function create(idOrEmail: string, input: SecretKeyInput): Promise<string> {
     assertValidKey(input, clock())
-    const account = await accounts.find(id)
+    const account = await accounts.get(idOrEmail)
     const made = makeSecretKey(account.id, input, options)
     assertAdded(await addSecretKey(options, account, made), input.name)
     return made.key
   }
 
-  async function bindCertificate(id: string, asked: SecretKeyInput, pem: string): Promise<BoundCertificate> {
+  async function bindCertificate(
+    idOrEmail: string,
+    asked: SecretKeyInput,
+    pem: string,
+  ): Promise<BoundCertificate> {
     const now = clock()
     assertValidKey(asked, now)
     const certificate = parseCertificateInput(pem, now)
     const input = endingWith(certificate, asked, now)
-    const account = await accounts.find(id)
+    const account = await accounts.get(idOrEmail)
     const { digest } = certificate
-    const stored = importedKey({ digest, input }, createKeyId(), now)
+    const stored = makeImportedKey({ digest, input }, createKeyId(), now)
     const details = { certificate: Buffer.from(digest).toString('hex') }
     assertAdded(await addSecretKey(options, account, { stored, details }), input.name)
     return { certificate, input }
@@ -144,9 +147,14 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     }
   }
 
-  async function revoke(id: string, name: string, graceSeconds: number, createdAt?: number): Promise<void> {
+  async function revoke(
+    idOrEmail: string,
+    name: string,
+    graceSeconds: number,
+    createdAt?: EpochMs,
+  ): Promise<void> {
     assertValidGrace(graceSeconds)
-    const account = await accounts.find(id)
+    const account = await accounts.get(idOrEmail)
     const now = clock()
     const auditEntry = entry('secret-key-revoked', account, { name, graceSeconds })
     const only = account.secretKeys.find((key) => key.name === name && key.createdAt === createdAt)
@@ -158,9 +166,14 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     await endSessionsOfKey(store, account, after, now)
   }
 
-  async function rotate(id: string, name: string, graceSeconds: number, createdAt?: number): Promise<string> {
+  async function rotate(
+    idOrEmail: string,
+    name: string,
+    graceSeconds: number,
+    createdAt?: EpochMs,
+  ): Promise<string> {
     assertValidGrace(graceSeconds)
-    const account = await accounts.find(id)
+    const account = await accounts.get(idOrEmail)
     const before = furtherKeyOf(account, name)
     if (!before || (createdAt !== undefined && before.createdAt !== createdAt)) throw unknownKey(name)
     const { scopes, addresses, quota } = before
@@ -172,10 +185,10 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     return key
   }
 
-  async function rename(id: string, name: string, to: string): Promise<void> {
+  async function rename(idOrEmail: string, name: string, to: string): Promise<void> {
     const [error] = findKeyErrors({ name: to, scopes: [], addresses: [], expiresAt: undefined }, clock())
     if (error) throw invalidField('to', error.message)
-    const account = await accounts.find(id)
+    const account = await accounts.get(idOrEmail)
     if (!furtherKeyOf(account, name)) throw unknownKey(name)
     const auditEntry = entry('secret-key-renamed', account, { name, to })
     switch (await store.renameSecretKey(account.id, { name, to }, auditEntry)) {

@@ -1,5 +1,5 @@
 import { german } from '#platform/languages.ts'
-import { formatMinute, spanText } from '#platform/time.ts'
+import { type EpochMs, formatMinute, spanText } from '#platform/time.ts'
 import type { MailTexts } from './en.ts'
 
 export const de: MailTexts = {
@@ -101,7 +101,7 @@ function untilText({
   expiresAt,
 }: {
   readonly lifetimeMs: number
-  readonly expiresAt: number
+  readonly expiresAt: EpochMs
 }): string {
   return `Er funktioniert einmal, ${spanText(lifetimeMs, german)} lang: bis ${formatMinute(expiresAt)}.`
 }

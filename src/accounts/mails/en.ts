@@ -1,5 +1,5 @@
 import { english } from '#platform/languages.ts'
-import { formatMinute, spanText } from '#platform/time.ts'
+import { type EpochMs, formatMinute, spanText } from '#platform/time.ts'
 import type { AuditAction } from '#store/audit-entry.ts'
 
 /** The subject and the lines of a mail. */
@@ -13,7 +13,7 @@ interface MailedLink {
   readonly to: string
   readonly url: string
   readonly lifetimeMs: number
-  readonly expiresAt: number
+  readonly expiresAt: EpochMs
 }
 
 /** Who asks for an e-mail to be verified; names are left out, as the requester chooses them. */
@@ -96,7 +96,7 @@ export const en = {
       'It works once, within an hour. If it is not your account, ignore this e-mail: nothing changes without you.',
     ],
   }),
-  keyExpires: ({ name, expiresAt, portalUrl }: NamedKey & { readonly expiresAt: number }): MailText => ({
+  keyExpires: ({ name, expiresAt, portalUrl }: NamedKey & { readonly expiresAt: EpochMs }): MailText => ({
     subject: `Your secret key "${name}" is about to expire`,
     lines: [
       `The secret key "${name}" of your account expires on ${formatMinute(expiresAt)}.`,

@@ -62,7 +62,12 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
   let isClosing = false
   let isClosed = false
 
-  function count(route: UsedRoute, caller: UsageCaller, { requests, units }: UsageAmount, now: number): void {
+  function count(
+    route: UsedRoute,
+    caller: UsageCaller,
+    { requests, units }: UsageAmount,
+    now: MonotonicMs,
+  ): void {
     if (now >= currentUntil) {
       if (isClosed) {
         loseLate(requests)
@@ -93,7 +98,7 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
     return true
   }
 
-  function checkDay(now: number): void {
+  function checkDay(now: MonotonicMs): void {
     const time = clock()
     const day = dayOf(time)
     if (day !== current.day) seal(day)

@@ -1,73 +1,18 @@
-import type { FastifyRequest } from 'fastify'
 import type { AccountActions } from '#accounts/account-actions.ts'
 import { accountData, createdData, listedAccountData } from '#accounts/account-data.ts'
 import { accountDefaults, findInputErrors } from '#accounts/account-input.ts'
 import { type AccountQueryField, accountQueryFields, parseAccountQuery } from '#accounts/account-query.ts'
-import { pageLimitMax } from '#accounts/account-search.ts'
 import { desiredAccount } from '#accounts/apply/desired-state.ts'
-import { tryCreateSetupLink } from '#accounts/profile.ts'
+import { tryCreateSetupLink } from '#accounts/setup-links.ts'
 import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { recordReason } from '#gateway/arrival/outcome.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import {
-  flag,
-  type JsonSchema,
-  objectSchema,
-  text,
-  textOrNull,
-  time,
-  type Value,
-} from '#platform/json-schema.ts'
-import type { Clock } from '#platform/time.ts'
+import { flag, type JsonSchema, objectSchema, text, time, type Value } from '#platform/json-schema.ts'
 import { accountOrders } from '#store/accounts.ts'
 import { type AdminOperations, operation } from '../operation.ts'
+import { type AdminOperationOptions, idOf, page, pageData, pageSchema } from './admin-request.ts'
 
-/** The parameters of a page of a list. */
-export const page = {
-  limit: { type: 'integer', minimum: 1, maximum: pageLimitMax, default: 50 },
-  cursor: { type: 'string', description: 'nextCursor of the previous page.' },
-} as const
-
-export const pageQuery = objectSchema({}, page)
-
-export function pageSchema(items: JsonSchema): JsonSchema {
-  return objectSchema({ items: { type: 'array', items }, nextCursor: textOrNull })
-}
-
-/** A page as the API shows it. */
-export function pageData<Item, Data>(
-  { items, nextCursor }: { readonly items: readonly Item[]; readonly nextCursor: string | undefined },
-  dataOf: (item: Item) => Data,
-): { readonly items: readonly Data[]; readonly nextCursor: string | null } {
-  return { items: items.map(dataOf), nextCursor: nextCursor ?? null }
-}
-
-/** What the admin API's operations need. */
-export interface AdminOperationOptions {
-  /** Account actions on behalf of the calling Admin, who is named in the audit log. */
-  actionsOf(request: FastifyRequest): AccountActions
-  /**
-   * The same for what the portal asks the password for on one's own account: refused there to who is signed in by the
-   * portal's form, so that a script of a page cannot do with its cookie what it cannot do in the portal.
-   * @throws GatehouseError `own-account`
-   */
-  actionsToChange(request: FastifyRequest): Promise<AccountActions>
-  /** Whether the caller may change their own account here: see actionsToChange. */
-  mayChangeOwn(request: FastifyRequest): Promise<boolean>
-  /** Whether new accounts get a set-up link. */
-  readonly hasSetupLinks: boolean
-  readonly clock: Clock
-}
-
-/** The account ID in a path. @throws GatehouseError `account-not-found` for an e-mail, as URLs should hold none */
-export function idOf({ params }: FastifyRequest): string {
-  // The cast is sound: the path has this parameter.
-  const { id } = params as { readonly id: string }
-  if (id.includes('@')) throw new GatehouseError('account-not-found')
-  return id
-}
-
-// The contents of texts are checked where accounts are created.
+// These schemas check only the types of members: the account actions check the contents of texts.
 
 const { plan } = desiredAccount.properties
 
@@ -112,7 +57,7 @@ export const listedAccount = objectSchema({
   },
 } as const)
 
-/** A parameter by which the list is narrowed, by its common name. */
+/** A query parameter that filters or sorts the list, with the description that the command line has too. */
 function filterParameter<Schema extends JsonSchema>(name: AccountQueryField, schema: Schema) {
   return { ...schema, description: accountQueryFields[name].help }
 }
@@ -131,7 +76,7 @@ const listQuery = objectSchema(
   },
 )
 
-/** The errors of members that match their schemas: of a new account, or of changes. */
+/** What a schema cannot say about the members of a new account, or of changes to one. */
 function findMemberErrors(
   { plan, ...others }: Partial<Value<typeof newAccount>>,
   { accounts }: AccountActions,
@@ -140,7 +85,11 @@ function findMemberErrors(
 }
 
 /** Operations on accounts. */
-export function accountOperations({ actionsOf, actionsToChange, hasSetupLinks }: AdminOperationOptions) {
+export function accountOperations({
+  actionsOf,
+  actionsWithoutPassword,
+  hasSetupLinks,
+}: AdminOperationOptions) {
   return {
     '/api/v1/admin/accounts': {
       GET: operation({
@@ -180,7 +129,7 @@ export function accountOperations({ actionsOf, actionsToChange, hasSetupLinks }:
             ? await tryCreateSetupLink(setupLinks, id, recordWhy, { isMailed: mailSetupLink })
             : undefined
           reply.code(201).header('Location', `/api/v1/admin/accounts/${id}`)
-          return createdData(created, link?.url)
+          return createdData(created, typeof link === 'object' ? link.url : undefined)
         },
       }),
     },
@@ -190,7 +139,7 @@ export function accountOperations({ actionsOf, actionsToChange, hasSetupLinks }:
         summary: 'Shows an account.',
         responses: { 200: { description: 'The account.', schema: account } },
         problems: ['account-not-found'],
-        handler: async (request) => accountData(await actionsOf(request).accounts.find(idOf(request))),
+        handler: async (request) => accountData(await actionsOf(request).accounts.get(idOf(request))),
       }),
       PATCH: operation({
         id: 'updateAccount',
@@ -207,7 +156,7 @@ export function accountOperations({ actionsOf, actionsToChange, hasSetupLinks }:
             ...(disabled !== undefined && { isDisabled: disabled }),
             ...(plan !== undefined && { plan: plan ?? undefined }),
           }
-          const { accounts } = await actionsToChange(request)
+          const { accounts } = await actionsWithoutPassword(request)
           return accountData(await accounts.update(idOf(request), given))
         },
       }),

@@ -10,19 +10,15 @@ import { keysOf } from '#platform/json.ts'
 import { objectSchema, text, textOrNull, time } from '#platform/json-schema.ts'
 import type { Clock } from '#platform/time.ts'
 import { auditActions } from '#store/audit-entry.ts'
-import { sendFile } from '../bodies.ts'
+import { actorOf } from '../admission.ts'
 import { type AdminOperations, operation } from '../operation.ts'
-import { type SubjectOperationOptions, sessionOperations, subjectOperations } from './access-operations.ts'
-import {
-  type AdminOperationOptions,
-  accountOperations,
-  idOf,
-  page,
-  pageSchema,
-} from './account-operations.ts'
-import { actorOf } from './admin-admission.ts'
+import { sendFile } from '../replies.ts'
+import { accountOperations } from './account-operations.ts'
+import { type AdminOperationOptions, idOf, page, pageSchema } from './admin-request.ts'
 import { applyOperations } from './apply-operations.ts'
 import { keyOperations } from './key-operations.ts'
+import { sessionOperations } from './session-operations.ts'
+import { type SubjectOperationOptions, subjectOperations } from './subject-operations.ts'
 import { usageOperations } from './usage-operations.ts'
 
 export interface AdminOptions {
@@ -46,7 +42,7 @@ export function adminOperations(options: AdminOptions): AdminOperations {
     return sessionId === undefined || !(await isPortalSession(sessionId))
   }
 
-  async function actionsToChange(request: FastifyRequest): Promise<AccountActions> {
+  async function actionsWithoutPassword(request: FastifyRequest): Promise<AccountActions> {
     const { accountId } = principalOf(arrivalOf(request.raw).outcome) ?? {}
     if (idOf(request) === accountId && !(await mayChangeOwn(request)))
       throw new GatehouseError('own-account', { detail: confirmInPortal })
@@ -56,7 +52,7 @@ export function adminOperations(options: AdminOptions): AdminOperations {
   const parts: AdminOperationOptions & SubjectOperationOptions = {
     ...options,
     actionsOf: (request) => actionsOf(actorOf(request)),
-    actionsToChange,
+    actionsWithoutPassword,
     mayChangeOwn,
     subjectsOf: (request) => subjectsOf(actorOf(request)),
   }
@@ -90,7 +86,7 @@ const auditQuery = objectSchema(
   {},
   {
     ...page,
-    // A position in either store: anything else would read as the end of the log.
+    // Matches the positions of both stores. Any other text would be taken for the end of the log.
     cursor: { ...page.cursor, pattern: '^\\d{1,15}(-\\d{1,15})?$' },
     action: { enum: auditActions, description: 'Only entries with this action.' },
     who: {

@@ -5,7 +5,7 @@ import { applyMax, desiredState, findStateErrors } from '#accounts/apply/desired
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { count, flag, objectSchema, orNull, text } from '#platform/json-schema.ts'
 import { type AdminOperations, operation } from '../operation.ts'
-import type { AdminOperationOptions } from './account-operations.ts'
+import type { AdminOperationOptions } from './admin-request.ts'
 
 /** Largest body: about 1,000 accounts with a few keys each. */
 const bodyBytesMax = 1_048_576
@@ -77,7 +77,7 @@ export function applyOperations({ actionsOf, mayChangeOwn }: AdminOperationOptio
         id: 'apply',
         summary: 'Makes accounts and keys match a document.',
         description:
-          'What is so already is not changed, so the same document can be sent again. Everything is checked before the first change. A failure after it is told by `complete` and `failure` in an answer of 200, as the answer shows the keys that were made.',
+          'What already matches is left unchanged, so the same document can be sent again. Everything is checked before the first change. If a later change fails, the response is still 200, with `complete: false` and `failure`, because it has to show the keys that were made.',
         query: applyQuery,
         body: desiredState,
         bodyBytesMax,

@@ -24,7 +24,7 @@ import {
 } from '#platform/json-schema.ts'
 import { parseTime, timeRule } from '#platform/time.ts'
 import { type AdminOperations, operation } from '../operation.ts'
-import { type AdminOperationOptions, idOf, pageSchema } from './account-operations.ts'
+import { type AdminOperationOptions, idOf, pageSchema } from './admin-request.ts'
 
 export const keyItem = objectSchema({
   name: text,
@@ -76,7 +76,7 @@ export const createdKey = objectSchema(
   },
 )
 
-function graceQuery(description: string) {
+function graceSchema(description: string) {
   const graceSeconds = {
     type: 'integer',
     minimum: 0,
@@ -87,11 +87,11 @@ function graceQuery(description: string) {
   return objectSchema({}, { graceSeconds })
 }
 
-export const secretKeyReset = graceQuery(
+export const secretKeyReset = graceSchema(
   'How long the old key keeps working. Its sessions continue with the new key, also afterwards; 0 ends the key, its sessions and its access tokens at once.',
 )
 
-const keyRevocation = graceQuery(
+const keyRevocation = graceSchema(
   'How long the key keeps working; 0 ends the key, its sessions and its access tokens at once.',
 )
 
@@ -99,7 +99,7 @@ export const secretKey = objectSchema({ secretKey: text })
 export const apiKey = objectSchema({ apiKey: text })
 
 /** Operations on the keys of an account. */
-export function keyOperations({ actionsOf, actionsToChange, clock }: AdminOperationOptions) {
+export function keyOperations({ actionsOf, actionsWithoutPassword, clock }: AdminOperationOptions) {
   return {
     '/api/v1/admin/accounts/:id/secret-key': {
       POST: operation({
@@ -111,7 +111,7 @@ export function keyOperations({ actionsOf, actionsToChange, clock }: AdminOperat
         problems: ['request-invalid', 'account-not-found', 'own-account'],
         handler: async (request) => {
           const { graceSeconds } = request.body
-          const { keys } = await actionsToChange(request)
+          const { keys } = await actionsWithoutPassword(request)
           return { secretKey: await keys.resetSecretKey(idOf(request), graceSeconds) }
         },
       }),
@@ -126,7 +126,7 @@ export function keyOperations({ actionsOf, actionsToChange, clock }: AdminOperat
         responses: { 200: { description: 'The new key.', schema: apiKey } },
         problems: ['request-invalid', 'account-not-found', 'own-account'],
         handler: async (request) => {
-          const { keys } = await actionsToChange(request)
+          const { keys } = await actionsWithoutPassword(request)
           return { apiKey: await keys.resetApiKey(idOf(request)) }
         },
       }),
@@ -154,7 +154,7 @@ export function keyOperations({ actionsOf, actionsToChange, clock }: AdminOperat
           const { input, errors } = readNewKey(request.body, clock())
           if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
           const id = idOf(request)
-          const { secretKeys } = await actionsToChange(request)
+          const { secretKeys } = await actionsWithoutPassword(request)
           const { certificate } = request.body
           const data =
             certificate === undefined
@@ -186,10 +186,10 @@ export function keyOperations({ actionsOf, actionsToChange, clock }: AdminOperat
 
 type NewKey = Value<typeof newKey>
 
-/** Stands for members that do not match the schema. */
+/** Takes the place of members that do not match the schema, so that the others can be checked. */
 const anyKey: NewKey = { name: 'x', scopes: [], addresses: [] }
 
-/** What a key is made from, with every member that is wrong. */
+/** The input for a new key, and the errors of all members that are wrong. */
 function readNewKey(
   { name, scopes, addresses, quota, expiresAt, expiresInSeconds }: NewKey,
   now: number,

@@ -1,11 +1,11 @@
 import type { AccountActions, AccountActionsOf } from '#accounts/account-actions.ts'
 import { readUsageReport, usageReportData } from '#accounts/usage/reports.ts'
-import type { OwnAccountPath, PerOperation } from '#gateway/routes/own-operations.ts'
+import { type OwnUsagePath, ownUsagePath, type PerOperation } from '#gateway/routes/own-operations.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import { count, flag, objectSchema, orNull, text, time, type Value } from '#platform/json-schema.ts'
+import { actorOf } from '../admission.ts'
 import { type AdminOperations, type Operation, type OperationDoc, operation } from '../operation.ts'
-import { type AdminOperationOptions, idOf } from './account-operations.ts'
-import { actorOf } from './admin-admission.ts'
+import { type AdminOperationOptions, idOf } from './admin-request.ts'
 
 const day = { type: 'string', format: 'date' } as const
 const counts = { requests: count, units: count }
@@ -84,13 +84,13 @@ const usageOperation = {
 async function showUsage(actions: AccountActions, idOrEmail: string, { from, to }: Value<typeof usageQuery>) {
   const days = actions.usage.parseDays({ from, to })
   if ('field' in days) throw invalidField(days.field, days.message)
-  return usageReportData(await readUsageReport(actions, await actions.accounts.find(idOrEmail), days))
+  return usageReportData(await readUsageReport(actions, await actions.accounts.get(idOrEmail), days))
 }
 
 /** The operations of an account on itself, for any role and by either scheme. */
-export function ownAccountOperations(actionsOf: AccountActionsOf): PerOperation<Operation, OwnAccountPath> {
+export function ownAccountOperations(actionsOf: AccountActionsOf): PerOperation<Operation, OwnUsagePath> {
   return {
-    '/api/v1/accounts/usage': {
+    [ownUsagePath]: {
       GET: operation({
         ...usageOperation,
         id: 'getUsage',

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { fetchJson } from '#identity/issuers/fetch-json.ts'
-import type { MayReturnTo } from '#identity/issuers/issuer.ts'
-import type { FindSignInEndpoints } from '#identity/issuers/issuer-fetches.ts'
+import type { FindSignInEndpoints } from '#identity/issuers/issuer-discovery.ts'
+import type { MayReturnTo } from '#identity/issuers/redirect-uris.ts'
 import { countFailure, createLookUpGuard } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -10,7 +10,7 @@ import { isRecord } from '#platform/json.ts'
 import type { Rate } from '#store/rates.ts'
 import { OAuthError } from '../oauth/oauth-error.ts'
 import { type Parameters, readParameters, required } from '../oauth/oauth-request.ts'
-import type { OwnEndpoint } from '../operation.ts'
+import type { OwnEndpoint } from '../own-endpoint.ts'
 
 /** An issuer in front of which the gateway is the authorization server. */
 export interface IssuerFront {
@@ -21,7 +21,7 @@ export interface IssuerFront {
   readonly mayReturnTo: MayReturnTo
   /** The identifier of this authorization server. */
   readonly url: string
-  /** To where the issuer returns people: the redirect URI of the client there. */
+  /** Where the issuer sends people back to: the redirect URI of the client that it knows. */
   readonly callbackUrl: string
   readonly findEndpoints: FindSignInEndpoints
 }
@@ -46,8 +46,8 @@ function issuerUnavailable(cause: unknown): GatehouseError {
 const redirectUrisMax = 100
 
 /**
- * Registers any client (RFC 7591) as the one that the issuer knows: what it says of itself is not stored, and not
- * repeated, other than redirect URIs that are allowed.
+ * Registers every client (RFC 7591) as the one client that the issuer knows. What a client says about itself is neither
+ * stored nor repeated in the response, apart from redirect URIs that are allowed.
  */
 export function createRegistration({ clientId, mayReturnTo }: IssuerFront): OwnEndpoint['handler'] {
   return async ({ body }, reply) => {
@@ -79,7 +79,7 @@ const answerBytesMax = 64 * 1_024
 /** How many requests to an issuer are under way at the same time, in each worker: each is a connection. */
 const askingMax = 128
 
-/** The members of the issuer's response that clients get (RFC 6749 5.1). An ID token would name another issuer. */
+/** The members of the issuer's response that clients get (RFC 6749 5.1). An ID token would name the issuer. */
 const toldMembers = ['access_token', 'token_type', 'expires_in', 'refresh_token', 'scope']
 
 export interface TokenRelayOptions {
@@ -120,7 +120,7 @@ export function createTokenRelay(
     }
   }
 
-  /** A code or token that may be made up reaches the issuer only while its network has not sent too many. */
+  /** Asks only while the client's network has not sent too many codes and tokens that turned out to be wrong. */
   async function askGuarded(address: string, form: URLSearchParams): Promise<IssuerAnswer> {
     const admission = await guard.admit(address, 'bearer')
     if (!admission) await countRefused(address)
@@ -148,7 +148,7 @@ export function createTokenRelay(
     const form = formOf(front, parameters)
     reply.header('Cache-Control', 'no-store')
     const { status, json } = await askGuarded(arrivalOf(request.raw).client.address, form)
-    // The cast is sound: `ask` has looked at it.
+    // The cast is sound: `ask` has checked it.
     const members = json as Readonly<Record<string, unknown>>
     const told = status === 200 ? toldMembers : ['error', 'error_description']
     reply.code(status === 200 ? 200 : 400).type('application/json')
@@ -169,8 +169,8 @@ function assertClient({ clientId }: IssuerFront, { headers }: FastifyRequest, pa
 }
 
 /**
- * The redirect URI is the one that the issuer knows. Whether the client repeats its own is not checked: PKCE proves
- * that it began the sign-in, as in OAuth 2.1.
+ * The form for the issuer. Its redirect URI is the one that the issuer knows. Whether the client repeats its own is not
+ * checked: PKCE proves that it began the sign-in, as in OAuth 2.1.
  */
 function formOf({ clientId, callbackUrl }: IssuerFront, parameters: Parameters): URLSearchParams {
   const grantType = required(parameters, 'grant_type')
@@ -196,7 +196,7 @@ function formOf({ clientId, callbackUrl }: IssuerFront, parameters: Parameters):
   return form
 }
 
-/** Whether it is a token, or a refusal of the request (RFC 6749 5.2): whatever else it is, is an outage. */
+/** Whether it is a token, or a refusal of the request (RFC 6749 5.2). Anything else counts as an outage. */
 function isUsable({ status, json }: IssuerAnswer): boolean {
   if (!isRecord(json)) return false
   return status === 200

@@ -1,19 +1,16 @@
 import type { FastifyError, FastifyInstance } from 'fastify'
 import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { createProblem } from '#gateway/refusals/send-problem.ts'
-import {
-  frontUrl,
-  type IssuerEndpoint,
-  issuerPath,
-  methodsOfEndpoint,
-} from '#gateway/routes/own-operations.ts'
-import { createRedirectUriCheck, type IssuerOptions } from '#identity/issuers/issuer.ts'
-import { createSignInEndpointLookup } from '#identity/issuers/issuer-fetches.ts'
+import { frontUrl, type IssuerEndpoint, issuerPath, methodsOfEndpoint } from '#gateway/routes/issuer-paths.ts'
+import type { IssuerOptions } from '#identity/issuers/issuer.ts'
+import { createSignInEndpointLookup } from '#identity/issuers/issuer-discovery.ts'
+import { createRedirectUriCheck } from '#identity/issuers/redirect-uris.ts'
 import { monotonicClock } from '#platform/time.ts'
-import { acceptJsonOnly, jsonLine } from '../bodies.ts'
+import { acceptJsonOnly } from '../bodies.ts'
 import { answerOAuthErrors } from '../oauth/oauth-error.ts'
 import { acceptFormsOnly } from '../oauth/oauth-request.ts'
-import { documentEndpoint, type OwnEndpoint, registerOwnRoute } from '../operation.ts'
+import { documentEndpoint, type OwnEndpoint, registerOwnRoute } from '../own-endpoint.ts'
+import { jsonLine } from '../replies.ts'
 import { translateError } from '../validate-with-schemas.ts'
 import {
   createRegistration,
@@ -30,8 +27,8 @@ export interface IssuerFrontsOptions extends TokenRelayOptions {
 }
 
 /**
- * For each issuer with `registration`, an authorization server that registers clients as one that the issuer knows, and
- * leads people to the issuer and back. Nothing is stored.
+ * For each issuer with `registration`, an authorization server that registers every client as the one that the issuer
+ * knows, and sends people to the issuer and back. Nothing is stored.
  */
 export function registerIssuerFronts(scope: FastifyInstance, options: IssuerFrontsOptions): void {
   const { publicOrigin, requestTimeoutMs } = options

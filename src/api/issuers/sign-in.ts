@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { destinationOf } from '#gateway/arrival/outcome.ts'
-import { isLoopback } from '#identity/issuers/issuer.ts'
+import { isLoopbackUrl } from '#identity/issuers/redirect-uris.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { parseJson } from '#platform/json.ts'
 import { errorDocument, type Html, html, plainDocument } from '#platform/pages/html.ts'
 import { answerPage, securityHeaders } from '#portal/portal-response.ts'
 import { type Parameters, parseParameters } from '../oauth/oauth-request.ts'
-import type { OwnEndpoint } from '../operation.ts'
+import type { OwnEndpoint } from '../own-endpoint.ts'
 import { endpointsOf, type IssuerFront } from './issuer-front.ts'
 
 /** Parameters that a client may pass to the issuer; `response_mode` and request objects are not passed on. */
@@ -40,7 +40,7 @@ export function createIssuerSignIn(
 ): Readonly<Record<'authorize' | 'callback', OwnEndpoint['handler']>> {
   const { clientId, mayReturnTo } = front
 
-  /** Leads to the issuer, which is told to return here. */
+  /** Sends the person to the issuer, which is told to send them back here. */
   async function authorize(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const parameters = queryOf(request)
     const redirectUri = parameters.get('redirect_uri')
@@ -69,13 +69,13 @@ export function createIssuerSignIn(
   }
 
   /**
-   * Leads back to the program, with the response of the issuer. The person has to confirm before the program gets a
-   * code: to the issuer all programs are one client, so it may not have asked about this one.
+   * Sends the person back to the program, with the response of the issuer. The person has to confirm before the program
+   * gets a code: to the issuer all programs are one client, so it may not have asked about this one.
    */
   async function callback(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const parameters = queryOf(request)
     const to = readReturnAddress(parameters.get('state'))
-    // The state is not signed: a forged one leads nowhere that a sign-in of the forger could not.
+    // The state need not be signed: a forged one leads only where a sign-in that its author had begun could lead.
     if (!to || !mayReturnTo(to.redirectUri))
       throw new GatehouseError('request-invalid', {
         detail: 'This response does not belong to a sign-in: begin again in the program.',
@@ -95,7 +95,7 @@ export function createIssuerSignIn(
     return answerContinuePage(reply, { url: answerUrl(to, { code, iss: front.url }), issuer: front.name })
   }
 
-  /** An answer of another issuer is not passed on as one of this (RFC 9207 2.4). @throws GatehouseError */
+  /** Refuses a response of another issuer (RFC 9207 2.4). @throws GatehouseError */
   async function assertIssuer(iss: string | undefined): Promise<void> {
     if (iss === front.issuer || (iss === undefined && !(await endpointsOf(front)).namesItself)) return
     throw new GatehouseError('request-invalid', {
@@ -106,7 +106,7 @@ export function createIssuerSignIn(
   return { authorize, callback }
 }
 
-/** What the client got wrong; it is told, as its redirect URI is right. */
+/** What is wrong with the client's request. The client is told, as its redirect URI is valid. */
 function findWrong(
   parameters: Parameters,
 ): Readonly<Record<'error' | 'error_description', string>> | undefined {
@@ -186,7 +186,7 @@ function answerContinuePage(
 }
 
 function whoOf(url: URL): Html {
-  if (isLoopback(url)) return html`A program on this computer (<strong>${url.host}</strong>)`
+  if (isLoopbackUrl(url)) return html`A program on this computer (<strong>${url.host}</strong>)`
   if (url.protocol === 'https:') return html`The program at <strong>${url.host}</strong>`
   return html`The program on this computer that opens <strong>${url.protocol}</strong> links`
 }
@@ -207,7 +207,7 @@ function sendPage(reply: FastifyReply, status: number, render: (nonce: string) =
   return (
     reply
       .code(status)
-      // A program in a browser may have opened this as a window, and waits for its answer there.
+      // A program in a browser may have opened this page as a window, and wait for it to return.
       .headers({ ...securityHeaders, ...page.headers, 'Cross-Origin-Opener-Policy': 'unsafe-none' })
       .send(page.body)
   )

@@ -3,7 +3,7 @@ import { arrivalOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { createProblem } from '#gateway/refusals/send-problem.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { applyReplyKeepAlive } from '../bodies.ts'
+import { applyReplyKeepAlive } from '../replies.ts'
 import { translateError } from '../validate-with-schemas.ts'
 
 /**
@@ -44,7 +44,7 @@ interface OAuthAnswerOptions {
   readonly invalidRequest?: OAuthErrorName
 }
 
-/** Answers every error of a scope as one of OAuth, whatever its cause. */
+/** Answers every error of a scope in the form of OAuth, whatever its cause. */
 export function answerOAuthErrors(scope: FastifyInstance, options: OAuthAnswerOptions = {}): void {
   const { challenge, invalidRequest = 'invalid_request' } = options
   scope.setErrorHandler<FastifyError>((error, request, reply) => {
@@ -55,7 +55,7 @@ export function answerOAuthErrors(scope: FastifyInstance, options: OAuthAnswerOp
     const { status, body } = toOAuthProblem(refusal, arrival.outcome.access !== undefined)
     applyReplyKeepAlive(request, reply)
     const { 'WWW-Authenticate': own = [], ...others } = headers
-    // Where `keys.accept` has basic, the caller's own challenges name it too.
+    // A set: if `keys.accept` has basic, the challenges of the gate include the same one.
     const challenges = new Set([
       ...(status === 401 && challenge !== undefined ? [challenge] : []),
       ...(arrival.outcome.access ? own : []),
@@ -102,12 +102,14 @@ const names: Partial<Record<ErrorCode, OAuthErrorName>> = {
   'proof-nonce-required': 'use_dpop_nonce',
 }
 
-/** Statuses that say something which 400 would hide; all others of a client's mistake are 400. */
+/** Statuses that say more than 400 would. All other mistakes of clients become 400. */
 const kept: ReadonlySet<number> = new Set([405, 408, 413, 429, 431])
 const invalidClientStatus = 401
 const forbiddenStatus = 403
 
-/** @param isAdmission whether the caller was decided about as on a route: then what is forbidden stays so */
+/**
+ * @param isAdmission whether the gate decided about the caller, as on a route: its 403 and 401 then keep their meaning
+ */
 function toOAuthProblem(error: GatehouseError, isAdmission: boolean): OAuthProblem {
   const { status } = error
   const name = error instanceof OAuthError ? error.error : nameOf(error, isAdmission)
@@ -118,7 +120,7 @@ function toOAuthProblem(error: GatehouseError, isAdmission: boolean): OAuthProbl
 
 function nameOf({ code, status }: GatehouseError, isAdmission: boolean): OAuthErrorName {
   if (isAdmission && status === forbiddenStatus) return 'insufficient_scope'
-  // A caller with a token is told by the challenge what is wrong with its proof.
+  // The challenge says what is wrong with the proof of a caller with a token.
   if (isAdmission && status === invalidClientStatus) return 'invalid_client'
   const name = names[code]
   if (name !== undefined) return name
@@ -126,7 +128,7 @@ function nameOf({ code, status }: GatehouseError, isAdmission: boolean): OAuthEr
   return status >= 500 ? 'server_error' : 'invalid_request'
 }
 
-/** What a wrong pair is called here. */
+/** What a client is told about a wrong pair of keys. */
 const clientWrong = 'client_id must be the API key and client_secret a secret key of the same account.'
 
 function bodyOf(error: OAuthErrorName, { code, detail, errors }: GatehouseError): OAuthProblem['body'] {

@@ -5,27 +5,28 @@ import { arrivalOf, visitorOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { createOriginRule, type OriginRuleOptions } from '#gateway/browser/ambient-credentials.ts'
 import { createBrowserFieldReader } from '#gateway/browser/browser-fields.ts'
 import { valuesOf } from '#http/request-head.ts'
-import type { ClientTokens, KeyPairOwner } from '#identity/tokens/session-start.ts'
+import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
+import type { KeyPairOwner } from '#identity/tokens/session-start.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { schemePrefix } from '#platform/http.ts'
 import { parseKey } from '#platform/secrets/keys.ts'
-import { jsonBytesMax, limitBodies } from '../bodies.ts'
+import { limitBodies, ownBodyBytesMax } from '../bodies.ts'
 import { createFailedKeyPairCount, type FailedKeyPairOptions } from '../token-endpoints.ts'
 import { OAuthError } from './oauth-error.ts'
 
-/** How a client names itself: by its API key, and proves it by a secret key. */
+/** A client, which names itself by its API key, and authenticates by a secret key. */
 interface Client {
   readonly apiKey: string
-  /** undefined = it proves nothing (RFC 6749 2.1, a public client). */
+  /** undefined = it does not authenticate: a public client (RFC 6749 2.1). */
   readonly secretKey: string | undefined
 }
 
-/** The clients of requests: accounts, by both of their keys. */
+/** Finds the clients of requests: each is an account, named by both of its keys. */
 export interface Clients {
   readonly read: ReadClient
-  /** @throws GatehouseError where it is not the client that it says */
+  /** @throws GatehouseError if the keys are wrong, or there is no secret key */
   ownerOf(request: FastifyRequest, client: Client): Promise<KeyPairOwner>
-  /** A client without a secret is named by its API key alone, which is compared with nothing else. */
+  /** The account of a client. Without a secret key it is the one that the API key names, which is not checked. */
   accountIdOf(request: FastifyRequest, client: Client | undefined): Promise<string | undefined>
   /** Counts a wrong pair. @throws the error, or `too-many-failures` */
   readonly countFailed: ReturnType<typeof createFailedKeyPairCount>
@@ -94,7 +95,7 @@ function createClientReader(options: OriginRuleOptions): ReadClient {
   }
 }
 
-/** Both are form-encoded before they are joined (RFC 6749 2.3.1). */
+/** Client ID and secret are form-encoded before they are joined (RFC 6749 2.3.1). */
 function readBasic(encoded: string): Client {
   const text = Buffer.from(encoded, 'base64').toString()
   const colon = text.indexOf(':')
@@ -102,7 +103,7 @@ function readBasic(encoded: string): Client {
   return { apiKey: decode(text.slice(0, colon)), secretKey: decode(text.slice(colon + 1)) }
 }
 
-/** Many clients leave the encoding out: it changes nothing for keys of our form. */
+/** Many clients leave out the encoding, which changes nothing in keys of our form. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
@@ -115,7 +116,7 @@ function decode(text: string): string {
 export type Parameters = ReadonlyMap<string, string>
 
 const formType = /^application\/x-www-form-urlencoded[ \t]*(?:;[ \t]*charset=(?:"utf-8"|utf-8)[ \t]*)?;?$/i
-/** More than any request has: each costs more than its bytes. */
+/** More than any request has: each parameter takes far more memory than its bytes. */
 const parametersMax = 100
 
 /**
@@ -124,7 +125,7 @@ const parametersMax = 100
  */
 export function acceptFormsOnly(app: FastifyInstance, timeoutMs: number): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: jsonBytesMax }, (request, text, done) => {
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: ownBodyBytesMax }, (request, text, done) => {
     done(text === '' ? null : (refusalOf(request) ?? null), text)
   })
   limitBodies(app, timeoutMs, (request) => {
@@ -147,7 +148,7 @@ export function readParameters({ body }: FastifyRequest): Parameters {
 }
 
 /**
- * The same for any text in the form, such as a query.
+ * Parses any text of the same form, such as a query.
  * @throws OAuthError `invalid_request` where a parameter comes twice, or there are too many
  */
 export function parseParameters(text: string): Parameters {

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { OAuthPath } from '#gateway/routes/own-operations.ts'
 import { authorize } from '#identity/authorize.ts'
 import { tokenCredential } from '#identity/credentials.ts'
+import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
 import { payloadOf } from '#identity/tokens/jwt.ts'
-import type { ClientTokens } from '#identity/tokens/session-start.ts'
 import type { Sessions } from '#identity/tokens/sessions.ts'
 import { formOf } from '#platform/secrets/key-format.ts'
 import {
@@ -11,8 +11,8 @@ import {
   createAdmission,
   type IntrospectionRight,
   introspectionRoute,
-} from '../admin/admin-admission.ts'
-import { type OwnEndpoint, registerOwnRoute } from '../operation.ts'
+} from '../admission.ts'
+import { type OwnEndpoint, registerOwnRoute } from '../own-endpoint.ts'
 import { answerOAuthErrors, OAuthError } from './oauth-error.ts'
 import {
   acceptFormsOnly,
@@ -29,10 +29,10 @@ export interface OAuthOptions extends ClientsOptions, TokenEndpointOptions {
   readonly clientTokens: ClientTokens
   /** The issuer of the gateway's own tokens. */
   readonly issuer: string
-  /** Who may ask about tokens. */
+  /** Who may introspect tokens. */
   readonly introspection: IntrospectionRight
   readonly requestTimeoutMs: number
-  readonly admin: Omit<AdmissionOptions, 'publicOrigin' | 'limiter' | 'failures' | 'metrics'>
+  readonly admission: Omit<AdmissionOptions, 'publicOrigin' | 'limiter' | 'failures' | 'metrics'>
 }
 
 const basicChallenge = 'Basic realm="gatehouse"'
@@ -48,13 +48,13 @@ export function registerOAuth(scope: FastifyInstance, options: OAuthOptions): vo
 }
 
 function createEndpoints(options: OAuthOptions): Readonly<Record<OAuthPath, OwnEndpoint>> {
-  const { sessions, clientTokens, introspection, issuer, admin } = options
+  const { sessions, clientTokens, introspection, issuer } = options
   const clients = createClients(options)
-  const { authenticator } = admin
+  const { authenticator } = options.admission
   const route = introspectionRoute(introspection)
-  const admission = createAdmission({ ...options, ...admin }, route)
+  const admission = createAdmission({ ...options, ...options.admission }, route)
 
-  /** @throws GatehouseError if the caller may not ask */
+  /** @throws GatehouseError if the caller may not introspect tokens */
   async function admitIntrospection(request: FastifyRequest, parameters: Parameters): Promise<void> {
     const client = clients.read(request, parameters)
     if (client === undefined) return admission.admit(request)
@@ -77,7 +77,7 @@ function createEndpoints(options: OAuthOptions): Readonly<Record<OAuthPath, OwnE
     return (await describeAccessToken(text)) ?? (await describeRefreshToken(text)) ?? { active: false }
   }
 
-  /** The account and session of an access token that would pass now. */
+  /** Who would be admitted with this access token now; undefined = nobody. */
   async function findAccessToken(text: string) {
     if (formOf(text) !== 'jwt') return undefined
     const { access } = route

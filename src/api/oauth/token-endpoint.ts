@@ -2,13 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { arrivalOf, visitorOf } from '#gateway/arrival/endpoint-arrival.ts'
 import { proofOrRefusal, provenRequest, useProof } from '#gateway/gate/possession.ts'
 import type { Proofs } from '#identity/proofs.ts'
+import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
 import { payloadOf, tokenMaxAgeS } from '#identity/tokens/jwt.ts'
-import { type ClientTokens, narrowed } from '#identity/tokens/session-start.ts'
+import { narrowed } from '#identity/tokens/session-start.ts'
 import type { Sessions } from '#identity/tokens/sessions.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { onResponseSent } from '../bodies.ts'
-import type { OwnEndpoint } from '../operation.ts'
+import type { OwnEndpoint } from '../own-endpoint.ts'
+import { onResponseSent } from '../replies.ts'
 import { OAuthError } from './oauth-error.ts'
 import { type Clients, type Parameters, readParameters, readScopes, required } from './oauth-request.ts'
 
@@ -42,7 +43,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions, clients: Clie
     return tokenResponse(granted.accessToken)
   }
 
-  /** A client that is named must own the token (RFC 6749 6); checked before the token is spent. */
+  /** If a client is named, it must own the token (RFC 6749 6); this is checked before the token is spent. */
   async function refresh(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -92,7 +93,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions, clients: Clie
 const clientMissing =
   'Send the API key as client_id and a secret key as client_secret, by Authorization: Basic or in the body.'
 
-/** RFC 6749 5.1: the scopes are told wherever the token is limited. */
+/** RFC 6749 5.1. It names the scopes if the token is limited to some. */
 function tokenResponse(accessToken: string): object {
   const claims = payloadOf(accessToken) ?? {}
   const { scope } = claims
@@ -114,7 +115,7 @@ interface TokenProof {
   /** The thumbprint of the key. */
   readonly jkt: string
   /**
-   * To be called once the client is authorised, so that strangers use up nothing.
+   * Marks the proof as used. To be called once the client is authorised, so that nothing is stored for strangers.
    * @throws GatehouseError `proof-invalid`
    */
   use(): Promise<void>

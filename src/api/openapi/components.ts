@@ -8,7 +8,7 @@ const nameOf: ReadonlyMap<unknown, string> = new Map(
   Object.entries(namedSchemas).map(([name, [schema]]) => [schema, name]),
 )
 
-/** A schema in which each named one, wherever it stands, is a reference. */
+/** The schema with a reference in place of each named schema in it. */
 export function withReferences(schema: JsonSchema): JsonSchema {
   // The cast is sound: only values are replaced.
   return replaceNamed(schema) as JsonSchema
@@ -22,7 +22,7 @@ function replaceNamed(value: unknown): unknown {
   return withParts(defaultInWords(value))
 }
 
-/** Generators of clients take a member with a default for one that is always there, and ask for it in requests. */
+/** Moves a default into the description: generators of clients would take the member for one that is always there. */
 function defaultInWords(schema: object): object {
   if (!('default' in schema && 'type' in schema)) return schema
   const { default: usual, ...others } = schema
@@ -40,7 +40,7 @@ export function componentSchemas(): Readonly<Record<string, object>> {
   )
 }
 
-/** The schema itself in full, its parts as references. */
+/** The schema itself in full, with references in place of the named schemas in it. */
 function withParts(schema: object): object {
   return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, replaceNamed(part)]))
 }

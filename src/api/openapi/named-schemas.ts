@@ -1,6 +1,5 @@
 import { desiredAccount, desiredKey, desiredState } from '#accounts/apply/desired-state.ts'
 import type { JsonSchema } from '#platform/json-schema.ts'
-import { blockedSubject, session, subject } from '../admin/access-operations.ts'
 import {
   account,
   accountChanges,
@@ -18,6 +17,8 @@ import {
   secretKeyReset,
   secretKey as secretKeyValue,
 } from '../admin/key-operations.ts'
+import { session } from '../admin/session-operations.ts'
+import { blockedSubject, subject } from '../admin/subject-operations.ts'
 import { usageReport } from '../admin/usage-operations.ts'
 import {
   grantedToken,

@@ -7,14 +7,15 @@ import {
 } from '#gateway/routes/own-operations.ts'
 import { type Carriers, createCarriers } from '#identity/access.ts'
 import type { JsonSchema } from '#platform/json-schema.ts'
-import { jsonLine } from '../bodies.ts'
-import { documentMaxAgeS, type OperationDoc, type OwnEndpoint, type ResponseDoc } from '../operation.ts'
+import type { OperationDoc, ResponseDoc } from '../operation.ts'
+import { documentMaxAgeS, type OwnEndpoint } from '../own-endpoint.ts'
+import { jsonLine } from '../replies.ts'
 import { componentSchemas, headersOf, problemResponses, withReferences } from './components.ts'
 
 interface DocumentOptions {
   readonly version: string
   readonly publicOrigin: string
-  /** Where secret keys may come (`keys.accept`). */
+  /** How requests may carry secret keys (`keys.accept`). */
   readonly accept: readonly string[]
   readonly operations: PerOperation<OperationDoc>
   /** The path of the portal; undefined = there is none. */
@@ -26,7 +27,7 @@ export function createApiEndpoint(options: DocumentOptions): OwnEndpoint {
   let made: { readonly body: string; readonly etag: string } | undefined
   return {
     handler: async (request, reply) => {
-      // On first use: most gateways are never asked for it, and it takes 0.3 MiB.
+      // Made on first use: most gateways are never asked for it, and it takes 0.3 MiB.
       made ??= makeBody(options)
       const { body, etag } = made
       reply.headers({ 'Cache-Control': `public, max-age=${documentMaxAgeS}`, ETag: etag })
@@ -114,7 +115,7 @@ function pathItem(path: string, operations: readonly (readonly [string, Operatio
   }
 }
 
-/** @param isGated whether it asks for a credential, as the document says for all that say nothing */
+/** @param isGated whether it needs a credential, which the document assumes unless the operation says otherwise */
 function describe(operation: OperationDoc, isGated: boolean): object {
   const {
     id,
@@ -175,7 +176,7 @@ function responseOf({ description, schema, alternatives = [], headers }: Respons
   }
 }
 
-/** The pages below the portal are for people, and may change. */
+/** One entry for the whole portal: its pages are for people, and may change. */
 const portalItem = {
   get: {
     tags: ['Portal'],
@@ -203,7 +204,7 @@ const tags = [
   { name: 'Portal', description: 'Pages for people.' },
 ] as const
 
-/** The groups of the paths of the gateway's own, by how these begin; of all others: Discovery. */
+/** The groups of the gateway's own paths, by the beginning of the path; all others belong to Discovery. */
 const tagsByPath = {
   '/api/v1/admin/audit': 'Audit',
   '/api/v1/admin/subjects': 'Subjects',

@@ -89,7 +89,7 @@ const refresh: OperationDoc = {
   id: 'refreshTokens',
   summary: 'Exchanges a refresh token for a new one and a new access token.',
   description:
-    'The token just replaced gives the same next one again for a short grace; an older one ends the session.',
+    'For a short grace period, the token that was just replaced returns the same new token again. An older one ends the session.',
   body: refreshRequest,
   isBodyOptional: true,
   responses: {

@@ -23,7 +23,7 @@ const show: Command = {
   examples: ['gatehouse accounts show ada@example.com'],
   run: async (invocation, who) => {
     const { account, planNames } = await withOperator(invocation.config, async ({ accounts }) => {
-      return { account: await accounts.find(who), planNames: accounts.planNames }
+      return { account: await accounts.get(who), planNames: accounts.planNames }
     })
     printData(invocation, accountData(account), accountLines(account))
     const unknownPlans = createUnknownPlans(planNames)
@@ -55,7 +55,7 @@ const update: Command = {
       throw new UsageError('nothing to update: give at least one option')
     }
     const { account, routes } = await withOperator(invocation.config, async (operator) => {
-      const found = await operator.accounts.find(who)
+      const found = await operator.accounts.get(who)
       // All checks come first, and the password last: a rejected command has changed nothing.
       if (password !== undefined) assertGoodPassword(password, { ...found, ...changes })
       const isChanged = Object.keys(changes).length > 0
@@ -75,7 +75,7 @@ const resetSecondFactor: Command = {
   examples: ['gatehouse accounts reset-second-factor ada@example.com'],
   run: async (invocation, who) => {
     const { account, wasReset } = await withOperator(invocation.config, async (operator) => {
-      const account = await operator.accounts.find(who)
+      const account = await operator.accounts.get(who)
       return { account, wasReset: await operator.resetSecondFactor(account.id) }
     })
     const { id, email } = account
@@ -94,9 +94,9 @@ const unlink: Command = {
   run: async (invocation, who) => {
     const { account, wasLinked } = await withOperator(
       invocation.config,
-      async ({ accounts, unlinkIdentity }) => {
-        const account = await accounts.find(who)
-        return { account, wasLinked: await unlinkIdentity(account.id) }
+      async ({ accounts, unlinkIdentities }) => {
+        const account = await accounts.get(who)
+        return { account, wasLinked: await unlinkIdentities(account.id) }
       },
     )
     const text = wasLinked ? 'is unlinked; its portal sessions have ended' : 'was not linked'
@@ -114,7 +114,7 @@ const remove: Command = {
   options: yesOption,
   run: async (invocation, who) => {
     const account = await withOperator(invocation.config, async ({ accounts }) => {
-      const { id, email } = await accounts.find(who)
+      const { id, email } = await accounts.get(who)
       await confirm(invocation, `Delete the account ${email} (${id}) with its keys, tokens and sessions?`)
       return accounts.remove(id)
     })

@@ -109,7 +109,7 @@ export const setupLinkCommand: Command = {
     const { made, account, lifetime } = await withOperator(invocation.config, async (operator) => {
       const { config, setupLinks, accounts } = operator
       assertAcceptsPasswords(config)
-      const common = { account: await accounts.find(who), lifetime: lifetimeText(config) }
+      const common = { account: await accounts.get(who), lifetime: lifetimeText(config) }
       if (!invocation.flag('mail-link')) return { ...common, made: await setupLinks.create(who) }
       assertCanMail(operator)
       await setupLinks.mail(common.account.id)

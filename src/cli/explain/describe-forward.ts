@@ -10,14 +10,14 @@ import { isWebSocketUpgrade } from '#gateway/gate/upgrades.ts'
 import { type Route, upstreamTarget } from '#gateway/routes/route.ts'
 import { createDecisionWriter } from '#gateway/server/decide-server.ts'
 import { fieldsOf } from '#http/h1/field-lines.ts'
-import { readTargetAddress, type TargetAddress } from '#http/outgoing/dial.ts'
+import { readTargetAddress, type TargetAddress } from '#http/outgoing/target-address.ts'
 import { fieldsIn, type RequestHead, valuesOf } from '#http/request-head.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import { createCarriers } from '#identity/access.ts'
 import type { Principal } from '#identity/decision.ts'
 import { secretPlaceholder } from '#platform/secrets/hide-secrets.ts'
 import { foldHeaderName } from '#platform/text.ts'
-import { createWriterFrom, ownHeaderNames } from '#runtime/assembly/gate-parts.ts'
+import { createForwardParts, ownHeaderNames } from '#runtime/assembly/forward-parts.ts'
 import { redactHeader, redactTarget, type ShownHeader } from '../redact.ts'
 import { type StepResult, unmentioned } from './explanation.ts'
 import { type ExplainedArrival, perRequestValue } from './read-arrival.ts'
@@ -195,7 +195,7 @@ function showUpstreamHead(
   { upstream, arrival: { fields, outcome }, input, secondTargets }: ShownHead,
 ): readonly ShownHeader[] {
   const assertion = config.assertion.enabled ? assertionPlaceholder(config.assertion) : undefined
-  const writer = createWriterFrom(config, createCarriers(config.keys.accept), assertion)
+  const { writer } = createForwardParts(config, createCarriers(config.keys.accept), assertion)
   const lines = writer.writeHead(input)
   const host = hostFor(upstream, fields)
   const { origin = '', basePath = '' } = addressesOf(upstream)[0] ?? {}

@@ -1,9 +1,4 @@
-import {
-  adminRoute,
-  createOwnBasicKeyCheck,
-  gatedRouteOf,
-  ownAccountRoute,
-} from '#api/admin/admin-admission.ts'
+import { adminRoute, createOwnBasicKeyCheck, gatedRouteOf, ownAccountRoute } from '#api/admission.ts'
 import { noFeedError } from '#api/revocations.ts'
 import type { Config } from '#config/config.ts'
 import { destinationOf, recordRouteName } from '#gateway/arrival/outcome.ts'

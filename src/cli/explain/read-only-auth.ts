@@ -93,7 +93,7 @@ export function readOnlyGateOptions(
       confirm: async () => {},
     },
     limiter: unlimited,
-    countAgainstQuotas: () => undefined,
+    takePlanLimits: () => undefined,
     metrics: undefined,
     keyUses: { record: () => {} },
     ...createGateChecks({

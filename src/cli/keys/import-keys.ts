@@ -1,6 +1,6 @@
 import { findByIdOrEmail } from '#accounts/account-input.ts'
 import { createKeyLineReader, type ImportedKeyLine } from '#accounts/import-keys-file.ts'
-import { createKeyId, importedKey } from '#accounts/keys/make-key.ts'
+import { createKeyId, makeImportedKey } from '#accounts/keys/make-key.ts'
 import { countOf } from '#platform/text.ts'
 import { withAddedKey } from '#store/account-changes/account-changes.ts'
 import { importBatchMax, type KeyImport, type SecretKeyAdded } from '#store/keys.ts'
@@ -127,7 +127,7 @@ function toImport(
   accountId: string,
   { key, keyId }: { readonly key: ImportedKeyLine; readonly keyId: string },
 ): KeyImport {
-  const secretKey = importedKey(key, keyId, Date.now())
+  const secretKey = makeImportedKey(key, keyId, Date.now())
   return { accountId, secretKey, keysMax: config.keys.maxPerAccount }
 }
 

@@ -79,7 +79,7 @@ const show: Command = {
     const { secretKey, apiKey, config } = await withOperator(
       invocation.config,
       async ({ accounts, keys, config }) => {
-        const { id } = await accounts.find(who)
+        const { id } = await accounts.get(who)
         const secretKey = await keys.reveal(id, 'secretKey')
         return { secretKey, apiKey: await keys.reveal(id, 'apiKey'), config }
       },

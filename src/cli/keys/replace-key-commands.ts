@@ -1,4 +1,3 @@
-import { noKey } from '#accounts/keys/default-keys.ts'
 import type { Command } from '../command.ts'
 import type { Operator } from '../operator.ts'
 import { graceOption, namingOptions, printNewKey, readGrace } from './key-options.ts'
@@ -44,7 +43,7 @@ export const resetSecretKeyCommand: Command = {
     const ending = graceSeconds === 0 ? 'The old key is revoked.' : `The old key stays valid for ${grace}.`
     let hadKey = false
     async function reset({ keys }: Operator): Promise<string> {
-      hadKey = (await keys.status(who)).secretKey !== noKey
+      hadKey = (await keys.status(who)).secretKey.exists
       return keys.resetSecretKey(who, graceSeconds)
     }
     return printNewKey(invocation, reset, {

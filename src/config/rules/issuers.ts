@@ -1,5 +1,6 @@
-import { isRedirectUri, isSecureUrl } from '#identity/issuers/issuer.ts'
+import { isSecureUrl } from '#identity/issuers/issuer.ts'
 import { parsePublicKeys } from '#identity/issuers/public-keys.ts'
+import { isRedirectUri } from '#identity/issuers/redirect-uris.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { parseJson } from '#platform/json.ts'
 import { didYouMean } from '#platform/text.ts'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { isPlainPath } from '#gateway/forward/stripped-prefix.ts'
-import { readTargetAddress } from '#http/outgoing/dial.ts'
+import { readTargetAddress } from '#http/outgoing/target-address.ts'
 import { isCredentialField } from '#platform/secrets/hide-secrets.ts'
 import { hostProblem, originProblem } from '../hosts.ts'
 import type { Warning } from '../problem.ts'

@@ -1,4 +1,5 @@
-import { allEventTypes, isTypePattern, secretBytes, signingKeyOf } from '#accounts/events/event.ts'
+import { webhookKeyOf, webhookSecretBytes } from '#accounts/events/event-message.ts'
+import { allEventTypes, isTypePattern } from '#accounts/events/event-types.ts'
 import { didYouMean } from '#platform/text.ts'
 import { flag, item, list, secret, text } from './fields.ts'
 import type { ValueOf } from './node.ts'
@@ -79,7 +80,8 @@ function urlProblem(text: string): string | undefined {
 function secretProblem(text: string): string | undefined {
   const base64 = /^whsec_(.*)$/s.exec(text)?.[1]
   if (base64 !== undefined && !/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return 'must be base64 after whsec_'
-  const { length } = signingKeyOf(text)
-  if (length >= secretBytes.min && length <= secretBytes.max) return undefined
-  return `must have ${secretBytes.min} to ${secretBytes.max} bytes, not ${length}: make one by "openssl rand -base64 32" and put whsec_ before it`
+  const { length } = webhookKeyOf(text)
+  const { min, max } = webhookSecretBytes
+  if (length >= min && length <= max) return undefined
+  return `must have ${min} to ${max} bytes, not ${length}: make one by "openssl rand -base64 32" and put whsec_ before it`
 }

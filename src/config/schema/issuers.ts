@@ -1,4 +1,4 @@
-import { type ClaimPath, issuerAlgorithms, type KeySource, tokenTypes } from '#identity/issuers/issuer.ts'
+import { type ClaimPath, issuerAlgorithms, type KeySetSource, tokenTypes } from '#identity/issuers/issuer.ts'
 import { choice, either, item, list, named, namePattern, secret, section, text } from './fields.ts'
 import { convert, convertResolved, type Field, optional, renamed, type SecretLookup } from './node.ts'
 
@@ -25,8 +25,8 @@ function toList(value: string | readonly string[]): readonly string[] {
   return typeof value === 'string' ? [value] : value
 }
 
-const discovery: KeySource = { kind: 'discovery' }
-const noKeys: KeySource = { kind: 'none' }
+const discovery: KeySetSource = { kind: 'discovery' }
+const noKeys: KeySetSource = { kind: 'none' }
 
 const issuer = convertResolved(
   item('A foreign server whose tokens are accepted on the routes that name it.', {
@@ -172,7 +172,7 @@ const issuer = convertResolved(
 function toKeySource(
   { url, file }: { readonly url?: string; readonly file?: string },
   lookup: SecretLookup,
-): KeySource {
+): KeySetSource {
   if (url !== undefined) return { kind: 'url', url }
   if (file !== undefined) return { kind: 'file', text: lookup.secret({ file }) }
   return discovery

@@ -14,7 +14,10 @@ import type { CorsHeaders } from './cors.ts'
 /** What a trace says of a target. */
 export type SentTo = Pick<Target, 'origin' | 'basePath' | 'name'>
 
-/** What became of a request: the decision, and what its log line, metrics and trace say. Only written by this file. */
+/**
+ * What became of a request: the decision, and what its log line, metrics and trace say. Only written by this file;
+ * `allowances` grows while limits are counted.
+ */
 export interface Outcome {
   /** undefined until it is unambiguous. */
   readonly destination: Destination | undefined
@@ -114,19 +117,16 @@ export function recordDecision(outcome: Writable, decision: Decision): void {
   if (decision.kind === 'refused') outcome.reason = decision.reason ?? outcome.reason
 }
 
-/** Begins the list of what a caller has left. */
-export function recordAllowances(outcome: Writable): Allowance[] {
+/** Begins the list of what a caller has left of each limit. */
+export function beginAllowances(outcome: Writable): Allowance[] {
   outcome.allowances = []
   return outcome.allowances
 }
 
-/** @param trace undefined = not traced */
-export function recordUpstream(outcome: Writable, name: string, trace: Trace | undefined): void {
+export function recordUpstream(outcome: Writable, name: string): void {
   outcome.upstream = name
-  outcome.trace = trace
 }
 
-/** Records the trace of a request that is not forwarded here. */
 export function recordTrace(outcome: Writable, trace: Trace): void {
   outcome.trace = trace
 }

@@ -38,7 +38,7 @@ export interface UncommonFields {
   readonly forwardedHost: string | undefined
   /** Whether an Authorization is of a scheme that authenticates the connection instead (see bindsConnection). */
   readonly bindsConnection: boolean
-  /** Whether a browser fetches the script of a service worker: `Service-Worker: script`. */
+  /** Whether there is a Service-Worker field: browsers send it with the script of a service worker. */
   readonly isWorkerScript: boolean
   /**
    * What a proxy says of the certificate of its client, by the names of certificateFields in lower case; undefined

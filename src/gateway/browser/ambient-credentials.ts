@@ -6,6 +6,7 @@ import type { AccessTokens } from '#identity/tokens/access-token.ts'
 import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { cookieAttributes, type TokenCookie } from '#platform/http.ts'
+import type { EpochMs } from '#platform/time.ts'
 import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import type { Client } from '../arrival/client.ts'
 import { recordReason } from '../arrival/outcome.ts'
@@ -62,7 +63,7 @@ export function createCookieRenewal(options: CookieRenewalOptions): RenewAccessC
   const renewed = createLru<{ readonly token: string }>(renewedMax)
   const attributes = cookieAttributes(cookie)
 
-  function renewOnce(token: string, until: number): string | undefined {
+  function renewOnce(token: string, until: EpochMs): string | undefined {
     const known = renewed.get(token)
     if (known !== undefined) return known.token
     const next = accessTokens.renew(token, until)

@@ -85,7 +85,7 @@ export function isUnsafeRequest(
  * quotes stay: what is compared with them must have been set as it is. Case counts, as in browsers (RFC 6265 4.1.1).
  * @param header of one Cookie field
  */
-export function cookieValues(header: string, name: string): readonly string[] {
+function cookieValues(header: string, name: string): readonly string[] {
   const values: string[] = []
   for (const pair of header.split(';')) {
     const end = pair.indexOf('=')

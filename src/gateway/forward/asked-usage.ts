@@ -151,7 +151,7 @@ export function isFixed(fields: readonly string[]): boolean {
 
 const field = { stream: 0, options: 1, usage: 2 } as const
 const tree = fieldTree([['stream'], ['stream_options'], ['stream_options.include_usage']])
-const asked = '"include_usage":true'
+const usageMember = '"include_usage":true'
 
 interface Place {
   readonly start: number
@@ -178,11 +178,12 @@ export function withUsageAsked(body: Buffer): readonly Buffer[] | undefined {
     const value = textAt(body, usage)
     return value === '' || value === 'true' ? undefined : replaced(body, usage, 'true')
   }
-  if (options === undefined) return inserted(body, spaceEnd(body, 0) + 1, `"stream_options":{${asked}},`)
-  if (textAt(body, options) === 'null') return replaced(body, options, `{${asked}}`)
+  if (options === undefined)
+    return inserted(body, spaceEnd(body, 0) + 1, `"stream_options":{${usageMember}},`)
+  if (textAt(body, options) === 'null') return replaced(body, options, `{${usageMember}}`)
   if (body[options.start] !== objectStart) return undefined
   const isEmpty = body[spaceEnd(body, options.start + 1)] === objectEnd
-  return inserted(body, options.start + 1, isEmpty ? asked : `${asked},`)
+  return inserted(body, options.start + 1, isEmpty ? usageMember : `${usageMember},`)
 }
 
 /** Empty for an object or array, and where there is nothing; texts are as they are written. */

@@ -7,11 +7,12 @@ import type { Call } from '#http/upstream/call.ts'
 import type { Target } from '#http/upstream/target.ts'
 import type { CallEvents, SentRequest } from '#http/upstream/upstream-request.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { clientFramingOf } from './client-head.ts'
+import type { MonotonicMs } from '#platform/time.ts'
 import { type ForwardEvents, type ForwardedRequest, OutgoingRequest } from './forwarded-request.ts'
-import { clientResponseLines, clientTrailerLines } from './forwarded-response.ts'
+import { clientTrailerLines, responseLinesWithCookies } from './forwarded-response.ts'
 import { PendingBody } from './pending-body.ts'
 import { type ResponseCost, responseCostOf } from './response-cost.ts'
+import { clientFramingOf } from './rewritten-response.ts'
 import { failureError, handshakeFailure, isEventStream, mayLast } from './upstream-answer.ts'
 
 /**
@@ -57,7 +58,6 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   #isSettled = false
   /** Whether the client waits for a 100. */
   #awaitsContinue: boolean
-  /** The response head, whose fields are only parsed on demand. */
   #received: ResponseHead | undefined
   #isChunked = false
 
@@ -96,7 +96,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     return this.#call
   }
 
-  onSent(target: Target, now: number): void {
+  onSent(target: Target, now: MonotonicMs): void {
     this.#target = target
     this.#events.onSent(this.request, now, target)
     const { chunks = [], trailers } = this.#pendingBody ?? {}
@@ -172,9 +172,9 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   }
 
   onFailure(failure: UpstreamFailure): void {
-    const { connection, head } = this.request.arrival
-    // We have failed at the end of the response, and the client still waits for the rest of it.
-    if (failure.reason === 'internal' && connection.head === head) this.#isSettled = false
+    const isWaiting = this.#connection.head === this.request.arrival.head
+    // An error of our own at the end of the response: the client still waits for the rest.
+    if (failure.reason === 'internal' && isWaiting) this.#isSettled = false
     this.#fail(failureError(failure))
   }
 
@@ -229,7 +229,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   }
 
   #clientHeaderLines(received: ResponseHead, mayHaveTrailers: boolean): string {
-    return clientResponseLines(this.request, received, this.#target, mayHaveTrailers)
+    return responseLinesWithCookies(this.request, received, this.#target, mayHaveTrailers)
   }
 
   #fail(error: GatehouseError): void {

@@ -1,20 +1,19 @@
-import { keptLines, type MarkedText } from '#http/h1/field-lines.ts'
-import { mark } from '#http/h1/name-table.ts'
-import { type ResponseHead, responseMark } from '#http/outgoing/response-head.ts'
+import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import { withoutFields } from '#http/request-head.ts'
 import type { Target } from '#http/upstream/target.ts'
 import type { Allowance } from '#platform/errors/gatehouse-error.ts'
 import { allowanceFields } from '#platform/http.ts'
 import { withGatewayCors } from '../arrival/cors.ts'
-import { type ResponseCaching, withoutReplaced } from '../routes/response-fields.ts'
-import { isFinal, responseHeaderLines, responseTrailerLines, withOwnLines } from './client-head.ts'
-import { isUsualConnection } from './connection-lines.ts'
-import type { ForwardedRequest, ForwardTerms } from './forwarded-request.ts'
+import { withoutReplaced } from '../routes/response-fields.ts'
+import type { ForwardedRequest } from './forwarded-request.ts'
+import { ordinaryResponseLines } from './ordinary-response.ts'
+import { isFinal, responseHeaderLines, responseTrailerLines, withOwnLines } from './rewritten-response.ts'
 import { atBasePath, readOuterPrefix } from './stripped-prefix.ts'
 
 /**
- * The header lines of the response to a forwarded request, for the client: mostly as they arrived, in a few slices.
- * @param target that has answered; undefined = none was reached
+ * The header lines of the response to a forwarded request, for the client: an ordinary response is passed on in slices
+ * (ordinary-response.ts), any other field by field (rewritten-response.ts).
+ * @param target the one that has answered; undefined = none was reached
  * @param mayHaveTrailers whether trailers can follow
  */
 export function forwardedResponseLines(
@@ -25,13 +24,13 @@ export function forwardedResponseLines(
 ): string {
   const { arrival, route, terms, corsHeaders, costField, destination, allowances } = forwarded
   const strippedPrefix = atBasePath(forwarded.strippedPrefix, target?.basePath ?? '')
-  const { status, lines } = received
+  const { status, lines: marked } = received
   const isAuthenticated = forwarded.accountId !== undefined
   const { caching, responseHeaders } = route
   const isPlain = corsHeaders === undefined && costField === undefined && responseHeaders === undefined
-  const namesLimit = allowances !== undefined && lines !== undefined && limitField.test(lines.text)
-  if (lines !== undefined && status >= 200 && isPlain && !namesLimit) {
-    const ordinary = ordinaryLines(lines, {
+  const namesLimit = allowances !== undefined && marked !== undefined && limitField.test(marked.text)
+  if (marked !== undefined && status >= 200 && isPlain && !namesLimit) {
+    const ordinary = ordinaryResponseLines(marked, {
       status,
       mayHaveTrailers,
       caching,
@@ -45,11 +44,11 @@ export function forwardedResponseLines(
     }
   }
   const isLimited = allowances !== undefined && isFinal(status)
-  const counted = costField?.remove(received.headers) ?? received.headers
-  const unlimited = isLimited ? withoutFields(counted, (name) => limitName.test(name)) : counted
-  const headers = withoutReplaced(unlimited, responseHeaders)
-  const lastLines = isLimited ? allowanceLines(allowances) : ''
-  const sentLines = responseHeaderLines({
+  const withoutCost = costField?.remove(received.headers) ?? received.headers
+  const withoutLimits = isLimited ? withoutFields(withoutCost, (name) => limitName.test(name)) : withoutCost
+  const headers = withoutReplaced(withoutLimits, responseHeaders)
+  const limitLines = isLimited ? allowanceLines(allowances) : ''
+  const lines = responseHeaderLines({
     status,
     headers: corsHeaders === undefined ? headers : withGatewayCors(status, headers, corsHeaders),
     set: responseHeaders?.set,
@@ -64,7 +63,7 @@ export function forwardedResponseLines(
     ownCookies: terms.ownCookies,
     isAuthenticated,
   })
-  return sentLines + lastLines
+  return lines + limitLines
 }
 
 /** @param received the head of the response */
@@ -90,7 +89,7 @@ function allowanceLines(allowances: readonly Allowance[] | undefined): string {
 }
 
 /** The lines of `forwardedResponseLines`, with the cookie of a sticky client and the renewed access cookie. */
-export function clientResponseLines(
+export function responseLinesWithCookies(
   forwarded: ForwardedRequest,
   received: ResponseHead,
   target: Target | undefined,
@@ -141,85 +140,4 @@ function stickyCookieLine(forwarded: ForwardedRequest, target: Target | undefine
 function pathOf({ route: { prefix }, arrival: { head, client } }: ForwardedRequest): string {
   const path = (client.isTrusted ? readOuterPrefix(head.rawHeaders) : '') + prefix
   return path === '' ? '/' : path
-}
-
-/** What the lines of a final response depend on. */
-interface OrdinaryResponseInput {
-  readonly status: number
-  readonly mayHaveTrailers: boolean
-  readonly caching: ResponseCaching | undefined
-  readonly isAuthenticated: boolean
-  /** Whether the backend does not see the path as it was sent. */
-  readonly isRewritten: boolean
-  readonly terms: Pick<ForwardTerms, 'ownCookies' | 'portalScopes'>
-}
-
-/** What one reading of a head depends on, and what it finds. One object is shared by all heads. */
-interface Reading {
-  input: OrdinaryResponseInput | undefined
-  hasDate: boolean
-  hasLength: boolean
-  isCachingStated: boolean
-}
-
-const reading: Reading = { input: undefined, hasDate: false, hasLength: false, isCachingStated: false }
-
-/**
- * The lines of an ordinary response for the client: as received, without hop-by-hop fields, in slices of the head.
- * @returns undefined if a field has to be rewritten, or its name alone does not decide about it (see client-head.ts)
- */
-function ordinaryLines(
-  head: MarkedText,
-  input: OrdinaryResponseInput,
-): { readonly text: string; readonly hasDate: boolean } | undefined {
-  reading.input = input
-  reading.hasDate = false
-  reading.hasLength = false
-  reading.isCachingStated = false
-  const lines = keptLines(head, passes)
-  if (lines === undefined) return undefined
-  const { caching, isAuthenticated } = input
-  const { hasDate, isCachingStated } = reading
-  if (caching === undefined) return { text: lines, hasDate }
-  const isPrivate = isAuthenticated && !isCachingStated
-  return { text: lines + (isPrivate ? caching.privateLines : caching.varyLine), hasDate }
-}
-
-/** Whether a line is forwarded to the client; undefined = the response is not ordinary. */
-function passes(text: string, found: number, start: number, end: number): boolean | undefined {
-  const { input } = reading
-  if (input === undefined) return undefined
-  switch (found) {
-    case responseMark.date:
-      reading.hasDate = true
-      return true
-    case responseMark.caching:
-      reading.isCachingStated = true
-      return true
-    case responseMark.contentType:
-      return input.terms.portalScopes !== undefined && /script/i.test(text.slice(start, end))
-        ? undefined
-        : true
-    case mark.contentLength:
-      if (reading.hasLength || input.status === 204 || text.slice(start, end).includes(',')) return undefined
-      reading.hasLength = true
-      return true
-    case responseMark.setCookie:
-      return input.isRewritten || input.terms.ownCookies.isSetBy(text.slice(start, end)) ? undefined : true
-    case responseMark.link:
-      // A URL may be one of the target.
-      return input.isRewritten || text.slice(start, end).includes('//') ? undefined : true
-    case responseMark.vary:
-      return input.caching === undefined ? true : undefined
-    case mark.connection:
-      return isUsualConnection(text.slice(start, end)) ? false : undefined
-    case responseMark.trailer:
-      return input.mayHaveTrailers
-    case mark.transferEncoding:
-    case mark.keepAlive:
-    case responseMark.dropped:
-      return false
-    default:
-      return undefined
-  }
 }

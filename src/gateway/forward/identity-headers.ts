@@ -31,7 +31,7 @@ type LineWriter = (principal: Principal) => string
  *   GatehouseError `store-unavailable` if the account could not be read, and something of it is needed
  */
 export function createIdentityWriter(headers: IdentityHeaders): LineWriter {
-  const writers = identityOf(headers).map(createFieldWriter)
+  const writers = identityFieldsOf(headers).map(createFieldWriter)
   return (principal) => {
     let lines = ''
     for (const write of writers) lines += write(principal)
@@ -49,7 +49,7 @@ interface IdentityField {
 }
 
 /** The configured headers, in the order in which they are written. */
-export function identityOf(headers: IdentityHeaders): readonly IdentityField[] {
+export function identityFieldsOf(headers: IdentityHeaders): readonly IdentityField[] {
   return [
     field(headers.id, ({ accountId }) => accountId, true),
     field(headers.role, ({ role }) => role),

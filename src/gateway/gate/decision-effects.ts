@@ -1,7 +1,7 @@
 import type { KeyUses } from '#accounts/keys/uses.ts'
 import { certificateCarrier, type RouteRate } from '#identity/access.ts'
 import type { AllowedDecision, Decision, DecisionScheme, Principal, Refusal } from '#identity/decision.ts'
-import type { CountAgainstQuotas } from '#identity/limits/plans.ts'
+import type { TakePlanLimits } from '#identity/limits/plans.ts'
 import { type RateLimiter, takeRate } from '#identity/limits/rate-limiter.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
@@ -10,15 +10,14 @@ import { memoize } from '#platform/memoize.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import type { Rate } from '#store/rates.ts'
 import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
-import { recordAllowances } from '../arrival/outcome.ts'
+import { beginAllowances } from '../arrival/outcome.ts'
 import { createCredentialRefusal } from '../refusals/credential-refusal.ts'
 import type { GatedRoute } from '../routes/route.ts'
 import type { EventualResult, GateResult } from './gate-result.ts'
 
 export interface DecisionEffectsOptions {
   readonly limiter: RateLimiter
-  /** Counts requests against the quotas of keys and the plans of accounts. */
-  readonly countAgainstQuotas: CountAgainstQuotas
+  readonly takePlanLimits: TakePlanLimits
   /** How many invalid credentials one client address may send. */
   readonly failures: Rate
   /** undefined = decisions are not counted. */
@@ -35,7 +34,7 @@ const keyUseIntervalMs = 1_000
 
 /** Counts decisions and takes limits. Its functions are synchronous unless the store has to be asked. */
 export function createDecisionEffects(options: DecisionEffectsOptions) {
-  const { limiter, countAgainstQuotas, failures, metrics, keyUses } = options
+  const { limiter, takePlanLimits, failures, metrics, keyUses } = options
   const count = createDecisionCounter(metrics)
   const refusalError = createCredentialRefusal(limiter, failures)
 
@@ -61,34 +60,34 @@ export function createDecisionEffects(options: DecisionEffectsOptions) {
     arrival: GatedArrival,
     decision: AllowedDecision,
   ): EventualResult<MatchedRoute> {
-    const excess = takeRateAndQuotas(route.rateLimit, arrival, decision)
+    const excess = takeRateAndPlan(route.rateLimit, arrival, decision)
     return excess instanceof Promise
       ? countLater(route, decision.scheme, excess)
       : countAllowed(route, decision.scheme, excess)
   }
 
-  function takeRateAndQuotas(
+  function takeRateAndPlan(
     rate: RouteRate | undefined,
     { client, arrivedAt, outcome }: GatedArrival,
     { principal }: AllowedDecision,
   ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
     if (rate === undefined && principal?.plan === undefined && principal?.quota === undefined)
       return undefined
-    const allowances = recordAllowances(outcome)
-    if (rate === undefined) return countAgainstQuotas(principal, arrivedAt, allowances)
+    const allowances = beginAllowances(outcome)
+    if (rate === undefined) return takePlanLimits(principal, arrivedAt, allowances)
     const excess = takeRate(limiter, rate, { principal, address: client.address }, allowances)
     return excess instanceof Promise
-      ? countAgainstQuotasLater(excess, principal, arrivedAt, allowances)
-      : (excess ?? countAgainstQuotas(principal, arrivedAt, allowances))
+      ? takePlanLimitsLater(excess, principal, arrivedAt, allowances)
+      : (excess ?? takePlanLimits(principal, arrivedAt, allowances))
   }
 
-  async function countAgainstQuotasLater(
+  async function takePlanLimitsLater(
     excess: Promise<GatehouseError | undefined>,
     principal: Principal | undefined,
     arrivedAt: MonotonicMs,
     allowances: Allowance[],
   ): Promise<GatehouseError | undefined> {
-    return (await excess) ?? countAgainstQuotas(principal, arrivedAt, allowances)
+    return (await excess) ?? takePlanLimits(principal, arrivedAt, allowances)
   }
 
   async function countLater<MatchedRoute extends GatedRoute>(

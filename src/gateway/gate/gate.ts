@@ -27,7 +27,9 @@ export interface GateOptions<MatchedRoute extends GatedRoute, Incoming extends G
     DecisionEffectsOptions {
   /** The route of a request, or the error it is refused with. */
   readonly findRoute: (arrival: Incoming) => GateResult<MatchedRoute>
-  readonly authenticator: Authenticator
+  /** `lookUpKindOf` is absent only where look-ups are not limited: in `explain`. */
+  readonly authenticator: Pick<Authenticator, 'decide' | 'confirm'> &
+    Partial<Pick<Authenticator, 'lookUpKindOf'>>
   readonly checkBasicKey: CheckBasicKey
   readonly checkPossession: CheckPossession
   /** undefined in the gateway. */

@@ -1,7 +1,7 @@
 import type { Tracer } from '#ops/tracing/tracer.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { GatedArrival } from '../arrival/arrival.ts'
-import { principalOf, recordUpstream } from '../arrival/outcome.ts'
+import { principalOf, recordTrace, recordUpstream } from '../arrival/outcome.ts'
 import { isLastOnConnection } from '../forward/connection-lines.ts'
 import { readMaxForwards, withMaxForwards } from '../forward/max-forwards.ts'
 import { readStrippedPrefix } from '../forward/stripped-prefix.ts'
@@ -32,13 +32,14 @@ export function createHeadPreparation({ tracer, steps }: HeadPreparationOptions)
     steps?.passed('limits')
     const maxForwards = readMaxForwards(head)
     if (maxForwards === 0) return undefined
-    const spans = tracer?.startTrace(head.rawHeaders)
-    recordUpstream(outcome, route.upstream.name, spans)
-    const tracedHeaders = spans?.rawHeaders ?? head.rawHeaders
+    const trace = tracer?.startTrace(head.rawHeaders)
+    recordUpstream(outcome, route.upstream.name)
+    if (trace) recordTrace(outcome, trace)
+    const tracedHeaders = trace?.rawHeaders ?? head.rawHeaders
     const rawHeaders = maxForwards === undefined ? tracedHeaders : withMaxForwards(tracedHeaders, maxForwards)
     return {
       rawHeaders,
-      traceparent: spans?.traceparent,
+      traceparent: trace?.traceparent,
       route,
       principal: principalOf(outcome),
       client,

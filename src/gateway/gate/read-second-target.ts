@@ -2,7 +2,8 @@ import { encodeHighBytes } from '#http/h1/request-line.ts'
 import { decodeBytes } from '#platform/text.ts'
 import type { Client } from '../arrival/client.ts'
 import type { SecondTargetForm } from '../arrival/second-target-fields.ts'
-import { hostOf, isBelow } from '../forward/stripped-prefix.ts'
+import { isBelow } from '../forward/stripped-prefix.ts'
+import { normalizedHost } from '../routes/hosts.ts'
 import { mergedPath, type RequestTarget, readRequestTarget } from '../routes/request-target.ts'
 import type { Route } from '../routes/route.ts'
 
@@ -84,7 +85,7 @@ function isOwnOrigin(
   const lower = scheme.toLowerCase()
   return (
     (lower === `${client.protocol}:` || lower === publicScheme) &&
-    hostOf(lower, authority) === hostOf(lower, client.host)
+    normalizedHost(lower, authority) === normalizedHost(lower, client.host)
   )
 }
 

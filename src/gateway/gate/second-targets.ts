@@ -61,7 +61,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     },
     // It is proven once: see findAllowed.
     checkPossession: () => undefined,
-    countAgainstQuotas: () => undefined,
+    takePlanLimits: () => undefined,
     metrics: undefined,
     keyUses: { record: () => {} },
   })
@@ -70,7 +70,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
   async function findAllowed(
     second: GatedArrival,
     { route, arrival }: NamingRequest,
-  ): Promise<Route<unknown> | Refusal> {
+  ): Promise<Route<unknown> | TargetRefusal> {
     const found = findRoute(table, second)
     if (found instanceof GatehouseError) return `is refused: ${found.code}`
     if (found.upstream !== route.upstream) return `is on the route ${found.name}, which has another upstream`
@@ -90,12 +90,12 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     { target }: SecondTarget,
     methods: readonly string[],
     request: NamingRequest,
-  ): Promise<{ readonly path: string } | Refusal> {
+  ): Promise<{ readonly path: string } | TargetRefusal> {
     const { hostName } = destinationOf(request.arrival.outcome)
     const paths = new Set<string>()
     for (const method of methods) {
       const found = await findAllowed(secondArrival(request.arrival, { target, hostName, method }), request)
-      if (isRefusal(found)) return found
+      if (isTargetRefusal(found)) return found
       paths.add(upstreamTarget(found, target))
     }
     const [path = ''] = paths
@@ -107,7 +107,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     { methods = [] }: NamingField,
     path: string,
     request: NamingRequest,
-  ): Promise<Refusal | undefined> {
+  ): Promise<TargetRefusal | undefined> {
     const { arrival, route } = request
     const hosts = hasHosts ? bucketHosts(path, destinationOf(arrival.outcome).hostName) : []
     for (const view of hosts.flatMap((host) => methods.map((method) => ({ ...host, method })))) {
@@ -117,7 +117,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
         if (found.code === 'route-not-found') continue
       } else if (found.host === undefined || found.upstream !== route.upstream) continue
       const allowed = await findAllowed(second, request)
-      if (isRefusal(allowed)) return allowed
+      if (isTargetRefusal(allowed)) return allowed
     }
     return undefined
   }
@@ -127,7 +127,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     field: NamingField,
     value: string,
     request: NamingRequest,
-  ): Promise<SecondTargets | Refusal> {
+  ): Promise<SecondTargets | TargetRefusal> {
     const { route, arrival, account } = request
     const { client, head, outcome } = arrival
     const { target, hostName } = destinationOf(outcome)
@@ -137,7 +137,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     if (typeof second === 'string') return second
     if (ownPaths.has(second.target.path, hostName)) return "is a path of the gateway's own"
     const forwarded = await findForwarded(second, field.methods ?? [head.method], request)
-    if (isRefusal(forwarded)) return forwarded
+    if (isTargetRefusal(forwarded)) return forwarded
     const written = second.write(forwarded.path)
     if (written === undefined) return stripsAnother
     const refusal = field.form === 'object' ? await refusalOfHosts(field, forwarded.path, request) : undefined
@@ -176,9 +176,9 @@ const stripsAnother = 'is on a route that replaces another prefix'
 const noLines: SecondTargets = { lines: '', destination: undefined }
 
 /** What is wrong with a target, as text; an error is returned unchanged. */
-type Refusal = GatehouseError | string
+type TargetRefusal = GatehouseError | string
 
-function isRefusal(result: unknown): result is Refusal {
+function isTargetRefusal(result: unknown): result is TargetRefusal {
   return typeof result === 'string' || result instanceof GatehouseError
 }
 

@@ -1,7 +1,7 @@
 import { isExtendedConnect } from '#http/client-exchange.ts'
 import { changedHead, type RequestHead } from '#http/request-head.ts'
 import type { Log } from '#platform/log/log.ts'
-import type { MonotonicClock } from '#platform/time.ts'
+import type { MonotonicClock, MonotonicMs } from '#platform/time.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 import { recordReason } from '../arrival/outcome.ts'
 import type { Route } from '../routes/route.ts'
@@ -43,7 +43,7 @@ export function createIgnoredUpgradeLog(
   log: Pick<Log, 'warn'>,
   monotonic: MonotonicClock,
 ): (route: string) => void {
-  const loggedAt = new Map<string, number>()
+  const loggedAt = new Map<string, MonotonicMs>()
   return function logIgnoredUpgrade(route) {
     const now = monotonic()
     if (now - (loggedAt.get(route) ?? Number.NEGATIVE_INFINITY) < intervalMs) return

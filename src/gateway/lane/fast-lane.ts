@@ -64,9 +64,9 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     if (route === undefined) return undefined
     const now = monotonicClock()
     const caller = recallCaller(route.access, head, fields, now)
-    if (caller === undefined || !needsNoStore(caller, route.access, peerAddress)) return undefined
+    if (caller === undefined || !isFinal(caller, route.access, peerAddress)) return undefined
     const { decision, credential } = caller
-    if (decision.kind === 'allowed' && decision.principal !== undefined) authenticator.countHit?.()
+    if (decision.kind === 'allowed' && decision.principal !== undefined) authenticator.countHit()
     const { host } = fields
     const findings = { arrivedAt: now, host, destination, route, decision, credential, carriers, forwarding }
     const request = new LaneRequest(connection, head, findings)
@@ -89,11 +89,14 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
   ): Caller | undefined {
     if (access.kind === 'public') return to === 0 ? anonymous : undefined
     if (to === 0) return access.isOptional || carriers.certificate ? undefined : withoutCredential
-    return authenticator.recall?.(access, { text: head.text, from, to, carrier }, now)
+    return authenticator.recall(access, { text: head.text, from, to, carrier }, now)
   }
 
-  /** @returns false if only the general path can decide, which then counts the look-up itself */
-  function needsNoStore({ decision }: Caller, access: Access, address: string): boolean {
+  /**
+   * Whether nothing but the cache is needed: a caller who would be refused for a role or an address is left to the
+   * general path, which asks the store first.
+   */
+  function isFinal({ decision }: Caller, access: Access, address: string): boolean {
     if (decision.kind === 'refused' || decision.principal === undefined) return true
     const { principal } = decision
     if (principal.profile === undefined || !isFromAllowedAddress(principal, address)) return false

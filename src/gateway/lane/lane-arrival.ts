@@ -52,7 +52,7 @@ export interface LaneFindings {
  * One object for every part that the rest of the gateway expects of an ordinary request: arrival, fields, client,
  * forwarded and outgoing request. Its client is the peer of its connection, it has none of the uncommon fields, and
  * nothing of it is rewritten. What the lane and the general path send is compared in
- * test/gateway/server/ordinary-head.test.ts.
+ * test/gateway/lane/ordinary-head.test.ts.
  */
 export abstract class LaneArrival
   extends OutgoingRequest<ForwardedRequest>

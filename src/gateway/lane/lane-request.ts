@@ -8,6 +8,7 @@ import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { recordAnswered, recordSent, recordStatus, recordUpstream } from '../arrival/outcome.ts'
 import { forward, forwardSent } from '../forward/forward.ts'
 import { forwardedResponseLines } from '../forward/forwarded-response.ts'
+import { failureError } from '../forward/upstream-answer.ts'
 import { LaneArrival } from './lane-arrival.ts'
 
 /**
@@ -23,7 +24,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
   forward(): void {
     const { route, head, outcome } = this
     const { events } = this.forwarding
-    recordUpstream(outcome, route.upstream.name, undefined)
+    recordUpstream(outcome, route.upstream.name)
     if (head.body.kind !== 'none' || route.upstream.config.protocol !== 'http1') {
       forward(this, events)
       return
@@ -103,8 +104,11 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
   }
 
   onFailure(failure: UpstreamFailure): void {
-    // We have failed at the end of the response.
-    if (this.#target === undefined) throw failure
+    // An error of our own at the end of the response: it is answered 500, or cut off if it has begun.
+    if (this.#target === undefined) {
+      if (this.connection.head === this.head) this.forwarding.events.onFailed(this, failureError(failure))
+      return
+    }
     this.#handOver(this.#isAnswered).onFailure(failure)
   }
 

@@ -19,8 +19,8 @@ import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { accessTokenPath, refreshTokenPath } from '../routes/own-operations.ts'
 
 /**
- * This code is counted: it is a guess at a key, or a key that was reset. Tokens cannot be guessed; one that its issuer
- * was asked about for nothing is counted too (`isCounted`).
+ * The only code that counts as a failed attempt by itself: a wrong or reset key. Tokens cannot be guessed, so one
+ * counts only if its issuer was asked and did not know it (`isCounted`).
  */
 export const countedCode: ErrorCode = 'secret-key-invalid'
 

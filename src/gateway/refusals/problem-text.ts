@@ -210,15 +210,15 @@ const fixedLines = [
 
 /**
  * Renders an error as a page, with the fields that it needs.
- * @param portalPath undefined = there is no portal
+ * @param portalLink a path, or a URL if the portal has a host of its own; undefined = there is no portal
  */
 export function renderErrorPage(
   error: GatehouseError,
   requestId: string,
-  portalPath: string | undefined,
+  portalLink: string | undefined,
 ): ProblemText {
   const { status, title, detail, code } = error
-  const link = portalPath === undefined ? undefined : { href: portalPath, text: 'Go to the portal' }
+  const link = portalLink === undefined ? undefined : { href: portalLink, text: 'Go to the portal' }
   const page = errorDocument({ status, title, detail, code, requestId, link }).text
   return {
     lines: [...fixedLines, `X-Request-Id: ${requestId}`].map((line) => `${line}\r\n`).join(''),

@@ -21,7 +21,10 @@ import {
   renderErrorPage,
 } from './problem-text.ts'
 
-/** Builds the response to a failed request to a built-in endpoint, and records the failure for its log line. */
+/**
+ * Builds the response to a failed request to one of the gateway's own endpoints, and records the failure for its log
+ * line.
+ */
 export function createProblem(arrival: GatedArrival, error: GatehouseError): Problem {
   const { outcome, requestId, carriers } = arrival
   recordFailure(outcome, error)
@@ -35,7 +38,7 @@ function sendsProof(arrival: GatedArrival): boolean {
   return credentials.kind === 'bearer' && credentials.carrier === proofCarrier
 }
 
-/** Answers a request to a built-in endpoint with a problem, or aborts a started response. */
+/** Answers a request to one of the gateway's own endpoints with a problem, or aborts a started response. */
 export function sendProblem(request: IncomingMessage, response: ServerResponse, error: GatehouseError): void {
   const { status, headers, body } = createProblem(arrivalOf(request), error)
   if (response.headersSent) {
@@ -101,13 +104,13 @@ function formatRawProblem(error: GatehouseError, requestId: string): string {
 
 /**
  * Answers with an error page, for a person in a browser.
- * @param portalPath undefined = the portal is disabled
+ * @param portalLink a path, or a URL if the portal has a host of its own; undefined = there is no portal
  * @param extraLines more field lines
  */
 export function answerErrorPage(
   arrival: Arrival,
   error: GatehouseError,
-  portalPath: string | undefined,
+  portalLink: string | undefined,
   extraLines = '',
 ): void {
   const { connection, outcome, requestId, carriers } = arrival
@@ -115,7 +118,7 @@ export function answerErrorPage(
   recordStatus(outcome, error.status)
   const isProof = sendsProof(arrival)
   const challenge = challengeLines(error, { access: outcome.access, carriers, isRegistry: false, isProof })
-  const page = renderErrorPage(error, requestId, portalPath)
+  const page = renderErrorPage(error, requestId, portalLink)
   const lines = extraLines + challenge + (outcome.corsHeaders?.lines ?? '')
   writeAnswer(connection, error.status, completeText(page, lines))
 }

@@ -1,9 +1,10 @@
 import type { Access, RateLimit, RouteRate, SchemeName } from '#identity/access.ts'
+import type { QuotaUnit } from '#identity/limits/plans.ts'
 import { isWildcard } from './hosts.ts'
-import { metadataUrl } from './own-paths.ts'
+import { metadataUrl } from './protected-resources.ts'
 import { parseRequestTarget } from './request-target.ts'
 import { type AcceptedCredentials, compileCaching, type KeyCarriers } from './response-fields.ts'
-import type { BrowserAccess, QuotaUnit, Route } from './route.ts'
+import type { BrowserAccess, Route } from './route.ts'
 
 export type AuthOption = 'secretKey' | 'bearer' | 'any' | 'optional' | 'none' | 'deny'
 
@@ -110,7 +111,7 @@ export function compileRoutes<Upstream extends WithTimeouts>(
       costField: config.costField,
       includesUsage: config.includeUsage,
       spendsUnits: config.quotaCounts === 'units',
-      saysCost: [config.costHeader, config.costField].some((source) => source !== undefined),
+      saysCost: saysCost(config),
       caching:
         access.kind === 'public'
           ? undefined
@@ -157,6 +158,10 @@ export function compileRate(routeName: string, rateLimit: RateLimit | undefined)
   // One shared string for all routes, whose configs each have a copy.
   const by = bys[rateLimit.by]
   return { limit, perMs, by, purpose: purposes[by], recentPlace: -1, purposes }
+}
+
+function saysCost({ costHeader, costField }: Pick<RouteOptions, 'costHeader' | 'costField'>): boolean {
+  return costHeader !== undefined || costField !== undefined
 }
 
 function compileBrowser({ browser, methodOverride }: RouteOptions): BrowserAccess | undefined {

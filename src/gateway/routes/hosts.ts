@@ -72,6 +72,15 @@ export function withoutPort(host: string): string {
 }
 
 /**
+ * Host and port as URL serialises them: in lower case, without the default port.
+ * @param scheme `https:`
+ */
+export function normalizedHost(scheme: string, authority: string): string {
+  const impliedPort = scheme.toLowerCase() === 'https:' ? /:(?:443)?$/ : /:(?:80)?$/
+  return authority.toLowerCase().replace(impliedPort, '')
+}
+
+/**
  * The name that some servers read a host as: without trailing dots (RFC 1034 3.1), and with its escapes decoded (RFC
  * 3986 3.2.2); undefined = all servers read it in the same way.
  * @param host in lower case, without port
@@ -101,6 +110,17 @@ function covers(host: string | undefined, other: string | undefined): boolean {
 /** Whether there is a host that both stand for. */
 export function hostsOverlap(one: string | undefined, other: string | undefined): boolean {
   return covers(one, other) || covers(other, one)
+}
+
+/** Like `publicUrl`, but with the host of the route, if it has one. */
+export function originOfRoute(
+  { host }: { readonly host?: string | undefined },
+  publicOrigin: string,
+): string {
+  if (host === undefined) return publicOrigin
+  const url = new URL(publicOrigin)
+  url.hostname = host
+  return url.origin
 }
 
 const usualName = /^[a-z0-9._-]*$/

@@ -40,13 +40,14 @@ const ownOperations = {
 
 type OwnPath = keyof typeof ownOperations
 export type AdminPath = Extract<OwnPath, `${typeof adminPrefix}${string}`>
-/** The paths at which an account asks about itself. */
-export type OwnAccountPath = '/api/v1/accounts/usage'
+/** Where an account asks about its own usage. */
+export const ownUsagePath = '/api/v1/accounts/usage'
+export type OwnUsagePath = typeof ownUsagePath
 /** Where those who may ask about tokens follow revocations. */
 export const revocationsPath = '/api/v1/revocations'
 export type RevocationsPath = typeof revocationsPath
 /** The paths besides those for Admins whose callers are authenticated before their handlers run. */
-const gatedPaths = ['/api/v1/accounts/usage', revocationsPath] as const satisfies readonly OwnPath[]
+const gatedPaths = [ownUsagePath, revocationsPath] as const satisfies readonly OwnPath[]
 const gated: ReadonlySet<string> = new Set(gatedPaths)
 export type GatedPath = AdminPath | (typeof gatedPaths)[number]
 export type PublicPath = Exclude<OwnPath, GatedPath>
@@ -132,55 +133,4 @@ function isMetadataPath(path: string): boolean {
 /** Whether the callers of an own path are authenticated. */
 export function isGatedPath(path: string): boolean {
   return isAdminPath(path) || gated.has(path)
-}
-
-// The paths at which the gateway is an authorization server in front of an issuer: they exist only for issuers with
-// `registration`, so they are not in the table of own paths.
-
-/** The part of an issuer that decides whether it has such paths. */
-export interface FrontedIssuer {
-  readonly name: string
-  readonly registration?: object | undefined
-}
-
-const methodsOfEndpoints = {
-  metadata: ['GET', 'HEAD'],
-  register: ['POST'],
-  authorize: ['GET', 'HEAD'],
-  callback: ['GET', 'HEAD'],
-  token: ['POST'],
-} as const
-
-export type IssuerEndpoint = keyof typeof methodsOfEndpoints
-
-/** The identifier of this authorization server, which differs for each issuer (RFC 8414 2). */
-export function frontUrl({ name }: FrontedIssuer, publicOrigin: string): string {
-  return publicOrigin + basePath(name)
-}
-
-/** The path of an endpoint; that of the metadata stands before the one of the identifier (RFC 8414 3.1). */
-export function issuerPath({ name }: FrontedIssuer, endpoint: IssuerEndpoint): string {
-  return endpoint === 'metadata'
-    ? `/.well-known/oauth-authorization-server${basePath(name)}`
-    : `${basePath(name)}/${endpoint}`
-}
-
-export function methodsOfEndpoint(endpoint: IssuerEndpoint): readonly string[] {
-  return methodsOfEndpoints[endpoint]
-}
-
-export function issuerPathsOf(
-  issuers: readonly FrontedIssuer[],
-): readonly (readonly [path: string, methods: readonly string[]])[] {
-  // The cast is sound: these are the names of the object.
-  const endpoints = Object.keys(methodsOfEndpoints) as IssuerEndpoint[]
-  return issuers
-    .filter(({ registration }) => registration !== undefined)
-    .flatMap((issuer) =>
-      endpoints.map((endpoint) => [issuerPath(issuer, endpoint), methodsOfEndpoint(endpoint)] as const),
-    )
-}
-
-function basePath(name: string): string {
-  return `/api/v1/issuers/${name}`
 }

@@ -1,15 +1,15 @@
-import { isWildcard } from './hosts.ts'
+import { isWildcard, originOfRoute } from './hosts.ts'
+import { type FrontedIssuer, issuerPathsOf } from './issuer-paths.ts'
 import {
   adminPatterns,
   changePasswordPath,
   documentMethods,
-  type FrontedIssuer,
   fixedPaths,
   isAdminPath,
-  issuerPathsOf,
   securityTxtPath,
 } from './own-operations.ts'
-import { parseRequestTarget } from './request-target.ts'
+import { metadataPathsOf, type ResourceRoute } from './protected-resources.ts'
+import { createWorkerScopes, type WorkerScopes } from './worker-scopes.ts'
 
 /** The paths that belong to the gateway for every method, and take precedence over any route. */
 export interface OwnPaths {
@@ -99,94 +99,6 @@ function firstSegments(path: string): string {
   return end <= 0 ? path : path.slice(0, end + 1)
 }
 
-/**
- * Which service workers could reach a page. A browser lets the script of a service worker control every page whose path
- * begins with the folder of the script, or with what `Service-Worker-Allowed` names instead
- * (https://w3c.github.io/ServiceWorker/#service-worker-allowed).
- */
-export interface WorkerScopes {
-  /** Whether a service worker could reach the page. @param scriptPath decoded as routes are matched */
-  isReachedFrom(scriptPath: string): boolean
-  /** Whether a Service-Worker-Allowed could let a script reach the page; true where it cannot be read. */
-  isReachedBy(allowed: string, scriptPath: string): boolean
-}
-
-/** @param page the path of the page, and of all pages below it, such as `/portal` */
-export function createWorkerScopes(page: string): WorkerScopes {
-  const below = `${page}/`
-  // A scope is a prefix of characters, not of segments: `/po` reaches `/portal`.
-  const isScopeOver = (scope: string) => page.startsWith(scope) || scope.startsWith(below)
-
-  function isReachedBy(allowed: string, scriptPath: string): boolean {
-    // The browser resolves it against the script's URL, and ignores it for another origin.
-    const url = URL.parse(allowed.trim(), `http://gateway.invalid${scriptPath}`)
-    if (!url) return true
-    try {
-      // Decoded, as pages are matched decoded.
-      return isScopeOver(decodeURIComponent(url.pathname))
-    } catch {
-      return true
-    }
-  }
-
-  return {
-    isReachedFrom: (scriptPath) => {
-      const folderLength = scriptPath.lastIndexOf('/') + 1
-      if (folderLength > page.length) return scriptPath.startsWith(below)
-      return page.startsWith(scriptPath.slice(0, folderLength))
-    },
-    isReachedBy,
-  }
-}
-
-// Routes that take bearer tokens, as protected resources of OAuth (RFC 9728).
-
-const wellKnown = '/.well-known/oauth-protected-resource'
-
-/** The part of a route that makes it a protected resource. */
-interface ResourceRoute {
-  readonly path: string
-  readonly auth: string
-  readonly host?: string | undefined
-  /** Who the Authorization field belongs to; default: the gateway. */
-  readonly authorization?: string | undefined
-}
-
-/** Whether a route takes bearer tokens. */
-export function takesTokens({ auth, authorization }: Pick<ResourceRoute, 'auth' | 'authorization'>): boolean {
-  return authorization !== 'backend' && (auth === 'bearer' || auth === 'any' || auth === 'optional')
-}
-
-/** The paths at which route metadata is published: the well-known path followed by that of the route (3.1). */
-function metadataPathsOf(routes: readonly ResourceRoute[]): ReadonlySet<string> {
-  return new Set(routes.filter(takesTokens).map(metadataPath))
-}
-
-export function metadataPath({ path }: Pick<ResourceRoute, 'path'>): string {
-  return wellKnown + prefixOf(path)
-}
-
-/** The resource identifier (1.2): the URL of the route as clients see it, without a trailing slash. */
-export function resourceUrl(route: Pick<ResourceRoute, 'path' | 'host'>, publicOrigin: string): string {
-  return originOf(route, publicOrigin) + prefixOf(route.path)
-}
-
-export function metadataUrl(route: Pick<ResourceRoute, 'path' | 'host'>, publicOrigin: string): string {
-  return originOf(route, publicOrigin) + metadataPath(route)
-}
-
-function prefixOf(path: string): string {
-  return parseRequestTarget(path)?.path.replace(/\/$/, '') ?? ''
-}
-
-/** Like `publicUrl`, but with the host of the route, if it has one. */
-function originOf({ host }: Pick<ResourceRoute, 'host'>, publicOrigin: string): string {
-  if (host === undefined) return publicOrigin
-  const url = new URL(publicOrigin)
-  url.hostname = host
-  return url.origin
-}
-
 /** The part of a route that decides whether page visits sign in. */
 interface SignInRoute {
   readonly host?: string | undefined
@@ -218,6 +130,6 @@ export function signInHostsOf(
   const origins = routes
     // A wildcard names no host to lead to.
     .filter(({ host, browser }) => browser?.signIn === true && !isWildcard(host))
-    .map((route) => originOf(route, publicOrigin))
+    .map((route) => originOfRoute(route, publicOrigin))
   return new Map(origins.map((origin) => [new URL(origin).hostname, origin]))
 }

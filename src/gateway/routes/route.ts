@@ -71,14 +71,6 @@ export interface Route<Upstream> extends GatedRoute {
   readonly idleTimeoutMs: number
 }
 
-/** What a quota is a number of. */
-export type QuotaUnit = 'requests' | 'units'
-
-/** Units as soon as one route spends them; on the others a request is one unit. */
-export function quotaUnitOf(routes: readonly { readonly quotaCounts: QuotaUnit }[]): QuotaUnit {
-  return routes.some(({ quotaCounts }) => quotaCounts === 'units') ? 'units' : 'requests'
-}
-
 /** One number of an answer that counts. */
 export interface CostTerm {
   /** Where it may stand, as dotted paths; the last number that is found counts. */
@@ -90,7 +82,7 @@ export interface CostTerm {
  * How the backend gets the Destination of WebDAV: with the scheme and host of X-Forwarded-*, without what the route
  * strips (`forwarded`) or with it (`public`), or as the URL of the target itself (`target`).
  */
-export type DestinationForm = 'forwarded' | 'public' | 'target'
+type DestinationForm = 'forwarded' | 'public' | 'target'
 
 /** The route name of a request that matches no route. */
 export const unmatchedRouteName = '_unmatched'

@@ -62,8 +62,6 @@ interface ListenerTraffic extends Pick<ArrivalReader, 'trusted'> {
 
 /** Handles the requests of one listener. */
 interface RequestHandler<Traffic extends ListenerTraffic, Incoming extends Arrival> {
-  /** How requests are handled under the current config. Called once for each request. */
-  traffic(): Traffic
   read(connection: ClientExchange, head: RequestHead, traffic: Traffic): Incoming
   /** The fields whose lines are marked. Called for each head. */
   names(): NameTable
@@ -115,11 +113,11 @@ export function forgetHead(connection: ClientExchange): void {
 
 /** A listener of the gateway: what arrives is read, handled and observed. */
 export function createArrivalServer<Traffic extends ListenerTraffic, Incoming extends Arrival>(
-  options: ServerOptions & SharedListenerOptions,
+  options: ListenerOptions<Traffic>,
   handler: RequestHandler<Traffic, Incoming>,
 ): ArrivalServer<Incoming> {
   function onRequest(connection: ClientExchange, head: RequestHead): void {
-    const traffic = handler.traffic()
+    const traffic = options.traffic()
     const arrival = handler.read(connection, head, traffic)
     traffic.observer.begin()
     const current = currentRequestOf<Incoming>(connection)
@@ -137,12 +135,12 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
 
   function onUnreadable(connection: ClientExchange, what: Unreadable): void {
     const refusal = refuseUnreadable(connection, what)
-    handler.traffic().observer.recordUnreadable(connection.peerAddress, refusal)
+    options.traffic().observer.recordUnreadable(connection.peerAddress, refusal)
   }
 
   function answerPlainHttp(peerAddress: string): string {
     const { answer, ...refusal } = refusePlainHttp()
-    handler.traffic().observer.recordUnreadable(peerAddress, refusal)
+    options.traffic().observer.recordUnreadable(peerAddress, refusal)
     return answer
   }
 
@@ -157,10 +155,10 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
   const connections = new DeadlineSweep<OpenConnection>(sweepMs)
   const bodies = new DeadlineSweep(sweepMs)
   const events = { connections, bodies, onRequest, onUnreadable, onEnd, isDraining: options.isDraining }
-  const isTrustedProxy = (address: string) => handler.traffic().trusted.has(address)
+  const isTrustedProxy = (address: string) => options.traffic().trusted.has(address)
   const sessions = options.http2 ? createSessionOpener({ ...options, ...events, isTrustedProxy }) : undefined
   const tlsOf = ({ tls }: Pick<ServerOptions, 'tls'>) => tls && tlsOptions(tls, options.ticketKeys)
-  const { servers, adapt } = createListener({
+  const listener = createListener({
     ...options,
     ...events,
     tls: tlsOf(options),
@@ -184,7 +182,7 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
   }
 
   return {
-    servers,
+    servers: listener.servers,
     connections,
     openArrivals,
     startDrain: (withinMs) => {
@@ -193,8 +191,8 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
     },
     abortOpen,
     reconfigure: (changed) => {
-      adapt({ ...changed, tls: tlsOf(changed) })
-      sessions?.adapt(changed)
+      listener.reconfigure({ ...changed, tls: tlsOf(changed) })
+      sessions?.reconfigure(changed)
     },
   }
 }

@@ -44,20 +44,18 @@ export function createDecideArrivalReader({
 }: DecideArrivalOptions): ReadDecideArrival {
   const { carriers } = fieldReader
   const assertNoAliases = createAliasCheck(identityNames)
-  const readChecked = (rawHeaders: readonly string[]): Description => {
-    assertNoAliases(rawHeaders)
-    return readDescription(rawHeaders)
-  }
 
   function describe(head: RequestHead, fields: RequestFields): Description {
-    if (endpointOf(head) === 'decide') return readChecked(head.rawHeaders)
+    const endpoint = endpointOf(head)
     assertNoAliases(head.rawHeaders)
-    return readEnvoyDescription(head, fields.host, fields.uncommon.isHostRepeated)
+    return endpoint === 'decide'
+      ? readDescription(head.rawHeaders)
+      : readEnvoyDescription(head, fields.host, fields.uncommon.isHostRepeated)
   }
 
   return function readDecideArrival(connection, sentHead) {
     const sentFields = fieldReader.read(sentHead)
-    const deniesWith403 = asksFor403(sentHead.target) ? forbidden : undefined
+    const refusalStatus = asksFor403(sentHead.target) ? forbidden : undefined
     if (!trusted.has(connection.peerAddress)) {
       onUntrusted(connection.peerAddress)
       return unreadable(createArrival(connection, sentHead, { trusted, fieldReader }), untrusted)
@@ -72,7 +70,7 @@ export function createDecideArrivalReader({
         trusted,
         fieldReader: { carriers, read: () => fields },
       })
-      return { ...arrival, sentHead, problem: undefined, refusalStatus: deniesWith403 }
+      return { ...arrival, sentHead, problem: undefined, refusalStatus }
     } catch (error) {
       return unreadable(
         createArrival(connection, sentHead, { trusted, fieldReader }),

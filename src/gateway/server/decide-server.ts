@@ -11,7 +11,7 @@ import type { RedirectToSignIn } from '../browser/sign-in-redirect.ts'
 import {
   type AssertionHeader,
   type IdentityHeaders,
-  identityOf,
+  identityFieldsOf,
   identityValue,
 } from '../forward/identity-headers.ts'
 import type { HeadUpstream } from '../forward/upstream-head.ts'
@@ -42,7 +42,6 @@ const names = new NameTable(framingNames)
  */
 export function createDecideServer(options: ListenerOptions<DecideTraffic>): ArrivalServer {
   return createArrivalServer<DecideTraffic, DecideArrival>(options, {
-    traffic: options.traffic,
     names: () => names,
     read: (connection, head, { read }) => read(connection, head),
     handle: (arrival, { decide }) => decide(arrival),
@@ -174,7 +173,7 @@ export function createDecisionWriter(
   identityHeaders: IdentityHeaders,
   assertion: AssertionHeader | undefined,
 ): WriteDecision {
-  const fields = identityOf(identityHeaders)
+  const fields = identityFieldsOf(identityHeaders)
   const anonymous = [...fields.map(({ name }) => name), ...(assertion ? [assertion.header] : [])]
     .map((name) => `${name}: \r\n`)
     .join('')

@@ -57,9 +57,21 @@ export function createObserver(options: ObserverOptions): Observer {
   }
   const accessLine = createAccessLineWriter(options.listener)
 
+  /** An error here concerns one request whose response is over, so it must not end the process. */
   function end(arrival: Arrival, isComplete: boolean): void {
-    const now = monotonicClock()
     metrics.requestEnded()
+    try {
+      observeEnd(arrival, isComplete)
+    } catch (err) {
+      log.error(
+        { requestId: arrival.requestId, err },
+        'internal error: the request was not counted or logged',
+      )
+    }
+  }
+
+  function observeEnd(arrival: Arrival, isComplete: boolean): void {
+    const now = monotonicClock()
     // First: it starts the trace of a request that was not forwarded.
     recordTrace?.(arrival, now)
     count(arrival, now)

@@ -8,11 +8,9 @@ import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { digestOf } from '#platform/secrets/keys.ts'
 import { type Clock, dayMs } from '#platform/time.ts'
 import type { Change } from '#store/changes.ts'
-import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
-import { principalOf, recordStatus } from '../arrival/outcome.ts'
-import type { UpgradeResponse } from '../forward/forwarded-request.ts'
-import { openTunnel, type Tunnel } from '../forward/tunnel.ts'
-import { forgetHead } from './arrival-server.ts'
+import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
+import { principalOf } from '../arrival/outcome.ts'
+import type { Tunnel } from '../forward/tunnel.ts'
 
 /**
  * The callers whose WebSocket, event stream or gRPC call is open. Each is closed once its credential is no longer
@@ -197,26 +195,4 @@ function subjectsOf({ caller }: OpenCaller): string[] {
 /** A certificate is known by its digest alone. */
 function digestOfKey({ text, carrier }: Credential): Uint8Array {
   return carrier === certificateCarrier ? Buffer.from(text, 'base64url') : digestOf(text)
-}
-
-/** Answers 101 with the upstream's headers and joins both sockets. */
-export function acceptUpgrade(
-  { connection, outcome }: Arrival,
-  accepted: UpgradeResponse,
-  onClosed: () => void,
-): Tunnel {
-  recordStatus(outcome, 101)
-  const { stream, firstBytes } = connection.acceptUpgrade(accepted.reason, accepted.headerLines)
-  const tunnel = openTunnel(stream, accepted.upstreamSocket, onClosed)
-  // Bytes that arrived early are relayed first.
-  if (accepted.firstBytes.length > 0) accepted.upstreamSocket.unshift(accepted.firstBytes)
-  // The client closed its side while the upstream was deciding: the tunnel would not see that event.
-  if (stream.readableEnded) {
-    // Not `end('')`: an empty write would make TLS read.
-    if (firstBytes !== undefined) accepted.upstreamSocket.write(firstBytes)
-    accepted.upstreamSocket.end()
-  } else if (firstBytes !== undefined) stream.unshift(firstBytes)
-  stream.resume()
-  forgetHead(connection)
-  return tunnel
 }

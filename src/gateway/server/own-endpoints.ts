@@ -43,17 +43,13 @@ export function createOwnEndpoints(): OwnEndpoints {
   function handle(arrival: Arrival, { api, ownPaths }: EndpointParts): void {
     const { connection, outcome, requestId } = arrival
     const request = createIncomingMessage(arrival, ownPaths.methodsOf(destinationOf(outcome).target.path))
-    const response = openResponse(request, connection, () => end())
+    const response = openResponse(request, connection, end)
     attachArrival(request, arrival)
     response.setHeader('X-Request-Id', requestId)
     for (const [name, value] of outcome.corsHeaders?.fields ?? []) response.setHeader(name, value)
     responses.set(arrival, response)
     response.shouldKeepAlive = connection.canPersist()
     connection.attach(new NodeHttpAdapter(request, response))
-    const end = () => {
-      responses.delete(arrival)
-      if (response.headersSent) recordStatus(outcome, response.statusCode)
-    }
     response.once('close', end)
     response.once('prefinish', () => connection.startSendTimeout())
     response.once('finish', () => {
@@ -64,6 +60,11 @@ export function createOwnEndpoints(): OwnEndpoints {
       connection.endExternally({ closes: !response.shouldKeepAlive || hasConnectionClose(response) })
     })
     api.routing(request, response)
+
+    function end(): void {
+      responses.delete(arrival)
+      if (response.headersSent) recordStatus(outcome, response.statusCode)
+    }
   }
 
   return {

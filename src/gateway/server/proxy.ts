@@ -28,13 +28,15 @@ import type { CheckSecondTargets } from '../gate/second-targets.ts'
 import { checkUpgrade, isWebSocketUpgrade } from '../gate/upgrades.ts'
 import type { Forwarding } from '../lane/lane-arrival.ts'
 import type { LaneRequest } from '../lane/lane-request.ts'
-import { type GrpcCalls, isGrpcCall } from '../refusals/grpc-calls.ts'
+import { isGrpcCall } from '../refusals/grpc-calls.ts'
 import { prefersHtml } from '../refusals/problem-text.ts'
 import { answerErrorPage, answerProblem, brokenBodyError } from '../refusals/send-problem.ts'
 import { type Route, standardMethods } from '../routes/route.ts'
 import type { RouteTable } from '../routes/table.ts'
+import { joinTunnel } from './join-tunnel.ts'
 import { answerOptions } from './no-content.ts'
-import { acceptUpgrade, type OpenCallers } from './open-callers.ts'
+import type { OpenCallers } from './open-callers.ts'
+import type { GrpcCalls } from './open-grpc-calls.ts'
 import type { UsageMeter } from './usage-meter.ts'
 
 interface ProxyOptions
@@ -51,8 +53,8 @@ interface ProxyOptions
   /** Called for a WebSocket upgrade that is forwarded as an ordinary request, as its route has no WebSockets. */
   readonly onIgnoredUpgrade: (route: string) => void
   readonly usageMeter: UsageMeter
-  /** The path of the portal; undefined = there is none. */
-  readonly portalPath: string | undefined
+  /** The link to the portal: a path, or a URL if it has a host of its own; undefined = there is no portal. */
+  readonly portalLink: string | undefined
   /** undefined = no route takes the access cookie. */
   readonly renewAccessCookie: RenewAccessCookie | undefined
   /** undefined = no route leads page visits to the sign-in. */
@@ -165,7 +167,7 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     if (redirectToSignIn?.(arrival, error)) return
     const isPage = pageCodes.has(error.code) || arrival.outcome.browser?.signIn === true
     const wantsPage = isPage && prefersHtml(arrival.head)
-    if (wantsPage) answerErrorPage(arrival, error, options.portalPath)
+    if (wantsPage) answerErrorPage(arrival, error, options.portalLink)
     else answerProblem(arrival, error)
   }
 
@@ -223,7 +225,7 @@ function createEvents({
     onFailed: ({ arrival }, error) => answerFailure(arrival, error),
     onUpgraded: ({ arrival }, accepted) => {
       recordAnswered(arrival.outcome, monotonicClock())
-      followTunnel(arrival, (onClosed) => acceptUpgrade(arrival, accepted, onClosed))
+      followTunnel(arrival, (onClosed) => joinTunnel(arrival, accepted, onClosed))
     },
   }
 }

@@ -22,12 +22,11 @@ const framingTable = new NameTable(framingNames)
 /** The listener for plain HTTP beside one with TLS: it redirects, and accepts no credential. */
 export function createRedirectServer(options: ListenerOptions<RedirectTraffic>): ArrivalServer {
   return createArrivalServer<RedirectTraffic, Arrival>(options, {
-    traffic: options.traffic,
     names: () => framingTable,
     read: createArrival,
     handle: redirect,
-    refuse: (arrival, error) => answerProblem(arrival, error),
-    abort: (arrival, error) => answerProblem(arrival, error),
+    refuse: answerProblem,
+    abort: answerProblem,
     // Every connection ends with its first response.
     startDrain: () => {},
   })

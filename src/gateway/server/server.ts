@@ -51,7 +51,6 @@ export function createGatewayServer(options: GatewayServerOptions): ArrivalServe
   }
 
   return createArrivalServer<Traffic, Arrival>(options, {
-    traffic: options.traffic,
     names: options.names,
     read: (connection, head, traffic) =>
       traffic.fastLane?.(connection, head) ?? createArrival(connection, head, traffic),

@@ -17,7 +17,7 @@ export interface UsageMeter {
    */
   onUnits(route: MeteredRoute, caller: Principal, units: number): void
   /** Called when a request is allowed and another proxy forwards it: one unit, as its response is not seen. */
-  onDecided(route: MeteredRoute, caller: Principal, now: number): void
+  onDecided(route: MeteredRoute, caller: Principal, now: MonotonicMs): void
 }
 
 /** A route as usage is counted by. */

@@ -38,8 +38,8 @@ export class KeptBytes {
   }
 }
 
-/** Small chunks are joined up to this length. */
-const joinedBytesMax = 4_096
+/** Small chunks are joined up to this length, as each chunk costs far more than its bytes. */
+export const joinedBytesMax = 4_096
 
 /**
  * Chunks that are kept as they come, but for small ones: an object of its own for each byte takes 200 times as much.

@@ -42,7 +42,7 @@ interface Listener {
    * Applies changed options: the limits to every connection, the certificate to new ones.
    * @throws if TLS cannot use the certificate: then nothing has changed
    */
-  adapt(options: ReloadableListenerOptions): void
+  reconfigure(options: ReloadableListenerOptions): void
 }
 
 const keepAliveDelayMs = 30_000
@@ -128,7 +128,7 @@ export function createListener(options: ListenerOptions): Listener {
     })
   }
 
-  function adapt(changed: ReloadableListenerOptions): void {
+  function reconfigure(changed: ReloadableListenerOptions): void {
     // First, so that nothing has changed if TLS cannot use its certificate.
     if (changed.tls && tlsServer) {
       tlsServer.setSecureContext(changed.tls)
@@ -138,7 +138,7 @@ export function createListener(options: ListenerOptions): Listener {
     Object.assign(currentOptions, changed, { keepAlive: keepAliveOf(changed.keepAliveTimeoutMs) })
   }
 
-  return { servers, adapt }
+  return { servers, reconfigure }
 }
 
 /** OpenSSL's codes if the first bytes are not TLS; the first two occur for a few methods only. */

@@ -11,8 +11,8 @@ export const discardTimeoutMs = 2_000
  * nginx's lingering_close): many clients read nothing before they have sent everything.
  */
 const lingeringBytesMax = 1_073_741_824
-const lingeringTimeMs = 30_000
-const lingeringTimeoutMs = 2_000
+const lingeringTotalMs = 30_000
+const lingeringPauseMs = 2_000
 /** How long a client may go without reading any of its response (as nginx's send_timeout). */
 export const sendTimeoutMs = 60_000
 /** An idle connection is kept longer than announced, so that a client that relies on it is never cut off. */
@@ -100,7 +100,7 @@ export class BodyRate implements Expiring {
  * the client might lose the response before reading it (RFC 9112 9.6). Limited in time, silence and bytes.
  */
 export class LingeringClose {
-  #endsAt: number | undefined
+  #endsAt: MonotonicMs | undefined
   #bytes = 0
 
   get isActive(): boolean {
@@ -108,15 +108,15 @@ export class LingeringClose {
   }
 
   /** @returns the deadline to close it */
-  begin(now: MonotonicMs): number {
-    this.#endsAt = now + lingeringTimeMs
-    return now + lingeringTimeoutMs
+  begin(now: MonotonicMs): MonotonicMs {
+    this.#endsAt = now + lingeringTotalMs
+    return now + lingeringPauseMs
   }
 
   /** Counts discarded input. @returns the new deadline; undefined = nothing more is to be read */
-  discard(bytes: number, now: MonotonicMs): number | undefined {
+  discard(bytes: number, now: MonotonicMs): MonotonicMs | undefined {
     this.#bytes += bytes
     if (this.#endsAt === undefined || this.#bytes > lingeringBytesMax) return undefined
-    return Math.min(this.#endsAt, now + lingeringTimeoutMs)
+    return Math.min(this.#endsAt, now + lingeringPauseMs)
   }
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { unmappedAddress } from '#platform/addresses.ts'
 import type { DeadlineSweep } from '#platform/deadline.ts'
-import { monotonicClock } from '#platform/time.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { type ClientCertificate, clientCertificateOf } from '../client-certificate.ts'
 import type {
   ExchangeOptions,
@@ -50,7 +50,7 @@ export abstract class WritableConnection {
   readonly protocol: 'http' | 'https'
   head: RequestHead | undefined
   listenerState: object | undefined
-  deadline: number
+  deadline: MonotonicMs
   place = -1
   /** The handler of the current request. */
   protected events: RequestEvents | undefined

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { unmappedAddress } from '#platform/addresses.ts'
-import { monotonicClock } from '#platform/time.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import type { ExchangeOptions, OpenConnection } from '../client-exchange.ts'
 import { keepAliveMarginMs, sendTimeoutMs } from '../h1/slow-clients.ts'
 import type { ConnectionLimits } from '../h1/writable-connection.ts'
@@ -21,7 +21,7 @@ interface SessionOpener {
   /** @param first what has been read from the socket already */
   open(socket: Socket, first: Buffer | undefined): OpenConnection
   /** Applies changed limits to what is received from now on; the number of streams to new connections only. */
-  adapt(limits: SessionLimits): void
+  reconfigure(limits: SessionLimits): void
 }
 
 export function createSessionOpener(options: SessionOptions): SessionOpener {
@@ -33,7 +33,7 @@ export function createSessionOpener(options: SessionOptions): SessionOpener {
       const protocol = 'encrypted' in socket ? 'https' : 'http'
       return new ClientSession(socket, { peerAddress, protocol }, current, first)
     },
-    adapt: (limits) => void Object.assign(current, limits),
+    reconfigure: (limits) => void Object.assign(current, limits),
   }
 }
 
@@ -59,10 +59,10 @@ class ClientSession implements OpenConnection, StreamOwner {
   readonly #connection: FrameConnection
   /** undefined = it accepts requests. */
   #drain: SessionDrain | undefined
-  /** Since when it has had no streams and no PINGs. */
-  #idleSince: number
+  /** Since when there have been no streams and no PINGs. */
+  #idleSince: MonotonicMs
   /** When its client was last seen to read, and how often its socket had drained by then. */
-  #readAt: number
+  #readAt: MonotonicMs
   #drains = 0
 
   /** @param first what has been read from the socket already */
@@ -133,7 +133,7 @@ class ClientSession implements OpenConnection, StreamOwner {
     }
   }
 
-  /** The scheme must be the connection's, unless a trusted proxy has another with its client (RFC 9110 7.4). */
+  /** The scheme must be the connection's, unless a trusted proxy passes on that of its own client (RFC 9110 7.4). */
   #assertScheme(fields: readonly string[]): void {
     const { peerAddress, protocol } = this.peer
     const scheme = pseudoField(fields, ':scheme')
@@ -147,13 +147,13 @@ class ClientSession implements OpenConnection, StreamOwner {
     this.#drain?.advance()
   }
 
-  expire(now: number): void {
+  expire(now: MonotonicMs): void {
     for (const stream of this.exchanges()) if (stream.deadline <= now) stream.expire()
     const { isBlocked, drains } = this.#connection.output
     if (!isBlocked || drains !== this.#drains) this.#readAt = now
     this.#drains = drains
     if (now - this.#readAt > sendTimeoutMs) this.socket.destroy()
-    // No other frame can be read until it has ended (RFC 9113 4.3).
+    // Nothing else can be read until the unfinished head or frame has ended (RFC 9113 4.3).
     if (now - this.#connection.unfinishedSince > this.options.requestTimeoutMs)
       this.#connection.fail(
         tooMany('a head, or another frame, was not finished within listen.requestTimeout'),
@@ -193,8 +193,9 @@ const roundTripMsMax = 250
  * Ends a connection without losing a request (RFC 9113 6.8): a first GOAWAY names no last stream, so that requests in
  * transit are still served. A round trip later the last one is known, and named; the connection ends with its response.
  *
- * Clients built on nghttp2 fail the requests that they make on reading a response if a GOAWAY is read along with it. So
- * no response ends in the round trip before the first GOAWAY; those that would are ended right after it.
+ * Clients built on nghttp2 may send the next request as soon as they have read a response, and that request fails if
+ * they have read a GOAWAY along with the response. So no response ends during the round trip before the first GOAWAY;
+ * those that would have are ended right after it.
  */
 class SessionDrain {
   readonly #connection: FrameConnection

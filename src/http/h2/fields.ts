@@ -15,7 +15,7 @@ const connectionFields = new Set([
 
 /**
  * Checks a field that is not a pseudo-header field (RFC 9113 8.2).
- * @throws MalformedStream if its client does not speak HTTP/2
+ * @throws MalformedStream for what breaks the rules of HTTP/2 itself
  * @throws MalformedMessage for other characters
  */
 export function checkField(name: string, value: string): void {
@@ -50,7 +50,7 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09
 }
 
-/** Whether the fields may follow a body. A server's are checked like those of its head (http/outgoing/h2). */
+/** Whether the fields may follow a body. Those of a server are checked in `http/outgoing/h2`, like its heads. */
 export function areTrailers(fields: readonly string[], isServer: boolean): boolean {
   for (const [name, value] of fieldsIn(fields))
     if (name.startsWith(':') || (isServer && !isField(name, value))) return false
@@ -100,7 +100,7 @@ export function addLines(
   }
 }
 
-/** The client did not send a key, and so expects no answer to it (RFC 8441 5). */
+/** Such a field answers the key of a WebSocket handshake, which HTTP/2 clients do not send (RFC 8441 5). */
 export function isAcceptOfKey(name: string): boolean {
   return name.toLowerCase() === 'sec-websocket-accept'
 }

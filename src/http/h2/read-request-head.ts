@@ -16,7 +16,7 @@ const supersededFields = new Set(['sec-websocket-key', 'sec-websocket-accept'])
  * an upgrade.
  * @param raw name, value, name, value, as received
  * @param isEnded whether no body follows
- * @throws MalformedStream if its client does not speak HTTP/2
+ * @throws MalformedStream for what breaks the rules of HTTP/2 itself: only the stream can be reset
  * @throws MalformedMessage
  */
 export function readRequestHead(raw: readonly string[], isEnded: boolean): RequestHead {
@@ -52,7 +52,9 @@ export function readRequestHead(raw: readonly string[], isEnded: boolean): Reque
     }
     rawHeaders.push(name, value)
   }
-  const { method, target, upgrade } = targetOf(pseudo, rawHeaders, host)
+  writeHost(rawHeaders, host, pseudo.authority)
+  const { method, target, upgrade } = targetOf(pseudo)
+  if (upgrade !== undefined) writeKey(rawHeaders)
   // Hot: the properties in the same order as in ParsedHead.
   return {
     method,
@@ -66,25 +68,31 @@ export function readRequestHead(raw: readonly string[], isEnded: boolean): Reque
   }
 }
 
-/** Writes the Host, which must agree with `:authority` (RFC 9113 8.3.1). */
-function targetOf(
-  { method = '', path = '', authority = '', protocol }: PseudoFields,
-  rawHeaders: string[],
-  host: string | undefined,
-): Pick<RequestHead, 'method' | 'target' | 'upgrade'> {
+/**
+ * Writes the Host into the place that is reserved for it at the start of `rawHeaders`, or removes the place if the
+ * request names no host.
+ * @throws MalformedMessage if Host and `:authority` differ (RFC 9113 8.3.1)
+ */
+function writeHost(rawHeaders: string[], host: string | undefined, authority = ''): void {
   if (host !== undefined && authority !== '' && host.toLowerCase() !== authority.toLowerCase())
     throw new MalformedMessage('Host', 'must be the same as :authority')
-  rawHeaders[1] = authority === '' ? (host ?? '') : authority
-  // Without Host there is no field, as in HTTP/1.1.
   if (authority === '' && host === undefined) rawHeaders.splice(0, 2)
-  if (method === 'CONNECT' && protocol === webSocket) {
-    writeKey(rawHeaders)
+  else rawHeaders[1] = authority === '' ? (host ?? '') : authority
+}
+
+/** @throws MalformedStream or MalformedMessage if the `:path` is not a request target */
+function targetOf({
+  method = '',
+  path = '',
+  authority = '',
+  protocol,
+}: PseudoFields): Pick<RequestHead, 'method' | 'target' | 'upgrade'> {
+  if (method === 'CONNECT' && protocol === webSocket)
     return { method: 'GET', target: readPath(path), upgrade: webSocket }
-  }
   return { method, target: method === 'CONNECT' ? authority : readPath(path), upgrade: undefined }
 }
 
-/** An HTTP/1.1 backend requires exactly one key (RFC 6455 11.3.1). */
+/** Adds the key of a WebSocket handshake: an HTTP/1.1 backend requires exactly one (RFC 6455 11.3.1). */
 function writeKey(rawHeaders: string[]): void {
   for (let index = rawHeaders.length - 2; index >= 0; index -= 2)
     if (supersededFields.has(rawHeaders[index] ?? '')) rawHeaders.splice(index, 2)
@@ -92,8 +100,8 @@ function writeKey(rawHeaders: string[]): void {
 }
 
 /**
- * The target of a request, from its `:path`. Other control characters make it ambiguous, but not the request line that
- * it is written into.
+ * The target of a request, from its `:path`. Control characters other than CR and LF are accepted here: they cannot
+ * break the request line that the target is written into, and routing refuses them.
  * @throws MalformedStream if it is empty
  * @throws MalformedMessage
  */
@@ -105,7 +113,7 @@ function readPath(path: string): string {
 }
 
 function readBody(length: string | undefined, isEnded: boolean, { protocol }: PseudoFields): RequestBody {
-  // A WebSocket handshake is followed by frames.
+  // A WebSocket handshake is followed by frames, not by a body.
   if (protocol === webSocket) return bodyOf(undefined, false)
   if (length === undefined) return bodyOf(undefined, !isEnded)
   const bytes = parseContentLength(length)
@@ -125,7 +133,7 @@ interface PseudoFields {
 }
 
 /**
- * Reads the pseudo-header fields, and checks that exactly those are present that a request needs.
+ * Reads the pseudo-header fields, and checks that a request has those that it needs and no others.
  * @param raw name, value, name, value: they come first
  * @returns also the index of the first field after them
  * @throws MalformedStream

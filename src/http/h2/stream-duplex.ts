@@ -25,7 +25,7 @@ export class StreamDuplex extends Duplex implements StreamEvents {
   }
 
   override _read(): void {
-    // It may have ended with its head.
+    // The body may have ended together with the head.
     if (this.#stream.body.isRead) this.push(null)
     else this.#stream.body.resume()
   }
@@ -52,7 +52,7 @@ export class StreamDuplex extends Duplex implements StreamEvents {
 
   onData(chunk: Buffer): void {
     this.#timer?.refresh()
-    // A copy, as it is read later.
+    // A copy, as the stream may be read only after the chunk's memory has been reused.
     if (!this.push(Buffer.from(chunk))) this.#stream.body.pause()
   }
 
@@ -74,7 +74,7 @@ export class StreamDuplex extends Duplex implements StreamEvents {
 
   onClose(code: number): void {
     this.#onClosed()
-    // Data that was read to its end is still passed on.
+    // After an orderly end, data that is still buffered is passed on.
     if (code !== errorCode.noError) this.destroy()
   }
 }

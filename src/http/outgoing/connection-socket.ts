@@ -13,8 +13,8 @@ export function reusableMs({ keepAliveMs }: ConnectionPersistence): number {
 }
 
 /**
- * Closes a connection that is not reused. Unless the target expects it, with a reset: the side that closes first
- * otherwise holds its port for a minute, and clients who only request such responses could use up all ports.
+ * Closes a connection that is not reused, with a reset unless the target expects the end. Without one, the side that
+ * closes first holds its port for a minute, and clients who only request such responses could use up all ports.
  */
 export function closeConnection(socket: Socket, { isExpected }: { readonly isExpected: boolean }): void {
   // A Unix socket has no port to hold, and no reset.
@@ -28,7 +28,7 @@ type Done = (error?: Error | null) => void
 /**
  * Keeps a socket open after a failed write, as Node would destroy it with the data that was received but not yet read.
  * Each write then costs a little more. Idempotent.
- * @param mayStillAnswer called before each write: whether there could be something to read if it failed
+ * @param mayStillAnswer called before each write: whether there could still be something to read if the write failed
  * @param onWriteError called for each such failure; returns whether there is something to read
  */
 export function catchWriteErrors(

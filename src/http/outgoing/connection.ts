@@ -38,7 +38,7 @@ export class Connection implements UpstreamConnection {
   isBound = false
   #events: UpstreamResponseEvents | undefined
   readonly #parser: ResponseParser
-  /** The body option of the last request: not the options as a whole, which may be the request itself. */
+  /** The body option of the last request: all options would keep the request itself in memory. */
   #body: RequestOptions['body'] = 'none'
   #isLast = false
   #persistence: ConnectionPersistence | undefined
@@ -225,7 +225,7 @@ export class Connection implements UpstreamConnection {
     this.#events = undefined
   }
 
-  /** A target that closes within the request's body may have sent why, such as 413: it is still to be read. */
+  /** A target that closes during the request's body may have sent the reason, such as a 413, which is still read. */
   readonly #mayStillAnswer = (): boolean => this.#body !== 'none'
 
   readonly #onWriteError = (error: Error): boolean => {

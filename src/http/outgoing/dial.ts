@@ -1,10 +1,10 @@
-import { connect as connectPlain, isIP, type OnReadOpts, type Socket } from 'node:net'
+import { connect as connectPlain, type OnReadOpts, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
-import { withoutBrackets } from '#platform/addresses.ts'
 import { startDeadline } from '#platform/deadline.ts'
 import { PooledSocketReader } from '../h1/socket-reader.ts'
 import { Connection } from './connection.ts'
 import { UpstreamFailure } from './failure.ts'
+import type { TargetAddress } from './target-address.ts'
 import type { ConnectionOpener } from './upstream-connection.ts'
 
 export interface DialOptions {
@@ -122,7 +122,7 @@ const localResourceCodes = new Set([
 
 /** Whether the failure is local, so that it must not count against the target. */
 function isLocalResourceError(error: Error): boolean {
-  // If a name has several addresses, one that refused counts against the target.
+  // Where a name has several addresses, it is enough that one of them has refused the connection.
   if (error instanceof AggregateError)
     return error.errors.length > 0 && error.errors.every(isLocalResourceError)
   return 'code' in error && localResourceCodes.has(String(error.code))
@@ -169,54 +169,5 @@ export function createHttp1Opener(options: DialOptions): ConnectionOpener {
       return dial(options, dialEvents, reader?.onread)
     },
     close: () => {},
-  }
-}
-
-/** Where a target listens, and what it is called. */
-export interface TargetAddress {
-  readonly isTls: boolean
-  /** What is connected to: a host, without brackets, and a port, or the path of a Unix socket. */
-  readonly endpoint: { readonly host: string; readonly port: number } | { readonly path: string }
-  /** The name that its certificate is to have; undefined = its address. */
-  readonly serverName: string | undefined
-  /** As in a Host header: `10.0.0.11:3000`; `localhost` for a Unix socket. */
-  readonly authority: string
-  /** As in a Location header: `http://10.0.0.11:3000`. */
-  readonly origin: string
-  /** Precedes the path of every request: `/base`; empty = nothing. */
-  readonly basePath: string
-  /** For operators, in logs, metrics and the status: `http://10.0.0.11:3000/base`, `unix:/run/app.sock`. */
-  readonly name: string
-}
-
-/** @param url `http:`, `https:` with a base path or none, or `unix:` with the path of a socket */
-export function readTargetAddress(url: URL): TargetAddress {
-  if (url.protocol === 'unix:') return unixAddress(decodeURIComponent(url.pathname))
-  const isTls = url.protocol === 'https:'
-  const { host, hostname, origin, port } = url
-  const plainHost = withoutBrackets(hostname)
-  const basePath = url.pathname.replace(/\/$/, '')
-  return {
-    isTls,
-    endpoint: { host: plainHost, port: Number(port || (isTls ? 443 : 80)) },
-    // A server name is a name, never an address (RFC 6066 3).
-    serverName: isIP(plainHost) === 0 ? plainHost : undefined,
-    authority: host,
-    origin,
-    basePath,
-    name: origin + basePath,
-  }
-}
-
-/** A Unix socket has no network address: what the backend says of itself is about `localhost`. */
-function unixAddress(path: string): TargetAddress {
-  return {
-    isTls: false,
-    endpoint: { path },
-    serverName: undefined,
-    authority: 'localhost',
-    origin: 'http://localhost',
-    basePath: '',
-    name: `unix:${path}`,
   }
 }

@@ -36,7 +36,7 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** @param error what was thrown while a response was read or handled: what is not of the target is our own */
+/** @param error what was thrown while a response was read or handled; anything unknown is an error of our own */
 export function readFailure(error: unknown): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
   return new UpstreamFailure('internal', 'handling the response failed', error)
@@ -49,7 +49,7 @@ export class InvalidResponse extends UpstreamFailure {
   }
 }
 
-/** @param error what was thrown when the target closed the connection: at the end of a response, or before it */
+/** @param error what was thrown when the target closed the connection, be it to end a response or within one */
 export function endFailure(error: unknown): UpstreamFailure {
   if (!(error instanceof InvalidResponse)) return readFailure(error)
   return new UpstreamFailure('closed-early', 'the target closed the connection', error)
@@ -122,7 +122,7 @@ const users: Readonly<Record<Exclude<MissingShare, 'pool'>, string>> = {
 export class NoConnection extends UpstreamFailure {
   readonly share: MissingShare
 
-  /** @param inUse how many the share has */
+  /** @param inUse how many connections the share has in use */
   constructor(share: MissingShare, inUse: number, limits: { connectionsMax: number; waitedMs: number }) {
     const { connectionsMax, waitedMs } = limits
     const what =

@@ -12,7 +12,7 @@ interface Poster {
    * @throws Error, in words for the log and without the URL, where the response is not 2xx or there is none in time
    */
   post(body: string, headers: Readonly<Record<string, string>>): Promise<void>
-  /** Ends what is being sent: it fails. */
+  /** Aborts what is being sent, which then fails. */
   close(): void
 }
 
@@ -20,13 +20,13 @@ interface PosterOptions {
   readonly url: URL
   /** For the whole exchange. */
   readonly timeoutMs: number
-  /** Whether the name of the host may lead to this machine or this link. */
+  /** Whether the host name may resolve to this machine or this link. */
   readonly allowsLocal: boolean
   /** Default: that of the system. */
   readonly resolveName?: ResolveName
 }
 
-/** As `dns.lookup`, all addresses of a name. */
+/** Like `dns.lookup` with the option `all`. */
 type ResolveName = (
   hostname: string,
   options: LookupAllOptions,
@@ -121,7 +121,7 @@ export function isLocalAddress(address: string): boolean {
   return local.check(plain, isIP(plain) === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** As `dns.lookup`, whose result the socket connects to; one address that is refused is enough. */
+/** Like `dns.lookup`, for a socket to connect to the result; fails if even one of the addresses is refused. */
 function createLookup(resolveName: ResolveName, isRefused: (address: string) => boolean): LookupFunction {
   return (hostname, options, done) => {
     resolveName(hostname, { ...options, all: true }, (error, found) => {

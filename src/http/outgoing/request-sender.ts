@@ -17,13 +17,13 @@ export class RequestSender implements DeferredWrite {
   #bufferedHead = ''
   /** A piece of a body that waits for other writes, with the text around it. */
   #bufferedPiece: Buffer | undefined
-  /** Where the piece of the body begins in it, and its length. */
+  /** Where the body begins in the buffered piece, and how many of its bytes there are. */
   #pieceStart = 0
   #pieceBytes = 0
   isDeferred = false
   /** Whether nothing of the request has been written, so that nothing can be a response to it. */
   isPending = false
-  /** Whether a head still has to be passed to the system, bypassing the socket's stream. */
+  /** Whether the system has still to accept a head that bypasses the socket's stream. */
   isWriting = false
 
   constructor(socket: Socket) {
@@ -146,7 +146,7 @@ export class RequestSender implements DeferredWrite {
     this.isWriting = false
   }
 
-  /** The connection is lost, and about to report it: one piece can be sent on another connection, several cannot. */
+  /** The connection is lost, and will soon report it. One piece is kept for another connection; several are not. */
   #keep(chunk: Buffer): false {
     if (this.#bufferedPiece !== undefined) this.isPending = false
     else {

@@ -162,7 +162,8 @@ export interface ResponseEvents {
   onHead(head: ResponseHead, connection: ConnectionPersistence, framing: ResponseFraming): void
   onData(chunk: Buffer): void
   /**
-   * @param trailers name, value, name, value @param last the rest of a counted body, in Latin-1; absent = it was data
+   * @param trailers name, value, name, value
+   * @param last the rest of a counted body, in Latin-1; absent = all of it was data
    */
   onEnd(trailers: readonly string[], last?: string): void
   /** 101: what follows is no longer HTTP. */

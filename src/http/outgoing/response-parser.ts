@@ -111,7 +111,7 @@ export class ResponseParser {
     const line = this.#statusLine ?? readStatusLine()
     const at = line && this.#readLines(line)
     if (line === undefined || at === undefined) {
-      // Without the empty line at its end, and the one before that.
+      // The maximum counts neither the last line break nor the empty line.
       if (bytes.length >= headBytesMax + 4) throw tooLarge()
       this.#keep(bytes, line)
       return noBytes

@@ -1,6 +1,6 @@
 import { KeptChunks } from '../h1/kept-bytes.ts'
 
-/** The amount that a target must accept before it can say that it refuses the request (RFC 9113 6.9.2), plus one. */
+/** Only just more than the initial window (RFC 9113 6.9.2), which may be sent before a target can refuse a request. */
 const keptBytesMax = 65_536
 
 /** The part of an UpstreamConnection that takes a body. */

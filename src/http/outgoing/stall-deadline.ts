@@ -8,8 +8,9 @@ export const stallSweep = new DeadlineSweep(50)
 const never = Number.POSITIVE_INFINITY
 
 /**
- * How long a request to a target may make no progress: the response timeout while the target has to answer (until its
- * head, and before the body of a client that waits for a `100`), otherwise, within bodies, the idle timeout.
+ * Limits how long a request to a target may make no progress. The response timeout applies while the target has to
+ * answer: until the head of its response, and until its `100` if the client waits for one. The idle timeout applies
+ * while bodies are being transferred.
  */
 export class StallDeadline implements Expiring {
   deadline = never
@@ -19,11 +20,12 @@ export class StallDeadline implements Expiring {
   /** Since when it has been paused; Infinity = it is not. */
   pausedAt = never
   readonly #onExpired: () => void
-  /** undefined = it is no longer postponed. */
+  /** undefined = the deadline is no longer postponed. */
   #options: RequestOptions | undefined
   /** Whether the client sends no body before the target says so (RFC 9110 10.1.1). */
   #awaitsContinue = false
   #isHeadReceived = false
+  /** Whether the response timeout applies at present. */
   #isForHead = false
 
   constructor(onExpired: () => void) {

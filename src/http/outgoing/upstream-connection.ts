@@ -5,7 +5,7 @@ import type { BodyFraming } from '../request-head.ts'
 import type { UpstreamFailure } from './failure.ts'
 import type { ResponseHead } from './response-head.ts'
 
-/** The opener of a connection, which learns what becomes of it. */
+/** The owner of a connection, which is told what becomes of it. */
 export interface ConnectionHolder {
   /** Called once for each request, when the connection is free for the next one, or gone. */
   onFree(isReusable: boolean): void
@@ -18,7 +18,7 @@ export interface UpstreamConnection {
   holder: ConnectionHolder
   /** Whether a client may have authenticated it (see bindsConnection): no other client may use it. */
   readonly isBound: boolean
-  /** Whether a failure may mean that the target closed the connection at the same moment. */
+  /** Whether it has carried a request before: a failure may mean that the target was just closing it. */
   readonly isReused: boolean
   /** Whether a failure may be `not-processed`, so that what was sent has to be kept. */
   readonly mayRefuse: boolean
@@ -91,7 +91,7 @@ export interface RequestOptions {
   readonly idleTimeoutMs: number
 }
 
-/** The events of a request; none follows onEnd, onUpgrade or onFailure, but onFailure a handler that has thrown. */
+/** The events of a request; none follows onEnd, onUpgrade or onFailure, except onFailure if their handler throws. */
 export interface UpstreamResponseEvents {
   onInformation(head: ResponseHead): void
   onHead(head: ResponseHead, framing: ResponseFraming): void

@@ -6,7 +6,7 @@ export type Balancing = 'roundRobin' | 'leastRequests' | 'ipHash' | 'sticky'
 
 /**
  * Chooses the target of a request.
- * @param tried the targets at which it has failed; empty = the first attempt
+ * @param tried the targets at which the request has failed; empty = the first attempt
  * @returns undefined if none is healthy, or all healthy ones have been tried
  */
 type Balancer<Some> = (
@@ -98,9 +98,9 @@ function loadOf({ inFlight, weight }: Candidate): number {
 }
 
 /**
- * Assigns a fixed target to each client address, by weight (weighted rendezvous hashing): a target that drops out moves
- * only its own clients, and they return when it does. All processes agree, as only addresses and names of targets
- * count.
+ * Gives each client address a fixed target, in proportion to the weights (weighted rendezvous hashing). If a target
+ * drops out, only its own clients move to others, and they return when it does. All processes choose alike, as the
+ * choice depends only on the client's address and on the names and weights of the targets.
  */
 function createIpHash<Some extends Candidate>(targets: readonly Some[]) {
   const seeded = targets.map((target, index) => ({
@@ -108,7 +108,7 @@ function createIpHash<Some extends Candidate>(targets: readonly Some[]) {
     seed: mix(hashOf(target.name) + countBefore(index)),
   }))
 
-  /** Two targets with the same name must each get their share. */
+  /** Tells targets with the same name apart, as each must get its share. */
   function countBefore(index: number): number {
     return targets.slice(0, index).filter(({ name }) => name === targets[index]?.name).length
   }

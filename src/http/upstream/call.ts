@@ -24,9 +24,10 @@ export interface CallOptions {
 
 /**
  * One request to an upstream. If it fails before any byte of a response has arrived, it is retried at another healthy
- * target, provided that no connection was made, the target has not begun to process it, or it is safe to repeat. A
- * reused connection that the target closed at the same moment is not a failure of the target, nor is a request that it
- * did not begin to process (RFC 9113 6.8, 8.7): these are repeated once at the same target.
+ * target where that is safe: no connection was made, the target has not begun to process it (RFC 9113 6.8, 8.7), or it
+ * has no body and a method that may be repeated. If the target closed a reused connection just as the request was sent,
+ * that says nothing about the target: the request is first repeated once at the same target, on a new connection. It is
+ * also repeated there if the target has refused to process it and no other target is left.
  */
 export class Call implements UpstreamResponseEvents, Waiter {
   readonly request: UpstreamRequest
@@ -34,7 +35,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
   readonly #options: CallOptions
   /** The targets tried before the current one. */
   #tried = noTargets
-  /** undefined before it has started and after it has ended. */
+  /** undefined before the call has started and after it has ended. */
   #target: Target | undefined
   #connection: UpstreamConnection | undefined
   #acquisition: Acquisition | undefined
@@ -43,7 +44,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
   #isRepeated = false
   /** The part of the body that can be sent again; undefined = there is no body, it is gone, or it is not needed. */
   #sentBody: SentBody | undefined
-  /** Whether it is the trial of an ejected target. */
+  /** Whether the request is the trial of an ejected target. */
   #isTrial = false
 
   constructor(request: UpstreamRequest, events: CallEvents, options: CallOptions) {
@@ -58,7 +59,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
     else this.#events.onFailure(new UpstreamFailure('no-target', 'no target is healthy'))
   }
 
-  /** Takes over a request, whose events now go to the call. */
+  /** Takes over a request that other code has sent; its events now go to this call. */
   adopt({ target, connection, isAnswered }: SentRequest): void {
     this.#target = target
     this.#connection = connection
@@ -71,18 +72,18 @@ export class Call implements UpstreamResponseEvents, Waiter {
     const sentBody = this.#sentBody
     if (!sentBody) return this.#connection?.write(chunk) ?? false
     const kept = sentBody.add(chunk)
-    // Before it is repeated, further data waits.
+    // Until the request is sent again, further data has to wait.
     if (!this.#connection) return false
     if (sentBody.isTooLarge) this.#sentBody = undefined
     return this.#connection.write(kept)
   }
 
-  /** Whether all written memory is released, which excludes what may be sent again. */
+  /** Whether all memory that was written is released; never while the body is kept to be sent again. */
   get hasWrittenAll(): boolean {
     return this.#sentBody === undefined && this.#connection?.hasWrittenAll === true
   }
 
-  /** To be called when `bodyProgress` has changed while it waits for a connection. */
+  /** To be called when `bodyProgress` has changed while the request waits for a connection. */
   onBodyProgress(): void {
     this.#acquisition?.onBodyProgress()
   }
@@ -100,7 +101,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
     this.#connection?.resume()
   }
 
-  /** To be called when its response is long-lived: it is counted apart from the connections of the pool. */
+  /** To be called when the response is long-lived: its connection no longer counts against the pool's maximum. */
   onLasting(): void {
     this.#connection?.holder.onLasting()
   }
@@ -158,7 +159,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
     const mayRetry = !this.#isAnswered && mayBeSentAgain(this.request, failure.reason, isBodyGone)
     if (mayRetry && isConnectionFault && this.#repeat('new')) return
     const next = mayRetry ? this.#nextTarget() : undefined
-    // No other target can take what this one refused: it may accept it now.
+    // No other target is left for the request that this one refused; it may accept the request now.
     if (mayRetry && !next && failure.reason === 'not-processed' && this.#repeat('any')) return
     this.#releaseTarget()
     if (next) this.#sendTo(next)
@@ -180,7 +181,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
     this.#events.onSent(target, now)
   }
 
-  /** The first time, there is nothing to send, and keeping begins. */
+  /** Sends the kept part of the body. The first time nothing has been kept yet: keeping begins now. */
   #sendBodyAgain(connection: UpstreamConnection): void {
     this.#sentBody ??= new SentBody()
     this.#sentBody.sendOn(connection)
@@ -215,7 +216,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
     this.#sentBody = undefined
   }
 
-  /** Whether the connection was about to end, which says nothing about the target. */
+  /** Whether only the connection was about to end, which says nothing about the target. */
   #isConnectionFault({ reason }: UpstreamFailure): boolean {
     const connection = this.#connection
     if (this.#isAnswered || !connection) return false
@@ -223,7 +224,7 @@ export class Call implements UpstreamResponseEvents, Waiter {
     return reason === 'closed-early' && connection.isReused
   }
 
-  /** Counts the failure against the target, if it is the target's own. */
+  /** Counts the failure against the target, if it is the target's fault. */
   #recordFailure(failure: UpstreamFailure): void {
     const { reason, message } = failure
     if (!isTargetFault(reason)) return

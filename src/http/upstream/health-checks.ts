@@ -62,7 +62,7 @@ function checkRepeatedly(
 
   function begin(): void {
     const begunAt = monotonicClock()
-    // The result may be known from the head, while a slow body is still arriving.
+    // The previous check may have got its result from the head, while its slow body is still arriving.
     check?.cancel()
     check = new HealthCheck(target, options, (result) => {
       if (result !== 'unknown') target.health?.recordCheck(result === 'healthy' ? undefined : result.failure)
@@ -78,7 +78,7 @@ function checkRepeatedly(
   }
 }
 
-/** How much of a body is read: one that matters is far shorter. */
+/** How much of a body is read; the bodies that decide about a check are far shorter. */
 const bodyBytesMax = 65_536
 
 interface CheckOptions extends Pick<ActiveCheckOptions, 'timeoutMs'> {
@@ -89,18 +89,18 @@ interface CheckOptions extends Pick<ActiveCheckOptions, 'timeoutMs'> {
 class HealthCheck implements UpstreamResponseEvents, ConnectionReceiver {
   readonly #target: Target
   readonly #options: CheckOptions
-  readonly #onResult: (verdict: CheckResult) => void
+  readonly #onResult: (result: CheckResult) => void
   #dialing: Acquisition | undefined
   #connection: UpstreamConnection | undefined
   #deadline: Deadline | undefined
   #hasResult = false
   #head: ResponseHead | undefined
-  /** The body, while it matters. */
+  /** The body, as long as it may still decide the result. */
   readonly #body: Buffer[] = []
   #bodyBytes = 0
 
-  /** @param onResult called once, unless it is cancelled before */
-  constructor(target: Target, options: CheckOptions, onResult: (verdict: CheckResult) => void) {
+  /** @param onResult called once, unless the check is cancelled before */
+  constructor(target: Target, options: CheckOptions, onResult: (result: CheckResult) => void) {
     this.#target = target
     this.#options = options
     this.#onResult = onResult
@@ -177,7 +177,7 @@ class HealthCheck implements UpstreamResponseEvents, ConnectionReceiver {
     this.#report(reason === 'no-resources' ? 'unknown' : { failure: `${reason}: ${message}` })
   }
 
-  /** Never called, as nothing requests these. */
+  /** Nothing to do: a check asks for no upgrade, and its body is one small piece. */
   onUpgrade(): void {}
   onInformation(): void {}
   onDrain(): void {}

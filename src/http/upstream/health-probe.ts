@@ -42,7 +42,7 @@ function createGetProbe(path: string, linesOf: (lines: readonly string[]) => str
   }
 }
 
-/** A call of gRPC: it succeeds with SERVING. */
+/** A gRPC call: it succeeds with SERVING. */
 function createGrpcProbe(
   service: string,
   timeoutMs: number,
@@ -56,7 +56,7 @@ function createGrpcProbe(
     body: grpcHealthRequest(service),
     readHead: ({ status }) => (status === 200 ? undefined : { failure: `status ${status}` }),
     readAnswer: ({ headers }, body, trailers) => {
-      // An error without a message has its status in the head.
+      // A call that fails without a message may have its status in the head (Trailers-Only).
       const failure = grpcHealthFailure([...trailers, ...headers], body)
       return failure === undefined ? 'healthy' : { failure }
     },
@@ -79,7 +79,7 @@ const serving = 1
 /** The prefix of a message: a flag (1 = compressed), and its length in four bytes. */
 const prefixBytes = 5
 
-/** A HealthCheckRequest as one message of gRPC. @param service '' = the server as a whole */
+/** A HealthCheckRequest as one gRPC message. @param service '' = the server as a whole */
 function grpcHealthRequest(service: string): Buffer {
   const name = Buffer.from(service)
   // Field 1, a string; omitted if it is empty.
@@ -91,7 +91,7 @@ function grpcHealthRequest(service: string): Buffer {
 
 /**
  * Why the answer does not say that the service is serving; undefined = it does.
- * @param fields the trailers, or the head
+ * @param fields the trailers, and the fields of the head
  */
 function grpcHealthFailure(fields: readonly string[], body: Buffer): string | undefined {
   const at = fields.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'grpc-status')
@@ -109,7 +109,7 @@ function readStatus(body: Buffer): number | undefined {
   if (body.length < prefixBytes || body[0] !== 0) return undefined
   const message = body.subarray(prefixBytes)
   if (message.length !== body.readUInt32BE(1)) return undefined
-  // Omitted if it is 0.
+  // The field is omitted if it is 0.
   if (message.length === 0) return 0
   // Field 1, a varint, is all that the message has.
   const [tag, status, ...rest] = message

@@ -1,6 +1,6 @@
-import type { MonotonicClock } from '#platform/time.ts'
+import type { MonotonicClock, MonotonicMs } from '#platform/time.ts'
 
-/** Active checks: requests of the gateway's own to see whether a target works. */
+/** Active checks: the gateway sends requests of its own to see whether a target works. */
 export type ActiveCheckOptions = ActiveCheckRequest & ActiveCheckTimes
 
 /**
@@ -24,7 +24,7 @@ export interface PassiveCheckOptions {
   /** Number of failures within the window that eject it. */
   readonly maxFailures: number
   readonly windowMs: number
-  /** How long it gets no request before a trial. */
+  /** How long an ejected target gets no request before a trial. */
   readonly ejectForMs: number
 }
 
@@ -36,7 +36,7 @@ export interface HealthOptions {
 }
 
 interface TargetHealthOptions extends Pick<HealthOptions, 'passive'> {
-  /** Required if there are checks. */
+  /** undefined = there are no checks. */
   readonly active: Pick<ActiveCheckTimes, 'unhealthyAfter' | 'healthyAfter'> | undefined
   readonly monotonic: MonotonicClock
   /** Called once for each change. @param reason for the log */
@@ -48,16 +48,16 @@ interface TargetHealthOptions extends Pick<HealthOptions, 'passive'> {
  * eject it for a time, after which one request at a time is its trial: a response ends the ejection.
  */
 export class TargetHealth {
-  /** Whether it gets no requests except trials: unhealthy by checks, or ejected. */
+  /** Whether it gets no requests except trials, because checks found it unhealthy or too many requests failed. */
   isEjected = false
   readonly #options: TargetHealthOptions
   /** Whether the checks found it unhealthy. */
   #isUnhealthy = false
-  /** The number of consecutive checks that contradict that. */
+  /** How many checks in a row have contradicted `#isUnhealthy`. */
   #streak = 0
   readonly #failures: FailedRequests
   /** When a trial is due; undefined = it is not ejected. */
-  #trialAt: number | undefined
+  #trialAt: MonotonicMs | undefined
 
   constructor(options: TargetHealthOptions) {
     this.#options = options
@@ -116,12 +116,12 @@ export class TargetHealth {
     this.#updateState('the trial request was answered')
   }
 
-  /** Whether a request may be its trial. */
+  /** Whether the next request may be a trial of the target. */
   isDueForTrial(): boolean {
     return !this.#isUnhealthy && this.#trialAt !== undefined && this.#options.monotonic() >= this.#trialAt
   }
 
-  /** Makes one request its trial; if that has no result, another is due after the same time. */
+  /** Makes a request the target's trial; if the trial has no result, another is due after `ejectForMs`. */
   beginTrial(): void {
     const { passive, monotonic } = this.#options
     if (passive && this.#trialAt !== undefined) this.#trialAt = monotonic() + passive.ejectForMs
@@ -147,27 +147,27 @@ interface FailedClient {
 }
 
 interface Failure {
-  readonly at: number
+  readonly at: MonotonicMs
   readonly client: FailedClient | undefined
 }
 
 /**
- * Failed requests to a target, as evidence against it. A request that was never sent, for lack of a connection, is
- * evidence by itself. The failure of a request that was sent may be due to the request, so at most half of the counted
- * failures may come from one client network or one account.
+ * Failed requests to a target, as evidence against it. One that was never sent, because no connection could be made,
+ * always counts. One that was sent may have failed because of the request itself, so at most half of those that count
+ * may come from one client network or one account.
  */
 export class FailedRequests {
   readonly #threshold: number
   /** The oldest first. */
   #failures: Failure[] = []
 
-  /** @param threshold how many failures have to count, from 1 */
+  /** @param threshold how many failures must count against the target to eject it; at least 1 */
   constructor(threshold: number) {
     this.#threshold = threshold
   }
 
   /** @param client undefined = the request was never sent */
-  add(at: number, client: FailedClient | undefined): void {
+  add(at: MonotonicMs, client: FailedClient | undefined): void {
     // Further failures of one client add nothing, and must not fill the memory.
     if (client && this.#countOf(client) >= this.#threshold) {
       const oldest = this.#failures.findIndex((failure) => isSame(failure.client, client))
@@ -176,7 +176,7 @@ export class FailedRequests {
     this.#failures.push({ at, client })
   }
 
-  forgetBefore(at: number): void {
+  forgetBefore(at: MonotonicMs): void {
     if ((this.#failures[0]?.at ?? Number.POSITIVE_INFINITY) > at) return
     this.#failures = this.#failures.filter((failure) => failure.at > at)
   }

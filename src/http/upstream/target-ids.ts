@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto'
 import type { Keys } from '#platform/secrets/sealing.ts'
 import type { Target } from './target.ts'
 
-/** The IDs by which clients name their targets: who has no key can neither read nor make one. */
+/** The IDs by which clients name their targets: without the key nobody can read or make one. */
 export interface TargetIds {
-  /** Always the same for a name of a target, with the same key: in all processes, and after a restart. */
+  /** Depends only on the target's name and the key, so it is the same in all processes and after a restart. */
   idOf(target: Pick<Target, 'name'>): string
-  /** Whether one of the IDs is the target's, also one that was made with the key before. */
+  /** Whether one of the IDs is the target's, including one made with the previous key. */
   isNamed(target: Pick<Target, 'name'>, ids: readonly string[]): boolean
 }
 
@@ -14,9 +14,9 @@ export interface TargetIds {
 export const targetIdLength = 22
 
 /**
- * An ID is no credential: every client may be sent to every target. Hence it is compared as any text is.
+ * An ID is not a credential, as every client may be sent to every target, so it need not be compared in constant time.
  * @param keys the first makes IDs, all are accepted
- * @param upstream of whose targets these are the IDs: those of another say nothing here
+ * @param upstream the upstream that the IDs are for: an ID of another upstream never matches
  */
 export function createTargetIds(keys: () => Keys, upstream: string): TargetIds {
   const known = new WeakMap<object, { readonly keys: Keys; readonly ids: readonly string[] }>()

@@ -3,8 +3,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { trustSystemAuthorities } from '#platform/certificate-authorities.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { type MonotonicClock, monotonicClock } from '#platform/time.ts'
-import { createHttp1Opener, readTargetAddress, type TargetAddress } from '../outgoing/dial.ts'
+import { createHttp1Opener } from '../outgoing/dial.ts'
 import { createHttp2Opener } from '../outgoing/h2/opener.ts'
+import { readTargetAddress, type TargetAddress } from '../outgoing/target-address.ts'
 import { TargetHealth } from './health.ts'
 import { Pool } from './pool/pool.ts'
 import { followHost } from './resolve-host.ts'
@@ -21,7 +22,7 @@ export interface HealthChange {
   readonly reason: string
 }
 
-/** The host name of a target has other addresses, or none any more. */
+/** The addresses of a target's host name have changed, or the name no longer resolves. */
 export interface AddressChange {
   readonly upstream: string
   /** Its name, as configured. */
@@ -34,17 +35,19 @@ export interface AddressChange {
 
 interface TargetSetOptions extends TargetOpenerOptions {
   onAddressChange(change: AddressChange): void
-  /** Called whenever there are others, and not before the first are used. */
+  /**
+   * Called when the targets have changed, or when a name could not be resolved the first time; never while opening.
+   */
   onTargets(targets: readonly Target[]): void
   /** The upstream that this one replaces. */
   readonly previous: { readonly config: UpstreamConfig; readonly targets: readonly Target[] } | undefined
 }
 
-/** The targets of an upstream: those that are configured, or each address of them. */
+/** The targets of an upstream: those that are configured or, with `resolve: all`, one for each of their addresses. */
 interface TargetSet {
   /** Never empty, if any are configured. */
   readonly targets: readonly Target[]
-  /** The targets that stay, without a host name that is being resolved for the first time. */
+  /** All targets but those of a name that is still being resolved for the first time. */
   readonly settled: readonly Target[]
   close(): void
 }
@@ -54,7 +57,7 @@ export function openTargetSet(config: UpstreamConfig, options: TargetSetOptions)
   // With other health options the previous state does not apply.
   const hasSameHealth = isDeepStrictEqual(previous?.config.health, config.health)
   const before = previous?.targets ?? []
-  // Closures keep these, and not the previous targets.
+  // Copied, so that the closures below do not keep the previous targets in memory.
   const knownAddresses = new Map(
     [...Map.groupBy(before, ({ configured }) => configured)].map(([name, each]) => [
       name,
@@ -77,7 +80,7 @@ export function openTargetSet(config: UpstreamConfig, options: TargetSetOptions)
     // Until it is resolved for the first time, the system looks the name up for each connection.
     let targets = known.length > 0 ? known.map(openAt) : [open(address, weight, name)]
     let isSettled = known.length > 0
-    const told = { upstream: config.name, target: name }
+    const changed = { upstream: config.name, target: name }
     const stop = followHost(host, known, {
       onAddresses: (addresses) => {
         isSettled = true
@@ -89,12 +92,12 @@ export function openTargetSet(config: UpstreamConfig, options: TargetSetOptions)
           healths.delete(goneName)
           pool.close()
         }
-        onAddressChange({ ...told, addresses, failure: undefined })
+        onAddressChange({ ...changed, addresses, failure: undefined })
         onTargets(all())
       },
       onFailure: (error) => {
         const addresses = targets.flatMap((target) => target.address ?? [])
-        onAddressChange({ ...told, addresses, failure: errorMessage(error) })
+        onAddressChange({ ...changed, addresses, failure: errorMessage(error) })
         if (isSettled) return
         isSettled = true
         onTargets(all())
@@ -132,7 +135,7 @@ function staticGroup(target: Target): TargetGroup {
   return { targets: () => [target], isSettled: () => true, stop: () => {} }
 }
 
-/** One address of a target: it is still called, and verified, by its name. */
+/** A target at one of its addresses: requests and its certificate still name its host. */
 function atAddress(address: TargetAddress, ip: string): TargetAddress {
   if (!('host' in address.endpoint)) return address
   return { ...address, endpoint: { ...address.endpoint, host: ip }, name: `${address.name} (${ip})` }
@@ -146,8 +149,8 @@ export interface TargetOpenerOptions {
 
 /**
  * Opens targets of an upstream.
- * @param healths those that go on, by name of target: another begins as healthy, if it is watched, and is added
- * @returns opens one; `configured`: see Target
+ * @param healths those of known targets, by name of target; that of a new target begins as healthy, and is added
+ * @returns a function that opens one target; for `configured` see Target
  */
 function createTargetOpener(
   config: UpstreamConfig,

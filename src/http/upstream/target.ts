@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
-import type { TargetAddress } from '../outgoing/dial.ts'
+import type { TargetAddress } from '../outgoing/target-address.ts'
 import type { TargetHealth } from './health.ts'
 import type { Pool } from './pool/pool.ts'
 
 /** A backend server and the connections to it. */
 export interface Target extends Pick<TargetAddress, 'authority' | 'origin' | 'basePath' | 'name'> {
-  /** The name of what is configured: with `resolve: all` the targets at all its addresses have it. */
+  /** The name as configured: with `resolve: all`, the targets at all addresses of a host share it. */
   readonly configured: string
-  /** The one of its addresses that this target is at; undefined = it is not resolved to targets. */
+  /** The address that this target stands for; undefined = it stands for its host, whatever the addresses. */
   readonly address: string | undefined
   readonly weight: number
   readonly pool: Pool
@@ -36,7 +36,7 @@ export function isEligible<Some extends Candidate>(target: Some, tried: readonly
   return health?.isEjected !== true || health.isDueForTrial()
 }
 
-/** The target is busy as long as a WebSocket to it is open. Separate from its call, which would be kept for as long. */
+/** Counts a WebSocket as in flight until it closes. Outside Call, which the listener would keep in memory. */
 export function releaseOnClose(target: Target, socket: Socket): void {
   socket.once('close', () => {
     target.inFlight--

@@ -26,7 +26,7 @@ export interface UpstreamConfig {
 }
 
 interface UpstreamTls extends TlsVerification {
-  /** What targets are asked for (SNI), and what their certificates must name; undefined = the host of each. */
+  /** The name that is sent to targets (SNI) and that their certificates must have; undefined = the host of each. */
   readonly serverName?: string | undefined
   /** The client certificate and its key, in PEM; undefined = none. */
   readonly cert?: string | undefined

@@ -17,17 +17,15 @@ export interface UpstreamRequest extends RequestOptions, PoolUser {
 }
 
 export interface CallEvents extends UpstreamResponseEvents {
-  /**
-   * The head was sent to a target: the body may now follow, or continue if the request is sent again.
-   */
+  /** The head was sent to a target: the body may now follow, or continue if the request is sent again. */
   onSent(target: Target, now: MonotonicMs): void
 }
 
-/** A request without a body that somebody else has sent, or has got no connection for. */
+/** A request without a body that other code has sent, or has found no connection for. */
 export interface SentRequest {
-  /** The target, where it counts as in flight. */
+  /** The target, which counts the request as in flight. */
   readonly target: Target
-  /** undefined = it got none. */
+  /** undefined = it got no connection. */
   readonly connection: UpstreamConnection | undefined
   /** Whether the head of its response has arrived. */
   readonly isAnswered: boolean

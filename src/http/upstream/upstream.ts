@@ -11,11 +11,11 @@ import type { UpstreamConfig } from './upstream-config.ts'
 import type { CallEvents, UpstreamRequest } from './upstream-request.ts'
 
 export interface UpstreamOptions extends TargetOpenerOptions {
-  /** With `resolve: all`. */
+  /** Called only with `resolve: all`. */
   onAddressChange?(change: AddressChange): void
   /** The upstream that this one replaces: a target in both, with equal health options, keeps its health. */
   readonly previous?: Upstream | undefined
-  /** Needed where balancing is `sticky`: keys that all processes have. */
+  /** Needed where balancing is `sticky`: keys that all processes share. */
   readonly targetKeys?: () => Keys
 }
 
@@ -25,7 +25,7 @@ export interface Upstream
   readonly config: UpstreamConfig
   /** Whether it adds nothing to a request: it has no fields, base path or cookie of its own. */
   readonly addsNothing: boolean
-  /** The base path that all its targets have; empty = none, or not the same. */
+  /** The base path that all its targets share; empty = they have none, or different ones. */
   readonly basePath: string
   readonly targets: readonly Target[]
   /** undefined = clients name no target. */
@@ -113,7 +113,7 @@ export function openUpstreams(
   )
 }
 
-/** Outside `openUpstreams`: a closure there would keep the previous upstreams alive as long as a target. */
+/** Outside `openUpstreams`, where a closure would keep the previous upstreams in memory as long as a target. */
 function createHealthLog(log: Log): UpstreamOptions['onHealthChange'] {
   return ({ isHealthy, ...change }) => {
     if (isHealthy) log.info(change, 'target healthy again')

@@ -14,8 +14,12 @@ interface JsonResponse {
   readonly json: unknown
 }
 
-interface FetchJsonOptions extends Partial<Omit<FetchOptions, 'headers'>> {
+interface FetchJsonOptions {
+  /** Default: GET. */
+  readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
+  readonly body?: RequestInit['body']
+  readonly signal?: AbortSignal | undefined
   /** Default: `fetchTimeoutMs`. */
   readonly timeoutMs?: number
   /** Default: `responseBytesMax`. */
@@ -58,7 +62,7 @@ export async function fetchJson(url: string, options: FetchJsonOptions): Promise
 }
 
 /** @throws Error where the body is longer than `bytesMax` */
-async function readText({ body }: Response, bytesMax = responseBytesMax): Promise<string> {
+export async function readText({ body }: Response, bytesMax = responseBytesMax): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of body ?? []) {
@@ -71,48 +75,8 @@ async function readText({ body }: Response, bytesMax = responseBytesMax): Promis
 }
 
 /** The reason of a failed `fetch`, which is only in its cause. */
-function reasonOf(error: unknown, timeoutMs = fetchTimeoutMs): string {
+export function reasonOf(error: unknown, timeoutMs = fetchTimeoutMs): string {
   if (!(error instanceof Error)) return 'unreachable'
   if (error.name === 'TimeoutError') return `no complete response within ${timeoutMs / 1_000} s`
   return error.cause instanceof Error ? error.cause.message || error.message : error.message
-}
-
-/** The provider could not be asked, or not now: this says nothing about the person. */
-export class ProviderUnreachable extends Error {
-  override readonly name = 'ProviderUnreachable'
-}
-
-interface FetchOptions {
-  readonly method: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: RequestInit['body']
-  readonly signal?: AbortSignal | undefined
-}
-
-/** Statuses whose responses have no body (Fetch, 2.2.3). */
-const bodiless: ReadonlySet<number> = new Set([101, 103, 204, 205, 304])
-
-/**
- * Sends a request to the provider. The response is read completely, up to `responseBytesMax`; redirects are not
- * followed.
- * @throws ProviderUnreachable if there is no response in time, it is too long, or the provider fails (5xx)
- */
-export async function providerFetch(url: string, options: FetchOptions): Promise<Response> {
-  if (url.startsWith('https:')) trustSystemAuthorities()
-  try {
-    const { method, headers, body, signal } = options
-    const response = await fetch(url, {
-      method,
-      headers,
-      redirect: 'manual',
-      ...(body !== undefined && { body }),
-      ...(signal && { signal }),
-    })
-    const text = await readText(response)
-    if (response.status >= 500) throw new Error(`status ${response.status}`)
-    return new Response(bodiless.has(response.status) ? null : text, response)
-  } catch (error) {
-    // Without the query, which may contain secrets.
-    throw new ProviderUnreachable(`${url.split('?', 1)[0]}: ${reasonOf(error)}`, { cause: error })
-  }
 }

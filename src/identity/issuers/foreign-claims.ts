@@ -48,7 +48,7 @@ const scopeCharacters = /^[!#-[\]-~]+$/
 
 interface ClaimsOptions {
   readonly clockToleranceMs: number
-  /** They are the members of the issuer's answer about a token (RFC 7662 2.2), which need have neither iss nor exp. */
+  /** Whether they are the issuer's answer about a token (RFC 7662 2.2), which needs neither iss nor exp. */
   readonly isAnswer?: boolean
 }
 
@@ -85,7 +85,7 @@ export function parseForeignClaims(
   }
 }
 
-/** What is wrong with whom it is from and for. */
+/** What is wrong with the issuer and the audience of a token; undefined = nothing. */
 function wrongOrigin(payload: Payload, issuer: IssuerOptions, isAnswer: boolean): string | undefined {
   const { iss, aud } = payload
   if (iss !== issuer.issuer && !(isAnswer && iss === undefined)) return 'iss'
@@ -100,9 +100,9 @@ function isForUs(aud: unknown, { audiences }: IssuerOptions): boolean {
 }
 
 /**
- * Tokens that issuers sign for other purposes (RFC 8725 2.8) and that `typ` does not always tell apart: ID tokens
- * (OpenID Connect Core 1.0, 3.1.3.6), logout tokens and other security events (RFC 8417), and what Keycloak and Cognito
- * name in claims of their own.
+ * Recognises tokens that issuers sign for other purposes (RFC 8725 2.8), as `typ` does not always show these: ID tokens
+ * (OpenID Connect Core 1.0, 3.1.3.6), logout tokens and other security events (RFC 8417), and those that Keycloak and
+ * Cognito mark by claims of their own.
  */
 function wrongPurpose(payload: Payload): string | undefined {
   const { typ, token_use: use, at_hash, c_hash, nonce, auth_time, events } = payload
@@ -117,7 +117,7 @@ function wrongPurpose(payload: Payload): string | undefined {
   return undefined
 }
 
-/** Issuers answer about refresh tokens too, whose type, if they say any, is another (RFC 7662 2.2, RFC 6749 7.1). */
+/** Issuers answer about refresh tokens too: if they name a type, it is not `Bearer` (RFC 7662 2.2, RFC 6749 7.1). */
 function wrongTokenType({ token_type: type, cnf }: Payload): string | undefined {
   if (type === undefined) return undefined
   const name = typeof type === 'string' ? type.toLowerCase() : ''
@@ -150,7 +150,7 @@ const splitScopes = memoizeBounded({ entriesMax: 1_000, keyLengthMax: 1_024 }, (
   ...new Set(text.split(' ').filter((scope) => scope !== '')),
 ])
 
-/** @returns null where it is neither a text (RFC 9068 2.2.3) nor a list of scopes; undefined = there is none */
+/** @returns undefined if there are none; null if it is neither a text (RFC 9068 2.2.3) nor a list of scopes */
 function readScopes(value: unknown): readonly string[] | null | undefined {
   if (value === undefined || value === null) return undefined
   const scopes = typeof value === 'string' ? splitScopes(value) : value

@@ -47,7 +47,7 @@ const expired = { kind: 'expired' } as const
 export function createForeignTokens(options: ForeignTokensOptions): ForeignTokens {
   const { verified, clockToleranceMs, clock, ownIssuer } = options
   const byIss = new Map(options.issuers.map((issuer) => [issuer.options.issuer, issuer]))
-  const asked = options.issuers.filter(({ introspection }) => introspection !== undefined)
+  const introspecting = options.issuers.filter(({ introspection }) => introspection !== undefined)
   const bySpelling = Map.groupBy(options.issuers, (issuer) => plainSpelling(issuer.options.issuer))
 
   function verify(token: string, accepted: ReadonlySet<string>): ReturnType<ForeignTokens['verify']> {
@@ -55,7 +55,7 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
     const claims = verified.get(digest)
     if (claims) return accepted.has(claims.issuer) ? verifyTimes(claims) : undefined
     const read = readJwt(token)
-    const introspection = askedAbout(token, read, accepted)
+    const introspection = introspectionOf(token, read, accepted)
     if (introspection) return introspection.verify(digest, token)
     const issuer = read && findIssuer(read.payload, accepted)
     if (!issuer) return read && misspelt(read.payload, accepted)
@@ -66,13 +66,13 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
   }
 
   /**
-   * Who is asked about a token: the issuer that it names, where that has no keys; about one that is no JWT the only
-   * issuer of the route that is asked at all. Nobody is asked about anything of ours.
+   * The introspection to use, or undefined. A JWT: that of the issuer in `iss`, if it has no keys. Any other token:
+   * that of the route's only issuer with introspection. Never for a token or key of ours.
    */
-  function askedAbout(token: string, read: ReadJwt | undefined, accepted: ReadonlySet<string>) {
-    if (asked.length === 0 || !isBearerToken(token)) return undefined
+  function introspectionOf(token: string, read: ReadJwt | undefined, accepted: ReadonlySet<string>) {
+    if (introspecting.length === 0 || !isBearerToken(token)) return undefined
     if (!read) {
-      const only = asked.find(({ options: { name } }) => accepted.has(name))
+      const only = introspecting.find(({ options: { name } }) => accepted.has(name))
       return only && isOpaqueToken(token) ? only.introspection : undefined
     }
     const issuer = findIssuer(read.payload, accepted)
@@ -80,8 +80,8 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
   }
 
   function knowledgeOf(token: string, accepted: ReadonlySet<string>): Knowledge | undefined {
-    if (!asked.some(({ options: { name } }) => accepted.has(name))) return undefined
-    const introspection = askedAbout(token, readJwt(token), accepted)
+    if (!introspecting.some(({ options: { name } }) => accepted.has(name))) return undefined
+    const introspection = introspectionOf(token, readJwt(token), accepted)
     if (!introspection) return undefined
     const digest = tokenDigest(token)
     if (introspection.isActive(digest)) return 'active'
@@ -94,8 +94,8 @@ export function createForeignTokens(options: ForeignTokensOptions): ForeignToken
   }
 
   /**
-   * `iss` is compared exactly (RFC 7519 4.1.1), so without this nobody would see why a token with another slash is
-   * refused.
+   * The reason for a token whose `iss` differs only in spelling: as it is compared exactly (RFC 7519 4.1.1), nobody
+   * would otherwise find out that a slash is missing.
    */
   function misspelt({ iss }: ReadJwt['payload'], accepted: ReadonlySet<string>): ForeignVerdict | undefined {
     if (typeof iss !== 'string' || iss === ownIssuer) return undefined

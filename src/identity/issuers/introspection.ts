@@ -19,11 +19,11 @@ export interface Introspection {
    * @param digest of the token
    */
   verify(digest: string, token: string): ForeignVerdict | Promise<ForeignVerdict>
-  /** Whether the issuer has to be asked anew about a token of which it has said nothing: it may be invented. */
+  /** Whether nothing is known of a token, which may be invented, so that the issuer has to be asked. */
   isUnknown(digest: string): boolean
-  /** Whether an answer holds that the token is active. */
+  /** Whether there is a current answer that the token is active. */
   isActive(digest: string): boolean
-  /** Whether it answered the last question. */
+  /** Whether the issuer answered the last question. */
   isUp(): boolean
 }
 
@@ -41,7 +41,7 @@ export interface IntrospectionOptions {
   onAsked(outcome: IntrospectionOutcome): void
 }
 
-/** How long an answer holds, if the token does not expire before: a token that was revoked is refused by then. */
+/** How long an answer is used, unless the token expires earlier: a revoked token is refused by then. */
 export const answerMs = 60_000
 /** Answers older than this are renewed in the background, so that requests neither wait nor notice outages. */
 export const renewMs = 40_000
@@ -54,7 +54,7 @@ const failedMs = 500
 /** How long the issuer may take to answer. */
 const askMs = 2_000
 export const answerBytesMax = 64 * 1_024
-/** How many questions are under way at the same time: each is a connection. */
+/** How many questions may be under way at the same time: each is a connection. */
 export const askingMax = 128
 /** How many refusals are kept, of about 300 bytes each. */
 const refusalsMax = 10_000
@@ -73,7 +73,7 @@ interface Answer {
 
 interface Refusal {
   readonly verdict: ForeignVerdict
-  readonly until: number
+  readonly until: MonotonicMs
 }
 
 /** A JSON object as the issuer sent it, or why there is none, in words for the log. */

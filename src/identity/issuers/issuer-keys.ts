@@ -1,4 +1,4 @@
-import { inTime } from '#platform/deadline.ts'
+import { isInTime } from '#platform/deadline.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { parseJson } from '#platform/json.ts'
 import type { Log } from '#platform/log/log.ts'
@@ -26,7 +26,6 @@ export interface IssuerKeys {
 
 /** What operators see of the keys of an issuer. */
 interface IssuerKeysState {
-  readonly issuer: string
   /** How many keys are known; 0 = none could be fetched yet. */
   readonly keys: number
   /** Whether the last fetch succeeded. */
@@ -36,7 +35,6 @@ interface IssuerKeysState {
 export interface IssuerKeysOptions {
   readonly issuer: IssuerOptions
   readonly log: Pick<Log, 'info' | 'error'>
-  /** Monotonic. */
   readonly monotonic: MonotonicClock
   /** Called when keys were fetched. `removed`: a known key has disappeared or changed. */
   onReplaced(change: 'added' | 'removed'): void
@@ -61,7 +59,7 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   /** The state that was logged last. */
   let reported: 'up' | 'down' | undefined
   let fetching: Promise<void> | undefined
-  /** Until then keys are not fetched again for an unknown ID. */
+  /** Until then keys are not fetched again because of an unknown ID. */
   let pausedUntil = Number.NEGATIVE_INFINITY
   let failures = 0
   let timer: NodeJS.Timeout | undefined
@@ -130,7 +128,7 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     reported = 'down'
   }
 
-  /** @param ageMs of the known keys: a withdrawn key is refused just as soon if another worker has fetched them */
+  /** @param ageMs how long ago the known keys were fetched, by this worker or another */
   function schedule(ageMs: number): void {
     clearTimeout(timer)
     if (!isRefreshed || issuer.keys.kind === 'file') return
@@ -141,9 +139,9 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   async function refetch(): Promise<boolean> {
     if (issuer.keys.kind === 'file' && isUp) return true
     if (!fetching && monotonic() < pausedUntil) return isUp
-    // Without refreshing there is only one request, which can wait.
-    const isInTime = await withTimeout(fetchOnce('unknown-key'), isRefreshed ? waitMs : 2 * fetchTimeoutMs)
-    return isInTime && isUp
+    // Whoever does not refresh keys has only one request, which can wait (`explain`).
+    const isFetched = await isInTime(fetchOnce('unknown-key'), isRefreshed ? waitMs : 2 * fetchTimeoutMs)
+    return isFetched && isUp
   }
 
   if (isRefreshed) void fetchOnce('refresh')
@@ -160,20 +158,12 @@ export function openIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
     },
     refetch,
     settled: async () => {
-      if (fetching) await withTimeout(fetching, waitMs)
+      if (fetching) await isInTime(fetching, waitMs)
     },
-    state: () => ({ issuer: issuer.name, keys: keys.length, isUp }),
+    state: () => ({ keys: keys.length, isUp }),
     close: () => {
       isClosed = true
       clearTimeout(timer)
     },
   }
-}
-
-/** Resolves to false if the work, which never rejects, takes too long; it continues nevertheless. */
-function withTimeout(work: Promise<void>, timeoutMs: number): Promise<boolean> {
-  return inTime(work, timeoutMs, () => new Error('late')).then(
-    () => true,
-    () => false,
-  )
 }

@@ -38,8 +38,8 @@ export interface IssuerOptions {
   readonly algorithms: readonly IssuerAlgorithm[]
   /** Which `typ` its tokens may have. */
   readonly tokenType: TokenType
-  readonly keys: KeySource
-  /** Where it is asked about tokens that are no JWTs, or about all where it has no keys; undefined = it is not. */
+  readonly keys: KeySetSource
+  /** Where it is asked about tokens: all of them if it has no keys, else those that are no JWTs; undefined = never. */
   readonly introspection?: IntrospectionEndpoint | undefined
   readonly subject: ClaimPath
   readonly role: RoleMapping
@@ -49,12 +49,12 @@ export interface IssuerOptions {
   readonly email: ClaimPath | undefined
   /** The plan of each of its users; undefined = none. */
   readonly plan: string | undefined
-  /** The client of all that cannot register at the issuer; undefined = the gateway registers none. */
+  /** The client that the gateway gives to clients that cannot register at the issuer; undefined = it registers none. */
   readonly registration?: RegisteredClient | undefined
 }
 
 /** Where its public keys come from. */
-export type KeySource =
+export type KeySetSource =
   | { readonly kind: 'discovery' }
   | { readonly kind: 'url'; readonly url: string }
   /** The contents of the file. */
@@ -70,10 +70,10 @@ export interface IntrospectionEndpoint {
 }
 
 /** The client that an operator has registered at an issuer, for all clients that cannot register there themselves. */
-interface RegisteredClient {
+export interface RegisteredClient {
   /** A public client has no secret. */
   readonly clientId: string
-  /** To where its users may return: see `createRedirectUriCheck`. */
+  /** Where its users may be sent back to: see redirect-uris.ts. */
   readonly redirectUris: readonly string[]
 }
 
@@ -137,7 +137,7 @@ function matches(text: string, value: string): boolean {
 /** No issuer has a longer URL: anything longer is not examined. */
 const issLengthMax = 2_048
 
-/** The same for all URLs that differ only in case, a default port and slashes at the end. */
+/** A spelling that is the same for all URLs that differ only in case, a default port and slashes at the end. */
 export function plainSpelling(issuer: string): string {
   if (issuer.length > issLengthMax) return issuer
   return withoutSlashes(URL.parse(issuer)?.href ?? issuer).toLowerCase()
@@ -166,50 +166,3 @@ export function isSecureUrl(text: string): boolean {
 }
 
 const loopbackHost = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
-
-/** Longer ones are not looked at. */
-const redirectUriLengthMax = 2_048
-const visibleAscii = /^[!-~]+$/
-
-/** Schemes that are no application's, and that a browser would read or run itself. */
-const browserSchemes: ReadonlySet<string> = new Set(
-  ['http', 'ws', 'wss', 'ftp', 'file', 'data', 'blob', 'about', 'javascript', 'vbscript', 'view-source'].map(
-    (name) => `${name}:`,
-  ),
-)
-
-/**
- * Whether a text may be the redirect URI of a native application or a web one: https, http on this machine, or a scheme
- * of an application (RFC 8252 7), without a fragment (RFC 6749 3.1.2).
- */
-export function isRedirectUri(text: string): boolean {
-  if (text.length > redirectUriLengthMax || !visibleAscii.test(text) || text.includes('#')) return false
-  const url = URL.parse(text)
-  if (!url || url.username || url.password) return false
-  return url.protocol === 'https:' || isLoopback(url) || !browserSchemes.has(url.protocol)
-}
-
-/** Whether one of the redirect URIs of a client is meant. */
-export type MayReturnTo = (asked: string) => boolean
-
-/**
- * A URI must be exactly one of the client's; but on this machine it may have any port, as an application listens on a
- * free one (RFC 8252 7.3).
- */
-export function createRedirectUriCheck({ redirectUris }: RegisteredClient): MayReturnTo {
-  const allowed = new Set(redirectUris.map(withoutPort))
-  return (asked) => isRedirectUri(asked) && allowed.has(withoutPort(asked))
-}
-
-/** Whether a URL leads to an application on this machine. */
-export function isLoopback(url: URL): boolean {
-  return url.protocol === 'http:' && isSecureUrl(url.href)
-}
-
-/** A redirect URI without its port if it leads to this machine; any other is returned unchanged. */
-function withoutPort(text: string): string {
-  const url = new URL(text)
-  if (!isLoopback(url)) return text
-  url.port = ''
-  return url.href
-}

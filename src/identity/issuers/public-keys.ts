@@ -124,13 +124,13 @@ interface ProofKey {
   hasSigned(token: string): boolean
 }
 
-/** @returns why no proof with this header is valid, in words for the log */
+/** @returns the key, or why no proof with this header can be valid, in words for the log */
 type ReadProofKey = (proof: ReadJwt) => ProofKey | { readonly wrong: string }
 
 /** How many keys of proofs are kept: a client sends the same header with each proof. */
 const proofKeysMax = 1_000
 
-/** The type of key that RFC 7518 and RFC 8037 name for each algorithm of a proof. */
+/** Under which name the keys for each algorithm of a proof are known here: `Ed25519` is a newer name for `EdDSA`. */
 const proofKeyAlgorithms: Readonly<Record<ProofAlgorithm, IssuerAlgorithm>> = {
   ES256: 'ES256',
   ES384: 'ES384',

@@ -121,7 +121,7 @@ function partsOfPrincipalId(id: string): { readonly issuer: string; readonly sub
 export function withPrincipals(
   store: Pick<UsageStore, 'addUsage' | 'admitUsagePrincipals'>,
 ): Pick<UsageStore, 'addUsage'> {
-  /** The principals that the store has admitted on that day. */
+  /** The principals that the store has admitted on `day`. */
   let admitted = new Set<string>()
   let day = 0
 

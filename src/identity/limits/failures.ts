@@ -5,8 +5,8 @@ import type { SchemeName } from '../access.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 
 /**
- * Limits how many keys and tokens that may be invented are looked up at the same time for one client network: no more
- * than the wrong ones that it may still send. Parallel requests thus cause no more look-ups than sequential ones.
+ * Limits how many credentials of one client network, which may be invented, are looked up at the same time: no more
+ * than it may still send wrong ones. So parallel requests cause no more look-ups than sequential ones.
  */
 interface LookUpGuard {
   /**
@@ -19,18 +19,18 @@ interface LookUpGuard {
   release(address: string, isUndecided: boolean): void
 }
 
-/** `not-now`: no issuer can be asked about a token at the moment; false = too many were wrong. */
+/** `not-now`: the issuer of a token cannot be asked at the moment; false = too many credentials were wrong. */
 type Admission = boolean | 'not-now'
 
 /** How long a token waits for others of its network. */
 const tokenWaitMs = 500
-/** How many tokens of a network its issuer may fail to answer before it is not asked about others of it for a while. */
+/** How many tokens of one network issuers may leave unanswered before they are not asked about more for a while. */
 const unanswered: Rate = { limit: 10, perMs: 10_000 }
 
 /** A network with look-ups in progress; each waiting entry is an open request. */
 interface Network {
   underWay: number
-  /** In their order. */
+  /** In the order in which they came. */
   readonly waiting: Set<(admission: Admission) => void>
 }
 

@@ -8,19 +8,27 @@ import type { QuotaResult } from './quota-reservation.ts'
 import type { Quotas } from './quotas.ts'
 import { type Allowances, noteTaken, type RateLimiter } from './rate-limiter.ts'
 
+/** What a quota is a number of. */
+export type QuotaUnit = 'requests' | 'units'
+
+/** Units as soon as one route spends them; on the others a request is one unit. */
+export function quotaUnitOf(routes: readonly { readonly quotaCounts: QuotaUnit }[]): QuotaUnit {
+  return routes.some(({ quotaCounts }) => quotaCounts === 'units') ? 'units' : 'requests'
+}
+
 /**
- * Counts a request against the quota of its key, and the plan of its account. Synchronous unless the store has to be
- * asked.
- * @param allowances gets what is left of each quota
+ * Takes the request from the rate of the account's plan, the quota of its key, then the quota of the plan. Synchronous
+ * unless the store has to be asked.
+ * @param allowances gets what is left of each
  * @returns `rate-limited` or `quota-exceeded` if the caller has to wait
  */
-export type CountAgainstQuotas = (
+export type TakePlanLimits = (
   principal: Principal | undefined,
   now: MonotonicMs,
   allowances?: Allowances,
 ) => GatehouseError | undefined | Promise<GatehouseError | undefined>
 
-/** Counts the units of a request against the same quotas, which have counted one for it. */
+/** Charges the quotas of a request for the units that it used; one was taken when it was admitted. */
 export type ChargeQuotas = (principal: Principal, units: number) => void
 
 export function createQuotaCharge({ plans, quotas }: ChargeOptions): ChargeQuotas {
@@ -52,10 +60,10 @@ interface PlanOptions {
   readonly unknownPlanRequests: { inc(): void }
 }
 
-/** How many unknown plans are reported, as accounts may have any number of them. */
+/** How many unknown plans are reported at most, as accounts may have any number of them. */
 const unknownMax = 100
 
-export function createPlanLimits(options: PlanOptions): CountAgainstQuotas {
+export function createPlanLimits(options: PlanOptions): TakePlanLimits {
   const { plans, limiter, quotas, onUnknown, unknownPlanRequests } = options
   const byName = new Map(Object.entries(plans))
   const unknown = new Set<string>()
@@ -130,12 +138,12 @@ export function createPlanLimits(options: PlanOptions): CountAgainstQuotas {
     const excess = take('quota', accountId, planQuota, now, allowances)
     if (quota === undefined) return excess
     return excess instanceof Promise
-      ? excess.then((settled) => untakenIf(settled, quota))
-      : untakenIf(excess, quota)
+      ? excess.then((settled) => giveBackIfRefused(settled, quota))
+      : giveBackIfRefused(excess, quota)
   }
 
-  /** A request that the plan refuses is given back to the key's quota. */
-  function untakenIf(excess: Excess, quota: CountedQuota): Excess {
+  /** Gives a request that the plan refuses back to the key's quota. */
+  function giveBackIfRefused(excess: Excess, quota: CountedQuota): Excess {
     if (excess) quotas.charge(quota.subject, quota, -1)
     return excess
   }

@@ -71,7 +71,10 @@ export function expectedSoon({ askedAt, passed, passedWhenAsked }: Reservation, 
   return Math.ceil(((passed - passedWhenAsked) * aheadMs) / elapsedMs) || 1
 }
 
-/** Counts so many more as passed, or one less: of what is left, then beyond it, which the store has yet to be told. */
+/**
+ * Counts so many more requests as passed, or one less. They use up what is left; the store has yet to be told of those
+ * beyond it (`uncounted`).
+ */
 export function addPassed(reservation: Reservation, more: number): void {
   // In a window that has just begun nothing has passed that could be given back.
   if (more < 0 && reservation.passed === 0) return
@@ -121,7 +124,7 @@ export function createQuotaRequests({ store, clock, monotonic, processes }: Quot
     try {
       if (reservation.unanswered) {
         const owed = await send(reservation, reservation.unanswered)
-        // Only now, as requests may have passed meanwhile.
+        // Added to what is left only now, as requests may have passed meanwhile.
         reservation.left += owed
       }
       const granted = await send(reservation, nextTake(reservation, wanted))

@@ -46,7 +46,9 @@ type AskedQuota = Pick<Reservation, 'subject' | 'window' | 'endsAt' | 'limit' | 
 
 /** How many subjects are kept, in about 40 MB; beyond that, the one that was first used longest ago is dropped. */
 const reservationsMax = 100_000
-/** How long the store is not asked again about a used-up quota: a plan may be changed, or a reservation given back. */
+/**
+ * After how long the store is asked again about a used-up quota: a plan may be changed, or a reservation given back.
+ */
 const usedUpMs = 1_000
 /** How often it is checked whether a window has ended early, as the system's clock may be set. */
 const windowCheckMs = 1_000
@@ -141,13 +143,13 @@ export function openQuotas(options: QuotasOptions): Quotas {
     reservation.isAsking = false
     if (reservation.isDropped) await giveBack(reservation)
     else idle.watch(reservation)
-    // What was charged meanwhile.
+    // Units may have been charged meanwhile.
     if (reservation.uncounted > 0) refillSoon(reservation, reservation.limit)
   }
 
   async function askOnce(reservation: Reservation): Promise<void> {
     const { waiting } = reservation
-    // What a refill has granted in the meantime.
+    // A refill may have granted some in the meantime.
     for (const answer of waiting.splice(0, reservation.left)) answer(takeReserved(reservation))
     const needed = waiting.length
     if (needed === 0) return

@@ -1,7 +1,8 @@
 import type { Configuration } from 'openid-client'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Clock } from '#platform/time.ts'
-import { fetchTimeoutMs, providerFetch } from '../issuers/fetch-json.ts'
+import { fetchTimeoutMs } from '../issuers/fetch-json.ts'
+import { providerFetch } from './provider-fetch.ts'
 
 /** The metadata of the provider: its endpoints and what it supports. */
 interface Discovery {

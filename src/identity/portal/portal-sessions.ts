@@ -12,6 +12,7 @@ import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { type Passkey, passkeysOf } from '#store/portal-access.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { IssuedTokens, PortalTokens } from '../tokens/issued-tokens.ts'
+import { startAttemptsMax } from '../tokens/session-start.ts'
 
 /** An account that is signed in to the portal, as read from the store for this request. */
 export interface Viewer {
@@ -33,8 +34,8 @@ export interface SignedIn extends Viewer {
 export interface PortalSessions {
   /**
    * Starts a session.
-   * @param first the account whose password, link, passkey or provider was right; void once the password or the link
-   * with the provider changes
+   * @param first the account that the person has just proven to own: by its password, a link, a passkey or a provider.
+   * The proof is void once its password or its link with a provider has changed
    * @throws GatehouseError `account-disabled`; `credentials-invalid` if one of these was changed concurrently
    */
   start(first: Account, visitor: Visitor, options?: SignInDetails): Promise<SignedIn>
@@ -82,8 +83,6 @@ export interface PortalSessionsOptions {
   readonly clock: Clock
 }
 
-/** How often a start is retried when the account changes concurrently. */
-const startAttemptsMax = 5
 /** The precision of the time at which a session was last used. */
 const lastUsedPrecisionMs = 60_000
 

@@ -84,7 +84,6 @@ export function createBearerScheme(accessTokens: AccessTokens, directory: Direct
   }
 
   return {
-    name: 'bearer',
     authenticate: (credential) => {
       const verdict = accessTokens.verify(credential)
       if (verdict.kind === 'valid') return authenticateClaims(verdict.claims)

@@ -4,7 +4,7 @@ import type { PortalSession, PortalStore } from '#store/portal.ts'
 import { portalKeyId, type Session, type SessionStore, type Visitor } from '#store/sessions.ts'
 import type { AccessTokens } from './access-token.ts'
 import type { RefreshTokens } from './refresh-tokens.ts'
-import { limitsOf, narrowed } from './session-start.ts'
+import { limitsOf, narrowed, startAttemptsMax } from './session-start.ts'
 
 /** The tokens issued to a caller, and how long the refresh token can be used. */
 export interface IssuedTokens {
@@ -61,7 +61,7 @@ export function createTokenIssuer(options: TokenIssuerOptions): IssueTokens {
 export interface PortalTokens {
   /**
    * The token session of a portal session: it has the same ID, is started if necessary, and ends no later.
-   * @returns undefined if it was ended, by itself or with all others, so that nobody is signed in with it any more; or
+   * @returns undefined if it has been ended, alone or with all others, so that nobody is signed in with it any more; or
    * if the account has to set up a second factor first
    */
   open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined>
@@ -87,9 +87,6 @@ export interface PortalTokensOptions extends TokenIssuerOptions {
   /** Called for each access token. */
   onIssued(): void
 }
-
-/** How often a start is retried when the account changes concurrently. */
-const startAttemptsMax = 5
 
 export function createPortalTokens(options: PortalTokensOptions): PortalTokens {
   const { store, accessTokens, openMax, needsEnrolment, onIssued, clock } = options

@@ -3,12 +3,12 @@ import { isInRanges } from '#platform/addresses.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { isForeignKey } from '#platform/secrets/key-format.ts'
 import { digestOf, findKey, isApiKeyOf, parseKey } from '#platform/secrets/keys.ts'
-import type { Clock, EpochMs } from '#platform/time.ts'
+import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
 import { keyOfSession, keyState, type SecretKey, unlimited, validUntil } from '#store/secret-keys.ts'
 import { portalEpochIn, type Session, type SessionStore, type Visitor } from '#store/sessions.ts'
-import type { AccessTokens, TokenLimits } from './access-token.ts'
-import { createSessionId, type RefreshTokens } from './refresh-tokens.ts'
+import type { TokenLimits } from './access-token.ts'
+import { createSessionId } from './refresh-tokens.ts'
 
 export interface SessionStartOptions {
   readonly store: Pick<SessionStore, 'startSession'>
@@ -38,8 +38,8 @@ interface StartedSession {
 /** Starts a session with both keys of an account. @throws GatehouseError as FindKeyPairOwner; `rate-limited` */
 export type StartSession = (pair: KeyPair, visitor: Visitor, terms: SessionTerms) => Promise<StartedSession>
 
-/** How often a start is retried when the account changes concurrently. */
-const startAttemptsMax = 5
+/** How often the start of a session is retried when the account changes concurrently. */
+export const startAttemptsMax = 5
 
 export function createSessionStart(options: SessionStartOptions): StartSession {
   const { store, findOwner, openMax, admit, keyUses, clock } = options
@@ -69,7 +69,7 @@ export function createSessionStart(options: SessionStartOptions): StartSession {
 }
 
 /** Both keys of an account, as sent. */
-interface KeyPair {
+export interface KeyPair {
   readonly secretKey: string
   readonly apiKey: string
 }
@@ -85,7 +85,7 @@ export interface KeyPairOwner {
  * @throws GatehouseError `credentials-invalid` (the same, in the same time, for every wrong pair); for a right one
  * `secret-key-expired`, `account-disabled`, `address-forbidden`
  */
-type FindKeyPairOwner = (pair: KeyPair, visitor: Pick<Visitor, 'address'>) => Promise<KeyPairOwner>
+export type FindKeyPairOwner = (pair: KeyPair, visitor: Pick<Visitor, 'address'>) => Promise<KeyPairOwner>
 
 export function createKeyPairCheck(
   store: Pick<AccountReader, 'findAccount'>,
@@ -142,93 +142,4 @@ export function narrowed(limits: TokenLimits, asked: readonly string[] | undefin
     throw new GatehouseError('scope-forbidden', { detail })
   }
   return { ...limits, scopes: asked }
-}
-
-/** Operations on tokens that only clients of OAuth 2 have. */
-export interface ClientTokens {
-  readonly findOwner: FindKeyPairOwner
-  /**
-   * Starts a session with one access token and no refresh token (RFC 6749 4.4.3), which ends with the token.
-   * @param asked what the token is limited to, and the thumbprint of the key that it is bound to
-   * @throws GatehouseError as FindKeyPairOwner; `rate-limited`; `scope-forbidden` if the key lacks one of the scopes
-   */
-  grant(pair: KeyPair, visitor: Visitor, asked: AskedToken): Promise<GrantedToken>
-  /**
-   * The open session of a refresh token, which is not changed; undefined = it is not a refresh token, or its session
-   * has ended.
-   */
-  inspect(refreshToken: string): Promise<InspectedSession | undefined>
-  /** Ends a session; one that has ended is no error. */
-  end(sessionId: string): Promise<void>
-}
-
-interface AskedToken {
-  /** undefined = all that the key has. */
-  readonly scopes: readonly string[] | undefined
-  /** undefined = it is not bound. */
-  readonly jkt: string | undefined
-}
-
-interface GrantedToken {
-  readonly accessToken: string
-  /** Empty = it is not limited. */
-  readonly scopes: readonly string[]
-}
-
-interface InspectedSession {
-  readonly accountId: string
-  /** What its key is limited to; empty = it is not. */
-  readonly scopes: readonly string[]
-  /** Whether it is the token that was issued last. */
-  readonly isCurrent: boolean
-  readonly rotatedAt: EpochMs
-  readonly endsAt: EpochMs
-}
-
-interface ClientTokensOptions {
-  readonly store: Pick<AccountReader, 'findAccount'> & Pick<SessionStore, 'findSession' | 'endSession'>
-  readonly startSession: StartSession
-  readonly findOwner: FindKeyPairOwner
-  readonly accessTokens: AccessTokens
-  readonly refreshTokens: Pick<RefreshTokens, 'parse'>
-  readonly accessLifetimeMs: number
-  readonly refreshIdleMs: number
-  readonly clockToleranceMs: number
-  readonly clock: Clock
-}
-
-/** `exp` is in whole seconds, rounded up. */
-const secondMs = 1_000
-
-export function createClientTokens(options: ClientTokensOptions): ClientTokens {
-  const { store, startSession, findOwner, accessTokens, refreshTokens, refreshIdleMs, clock } = options
-  const lifetimeMs = options.accessLifetimeMs + secondMs + options.clockToleranceMs
-
-  return {
-    findOwner,
-    grant: async (pair, visitor, { scopes, jkt }) => {
-      accessTokens.assertCanIssue()
-      const { account, session } = await startSession(pair, visitor, {
-        lifetimeMs,
-        idleMs: lifetimeMs,
-        assertMay: (key) => void narrowed({ scopes: key.scopes, validUntil: 0 }, scopes),
-      })
-      const { id: accountId, role, roleEpoch } = account
-      const limits = narrowed(limitsOf(account, session), scopes)
-      const subject = { accountId, clientId: accountId, sessionId: session.id, role, roleEpoch, limits, jkt }
-      return { accessToken: accessTokens.issue(subject), scopes: limits.scopes }
-    },
-    inspect: async (refreshToken) => {
-      const token = refreshTokens.parse(refreshToken)
-      const session = token && (await store.findSession(token.sessionId))
-      const account = session && (await store.findAccount(session.accountId))
-      if (!account || account.isDisabled || session.end !== undefined) return undefined
-      const { accountId, generation, rotatedAt, sessionEpoch } = session
-      const endsAt = Math.min(session.expiresAt, rotatedAt + refreshIdleMs)
-      if (sessionEpoch !== account.sessionEpoch || endsAt <= clock()) return undefined
-      const { scopes } = limitsOf(account, session)
-      return { accountId, scopes, isCurrent: token.generation === generation, rotatedAt, endsAt }
-    },
-    end: async (sessionId) => void (await store.endSession(sessionId, 'revoked')),
-  }
 }

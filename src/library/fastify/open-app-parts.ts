@@ -18,9 +18,10 @@ import { createLog, type Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
 import type { Clock } from '#platform/time.ts'
 import { createNoticesFrom } from '#runtime/assembly/account-services.ts'
+import { createApiOptions } from '#runtime/assembly/api-options.ts'
 import { type CallerAuth, openCallerAuth } from '#runtime/assembly/caller-auth.ts'
-import { createAssertionHeader, createGateParts, createWriterFrom } from '#runtime/assembly/gate-parts.ts'
-import { createApiOptions } from '#runtime/assembly/own-endpoints.ts'
+import { createAssertionHeader, createForwardParts } from '#runtime/assembly/forward-parts.ts'
+import { createGateParts } from '#runtime/assembly/gate-parts.ts'
 import { openStoreParts } from '#runtime/assembly/store-parts.ts'
 import type { StoreHealth } from '#store/store-health.ts'
 import type { AppArrival } from './app-arrival.ts'
@@ -84,7 +85,7 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
       followStream: openCallers.followStream,
       gatewayUrl: () => '',
     }),
-    writer: createWriterFrom(config, carriers, createAssertionHeader(parts, callerAuth)),
+    writer: createForwardParts(config, carriers, createAssertionHeader(parts, callerAuth)).writer,
     usageMeter: createUsageMeter(parts.usageRecorder),
     openCallers,
     metrics,

@@ -1,4 +1,4 @@
-import { readTargetAddress } from '#http/outgoing/dial.ts'
+import { readTargetAddress } from '#http/outgoing/target-address.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { Clock } from '#platform/time.ts'
 import type { StoreHealth, StoreState } from '#store/store-health.ts'

@@ -5,11 +5,11 @@ import type { NoticeName } from '../forms/flash-notices.ts'
 import { type FormRefusal, formRefusal } from '../forms/refusal.ts'
 import { furtherKeysOf, revokeKey } from '../integration/further-key-pages.ts'
 import { replaceKey } from '../integration/integration-pages.ts'
-import { readSessionsPage, sessionNotices } from '../own-account-pages.ts'
 import type { PathsOf } from '../page-access.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'
 import { accountOf, type CreatePages, confirmPassword, type PortalPage } from '../portal-page.ts'
 import { type PageResult, redirectTo } from '../portal-response.ts'
+import { readSessionsPage, sessionNotices } from '../sessions-pages.ts'
 import { deleteAccountPage } from '../views/accounts/account-forms.ts'
 import { type AccountView, accountPage } from '../views/accounts/account-page.ts'
 import { assertKnownCase, planIn, profileOf } from './new-account-pages.ts'
@@ -35,13 +35,13 @@ const actions: Readonly<Record<ActionName, AccountHandler>> = {
   enable: updateBy({ isDisabled: false }, 'account-enabled'),
   'set-up-link': createSetupLink,
   'mail-set-up-link': act(({ actions }, id) => actions.setupLinks.mail(id), 'set-up-link-mailed'),
-  unlink: act(({ actions }, id) => actions.unlinkIdentity(id), 'account-unlinked'),
+  unlink: act(({ actions }, id) => actions.unlinkIdentities(id), 'account-unlinked'),
   'reset-second-factor': act(
     ({ actions }, id) => actions.resetSecondFactor(id),
     'second-factor-reset',
     'second-factor-none',
   ),
-  'reset-secret': (context, account) => resetKey(context, account, 'secretKey'),
+  'reset-secret-key': (context, account) => resetKey(context, account, 'secretKey'),
   'reset-api-key': (context, account) => resetKey(context, account, 'apiKey'),
   'end-overlap': act(({ actions }, id) => actions.keys.endOverlap(id), 'overlap-ended', 'overlap-over'),
   'keys/revoke': (context, { id }) => revokeKey(context, id, `/accounts/${id}`),
@@ -54,8 +54,8 @@ const actions: Readonly<Record<ActionName, AccountHandler>> = {
   'end-all-portal': act(({ actions }, id) => actions.sessions.endAllPortal(id), 'sessions-ended'),
 }
 
-/** Actions that only revoke need no password, even on one's own account, as on the viewer's own pages. */
-const actionsWithoutPassword: ReadonlySet<ActionName> = new Set([
+/** Actions that only revoke: they need no password even on one's own account, as on the viewer's own pages. */
+const revokingActions: ReadonlySet<ActionName> = new Set([
   'end',
   'end-all',
   'end-portal',
@@ -86,7 +86,7 @@ export const accountPages: CreatePages = (options) => [
 function createActionPage(name: ActionName, options: PortalOptions): PortalPage {
   const post = withAccount(async (context, account) => {
     try {
-      if (account.id === context.viewer.account.id && !actionsWithoutPassword.has(name))
+      if (account.id === context.viewer.account.id && !revokingActions.has(name))
         await confirmPassword(context, options)
       return await actions[name](context, account, options)
     } catch (error) {
@@ -125,7 +125,8 @@ function updateBy(changes: AccountChanges, notice: NoticeName): AccountHandler {
 
 /**
  * Does something to the account, and says so on its page.
- * @param action resolves to false if there was nothing to do, of which `nothing` tells
+ * @param action resolves to false if there was nothing to do
+ * @param nothing the notice if there was nothing to do
  */
 function act(
   action: (context: SignedInContext, id: string) => Promise<unknown>,
@@ -146,7 +147,7 @@ async function createSetupLink(context: SignedInContext, account: Account): Prom
 async function resetKey(context: SignedInContext, { id }: Account, name: KeyKind): Promise<PageResult> {
   const replacement = await replaceKey(context, id, name)
   if (replacement === undefined) return redirectTo(`/accounts/${id}`, 'key-replaced')
-  return showAccount(context, await context.actions.accounts.find(id), {
+  return showAccount(context, await context.actions.accounts.get(id), {
     oneTimeSecrets: { kind: 'key', name, key: replacement.key },
   })
 }

@@ -10,13 +10,15 @@ import {
 import { recordReason } from '#gateway/arrival/outcome.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
-import { importBytesMax } from '../forms/body.ts'
-import { lineMessage } from '../forms/refusal.ts'
 import type { SignedInContext } from '../page-context.ts'
 import type { CreatePages } from '../portal-page.ts'
 import type { PageResult } from '../portal-response.ts'
+import { lineMessage } from '../texts/translate-message.ts'
 import { type ImportView, importPage } from '../views/accounts/import-page.ts'
 import { emptyForm } from '../views/frame.ts'
+
+/** Largest file of accounts to import. */
+const importBytesMax = 10_485_760
 
 /** The page to create accounts from a file, for Admins. */
 export const importPages: CreatePages = () => [
@@ -80,7 +82,7 @@ function uploadedBytes({ file, form }: SignedInContext): Buffer {
   return bytes.toString('latin1').trim() === '' ? Buffer.from(form('text')) : bytes
 }
 
-/** If the only error is that all accounts exist, there is nothing to correct. */
+/** Shows the bad lines. If all accounts exist already and nothing else is wrong, there is nothing to correct. */
 function refuseLines(context: SignedInContext, file: ImportFile, badLines: readonly BadLine[]): PageResult {
   const isRepeated = file.badLines.length === 0 && badLines.length === file.accounts.length
   return refuseImport(context, { badLines, isRepeated })

@@ -96,7 +96,7 @@ async function confirmSeveral(
   return context.show((frame) => severalAccountsPage(frame, { action, accounts, list, state }), refusal)
 }
 
-/** Changes one after the other, each with its entry in the audit log, whatever becomes of the others. */
+/** Changes one account after the other, each with an audit entry of its own. One that is refused stops no other. */
 async function changeSeveral(context: SignedInContext, { roles }: PortalOptions): Promise<PageResult> {
   const { form, actions, viewer } = context
   const list = listOf(form)
@@ -109,7 +109,7 @@ async function changeSeveral(context: SignedInContext, { roles }: PortalOptions)
       if (!isAlready(account, changes)) await actions.accounts.update(account.id, changes)
     } catch (error) {
       const { state } = formRefusal(context, error)
-      // What is wrong with the form is wrong for all of them.
+      // A wrong field is wrong for all accounts.
       if (Object.keys(state.errors).length > 0) throw error
       refused.push({ account, why: state.message ?? '' })
     }
@@ -153,7 +153,7 @@ async function tickedAccounts({ form, actions }: SignedInContext): Promise<reado
   const ids = Array.from({ length: accountsPerPage }, (_, index) => form(`id${index}`)).filter(
     (id) => id !== '' && !id.includes('@'),
   )
-  const found = await Promise.all([...new Set(ids)].map((id) => findIfThere(actions.accounts.find(id))))
+  const found = await Promise.all([...new Set(ids)].map((id) => findIfThere(actions.accounts.get(id))))
   return found.filter((account) => account !== undefined)
 }
 

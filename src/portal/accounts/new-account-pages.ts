@@ -1,9 +1,8 @@
 import { noPlan, similarRole } from '#accounts/account-input.ts'
 import { noKey } from '#accounts/keys/default-keys.ts'
-import { type SetupLink, tryCreateSetupLink } from '#accounts/profile.ts'
+import { type SetupLink, tryCreateSetupLink } from '#accounts/setup-links.ts'
 import { recordReason } from '#gateway/arrival/outcome.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
-import { errorMessage } from '#platform/errors/operator-error.ts'
 import type { Account } from '#store/accounts.ts'
 import { defaultKeyOf, type StoredKey } from '#store/secret-keys.ts'
 import type { Form } from '../forms/body.ts'
@@ -45,22 +44,16 @@ function refuseAccount(context: SignedInContext, error: unknown): PageResult {
   return context.show((frame) => newAccountPage(frame, refusal.state), refusal)
 }
 
-/** Failures are logged: the keys are shown in any case, as they could not be shown again. */
+/** The set-up link of a new account. Failures are only logged: the page must show the keys, which it can do once. */
 async function linkFor(
   { id }: Account,
   { actions: { setupLinks }, form, request }: SignedInContext,
   acceptsPasswords: boolean,
 ): Promise<SetupLink | 'mailed' | undefined> {
+  const isMailed = form('mailsLink') === 'true' && setupLinks.canMail
+  if (!isMailed && !acceptsPasswords) return undefined
   const recordWhy = (reason: string) => recordReason(request.arrival.outcome, reason)
-  if (form('mailsLink') !== 'true' || !setupLinks.canMail)
-    return acceptsPasswords ? tryCreateSetupLink(setupLinks, id, recordWhy) : undefined
-  try {
-    await setupLinks.mail(id)
-    return 'mailed'
-  } catch (error) {
-    recordWhy(`set-up link not created: ${errorMessage(error)}`)
-    return undefined
-  }
+  return tryCreateSetupLink(setupLinks, id, recordWhy, { isMailed })
 }
 
 /**
@@ -73,7 +66,7 @@ function showNewAccount(
   oneTimeSecrets: OneTimeSecrets,
 ): PageResult {
   const unused = ({ createdAt, sealed, lastFour }: StoredKey) => {
-    return { createdAt, lastUse: undefined, isRevealable: sealed !== undefined, lastFour }
+    return { exists: true, createdAt, lastUse: undefined, isRevealable: sealed !== undefined, lastFour }
   }
   const secretKey = defaultKeyOf(account)
   const keys = {

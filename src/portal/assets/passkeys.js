@@ -45,7 +45,7 @@
     throw new Error(error?.message ?? body?.detail ?? texts.noResponse)
   }
 
-  /** What the browser says is not for people, and tells little on purpose. */
+  /** The browser's own messages are not written for people, and say little on purpose. */
   function textOf({ name, message }) {
     if (name === 'Error') return message
     if (name === 'InvalidStateError') return texts.passkeyExists

@@ -4,7 +4,7 @@
   const shownMs = 60_000
   const refreshMs = 4_000
 
-  /** The token of a link is after its #, which is sent to no server: it is moved into the form. */
+  /** Moves the token of a link into the form. It comes after the #, so that browsers send it to no server. */
   function fillFromFragment() {
     const form = document.querySelector('form[data-fill-from-fragment]')
     const token = location.hash.slice(1)
@@ -154,7 +154,7 @@
     form.elements.password?.removeAttribute('aria-describedby')
   }
 
-  /** Polls the use of the old secret while the page is visible. */
+  /** Polls the use of the old secret key while the page is visible. */
   function pollUsage() {
     const part = document.querySelector('[data-live]')
     if (!part) return

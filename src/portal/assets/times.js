@@ -1,4 +1,4 @@
-// Shows times in the time zone of the viewer, with UTC on hover. Without it they are in UTC.
+// Shows times in the time zone of the viewer, with UTC on hover. Without this script they are in UTC.
 ;(() => {
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone
   // The language of the page, which is written in British English.

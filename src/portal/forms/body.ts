@@ -2,9 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { FormFields, PortalRequest } from '../portal-request.ts'
 
-/** Largest file of accounts to import. */
-export const importBytesMax = 10_485_760
-
 /** The fields of a form; the first value of a repeated field counts. */
 export type Form = (name: string) => string
 
@@ -37,7 +34,7 @@ export async function parseForm(bytes: Buffer, headers: IncomingHttpHeaders): Pr
   })
 }
 
-/** More than any form has: each costs more than its bytes. */
+/** More than any form has: each field takes far more memory than its bytes. */
 const fieldsMax = 100
 
 function occursMoreThan(bytes: Buffer, text: string, count: number): boolean {

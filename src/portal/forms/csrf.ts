@@ -7,9 +7,6 @@ import type { PortalRequest } from '../portal-request.ts'
 /** How much of a foreign origin is logged, in characters. */
 const loggedOriginLengthMax = 100
 
-/** Name of the hidden field that every form carries. */
-export const csrfField = 'csrf'
-
 /**
  * The token that a form must carry: derived from the token of a cookie, which no page and no other site knows, and
  * valid as long as that token.
@@ -41,7 +38,7 @@ export function assertOwnOrigin({ headers }: Pick<PortalRequest, 'headers'>, pub
     throw crossSiteError(headers, publicOrigin)
   }
   if (origin === undefined || origin === 'null' || origin === publicOrigin) return
-  // Host is as good as publicUrl, as a page can set neither header.
+  // An origin that matches Host is as good as publicUrl, as a page can set neither header.
   if (host !== undefined && origin.replace(/^https?:\/\//, '') === host) return
   throw crossSiteError(headers, publicOrigin)
 }

@@ -1,4 +1,4 @@
-import { cleared } from '#gateway/browser/cookie-jar.ts'
+import { cleared } from '#gateway/browser/token-cookies.ts'
 import type { NoticeKind } from '#platform/pages/html.ts'
 import { noticeCookieName, type PortalCookie } from '../cookies.ts'
 import type { PortalRequest } from '../portal-request.ts'
@@ -8,7 +8,7 @@ import type { PageNotice } from '../views/frame.ts'
 /** Messages shown once, after a form was submitted: by name, so that nobody can inject a text. */
 export type NoticeName = keyof Texts['notices']
 
-/** Of those that do not say that something was done, which is `good`. */
+/** The kind of each notice that is not `good`: `good` says that something was done. */
 const otherKinds: Readonly<Partial<Record<NoticeName, NoticeKind>>> = {
   'session-over': 'info',
   'passkey-gone': 'info',

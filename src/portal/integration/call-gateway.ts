@@ -22,12 +22,12 @@ export interface GatewayResponse {
   readonly durationMs: number
 }
 
-/** For the complete response, including its body. */
+/** How long a call may take, up to the end of its response. */
 export const callTimeoutMs = 10_000
 
 /**
  * Sends one request to this gateway, and reads the beginning of its response.
- * @param bodyBytesMax how much of it; default: 64 KiB
+ * @param bodyBytesMax how much of its body is read; default: 64 KiB
  * @throws DOMException `TimeoutError` if it takes too long, Error if the gateway cannot be reached
  */
 export function callGateway(

@@ -1,4 +1,5 @@
-import { hasPrivateKey, parseQuota, quotaRule, type SecretKeyInput } from '#accounts/keys/input.ts'
+import { hasPrivateKey } from '#accounts/keys/certificate-input.ts'
+import { parseQuota, quotaRule, type SecretKeyInput } from '#accounts/keys/input.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
 import { dayMs } from '#platform/time.ts'

@@ -27,7 +27,7 @@ interface CallableRoute extends TryItRoute {
 /** How much of a body is shown. */
 const shownBodyLengthMax = 2_000
 
-/** The routes that would admit the account, with a key that is not limited; public ones last. */
+/** The routes that would admit the account with a key without scopes; public ones last. */
 export function admittingRoutes(
   routes: readonly RouteOptions[],
   { role, isVerified }: Account,
@@ -40,7 +40,7 @@ export function admittingRoutes(
     .toSorted((one, other) => Number(one.auth === 'none') - Number(other.auth === 'none'))
 }
 
-/** Those that can be tried, with the method that they are tried with unless another is chosen. */
+/** The admitting routes that can be tried, each with the method that is used unless another is chosen. */
 export function callableRoutes(routes: readonly RouteOptions[], account: Account): readonly CallableRoute[] {
   return admittingRoutes(routes, account)
     .filter(({ host }) => !isWildcard(host))
@@ -100,11 +100,11 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: porta
     return callGateway(gatewayUrl(), { ...request, headers: { Accept: '*/*', ...type, ...headers } })
   }
 
-  /** undefined if it is no path of a route. What a route below it would decide, the gateway does. */
+  /** undefined if the path is not one of the route. If another route is more specific, the gateway uses that one. */
   function requestTo(route: CallableRoute, { method, rest, body }: TryItRequest): RouteRequest | undefined {
     const path = rest === '' ? route.path : route.path.replace(/\/$/, '') + rest
     const target = /^[/?]|^$/.test(rest) ? parseRequestTarget(path) : undefined
-    // The portal itself, and what keys may do there, needs more than a form.
+    // The gateway's own paths, such as the portal and the admin API, need more than a form that asks for no password.
     if (!target || ownPaths.has(target.path)) return undefined
     const chosen = triedMethods.includes(method) ? method : route.method
     return { method: chosen, path, host: route.host, body: chosen === 'GET' ? '' : body }
@@ -123,7 +123,7 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: porta
     const { placeholders } = texts
     try {
       const isToken = route.auth === 'bearer'
-      // The answer may repeat the request, and keys must not be shown unless revealed.
+      // The response may repeat the request, and keys must not be shown unless they are revealed.
       const secrets: KnownSecret[] = [
         { text: keys.secretKey, placeholder: placeholders.secretKey },
         { text: keys.apiKey, placeholder: placeholders.apiKey },
@@ -134,7 +134,7 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: porta
             secrets.push({ text, placeholder: placeholders.accessToken }),
           )
         : await send(request, route.auth === 'none' ? {} : Object.fromEntries([field]))
-      // In the form in which it is sent, with the key in base64, which may be encoded once more.
+      // The value that was sent. With Basic it holds the key in base64, which the response may repeat as well.
       const sent = field[1].slice(field[1].indexOf(' ') + 1)
       if (sent !== keys.secretKey) secrets.push({ text: sent, placeholder: placeholders.secretKey })
       const hide = (text: string) => hideTokens(hideKnownSecrets(text, secrets), placeholders.accessToken)
@@ -168,7 +168,7 @@ function credentialFor({ auth }: CallableRoute): 'none' | 'accessToken' | 'secre
   return auth === 'bearer' ? 'accessToken' : 'secretKey'
 }
 
-/** A request as it is sent, but for its headers. */
+/** A request as it is sent, without its headers. */
 type RouteRequest = Omit<Required<GatewayRequest>, 'headers'>
 
 function failureReason(error: unknown, { late, unreachable }: Texts['tryIt']): string {
@@ -207,7 +207,7 @@ function hideTokens(text: string, placeholder: string): string {
   })
 }
 
-/** A secret at the end of a truncated body could not be recognised. */
+/** Without the end of a truncated body: a secret that is cut short there could not be recognised. */
 function withoutEnd(body: string, secrets: readonly KnownSecret[]): string {
   return body.slice(0, -longestSpelling(secrets))
 }

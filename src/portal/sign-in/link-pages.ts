@@ -1,4 +1,4 @@
-import { OwnerNeeded } from '#accounts/profile.ts'
+import { OwnerNeeded } from '#accounts/email-verification.ts'
 import { recordFailure } from '#gateway/arrival/outcome.ts'
 import { needsSecondFactor } from '#identity/second-factor/second-factors.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
@@ -75,7 +75,7 @@ export const linkPages: CreatePages = ({
     path: '/verify',
     get: async (context) => context.show((frame) => verifyEmailPage(frame, emptyForm)),
     post: async ({ form, visitor, viewer }) => {
-      // This page is public, so nothing before has checked it.
+      // The page is public, so the gate has not checked whether a second factor must be set up first.
       if (viewer && needsSecondFactor(viewer.account, requireSecondFactor))
         return redirectTo('/profile/two-factor')
       await emailVerification.verify(tokenFromLink(form('token')), viewer?.account.id, visitor)

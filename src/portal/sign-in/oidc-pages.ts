@@ -24,7 +24,7 @@ export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => 
 
   const findProvider = (wanted: string | undefined) => providers.find(({ name }) => name === wanted)
 
-  /** The provider that a link names; one without a name, or the only one, need not be named. @throws GatehouseError */
+  /** The provider that a link names; by default the one without a name, or else the only one. @throws GatehouseError */
   function chosenProvider(context: PageContext): PortalProvider {
     const name = queryOf(context)('provider')
     const only = providers.length === 1 ? providers[0] : undefined
@@ -58,7 +58,7 @@ export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => 
     const flow = flows.take(request, queryOf(context)('state'))
     if (!flow) throw unknownFlow()
     const from = findProvider(name)
-    // A provider that led its visitor on to another must not get what the other one answers (RFC 9700 4.4).
+    // A provider that sends its visitors on to another one must not get what that one answers (RFC 9700 4.4).
     if (!from || flow.provider !== name) throw mixedUp(flow.provider, name)
     const { provider, signIn } = from
     await signIn.admit(visitor)
@@ -87,7 +87,7 @@ export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => 
     sessions.begin(request, signedIn.session, beginning)
   }
 
-  /** undefined also where the provider is no longer in the config. */
+  /** The pending take-over; undefined = there is none, or its provider is no longer in the config. */
   function readTakeOver(request: PortalRequest) {
     const pending = takeOvers.read(request)
     const from = pending && findProvider(pending.provider)

@@ -1,13 +1,13 @@
 import type { PasskeyFlow, PasskeyGiven } from '#identity/second-factor/passkey-check.ts'
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { Account } from '#store/accounts.ts'
-import { csrfField } from '../forms/csrf.ts'
 import { formRefusal } from '../forms/refusal.ts'
 import type { PageContext, SignedInContext } from '../page-context.ts'
 import { type CreatePages, type PortalPage, queryOf } from '../portal-page.ts'
 import type { PortalPasskeys } from '../portal-passkeys.ts'
 import { redirectTo, safeRedirectPath } from '../portal-response.ts'
 import { confirmByPasskeyPath, startPath } from '../sign-in-paths.ts'
+import { csrfField } from '../views/form.ts'
 import { emptyForm, type FormState } from '../views/frame.ts'
 import { confirmByPasskeyPage } from '../views/passkey-forms.ts'
 
@@ -52,7 +52,7 @@ function confirmationPages(passkeys: PortalPasskeys): readonly PortalPage[] {
   ]
 }
 
-/** Bound to the browser by the token of its form, which has been checked. */
+/** A flow that is bound to the browser by the CSRF token of its form, which has been checked. */
 export function flowOf(
   purpose: PasskeyFlow['purpose'],
   { form }: Pick<PageContext, 'form'>,

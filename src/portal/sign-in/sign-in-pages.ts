@@ -60,7 +60,7 @@ export const signInPages: CreatePages = (options) => {
     return begin(request, await signIn.signInWithPasskey({ ...given, clientTokens }), form)
   }
 
-  /** What the browser is asked with: after the password for a passkey of the account, else for any. */
+  /** The options for asking the browser for a passkey: after the password for one of the account, otherwise for any. */
   async function createOptions(context: PageContext, passkeys: Passkeys): Promise<PageResult> {
     const pending = context.form('pending')
     if (pending === '')
@@ -145,7 +145,10 @@ async function refuseSignIn(
   return show((frame) => signInCodePage(frame, { ...emptyForm, ...choice, next, pending }))
 }
 
-/** The account has just been changed: what is sent is refused. */
+/**
+ * What the page asks for if the pending sign-in is no longer found, as the account has just changed: whatever is
+ * submitted is then refused.
+ */
 const noChoice = { hasApp: true, hasPasskeys: false } as const
 
 async function refuseCode(
@@ -176,15 +179,15 @@ function disabled({ texts }: PageContext) {
   return { 'account-disabled': texts.errors.disabled } as const
 }
 
-/** The message about a wrong password would mislead, as it was right. */
+/** Not the message about a wrong password, which would mislead, as the password was right. */
 function tooLate(error: unknown, { texts }: PageContext): unknown {
   if (!(error instanceof GatehouseError)) return error
   return new GatehouseError('link-invalid', { cause: error, detail: texts.errors.codeTooLate })
 }
 
 /**
- * Where page visits without a credential arrive: a person who is signed in gets new cookies, and returns to the page.
- * The page was chosen by the author of a link, and may be any page that a link could lead to directly.
+ * Where page visits without a credential are sent to: a person who is signed in gets new cookies, and is sent back to
+ * the page. The author of a link can choose that page, but only among those that a link could open directly.
  */
 function continuePage({ signIn, cookie, isReturnPath, signInReturn }: PortalOptions): PortalPage {
   async function continueToPage(context: SignedInContext): Promise<PageResult> {

@@ -47,7 +47,7 @@ function filterText({ texts: { audit } }: PageFrame, { part }: AuditFilter): str
   return part === undefined ? audit.noneMatching : audit.noneWith(part)
 }
 
-/** A day as the field of a form has it. */
+/** The day of a time in the format of a date field. */
 function dayText(at: number | undefined): string {
   return at === undefined ? '' : formatDay(dayOf(at))
 }

@@ -13,6 +13,9 @@ interface FormOptions {
   readonly isUpload?: boolean
 }
 
+/** Name of the hidden field that every form carries. */
+export const csrfField = 'csrf'
+
 /** A POST form with its CSRF token. */
 export function form(
   frame: PageFrame,
@@ -20,7 +23,7 @@ export function form(
 ): Html {
   return html`<form method="post" action="${frame.base}${action}"${
     options.class !== undefined && html` class="${options.class}"`
-  }${isUpload && html` enctype="multipart/form-data"`}${data !== undefined && html` data-${data[0]}="${data[1]}"`}><input type="hidden" name="csrf" value="${frame.csrfToken}">${body}</form>`
+  }${isUpload && html` enctype="multipart/form-data"`}${data !== undefined && html` data-${data[0]}="${data[1]}"`}><input type="hidden" name="${csrfField}" value="${frame.csrfToken}">${body}</form>`
 }
 
 /** Fields that people do not see. */
@@ -106,7 +109,7 @@ export function nameFields(
   })}</div>`
 }
 
-/** A field for a text of several lines, which is exact. */
+/** A field for an exact text of several lines: no autocorrection. */
 export function textArea(
   state: FormState,
   {
@@ -139,7 +142,7 @@ export function options(choices: readonly Choice[], chosen: string | undefined):
   )}`
 }
 
-/** A form that is folded until it is opened, or was refused. */
+/** A form that stays folded until it is opened, unless it was refused. */
 export function foldedForm(
   frame: PageFrame,
   {

@@ -1,4 +1,4 @@
-import type { QuotaUnit } from '#gateway/routes/route.ts'
+import type { QuotaUnit } from '#identity/limits/plans.ts'
 import type { Language } from '#platform/languages.ts'
 import type { PageMoment } from '#platform/pages/format.ts'
 import type { NoticeKind } from '#platform/pages/html.ts'
@@ -35,7 +35,7 @@ export interface PageFrame extends PageMoment {
   readonly issuers: readonly string[]
   /** Shown above the page. */
   readonly notice: PageNotice | undefined
-  /** The path of the page with the form, in the response to a form. Default: not the response to a form. */
+  /** In the response to a form, the path of the page with that form. Default: this is no response to a form. */
   readonly formPagePath?: string | undefined
   /** Where people sign in besides, or instead of, passwords; undefined = by password only. */
   readonly oidc?: FrameOidc | undefined
@@ -55,7 +55,7 @@ export interface FramePasskeys {
   readonly path: string
 }
 
-/** A route that asks for scopes, as people write it: `GET, POST /orders`. */
+/** A route that asks for scopes; `text` is such as `GET, POST /orders`. */
 export interface ScopedRoute {
   readonly scopes: readonly string[]
   readonly text: string
@@ -73,7 +73,7 @@ export interface FrameOidc {
   /** At least one. */
   readonly providers: readonly FrameProvider[]
   readonly acceptsPasswords: boolean
-  /** At which the viewer is known, and can confirm. */
+  /** Those at which the viewer is known, and can authenticate again. */
   readonly linked: readonly FrameProvider[]
   /** Whether the viewer has a password that is accepted. */
   readonly hasPassword: boolean
@@ -116,13 +116,13 @@ export interface FormState {
   readonly message: string | undefined
 }
 
-/** A form that was refused, of a page with several. */
+/** The form that was refused, on a page with several. */
 export interface RefusedForm<Name extends string> {
   readonly form: Name
   readonly state: FormState
 }
 
-/** The state of a form, of which another may have been refused. */
+/** The state of one form of a page: that of the refused form if this is the one, otherwise empty. */
 export function stateOf<Name extends string>(refused: RefusedForm<Name> | undefined, form: Name): FormState {
   return refused?.form === form ? refused.state : emptyForm
 }

@@ -64,7 +64,7 @@ ${frame.notice && notice(frame.notice.kind, frame.notice.text)}
   )
 }
 
-/** The layout for a visitor who is not signed in: one card. @param content `after` stands below it */
+/** The layout for a visitor who is not signed in: one card. @param content `after` stands below the card */
 export function signedOutPage(
   frame: PageFrame,
   { title, lead, body, after }: Pick<PageLayout, 'title' | 'lead' | 'body'> & { readonly after?: Content },

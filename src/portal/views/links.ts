@@ -36,7 +36,7 @@ export function forgottenPage(
   })
 }
 
-/** The same for every e-mail. */
+/** Says the same for every e-mail, whether it has an account or not. */
 export function linkRequestedPage(
   frame: PageFrame,
   { email, linkLifetimeMs }: { readonly email: string; readonly linkLifetimeMs: number },
@@ -53,7 +53,7 @@ export function linkRequestedPage(
 
 /**
  * The page that a password link opens. The script fills in its token, after the `#`, and submits it; without the script
- * it is pasted. So people learn whether the link works before they type anything else.
+ * people paste it. So they learn whether the link works before they type anything else.
  */
 export function passwordLinkPage(frame: PageFrame, state: FormState): Html {
   const { base } = frame

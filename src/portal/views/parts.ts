@@ -13,7 +13,8 @@ export function cell(label: string, content: Html): Html {
 }
 
 /**
- * A masked key: only its kind, handle and end are visible, which are not secret; its prefix may be an earlier one.
+ * A masked key: only its kind, handle and end are visible, which are not secret. Its prefix is left out, as that of an
+ * old key may differ from the current one.
  * @param lastFour '' = not kept
  */
 export function maskKey(kind: KeyKind, accountId: string, lastFour = ''): string {
@@ -76,7 +77,7 @@ export function pager(
   }${nextCursor !== undefined && html`<a class="button" rel="next" href="${hrefOf(nextCursor)}">${next}</a>`}</nav>`
 }
 
-/** A row below another, as wide as the table: the forms of its actions need the room. */
+/** A row with the actions of the row above it, as wide as the table: their forms need the room. */
 export function actsRow(columns: number, acts: Content): Html {
   return html`<tr class="acts"><td colspan="${columns}"><div class="acts-list">${acts}</div></td></tr>`
 }

@@ -18,7 +18,7 @@ import { proofFields } from './proof-fields.ts'
 
 interface PasskeyFormOptions {
   readonly action: string
-  /** Where the script gets what it asks the browser with; a path below the portal. */
+  /** Where the script gets the options to ask the browser with; a path below the portal. */
   readonly options: string
   /** Whether a new passkey is made. */
   readonly isNew?: boolean

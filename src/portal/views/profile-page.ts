@@ -85,7 +85,7 @@ function secondFactorCard(
   { base, oidc, passkeys, texts: { profile } }: PageFrame,
   { hasSecondFactor }: ProfileView,
 ): Html | undefined {
-  // It is bound to the password.
+  // A second factor belongs to a password.
   if (oidc && !oidc.hasPassword) return undefined
   return card({
     title: profile.secondFactor,

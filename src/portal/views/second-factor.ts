@@ -65,7 +65,7 @@ function enableCard(frame: PageFrame, view: SecondFactorView, { secret, uri }: N
   })
 }
 
-/** Whoever has passkeys confirms with one: a code would be asked for twice. */
+/** Owners of passkeys confirm with one: otherwise the form would ask for two different codes. */
 function enableProof(frame: PageFrame, { factor }: SecondFactorView, state: FormState): Html {
   const { passkeys } = frame
   if (!factor || !passkeys || passkeys.isConfirmed) return currentPasswordField(frame, state, 'enable-')
@@ -122,7 +122,7 @@ function proofForm(
   })
 }
 
-/** The second factor of an account, for Admins. One's own is turned off with a code. */
+/** The second factor of an account, for Admins. They turn off their own on their profile, with a code. */
 export function secondFactorRow(frame: PageFrame, { id, portal }: Account, isOwn: boolean): Html | undefined {
   const { secondFactor } = portal
   if (secondFactor === undefined) return undefined

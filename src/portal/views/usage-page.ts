@@ -81,7 +81,7 @@ function quotaPart(
 <p class="muted">${per === 'day' ? texts.resetsOnDay(at) : texts.resetsInMonth(at, monthDay(resetsAt, frame))}</p>`
 }
 
-/** The bar of a quota says by its colour, and in words, that little is left. */
+/** The class that colours the bar of a quota if little is left; `quotaBadge` says the same in words. */
 function quotaMark(share: number): string {
   return share >= 1 ? ' full' : share >= 0.8 ? ' near' : ''
 }

@@ -3,11 +3,11 @@ import {
   type AccountActionsOptions,
   createAccountActions,
 } from '#accounts/account-actions.ts'
+import { createEmailVerification, type EmailVerification } from '#accounts/email-verification.ts'
 import type { KeyOptions } from '#accounts/keys/make-key.ts'
 import type { SendMail } from '#accounts/mails/mail.ts'
 import { createNotices, type SendNotice } from '#accounts/mails/notices.ts'
 import { deliverInBackground, type Outbox } from '#accounts/mails/outbox.ts'
-import { createEmailVerification, type EmailVerification } from '#accounts/profile.ts'
 import type { Config } from '#config/config.ts'
 import type { Quotas } from '#identity/limits/quotas.ts'
 import { createOidcSignIn, type OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'

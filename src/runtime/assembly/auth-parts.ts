@@ -13,6 +13,7 @@ import { createSecretKeyScheme } from '#identity/secret-key.ts'
 import { type AccessTokens, createAccessTokens } from '#identity/tokens/access-token.ts'
 import { accessTokenClaimsBytes } from '#identity/tokens/access-token-claims.ts'
 import { createBearerScheme } from '#identity/tokens/bearer.ts'
+import { type ClientTokens, createClientTokens } from '#identity/tokens/client-tokens.ts'
 import { createPortalTokens, type PortalTokens } from '#identity/tokens/issued-tokens.ts'
 import { createKeyring } from '#identity/tokens/keyring.ts'
 import { createRefreshTokens } from '#identity/tokens/refresh-tokens.ts'
@@ -21,12 +22,7 @@ import {
   type RevocationFeed,
   type RevocationFeedOptions,
 } from '#identity/tokens/revocation-feed.ts'
-import {
-  type ClientTokens,
-  createClientTokens,
-  createKeyPairCheck,
-  createSessionStart,
-} from '#identity/tokens/session-start.ts'
+import { createKeyPairCheck, createSessionStart } from '#identity/tokens/session-start.ts'
 import { createSessions, type Sessions } from '#identity/tokens/sessions.ts'
 import type { Account } from '#store/accounts.ts'
 import type { CallerAuthConfig, CallerParts } from './store-parts.ts'
@@ -34,7 +30,7 @@ import type { CallerAuthConfig, CallerParts } from './store-parts.ts'
 interface AuthPartsOptions
   extends Omit<DirectoryOptions, keyof Config['cache'] | 'tokenLifetimeMs' | 'clockToleranceMs' | 'store'> {
   readonly config: Pick<CallerAuthConfig, 'tokens' | 'accessCookie' | 'cache' | 'issuers'>
-  /** How the keys of foreign issuers are fetched, and they are asked about tokens. */
+  /** How the keys of foreign issuers are fetched, and how issuers are asked about tokens. */
   readonly fetching: Pick<IssuersOptions, 'log' | 'isRefreshed' | 'onFetched' | 'onAsked' | 'fetches'>
   readonly store: DirectoryOptions['store'] & ImportedKeysOptions['store']
 }
@@ -94,7 +90,7 @@ function cookieLifetimeOf({ accessCookie }: Pick<CallerAuthConfig, 'accessCookie
 
 type FeedConfig = Pick<CallerAuthConfig, 'tokens' | 'accessCookie' | 'assertion'>
 
-/** @returns undefined if it is not enabled */
+/** Opens the feed of revocations. @returns undefined if it is not enabled */
 export function openFeedFrom(
   config: FeedConfig,
   parts: Pick<RevocationFeedOptions, 'keyring' | 'storeConnection' | 'position' | 'onReaders' | 'clock'>,
@@ -104,7 +100,7 @@ export function openFeedFrom(
   return openRevocationFeed({ ...parts, ...revocationFeed, issuer, keptMs: revocableForMs(config) })
 }
 
-/** For how long at most something that was issued before a revocation would be accepted. */
+/** How long after a revocation something that was issued before it would be accepted at most, if it went unnoticed. */
 function revocableForMs({ tokens, assertion, ...config }: FeedConfig): number {
   const { accessLifetimeMs, clockToleranceMs } = tokens
   const longestMs = Math.max(accessLifetimeMs, cookieLifetimeOf(config) ?? 0, assertion.lifetimeMs)

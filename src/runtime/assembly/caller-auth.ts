@@ -14,7 +14,7 @@ import { createConnectionLogger, createFaultLogger } from '#ops/store-logs.ts'
 import { throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
-import { monotonicClock } from '#platform/time.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import type { Change } from '#store/changes.ts'
 import { isStoreFailure, type StoreHealth } from '#store/store-health.ts'
 import { createAuthParts, createTokenIssuers, openFeedFrom, type TokenIssuers } from './auth-parts.ts'
@@ -93,6 +93,13 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
     },
     refresh: () => invalidation.refresh(),
   })
+  const revocationFeed = openFeedFrom(config, {
+    keyring,
+    storeConnection,
+    position: () => invalidation.position(),
+    onReaders: (difference) => metrics.revocationReaders.inc(difference),
+    clock,
+  })
   const keyLoader = createKeyLoader({
     keyring,
     signingKeys: createSigningKeys({
@@ -111,13 +118,6 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
       revocationFeed?.restart('signing-keys')
       onChange({ kind: 'signing-keys' })
     },
-  })
-  const revocationFeed = openFeedFrom(config, {
-    keyring,
-    storeConnection,
-    position: () => invalidation.position(),
-    onReaders: (difference) => metrics.revocationReaders.inc(difference),
-    clock,
   })
   const parts = { storeConnection, directory, keyLoader, revocationFeed }
   const invalidation = openCacheInvalidation(options, parts)
@@ -150,7 +150,11 @@ export async function openCallerAuth(options: CallerAuthOptions): Promise<Caller
 }
 
 /** @param staleAt a cache that was last confirmed at or before this time is too old; on the monotonic clock */
-function healthOf(keyring: Keyring, storeConnection: StoreConnectionState, staleAt: number): StoreHealth {
+function healthOf(
+  keyring: Keyring,
+  storeConnection: StoreConnectionState,
+  staleAt: MonotonicMs,
+): StoreHealth {
   if (!keyring.isLoaded()) return 'store-unavailable'
   if (storeConnection.isUp) return 'ok'
   return storeConnection.readAt > staleAt ? 'degraded' : 'store-unavailable'

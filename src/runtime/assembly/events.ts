@@ -5,11 +5,10 @@ import { openDeliveries } from '#accounts/events/deliveries.ts'
 import {
   cloudEventMediaType,
   cloudEventText,
-  createTypeFilter,
-  isEventWanted,
   signatureHeaders,
-  signingKeyOf,
-} from '#accounts/events/event.ts'
+  webhookKeyOf,
+} from '#accounts/events/event-message.ts'
+import { createTypeFilter, isEventWanted } from '#accounts/events/event-types.ts'
 import type { Receiver } from '#accounts/events/receiver.ts'
 import { createReceiverActions, type ReceiverActions } from '#accounts/events/receiver-actions.ts'
 import { createReminderReceiver, openReminders } from '#accounts/events/reminders.ts'
@@ -43,7 +42,7 @@ function describeReceiver({ url, types }: ReceiverConfig): Omit<Receiver, 'deliv
 
 function createReceiver(config: ReceiverConfig, source: string, clock: Clock): PostedReceiver {
   const { url, secret, allowLocal } = config
-  const key = signingKeyOf(secret)
+  const key = webhookKeyOf(secret)
   const { post, close } = openPoster({
     url: new URL(url),
     timeoutMs: deliveryTimeoutMs,
@@ -86,7 +85,7 @@ export function createReceiversFrom({
   return (by) => createReceiverActions({ store, receivers, entry: createAuditEntryFactory(by, clock) })
 }
 
-/** Tells receivers of events, and owners of keys that are about to expire, as the config that applies says. */
+/** Sends events to receivers, and reminders to the owners of keys that are about to expire, by the current config. */
 export function openEvents({
   store,
   clock,
@@ -112,7 +111,7 @@ export function openEvents({
   metrics.collectPendingEvents(deliveries.pendingCount)
   const reminders = openReminders({ store, clock, onStoreFailure: logFault })
 
-  /** Resolves once it is known with which event each receiver begins. */
+  /** Applies a config. Resolves once it is known with which event each receiver begins. */
   async function use(config: Config): Promise<void> {
     const { events, mail, publicOrigin, portal, keys } = config
     const next = { events, mail, publicOrigin, portal }

@@ -5,12 +5,10 @@ import { createFieldReader } from '#gateway/arrival/request-fields.ts'
 import { createCookieRenewal } from '#gateway/browser/ambient-credentials.ts'
 import { createReturnPathCheck } from '#gateway/browser/sign-in-return.ts'
 import type { HeldBodies } from '#gateway/forward/held-bodies.ts'
-import { createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createStickyCookies } from '#gateway/forward/own-cookies.ts'
 import { createSecondTargetCheck } from '#gateway/gate/second-targets.ts'
 import { createIgnoredUpgradeLog } from '#gateway/gate/upgrades.ts'
 import { createFastLane } from '#gateway/lane/fast-lane.ts'
-import type { GrpcCalls } from '#gateway/refusals/grpc-calls.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import { createOwnPaths } from '#gateway/routes/own-paths.ts'
 import { createRouteTable } from '#gateway/routes/table.ts'
@@ -18,6 +16,7 @@ import { createDecideArrivalReader } from '#gateway/server/decide-arrival.ts'
 import { createDecide, createDecisionWriter, type DecideTraffic } from '#gateway/server/decide-server.ts'
 import { createObserver } from '#gateway/server/observe.ts'
 import type { OpenCallers } from '#gateway/server/open-callers.ts'
+import type { GrpcCalls } from '#gateway/server/open-grpc-calls.ts'
 import { createProxy } from '#gateway/server/proxy.ts'
 import type { RedirectTraffic } from '#gateway/server/redirect-server.ts'
 import type { Traffic } from '#gateway/server/server.ts'
@@ -31,16 +30,15 @@ import { createTracer } from '#ops/tracing/tracer.ts'
 import { createAddressSet } from '#platform/addresses.ts'
 import { monotonicClock } from '#platform/time.ts'
 import { createNoticesFrom, portalUrlOf } from './account-services.ts'
+import { type ApiPartsOptions, createApiOptions } from './api-options.ts'
 import {
   createAssertionHeader,
   createBrowserParts,
-  createGateParts,
-  createOwnCookiesFrom,
-  createWriterFrom,
+  createForwardParts,
   ownHeaderNames,
   stickyUpstreams,
-} from './gate-parts.ts'
-import { type ApiPartsOptions, createApiOptions } from './own-endpoints.ts'
+} from './forward-parts.ts'
+import { createGateParts } from './gate-parts.ts'
 
 export interface TrafficOptions
   extends Omit<ApiPartsOptions, 'checks' | 'isReturnPath'>,
@@ -73,7 +71,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   const ownPaths = createOwnPaths(config.portal, config.routes, config)
   const { readAccessCookie, redirectToSignIn } = createBrowserParts(config)
   const assertion = createAssertionHeader(options, callerAuth)
-  const writer = createWriterFrom(config, carriers, assertion)
+  const { writer, writeIdentity, ownCookies } = createForwardParts(config, carriers, assertion)
   const gate = { ...createGateParts(options, callerAuth), readAccessCookie, table, ownPaths, publicOrigin }
   /** What the proxy, the fast lane and the decisions for other proxies have in common. */
   const shared = {
@@ -82,7 +80,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     trusted: createAddressSet(config.trustedProxies),
     cors: createCors({ ...config.cors, table, ownPaths }),
     checkSecondTargets: createSecondTargetCheck(gate),
-    ownCookies: createOwnCookiesFrom(config),
+    ownCookies,
     redirectToSignIn,
     usageMeter: createUsageMeter(options.usageRecorder, createQuotaCharge({ plans, quotas: options.quotas })),
     tracer,
@@ -96,7 +94,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
       : undefined,
     onIgnoredUpgrade: createIgnoredUpgradeLog(log, monotonicClock),
     portalScopes: ownPaths.portalScopes,
-    portalPath: portalLinkOf(config),
+    portalLink: portalLinkOf(config),
     writer,
   })
   const { trusted, cors } = shared
@@ -127,7 +125,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
         : createFastLane({
             ...shared,
             names: writer.names,
-            writeIdentity: createIdentityWriter(identityHeaders),
+            writeIdentity,
             forwarding: proxy.forwarding,
           }),
     names: writer.names,

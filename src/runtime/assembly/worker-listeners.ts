@@ -1,14 +1,11 @@
 import type { Config } from '#config/config.ts'
 import type { Arrival } from '#gateway/arrival/arrival.ts'
 import type { ArrivalServer, ServerOptions, SharedListenerOptions } from '#gateway/server/arrival-server.ts'
+import { createConnectionEvents } from '#gateway/server/connection-events.ts'
 import { createDecideServer } from '#gateway/server/decide-server.ts'
-import {
-  createConnectionEvents,
-  drainServer,
-  listenOnAll,
-  urlOf,
-  watchDescriptors,
-} from '#gateway/server/listen.ts'
+import { watchDescriptors } from '#gateway/server/descriptors.ts'
+import { drainServer } from '#gateway/server/drain.ts'
+import { listenOnAll, urlOf } from '#gateway/server/listen.ts'
 import { createRedirectServer } from '#gateway/server/redirect-server.ts'
 import { createGatewayServer } from '#gateway/server/server.ts'
 import { acceptQueuesMax } from '#http/h1/listener.ts'
@@ -107,7 +104,7 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
   }
 }
 
-/** A description contains the head of a client, and its target once more. */
+/** A proxy that asks sends the head of its client's request, and the target a second time. */
 const headFactor = 2
 
 /** The limits of the main listener, without TLS, as proxies ask over a private network. */

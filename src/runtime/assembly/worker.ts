@@ -1,7 +1,7 @@
 import type { Config } from '#config/config.ts'
 import { createHeldBodies } from '#gateway/forward/held-bodies.ts'
-import { createGrpcCalls } from '#gateway/refusals/grpc-calls.ts'
 import { createOpenCallers } from '#gateway/server/open-callers.ts'
+import { createGrpcCalls } from '#gateway/server/open-grpc-calls.ts'
 import { openStoreMonitor } from '#ops/store-monitor.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { MonotonicMs } from '#platform/time.ts'
@@ -14,7 +14,7 @@ import { createWorkerListeners } from './worker-listeners.ts'
 import { createWorkerPartsBuilder, targetStates, type WorkerParts } from './worker-parts.ts'
 
 /** A request server in this process. */
-export interface Worker extends Pick<RequestServer, keyof WorkerUrls | 'drain' | 'close'> {
+export interface Worker extends Pick<RequestServer, keyof WorkerUrls | 'drain'> {
   health(): StoreHealth
   /** The state that the store reports. */
   storeState(): StoreState
@@ -22,6 +22,8 @@ export interface Worker extends Pick<RequestServer, keyof WorkerUrls | 'drain' |
   lastReadAt(): MonotonicMs
   /** See RequestServer. */
   prepare(next: Config): Promise<PreparedConfig>
+  /** See RequestServer. */
+  close(): Promise<void>
 }
 
 interface WorkerOptions extends ProcessParts {
@@ -35,9 +37,20 @@ interface WorkerOptions extends ProcessParts {
  * @throws OperatorError if a key, the database or the address is not available
  */
 export async function openWorker(options: WorkerOptions): Promise<Worker> {
+  keepTickShape()
+  const opened = new AsyncDisposableStack()
+  try {
+    return await openParts(options, opened)
+  } catch (error) {
+    await opened.disposeAsync()
+    throw error
+  }
+}
+
+/** @param opened gets everything that has to be closed again; it is closed in reverse order */
+async function openParts(options: WorkerOptions, opened: AsyncDisposableStack): Promise<Worker> {
   const { config, ticketKeys, ...processParts } = options
   const { log, metrics, clock } = processParts
-  keepTickShape()
   let built: WorkerParts | undefined
   const parts = await openStoreParts(
     config,
@@ -45,7 +58,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     () => built?.callerAuth.storeConnection.isUp === true,
     () => built?.config ?? config,
   )
-  const { store } = parts
+  opened.defer(parts.close)
   const openCallers = createOpenCallers({ metrics, clock, authState: () => current().callerAuth })
   const grpcCalls = createGrpcCalls({
     followStream: openCallers.followStream,
@@ -64,22 +77,19 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
     },
   })
 
-  const opened = new AsyncDisposableStack()
-  opened.defer(parts.close)
-  built = await closeOnFailure(opened, () => build(config))
+  built = await build(config)
   opened.defer(async () => {
     const { exporter, closeUnshared } = current()
     closeUnshared(undefined)
     await exporter?.close()
   })
-  store.onAudit((entry) => current().traffic.sendNotice?.(entry))
+  parts.store.onAudit((entry) => current().traffic.sendNotice?.(entry))
   metrics.collectTargetHealth(() => targetStates(current().upstreams))
   metrics.collectIssuers(() => current().callerAuth.issuers.states())
   const storeMonitor = opened.adopt(openStoreMonitor(parts), (monitor) => monitor.close())
   const events = opened.adopt(openEvents(parts), (one) => one.close())
-  const listeners = await closeOnFailure(opened, () =>
-    createWorkerListeners({ config, ticketKeys, traffic: () => current().traffic, metrics, log }),
-  )
+  const traffic = () => current().traffic
+  const listeners = createWorkerListeners({ config, ticketKeys, traffic, metrics, log })
 
   function current(): WorkerParts {
     if (built === undefined) throw new Error('nothing is built yet')
@@ -119,7 +129,7 @@ export async function openWorker(options: WorkerOptions): Promise<Worker> {
   }
 
   await events.use(config)
-  const urls = await closeOnFailure(opened, listeners.listen)
+  const urls = await listeners.listen()
   ownUrl = urls.url
   return {
     ...urls,
@@ -143,18 +153,5 @@ function createUntrustedProxyLogger(log: Log): (peerAddress: string) => void {
     if (isLogged) return
     isLogged = true
     log.warn({ peer: peerAddress }, 'decisions refused: the peer is not in trustedProxies')
-  }
-}
-
-/** Closes what has been opened so far if the work fails. */
-async function closeOnFailure<Value>(
-  opened: AsyncDisposableStack,
-  work: () => Value | Promise<Value>,
-): Promise<Value> {
-  try {
-    return await work()
-  } catch (error) {
-    await opened.disposeAsync()
-    throw error
   }
 }

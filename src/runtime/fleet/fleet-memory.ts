@@ -1,8 +1,8 @@
-import type { MemoryUpdate } from './channel.ts'
+import type { MemoryUpdate } from './messages.ts'
 
 /** What the workers have looked up, for workers that are started while the store is unreachable. */
 interface FleetMemory {
-  /** @param worker its number */
+  /** @param worker its number, from 1 */
   remember(worker: number, notes: readonly MemoryUpdate[]): void
   /** What is known of each key; undefined = nothing. */
   recall(keys: readonly string[]): readonly unknown[]
@@ -22,9 +22,10 @@ interface FleetMemoryOptions {
 const changesMax = 10_000
 
 /**
- * An entry is dropped as soon as any worker has seen it change, and a look-up that began earlier is ignored: it may
- * have found the previous state, and its message may arrive later. So what one worker has looked up is also dropped if
- * another reads of an earlier change only afterwards; an outage in that short time finds nothing here.
+ * An entry is dropped as soon as any worker has seen it change, and the result of a look-up that began earlier is
+ * ignored: it may be the previous state, and its message may arrive later. A consequence: if one worker has looked up
+ * the new state before another reads of the change, that value is dropped too, and is missing if the store fails in
+ * that moment.
  */
 export function createFleetMemory({ bytesMax, ...initial }: FleetMemoryOptions): FleetMemory {
   let { entriesMax } = initial

@@ -5,17 +5,16 @@ import { openKeySetFetches } from '#identity/issuers/issuer-fetches.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import { mergeStoreStates } from '#ops/store-monitor.ts'
 import type { Log } from '#platform/log/log.ts'
-import { monotonicClock } from '#platform/time.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { createLocalRates } from '#store/local-rates.ts'
 import type { StoreHealth, StoreState } from '#store/store-health.ts'
 import type { RequestServer, WorkerUrls } from '../request-server.ts'
-import type { WorkerPorts } from './channel.ts'
 import { createFleetMemory } from './fleet-memory.ts'
 import { openFleetMetrics } from './fleet-metrics.ts'
+import { startOnPorts, type WorkerPorts } from './worker-ports.ts'
 import {
   configureCluster,
   startTimeoutMs as defaultStartTimeoutMs,
-  startOnPorts,
   type WorkerProcess,
 } from './worker-process.ts'
 import { createWorkerSlot, type WorkerSlot } from './worker-slot.ts'
@@ -58,7 +57,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     decide: decide?.port,
     redirect: listen.redirect?.port,
   }
-  /** While a change is in progress no worker is started, as it might get neither config. */
+  /** The change in progress. No worker is started until it is over: one with the old config would miss the change. */
   let changing: Promise<unknown> = Promise.resolve()
 
   async function startOptions() {
@@ -67,31 +66,32 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
   }
 
   configureCluster()
-  const slots = Array.from({ length: listen.workers }, (_, index) =>
-    createWorkerSlot({
-      number: index + 1,
+  const slots = Array.from({ length: listen.workers }, (_, index) => {
+    const number = index + 1
+    return createWorkerSlot({
+      number,
       startOptions,
       log,
       startTimeoutMs,
       handlers: {
         take: (takes) => takes.map(({ purpose, subject, rate }) => rates.take(purpose, subject, rate)),
         remember: (notes) => {
-          memory.remember(index, notes)
+          memory.remember(number, notes)
           return null
         },
         recall: memory.recall,
         fetchKeySet: ({ location, reason }) => keySetFetches.fetch(location, reason),
       },
       onDeath: (worker) => {
-        memory.removeWorker(index)
+        memory.removeWorker(number)
         fleetMetrics.onWorkerExit(worker)
       },
       onHung: () => metrics.workerHangs.inc(),
       onPingReply: ({ lastReadAt: readAt }) => {
         if (readAt !== null) lastReadAt = Math.max(lastReadAt ?? readAt, readAt)
       },
-    }),
-  )
+    })
+  })
   const workers = () => slots.flatMap((slot) => slot.worker() ?? [])
   const fleetMetrics = openFleetMetrics({ metrics, workers })
 
@@ -137,7 +137,8 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     const prepared = await Promise.allSettled(
       running.map(({ channel }) => channel.request('prepare', { snapshot: next.snapshot }, changeTimeoutMs)),
     )
-    // A worker that has exited in the meantime is replaced by one with the new config, which does not fail the reload.
+    // A worker that has exited in the meantime does not make the reload fail: it is replaced by one with the new
+    // config.
     const asked = prepared.filter((_, index) => running[index]?.hasEnded() === false)
     const refusal = (asked.length > 0 ? asked : prepared).find((outcome) => outcome.status === 'rejected')
     if (refusal) {
@@ -171,7 +172,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
   }
 
   /** For a worker that is still starting, the start and its requests share the deadline. */
-  async function drainSlot(slot: WorkerSlot, deadline: number): Promise<boolean> {
+  async function drainSlot(slot: WorkerSlot, deadline: MonotonicMs): Promise<boolean> {
     await slot.stop(deadline - performance.now())
     const timeoutMs = Math.max(0, deadline - performance.now())
     const ending = slot.worker()?.channel.request('drain', { timeoutMs }, timeoutMs + drainGraceMs)

@@ -1,18 +1,13 @@
 import type { InstanceMemory } from '#identity/cache/cached-records.ts'
 import { rateKey } from '#store/local-rates.ts'
 import type { InstanceCounts, RateResult } from '#store/rates.ts'
-import {
-  type Channel,
-  type MemoryUpdate,
-  type RateRequest,
-  type RequestsToFleet,
-  toSharedClock,
-} from './channel.ts'
+import type { Channel } from './channel.ts'
+import { type MemoryUpdate, type RateRequest, type RequestsToFleet, toSharedClock } from './messages.ts'
 
 /** Counts in the fleet process. All counts of one turn of the event loop are sent in one message. */
 export function createRemoteCounts(fleet: Fleet, workers: number): InstanceCounts {
   const queue = createBatch<PendingTake>((batch) => {
-    // Only the members that count: a route's rate has more.
+    // Only the members that the fleet needs: a route's rate has more.
     const takes = batch.map(({ purpose, subject, rate: { limit, perMs } }) => ({
       purpose,
       subject,

@@ -5,17 +5,16 @@ import { readVersion } from '#platform/package.ts'
 import { openWorker, type Worker } from '../assembly/worker.ts'
 import type { PreparedConfig, WorkerUrls } from '../request-server.ts'
 import { tuneForTraffic } from '../v8.ts'
+import { openChannel, type RequestHandlers } from './channel.ts'
 import {
   fromSharedClock,
-  openChannel,
-  type RequestHandlers,
   type RequestsToFleet,
   type RequestsToWorker,
   toSharedClock,
-  type WorkerPorts,
   type WorkerStartOptions,
-} from './channel.ts'
+} from './messages.ts'
 import { createRemoteCounts, createRemoteMemory } from './remote-state.ts'
+import type { WorkerPorts } from './worker-ports.ts'
 
 /** A started worker, and the change that it has prepared. */
 interface RunningWorker {
@@ -58,7 +57,7 @@ export function runWorker(): void {
       ticketKeys: Buffer.from(ticketKeys, 'base64'),
     })
     current = { worker, log, prepared: undefined }
-    // As in a single process, once the first process knows that this one is ready.
+    // As a single process does after its start; later than the answer, so that the fleet does not wait for it.
     setImmediate(tuneForTraffic)
     const { url, decideUrl, redirectUrl } = worker
     return { url, decideUrl, redirectUrl }

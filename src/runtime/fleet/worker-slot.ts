@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Log } from '#platform/log/log.ts'
-import type { PingReply, WorkerStartOptions } from './channel.ts'
+import type { PingReply, WorkerStartOptions } from './messages.ts'
 import { startWorker, type WorkerExit, type WorkerProcess } from './worker-process.ts'
 
 /** The place of one worker: a worker that dies is replaced. */
@@ -26,7 +26,7 @@ interface WorkerSlotOptions {
   /** A worker that served requests has died. */
   onDeath(worker: WorkerProcess): void
   /** A worker has answered a ping. */
-  onPingReply(pulse: PingReply): void
+  onPingReply(reply: PingReply): void
   /** A worker has stopped responding; it is killed. */
   onHung(worker: WorkerProcess): void
 }
@@ -141,7 +141,7 @@ export function createBackoff() {
 }
 
 interface HeartbeatOptions {
-  onPingReply(pulse: PingReply): void
+  onPingReply(reply: PingReply): void
   /** Called once, when it has not answered for `silentMax` periods. */
   onHung(): void
 }

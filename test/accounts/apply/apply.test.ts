@@ -52,7 +52,7 @@ for (const driver of Object.keys(placesOf) as (keyof typeof placesOf)[]) {
           [ada.email, 'ci', false],
         ],
       )
-      const account = await accounts.find(ada.email)
+      const account = await accounts.get(ada.email)
       t.match(account, { firstName: 'Ada', lastName: '', role: 'Admin', plan: 'pro', managedBy: 'default' })
       for (const { name, secretKey } of result.keys.filter(({ account }) => account === ada.email)) {
         t.strictSame(namedKeyOf(account, name)?.digest, digestOf(secretKey), name)
@@ -62,26 +62,26 @@ for (const driver of Object.keys(placesOf) as (keyof typeof placesOf)[]) {
       t.match(namedKeyOf(account, 'ci'), { scopes: ada.keys[0].scopes, quota: { limit: 100, per: 'day' } })
       t.equal(namedKeyOf(account, 'old')?.expiresAt, Date.parse('2024-01-31T00:00:00Z'))
       t.equal(await store.findImportedKey(Buffer.from(sha256Of('AKIA-one'), 'hex')), account.id)
-      t.equal((await accounts.find(bob.email)).isDisabled, true)
+      t.equal((await accounts.get(bob.email)).isDisabled, true)
     })
 
     t.test('a second run changes nothing', async (t) => {
-      const before = await accounts.find(ada.email)
+      const before = await accounts.get(ada.email)
       t.match(await run(state), { changes: [], unchanged: 2, keys: [], failure: undefined })
-      t.strictSame(await accounts.find(ada.email), before)
+      t.strictSame(await accounts.get(ada.email), before)
     })
 
     t.test('what the file does not mention stays as it is', async (t) => {
       await accounts.update(ada.email, { lastName: 'Lovelace' })
       const result = await run({ accounts: [{ email: 'ADA@example.com', keys: [{ name: 'ci' }] }] })
       t.match(result, { changes: [], unchanged: 1 })
-      t.match(await accounts.find(ada.email), { lastName: 'Lovelace', plan: 'pro' })
+      t.match(await accounts.get(ada.email), { lastName: 'Lovelace', plan: 'pro' })
     })
 
     t.test(
       'accounts and keys match the file afterwards, and the audit log has an entry for each change',
       async (t) => {
-        const before = await accounts.find(ada.email)
+        const before = await accounts.get(ada.email)
         const result = await run({
           accounts: [
             {
@@ -137,7 +137,7 @@ for (const driver of Object.keys(placesOf) as (keyof typeof placesOf)[]) {
             },
           ],
         )
-        const after = await accounts.find(ada.email)
+        const after = await accounts.get(ada.email)
         t.match(after, { firstName: 'Augusta', plan: undefined })
         t.match(namedKeyOf(after, 'ci'), { scopes: ['orders:read'], addresses: ['10.0.0.0/8'] })
         t.equal(namedKeyOf(after, 'ci')?.quota, undefined)
@@ -162,7 +162,7 @@ t.test('narrower limits end the sessions of a key, wider ones do not', async (t)
     accounts: [{ email: ada.email, keys: [{ name: 'ci', scopes }] }],
   })
   await run(scoped('a', 'b'))
-  const account = await accounts.find(ada.email)
+  const account = await accounts.get(ada.email)
   const session = await startSession(store, account, {
     keyId: namedKeyOf(account, 'ci')?.id ?? '',
     createdAt: time.now,
@@ -179,7 +179,7 @@ t.test('a change of limits applies to the old key during an overlap too', async 
   await run({ accounts: [{ email: ada.email, keys: [{ name: 'ci' }] }] })
   await secretKeys.rotate(ada.email, 'ci', 60)
   await run({ accounts: [{ email: ada.email, keys: [{ name: 'ci', scopes: ['a'] }] }] })
-  const keys = (await accounts.find(ada.email)).secretKeys.filter(({ name }) => name === 'ci')
+  const keys = (await accounts.get(ada.email)).secretKeys.filter(({ name }) => name === 'ci')
   t.strictSame(
     keys.map(({ scopes, revokedAt }) => [scopes, revokedAt !== undefined]),
     [
@@ -228,7 +228,7 @@ t.test('a run that ends early is finished by the next one', async (t) => {
     saved,
     'no key is valid that was not shown',
   )
-  t.equal(namedKeyOf(await accounts.find('cyd@example.com'), 'ci'), undefined)
+  t.equal(namedKeyOf(await accounts.get('cyd@example.com'), 'ci'), undefined)
   const rest = await run(state)
   t.match(rest.changes, [{ action: 'create-key', account: 'cyd@example.com', key: 'ci', isDone: true }])
   t.match(await run(state), { changes: [] })

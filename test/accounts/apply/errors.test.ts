@@ -93,7 +93,7 @@ t.test('errors that depend on the store are found before anything is changed', a
       },
     ],
   })
-  const before = await accounts.find(email)
+  const before = await accounts.get(email)
   const refused = await refusalOf(
     run({
       accounts: [
@@ -108,7 +108,7 @@ t.test('errors that depend on the store are found before anything is changed', a
     'accounts.1.keys.0.digest',
     'accounts.2.keys.0.expiresAt',
   ])
-  t.strictSame(await accounts.find(email), before)
+  t.strictSame(await accounts.get(email), before)
 })
 
 t.test('an account cannot get more keys than it may have', async (t) => {
@@ -132,7 +132,7 @@ t.test('a key made from a certificate expires with it', async (t) => {
     accounts: [{ email, keys: [{ name: 'laptop', certificate: cert, ...changes }] }],
   })
   t.match(await run(state()), { keys: [{ name: 'default' }], failure: undefined })
-  const [, key] = (await accounts.find(email)).secretKeys
+  const [, key] = (await accounts.get(email)).secretKeys
   t.match(key, { name: 'laptop', isImported: true })
   t.match(await run(state({ expiresAt: null })), { changes: [] })
   const end = key?.expiresAt ?? 0

@@ -66,11 +66,11 @@ t.test('pruning removes further keys of listed accounts, and accounts that were 
     ],
   )
   const namesOf = ({ secretKeys }: Account) => secretKeys.map(({ name }) => name)
-  t.strictSame(namesOf(await accounts.find(emailOf(0))), ['default', 'a', 'b'])
-  t.strictSame(namesOf(await accounts.find(emailOf(1))), ['default', ...keyNames], 'it lists no keys')
-  t.equal((await accounts.find(emailOf(3))).isDisabled, true)
-  t.equal((await accounts.find(foreign.account.id)).isDisabled, false)
-  t.equal((await accounts.find('other@example.com')).isDisabled, false)
+  t.strictSame(namesOf(await accounts.get(emailOf(0))), ['default', 'a', 'b'])
+  t.strictSame(namesOf(await accounts.get(emailOf(1))), ['default', ...keyNames], 'it lists no keys')
+  t.equal((await accounts.get(emailOf(3))).isDisabled, true)
+  t.equal((await accounts.get(foreign.account.id)).isDisabled, false)
+  t.equal((await accounts.get('other@example.com')).isDisabled, false)
   t.match(await run(state, prune(0)), { changes: [] }, 'a second run changes nothing')
 })
 
@@ -79,14 +79,14 @@ t.test('an account belongs to the file that listed it last', async (t) => {
   const taken = await run({ name: 'team', accounts: [{ email: emailOf(1) }] })
   t.match(taken.changes, [{ fields: [{ field: 'managedBy', from: 'default', to: 'team' }] }])
   t.match(await run(stateOf(1, keyNames), prune(0)), { changes: [] })
-  t.equal((await accounts.find(emailOf(1))).isDisabled, false)
+  t.equal((await accounts.get(emailOf(1))).isDisabled, false)
 })
 
 t.test('nobody disables or demotes their own account, and another Admin is left', async (t) => {
   const { run, store, accounts } = await openApply(t)
   const admin = { email: 'admin@example.com', role: 'Admin' }
   await run({ accounts: [admin, { email: emailOf(0) }, { email: emailOf(1) }] })
-  const { id, email } = await accounts.find(admin.email)
+  const { id, email } = await accounts.get(admin.email)
   t.equal(await refusalOf(run({ accounts: [{ ...admin, disabled: true }] })), 'last-admin')
   t.equal(await refusalOf(run({ accounts: [{ ...admin, role: 'User' }] })), 'last-admin')
   t.equal(
@@ -101,10 +101,10 @@ t.test('nobody disables or demotes their own account, and another Admin is left'
   t.equal(await refusalOf(own.run({ accounts: [another, { email: emailOf(1) }] }, prune())), 'own-account')
   const named = { accounts: [{ ...admin, firstName: 'Ada', keys: [{ name: 'ci' }] }] }
   t.equal(await refusalOf(own.run(named, { mayChangeOwn: false })), 'own-account')
-  t.equal((await accounts.find(id)).revision, 1, 'nothing was changed')
+  t.equal((await accounts.get(id)).revision, 1, 'nothing was changed')
   t.match(await own.run({ accounts: [admin] }, { mayChangeOwn: false }), { changes: [] })
   t.match(await own.run(named), { failure: undefined })
   // The other account becomes an Admin before this one is demoted.
   t.match(await run({ accounts: [{ ...admin, role: 'User' }, another] }), { failure: undefined })
-  t.match(await accounts.find(id), { role: 'User' })
+  t.match(await accounts.get(id), { role: 'User' })
 })

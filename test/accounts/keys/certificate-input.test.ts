@@ -1,6 +1,10 @@
 import { createHash, X509Certificate } from 'node:crypto'
 import t from 'tap'
-import { certificatePemLengthMax, endingWith, parseCertificateInput } from '#accounts/keys/input.ts'
+import {
+  certificatePemLengthMax,
+  endingWith,
+  parseCertificateInput,
+} from '#accounts/keys/certificate-input.ts'
 import { expiredCertificate, makeCertificate } from '../../setup/certificates.ts'
 
 const { cert, key } = makeCertificate(t, 'DNS:laptop', 'laptop')

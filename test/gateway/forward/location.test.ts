@@ -1,5 +1,5 @@
 import t from 'tap'
-import { publicLocation } from '#gateway/forward/stripped-prefix.ts'
+import { publicLocation } from '#gateway/forward/public-values.ts'
 
 const strippedPrefix = { own: '/orders', replacement: '', outer: '' }
 const context = {

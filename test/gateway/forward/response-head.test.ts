@@ -3,8 +3,8 @@ import {
   type ResponseHeadInput,
   responseHeaderLines,
   responseTrailerLines,
-} from '#gateway/forward/client-head.ts'
-import { createWorkerScopes } from '#gateway/routes/own-paths.ts'
+} from '#gateway/forward/rewritten-response.ts'
+import { createWorkerScopes } from '#gateway/routes/worker-scopes.ts'
 import { parseFieldLines } from '#http/h1/field-lines.ts'
 
 const origins = {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { watchDescriptors } from '#gateway/server/listen.ts'
+import { watchDescriptors } from '#gateway/server/descriptors.ts'
 
 t.test('connections are accepted until 16 file descriptors are left', async (t) => {
   for (const [used, mayAccept] of [

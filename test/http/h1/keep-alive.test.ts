@@ -9,7 +9,7 @@ const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 
 t.test('a connection is kept alive for the time last announced to its client', async (t) => {
   const asked: ClientConnection[] = []
-  const { port, adapt } = await listen(t, (connection) => void asked.push(connection), {
+  const { port, reconfigure } = await listen(t, (connection) => void asked.push(connection), {
     requestTimeoutMs: 30_000,
     keepAliveTimeoutMs: 60_000,
     tls: undefined,
@@ -20,7 +20,7 @@ t.test('a connection is kept alive for the time last announced to its client', a
   const leftS = () => Math.round((connection.deadline - performance.now()) / 1_000)
 
   connection.respond(200, 'OK', 'Content-Length: 2\r\n', 'counted')
-  adapt({ keepAliveTimeoutMs: 5_000 })
+  reconfigure({ keepAliveTimeoutMs: 5_000 })
   connection.end('ok')
   t.match((await client.response()).headers, { 'keep-alive': 'timeout=60' })
   t.equal(leftS(), 61, 'the announced timeout holds, even if it was changed meanwhile')

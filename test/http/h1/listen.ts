@@ -18,7 +18,7 @@ export async function listen(
 ) {
   const limits = { keepAliveTimeoutMs: 5_000, headBytesMax: 16_384, bodyRateMin: 1, ...terms }
   const connections = new DeadlineSweep<OpenConnection>(500)
-  const { servers, adapt } = createListener({
+  const { servers, reconfigure } = createListener({
     ...limits,
     connections,
     bodies: new DeadlineSweep(500),
@@ -46,7 +46,7 @@ export async function listen(
     connections,
     server,
     /** Takes other limits. */
-    adapt: (changes: Partial<ReloadableListenerOptions>) => adapt({ ...limits, ...changes }),
+    reconfigure: (changes: Partial<ReloadableListenerOptions>) => reconfigure({ ...limits, ...changes }),
   }
 }
 

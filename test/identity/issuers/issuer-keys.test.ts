@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap'
 import { responseBytesMax } from '#identity/issuers/fetch-json.ts'
-import { isSecureUrl, type KeySource } from '#identity/issuers/issuer.ts'
-import { discoveryUrls, openKeySetFetches, refetchGapMs } from '#identity/issuers/issuer-fetches.ts'
+import { isSecureUrl, type KeySetSource } from '#identity/issuers/issuer.ts'
+import { discoveryUrls } from '#identity/issuers/issuer-discovery.ts'
+import { openKeySetFetches, refetchGapMs } from '#identity/issuers/issuer-fetches.ts'
 import { openIssuerKeys } from '#identity/issuers/issuer-keys.ts'
 import { parsePublicKeys, publicKeysMax } from '#identity/issuers/public-keys.ts'
 import { until } from '../../setup/net.ts'
@@ -12,7 +13,11 @@ const next = await newIssuerKey('two')
 
 type Issuer = Awaited<ReturnType<typeof startIssuer>>
 
-function open(t: Test, { url }: Pick<Issuer, 'url'>, keys: KeySource = { kind: 'url', url: `${url}/jwks` }) {
+function open(
+  t: Test,
+  { url }: Pick<Issuer, 'url'>,
+  keys: KeySetSource = { kind: 'url', url: `${url}/jwks` },
+) {
   const time = { nowMs: 0 }
   const lines: string[] = []
   const replaced: string[] = []
@@ -168,7 +173,7 @@ t.test('keys are kept through an outage, which is logged once, and its end', asy
     t.equal(await keys.refetch(), false)
     t.equal(keys.has('one'), true)
   }
-  t.strictSame(keys.state(), { issuer: 'corp', keys: 1, isUp: false })
+  t.strictSame(keys.state(), { keys: 1, isUp: false })
   t.equal(keys.lines.length, 1)
   t.match(keys.lines[0], /error keys of the issuer cannot be fetched: known keys stay valid.*status 500/)
   issuer.state.answer = undefined

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createRedirectUriCheck, isRedirectUri } from '#identity/issuers/issuer.ts'
+import { createRedirectUriCheck, isRedirectUri } from '#identity/issuers/redirect-uris.ts'
 
 t.test('a redirect URI has a scheme of the web or of an application, and says nothing of a user', (t) => {
   for (const uri of [

@@ -206,7 +206,7 @@ t.test('a proof that was replaced meanwhile signs nobody in, whatever else has c
     ['disabling', () => acts.accounts.update(id, { isDisabled: true }), 'account-disabled'],
   ]
   for (const [what, change, expected] of changes) {
-    const before = await acts.accounts.find(id)
+    const before = await acts.accounts.get(id)
     await change()
     const outcome = await sessions.start(before, visitor).then(
       () => 'in',

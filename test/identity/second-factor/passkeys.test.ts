@@ -19,7 +19,7 @@ async function openOwner(t: Test, options: Parameters<typeof openPeople>[1] = {}
   if (!passkeys) throw new Error('there are passkeys')
   const { id, email, signedIn } = await createPerson()
   const device = createSoftAuthenticator(relyingParty.origin)
-  const current = () => acts.accounts.find(id)
+  const current = () => acts.accounts.get(id)
   const flowOf = (purpose: PasskeyFlow['purpose']): PasskeyFlow => ({
     purpose,
     browser,
@@ -141,7 +141,7 @@ t.test('what is forged, of another origin, or not of this challenge signs nobody
   await t.rejects(send(late), refused, 'again')
 
   const bob = await createPerson({ email: 'bob@example.com' })
-  const account = await acts.accounts.find(bob.id)
+  const account = await acts.accounts.get(bob.id)
   const flow: PasskeyFlow = { ...flowOf('confirm'), accountId: bob.id }
   const given = { credential: device.get(passkeys.requestOptions(flow)), flow, visitor, client: undefined }
   await t.rejects(passkeys.check(account, given), refusedField, 'the passkey of somebody else')

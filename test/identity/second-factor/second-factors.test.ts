@@ -21,7 +21,7 @@ async function openProtected(t: Test, options: Parameters<typeof openPeople>[1] 
   const { signIn, acts, time, createPerson, store } = people
   const { factors } = signIn
   const { id, email, signedIn } = await createPerson()
-  const account = await acts.accounts.find(id)
+  const account = await acts.accounts.get(id)
   const { secret, uri } = factors.propose(account)
   const codeAt = (timestamp: number) =>
     new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp })
@@ -29,7 +29,7 @@ async function openProtected(t: Test, options: Parameters<typeof openPeople>[1] 
   const recoveryCodes = await factors.enable(account, { ...given(codeAt(time.now)), secret })
   time.now += stepMs
 
-  const current = (): Promise<Account> => acts.accounts.find(id)
+  const current = (): Promise<Account> => acts.accounts.get(id)
   /** The password, up to the code. */
   async function pending(clientTokens: readonly string[] = []): Promise<string> {
     const error = await signIn
@@ -226,7 +226,7 @@ t.test('it is enabled with a code of its own secret only, and disabled with a co
   await t.resolves(disable(codeAt(time.now)))
   t.ok(await signIn.signIn({ email, password }, visitor))
   const { id } = await createPerson({ email: 'bob@example.com' })
-  const bob = await acts.accounts.find(id)
+  const bob = await acts.accounts.get(id)
   const { secret } = factors.propose(bob)
   t.equal(factors.propose(bob, secret).secret, secret)
   for (const bad of ['', 'short', 'not base32!', 'A'.repeat(10_000)])

@@ -209,7 +209,7 @@ export const writes: readonly string[] = [
   'countPasswordAttempt',
   'settlePasswordAttempt',
   'linkIdentity',
-  'unlinkIdentity',
+  'unlinkIdentities',
   'setSetupLink',
   'setResetLink',
   'noteSignInNetwork',

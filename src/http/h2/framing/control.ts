@@ -18,7 +18,8 @@ import {
   windowDefault,
   windowMax,
 } from './protocol.ts'
-import type { ClosedStreams, StreamConnection, StreamTable } from './streams.ts'
+import type { StreamTable } from './stream-table.ts'
+import type { ClosedStreams, StreamConnection } from './streams.ts'
 
 /** The connection whose frames are read. */
 export interface FrameTarget extends StreamConnection<FrameStream> {
@@ -28,7 +29,7 @@ export interface FrameTarget extends StreamConnection<FrameStream> {
   readonly isClosed: boolean
   /** The last stream that this side has opened. */
   readonly lastOpenedId: number
-  readonly options: ConnectionOptions
+  readonly options: FrameConnectionOptions
   readonly events: ConnectionEvents
   readonly pings: Pings
 }
@@ -47,14 +48,14 @@ export interface ConnectionEvents {
   onClose(error: ConnectionError | undefined): void
 }
 
-export interface ConnectionOptions {
+export interface FrameConnectionOptions {
   readonly isServer: boolean
   readonly settings: Settings
   /** How much the peer may send ahead on all streams together; from 65,535. */
   readonly windowBytes: number
   /** How many streams the peer may have open; read at each use. */
   readonly streamsMax: number
-  /** For the fields of one head in octets, as RFC 9113 6.5.2 counts them; called at each use. */
+  /** The maximum size of the fields of one head, in octets as RFC 9113 6.5.2 counts them; called at each use. */
   readonly headSizeMax: () => number
 }
 
@@ -156,7 +157,7 @@ export class Control {
     if (payload.length !== 4) throw frameSizeError('RST_STREAM')
     const stream = this.#target.streams.get(streamId)
     if (stream === undefined) this.assertNotIdle(streamId)
-    // After its response nothing is wasted: gRPC clients reset each call that ends before they have sent everything.
+    // After a complete response nothing is wasted: gRPC clients reset calls that end before they have sent everything.
     if (stream === undefined || stream.hasSentEnd)
       this.#guard?.countControlFrame(frameHeadBytes + payload.length)
     else this.#guard?.countWastedStream()

@@ -15,7 +15,7 @@ export class FrameDispatcher implements FrameEvents {
   readonly #frames = new FrameReader(this)
   readonly #blocks: BlockReader
   readonly #decoder = new HpackDecoder()
-  /** undefined = the peer is a server: it is configured, and its memory is bounded. */
+  /** undefined = the peer is a server, which is trusted not to flood. */
   readonly #guard: FloodGuard | undefined
   readonly #closed = new ClosedStreams()
   readonly #control: Control
@@ -28,7 +28,7 @@ export class FrameDispatcher implements FrameEvents {
   #isReleased = true
   /** Since when the peer owes the rest of its first frames, a field block or a frame; Infinity = it owes nothing. */
   unfinishedSince = monotonicClock()
-  /** How many field blocks and frames have ended, or have begun with DATA. */
+  /** How many field blocks and frames have ended; a DATA frame counts when it begins. */
   #finished = 0
   /** The bytes of the current DATA frame, and of all message frames so far. */
   #dataBytes = 0
@@ -60,7 +60,7 @@ export class FrameDispatcher implements FrameEvents {
   }
 
   /** This side has reset a stream. */
-  forgive(streamId: number): void {
+  addReset(streamId: number): void {
     this.#closed.addReset(streamId)
   }
 
@@ -110,7 +110,7 @@ export class FrameDispatcher implements FrameEvents {
     this.#countWindow(length)
     this.#dataBytes = frameHeadBytes + length
     const stream = this.#target.streams.get(streamId)
-    if (stream === undefined) this.#onClosed(streamId)
+    if (stream === undefined) this.#onClosedData(streamId)
     else if (stream.awaitsHead) stream.refuse(errorCode.protocolError)
     else if (stream.body.begin(length)) this.#dataStream = stream
   }
@@ -133,7 +133,7 @@ export class FrameDispatcher implements FrameEvents {
       throw new ConnectionError(errorCode.flowControlError, 'the window of the connection is exceeded')
     this.#unreported += length
     if (this.#unreported < this.#target.options.windowBytes / 2) return
-    // Unread data is bounded by the stream's own window, so it does not hold up other streams.
+    // Data counts as soon as it has arrived: unread, it would hold up other streams. Its stream's window bounds it.
     this.#target.writeWindowUpdate(0, this.#unreported)
     this.#window += this.#unreported
     this.#unreported = 0
@@ -198,7 +198,7 @@ export class FrameDispatcher implements FrameEvents {
   }
 
   /** Data for a stream that is not open. */
-  #onClosed(streamId: number): void {
+  #onClosedData(streamId: number): void {
     this.#control.assertNotIdle(streamId)
     if (this.#closed.isIgnored(streamId)) return
     this.countWasted()

@@ -3,7 +3,7 @@ import { tooMany } from './protocol.ts'
 
 /** How many bytes of control frames are allowed for each byte of messages in either direction: as in nginx. */
 const controlBytesPerByte = 8
-/** How many more are allowed at once, and each second: about 15,000 PINGs, and 960. */
+/** How many more are allowed at once, and per second: about 15,000 PINGs, and 960. */
 const controlBytesMax = 262_144
 const controlBytesPerSecond = 16_384
 /** How many streams may be wasted at once, and how many more each second: as nghttp2 limits resets. */
@@ -11,15 +11,15 @@ const wastedStreamsMax = 1_000
 const wastedStreamsPerSecond = 33
 
 /**
- * Limits what a client can make us do at almost no cost. Control frames are measured against messages, as gRPC clients
- * send a PING and two WINDOW_UPDATEs for each piece of data that they read, however fast.
+ * Limits what a client can make us do at almost no cost to itself. Control frames are measured against messages, as
+ * gRPC clients send a PING and two WINDOW_UPDATEs for each piece of data that they read, however fast.
  */
 export class FloodGuard {
   readonly #messageBytes: () => number
   readonly #monotonic: MonotonicClock
   #controlBytes = 0
-  /** When control frames were last offset, and the bytes of messages by then. */
-  #settledAt: number
+  /** When control frames were last offset against messages, and how many message bytes there were by then. */
+  #settledAt: MonotonicMs
   #settledBytes = 0
   readonly #streams: RefillingBudget
 
@@ -38,7 +38,7 @@ export class FloodGuard {
    */
   countControlFrame(bytes: number): void {
     this.#controlBytes += bytes
-    // The clock is only read now.
+    // Only now, as reading the clock for each frame would cost too much.
     if (this.#controlBytes > controlBytesMax) this.#settle()
   }
 
@@ -68,7 +68,7 @@ export class FloodGuard {
 export class RefillingBudget {
   readonly #max: number
   readonly #perSecond: number
-  #filledAt: number
+  #filledAt: MonotonicMs
   /** Below 0 once more was spent than there was. */
   left: number
 
@@ -80,7 +80,7 @@ export class RefillingBudget {
   }
 
   /** @returns whether another one may be spent */
-  spend(now: number): boolean {
+  spend(now: MonotonicMs): boolean {
     const gained = ((now - this.#filledAt) * this.#perSecond) / 1_000
     this.left = Math.min(this.#max, this.left + gained) - 1
     this.#filledAt = now

@@ -1,16 +1,19 @@
 import type { Socket } from 'node:net'
+import type { MonotonicMs } from '#platform/time.ts'
 import { preface } from '../../h1/preface.ts'
 import { DirectSocketReader } from '../../h1/socket-reader.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
-import { type ConnectionEvents, type ConnectionOptions, type FrameTarget, Pings } from './control.ts'
+import { type ConnectionEvents, type FrameConnectionOptions, type FrameTarget, Pings } from './control.ts'
 import { FrameDispatcher } from './dispatcher.ts'
 import { writeFieldBlock } from './field-block.ts'
 import { FrameOutput } from './frame-output.ts'
 import { FrameStream } from './frame-stream.ts'
 import { ConnectionError, errorCode, frameFlag, frameType, windowDefault, writeSettings } from './protocol.ts'
-import { type FieldWriter, type HeldEnd, Sender, StreamTable } from './streams.ts'
+import { Sender } from './sender.ts'
+import { StreamTable } from './stream-table.ts'
+import type { FieldWriter, HeldEnd } from './streams.ts'
 
-/** How much may be unsent before reading stops: frames without flow control answer what was read. */
+/** How much may be unsent before reading stops, as the answers to control frames have no flow control. */
 const unsentBytesMax = 262_144
 /** How long the peer has to read why its connection was ended. */
 const lingeringMs = 1_000
@@ -22,7 +25,7 @@ export class FrameConnection implements FrameTarget {
   readonly sender: Sender
   readonly receiveWindow: number
   readonly streams = new StreamTable<FrameStream>()
-  readonly options: ConnectionOptions
+  readonly options: FrameConnectionOptions
   readonly events: ConnectionEvents
   readonly encoder = new HpackEncoder()
   readonly #reader: DirectSocketReader
@@ -35,7 +38,7 @@ export class FrameConnection implements FrameTarget {
   #nextStreamId = 1
   readonly pings = new Pings()
 
-  constructor(socket: Socket, options: ConnectionOptions, events: ConnectionEvents) {
+  constructor(socket: Socket, options: FrameConnectionOptions, events: ConnectionEvents) {
     this.socket = socket
     this.options = options
     this.events = events
@@ -73,7 +76,7 @@ export class FrameConnection implements FrameTarget {
   }
 
   /** Since when the peer owes the rest of a head, or of another frame that is not DATA; Infinity = it owes nothing. */
-  get unfinishedSince(): number {
+  get unfinishedSince(): MonotonicMs {
     return this.#dispatcher.unfinishedSince
   }
 
@@ -90,7 +93,7 @@ export class FrameConnection implements FrameTarget {
   }
 
   writeReset(streamId: number, code: number): void {
-    this.#dispatcher.forgive(streamId)
+    this.#dispatcher.addReset(streamId)
     if (!this.isClosed) this.output.number(frameType.resetStream, streamId, code)
   }
 
@@ -172,7 +175,7 @@ export class FrameConnection implements FrameTarget {
   #close(error: ConnectionError | undefined): void {
     if (this.isClosed) return
     this.isClosed = true
-    // First the owner: a request that fails with its stream may be repeated at once, and not on this connection.
+    // The owner is told first: a request that fails with its stream may be repeated at once, on another connection.
     this.events.onClose(error)
     for (const stream of this.streams) stream.onLost(error === undefined ? errorCode.cancel : error.code)
   }
@@ -182,7 +185,8 @@ export class FrameConnection implements FrameTarget {
    * @returns whether it is released
    */
   receive(chunk: Buffer): boolean {
-    // Input after the end is dropped: unread, it would reset the connection before the peer has read the reason.
+    // Input after the end is read and dropped: left unread, it would make the system reset the connection, perhaps
+    // before the peer has read the reason.
     if (this.isClosed) return true
     this.readNumber++
     try {

@@ -80,7 +80,7 @@ export class FrameReader {
     this.#kept += copied
     if (this.#kept < partial.length) return at + copied
     this.#partial = undefined
-    // After the head alone its payload is kept, or passed on.
+    // Only the head is complete: the payload is collected too, or passed on as it arrives if it is data.
     if (partial.length === frameHeadBytes && (frameLength(partial, 0) > 0 || partial[3] === frameType.data)) {
       if (partial[3] === frameType.data) this.#startData(partial, 0, frameLength(partial, 0))
       else {

@@ -1,6 +1,9 @@
+import { ByteQueue } from './byte-queue.ts'
 import { errorCode, windowMax } from './protocol.ts'
-import { ByteQueue, ReceivedBody } from './received-body.ts'
-import type { FieldWriter, SendingStream, StreamConnection, StreamEvents, TableEntry } from './streams.ts'
+import { ReceivedBody } from './received-body.ts'
+import type { SendingStream } from './sender.ts'
+import type { TableEntry } from './stream-table.ts'
+import type { FieldWriter, StreamConnection, StreamEvents } from './streams.ts'
 
 /** How much data of one stream may wait before its source has to pause. */
 const waitingBytesMax = 65_536
@@ -18,7 +21,7 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
   /** Whether the head of a response is expected, in a stream that this side has opened. */
   awaitsHead = false
   readonly #connection: StreamConnection<FrameStream>
-  /** Data that waits to be sent; undefined = none has had to wait yet. */
+  /** Data that waits to be sent; undefined = nothing has had to wait yet. */
   #waiting: ByteQueue | undefined
   #trailers: FieldWriter | undefined
   #isEnding = false
@@ -51,7 +54,8 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
   }
 
   /**
-   * Sends the head of an informational response. There may be many, and flow control does not apply to them. See write.
+   * Sends the head of an informational response.
+   * @returns as `write`: flow control does not apply to it, and there may be many
    */
   sendInformation(write: FieldWriter): boolean {
     if (this.isClosed) return true
@@ -59,7 +63,7 @@ export class FrameStream implements SendingStream, TableEntry<FrameStream> {
     return this.#connection.sender.takesMore(this)
   }
 
-  /** @returns false where more should wait for onDrain */
+  /** @returns false if more should wait for onDrain */
   write(chunk: Buffer): boolean {
     if (this.isClosed || this.#isEnding) return true
     const { sender } = this.#connection

@@ -119,7 +119,7 @@ export function writeSettings(settings: Settings): Buffer {
 interface ReceivedSettings {
   /** The last value of each setting. */
   readonly settings: Settings
-  /** An encoder has to announce it, too (RFC 7541 4.2). */
+  /** The smallest table size among them, which an encoder has to announce too (RFC 7541 4.2). */
   readonly smallestTableSize: number | undefined
 }
 

@@ -1,9 +1,9 @@
+import { joinedBytesMax } from '../../h1/kept-bytes.ts'
+import { ByteQueue } from './byte-queue.ts'
 import { errorCode } from './protocol.ts'
 import type { StreamConnection, StreamEvents } from './streams.ts'
 
 const pieceBytesMax = 65_536
-/** Smaller pieces of one read are joined, as each piece is written separately. */
-const joinedBytesMax = 4_096
 const none: readonly string[] = []
 
 /** The stream that receives the body. */
@@ -15,7 +15,7 @@ interface ReceivingStream {
   closeIfEnded(): void
 }
 
-/** What a stream receives: read as it arrives, or held back, up to the size of its window. */
+/** The body that a stream receives: passed on as it arrives, or held back, up to the size of its window. */
 export class ReceivedBody {
   readonly #stream: ReceivingStream
   readonly #connection: StreamConnection
@@ -35,7 +35,7 @@ export class ReceivedBody {
   /** How much the peer may still send, and how much has been read without the peer knowing. */
   #window: number
   #unreported = 0
-  /** The bytes of the current frame that are not data. */
+  /** What is left of the current frame without its data so far: at its end, the padding. */
   #padding = 0
 
   constructor(stream: ReceivingStream, connection: StreamConnection) {
@@ -78,9 +78,10 @@ export class ReceivedBody {
       this.#stream.refuse(errorCode.protocolError)
       return true
     }
-    const isFurther = this.#readNumber === this.#connection.readNumber && chunk.length <= joinedBytesMax
+    // Small pieces of one read are joined, as each piece that is passed on is written separately.
+    const isJoined = this.#readNumber === this.#connection.readNumber && chunk.length <= joinedBytesMax
     this.#readNumber = this.#connection.readNumber
-    if (!this.#isPaused && !this.#isResuming && this.#held === undefined && !isFurther) {
+    if (!this.#isPaused && !this.#isResuming && this.#held === undefined && !isJoined) {
       this.#read(chunk)
       return this.#stream.events?.isReleased() ?? true
     }
@@ -151,64 +152,5 @@ export class ReceivedBody {
     this.#isRead = true
     this.#stream.events?.onEnd(this.#trailers)
     this.#stream.closeIfEnded()
-  }
-}
-
-/** Blocks are at least this large, so that many small pieces take little more memory than their bytes. */
-const blockBytesMin = 4_096
-
-/** Copies of bytes that have to wait, in their order. */
-export class ByteQueue {
-  readonly #blocks: Buffer[] = []
-  /** How much of the last block is used, and how much of the first has been taken. */
-  #used = 0
-  #taken = 0
-  #length = 0
-
-  get length(): number {
-    return this.#length
-  }
-
-  /** @param bytes are copied */
-  add(bytes: Buffer): void {
-    let copied = 0
-    const last = this.#blocks.at(-1)
-    if (last !== undefined && this.#used < last.length) {
-      copied = bytes.copy(last, this.#used)
-      this.#used += copied
-    }
-    if (copied < bytes.length) {
-      const block = Buffer.allocUnsafeSlow(Math.max(blockBytesMin, bytes.length - copied))
-      this.#used = bytes.copy(block, 0, copied)
-      this.#blocks.push(block)
-    }
-    this.#length += bytes.length
-  }
-
-  /**
-   * The first bytes, from one block.
-   * @param bytesMax how many at most
-   * @returns at least one, if there are any and one is asked for
-   */
-  peek(bytesMax: number): Buffer {
-    const [first] = this.#blocks
-    if (first === undefined) return Buffer.alloc(0)
-    return first.subarray(this.#taken, Math.min(this.#endOf(first), this.#taken + Math.max(0, bytesMax)))
-  }
-
-  /** Drops the first bytes: at most as many as `peek` returned. */
-  drop(bytes: number): void {
-    const [first] = this.#blocks
-    if (first === undefined) return
-    this.#taken += bytes
-    this.#length -= bytes
-    if (this.#taken < this.#endOf(first)) return
-    this.#blocks.shift()
-    this.#taken = 0
-    if (this.#blocks.length === 0) this.#used = 0
-  }
-
-  #endOf(first: Buffer): number {
-    return this.#blocks.length === 1 ? this.#used : first.length
   }
 }

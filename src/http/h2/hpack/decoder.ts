@@ -17,7 +17,7 @@ export class HpackDecoder {
   /**
    * @param fields gets name, value, name, value, in Latin-1
    * @param sizeMax in octets as RFC 9113 6.5.2 counts them; of a larger list only the beginning is returned
-   * @returns whether all of it was
+   * @returns whether the list was returned as a whole
    * @throws CompressionError
    */
   decode(block: Buffer, fields: string[], sizeMax: number): boolean {
@@ -176,8 +176,8 @@ function buildSteps(): Int32Array {
 }
 
 /**
- * Where a string may end: padding is the beginning of the end-of-string code, which is all ones, and shorter than a
- * byte.
+ * The nodes where a string may end: its padding is shorter than a byte, and is the beginning of the end-of-string code,
+ * which is all ones.
  */
 function paddingNodes(tree: readonly number[]): Set<number> {
   const nodes = new Set([0])

@@ -173,7 +173,7 @@ export function createHttp2Opener(options: DialOptions): ConnectionOpener {
   }
 }
 
-/** Without TLS, only the first frame shows it. */
+/** As far as ALPN shows: without TLS, only the target's first frame does. */
 function speaksHttp2(socket: Socket): boolean {
   return !('alpnProtocol' in socket) || socket.alpnProtocol === 'h2'
 }

@@ -12,10 +12,10 @@ export const streamsMax = 100
 const streamWindowBytes = 262_144
 const connectionWindowBytes = 4_194_304
 /**
- * How many requests on one connection may be cancelled at once, and how many per second in the long run: cancelling
- * many would end the connection for all who share it. Servers end a connection after more: nghttp2 and Node at 1,000
- * and 33, Netty and Undertow at 200 within 30 s. Those still open once the budget is spent, at most 100, can be
- * cancelled too, and the sum stays below.
+ * How many requests on one connection may be cancelled at once, and how many per second in the long run. After too
+ * many, servers end the connection for all who share it: nghttp2 and Node after 1,000 and 33, Netty and Undertow after
+ * 200 within 30 s. Requests that are still open when our budget is spent, at most 100, may be cancelled as well: even
+ * then the total is lower.
  */
 export const resetsMax = 64
 export const resetsPerSecond = 2
@@ -60,7 +60,7 @@ export class UpstreamSession implements Expiring {
   readonly #resets = new RefillingBudget(resetsMax, resetsPerSecond, monotonicClock())
   #pingTimer: Deadline | undefined
   #streams = 0
-  /** How many requests the target allows at a time; 0 = not said yet. */
+  /** How many requests the target allows at a time; 0 = it has not said yet. */
   #streamsMax = 0
   #isReady = false
   #isEnding = false
@@ -213,7 +213,7 @@ export class UpstreamSession implements Expiring {
     this.close()
   }
 
-  /** Fails before it was ready. */
+  /** Ends the session with this failure, unless it has become ready. */
   #fail(failure: UpstreamFailure): void {
     if (this.#isReady) return
     this.destroy()

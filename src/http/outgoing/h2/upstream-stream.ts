@@ -27,7 +27,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
   readonly mayRefuse = true
   readonly reusableFrom = 0
   readonly reusableUntil = 0
-  /** False, as the session is told instead. */
+  /** Always false: a session whose target authenticates connections is retired instead. */
   readonly isBound = false
   holder = noHolder
   readonly #deadline = new StallDeadline(() => this.#onTimeout())
@@ -41,7 +41,7 @@ export class UpstreamStream implements UpstreamConnection, StreamEvents {
   /** Whether the memory of the last read is released. */
   #isReleased = true
 
-  /** @param session has counted it already */
+  /** @param session has counted this stream already (addStream) */
   constructor(session: UpstreamSession, scheme: 'http' | 'https', isReused: boolean) {
     this.#session = session
     this.#scheme = scheme

@@ -15,9 +15,9 @@ export interface ConnectionUser {
 
 /** The user of a connection, with what affects its reuse. */
 export interface PoolUser extends ConnectionUser {
-  /** The connection of its client, if it carries one request at a time, and only of this client. */
+  /** The socket of its client, if it carries one request at a time; undefined = other requests share it. */
   readonly clientSocket: Socket | undefined
-  /** Whether it authenticates the connection that it is sent on (see bindsConnection). */
+  /** Whether the request authenticates the connection that it is sent on (see bindsConnection). */
   readonly bindsConnection: boolean
 }
 
@@ -46,7 +46,7 @@ export interface Claim {
 export interface Use {
   /** undefined = it is idle. */
   readonly user: ConnectionUser | undefined
-  /** The claim of its user, or of the last one; undefined if Share does not count. */
+  /** The claim of its user, or of the last one; undefined while Share does not count. */
   claim: Claim | undefined
 }
 
@@ -58,4 +58,39 @@ export interface Waiting {
   number: number | undefined
   before: Waiting | undefined
   after: Waiting | undefined
+}
+
+/** Up to this number of parties none is dropped, as most come back. */
+const keptMin = 1_024
+
+/** The parties of one kind, by name. Idle ones are dropped each time that the number of parties has doubled. */
+export class Parties<Kind extends Party> {
+  readonly #create: () => Kind
+  readonly #byName = new Map<string, Kind>()
+  #purgeAt = keptMin
+
+  constructor(create: () => Kind) {
+    this.#create = create
+  }
+
+  of(name: string): Kind {
+    const known = this.#byName.get(name)
+    if (known !== undefined) return known
+    if (this.#byName.size >= this.#purgeAt) this.#purge()
+    const party = this.#create()
+    this.#byName.set(name, party)
+    return party
+  }
+
+  /** Forgets all parties, whatever they use. */
+  clear(): void {
+    this.#byName.clear()
+    this.#purgeAt = keptMin
+  }
+
+  #purge(): void {
+    for (const [name, { inUse, waiting }] of this.#byName)
+      if (inUse === 0 && waiting === 0) this.#byName.delete(name)
+    this.#purgeAt = Math.max(keptMin, 2 * this.#byName.size)
+  }
 }

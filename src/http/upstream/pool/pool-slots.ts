@@ -26,7 +26,7 @@ export class IdleSlots {
   }
 
   /**
-   * @param user the last one
+   * @param user its last user
    * @returns false if nobody may use it again
    */
   add(slot: PoolSlot, user: PoolUser | undefined): boolean {
@@ -46,8 +46,8 @@ export class IdleSlots {
   }
 
   /**
-   * The connection used last, which is the least likely to have been closed by the target; none that may get stray
-   * bytes.
+   * The connection that was used last, as the target is least likely to have closed it; never one that may still get
+   * stray bytes.
    */
   #takeShared(now: MonotonicMs): PoolSlot | undefined {
     const slots = this.#slots
@@ -122,7 +122,7 @@ class BoundSlots {
   add(slot: PoolSlot, user: PoolUser | undefined): boolean {
     const socket = user?.clientSocket
     if (socket === undefined || socket.destroyed) return false
-    // The client connection had another one, which began before this one was idle.
+    // A client connection keeps only one: this one replaces an earlier one.
     this.#slots.get(socket)?.connection?.destroy()
     const onClose = () => slot.connection?.destroy()
     socket.once('close', onClose)
@@ -161,7 +161,7 @@ class BoundSlots {
   }
 }
 
-/** The pool of a slot. */
+/** What a slot tells its pool. */
 export interface SlotEvents {
   onFree(slot: PoolSlot, isReusable: boolean): void
   onLasting(slot: PoolSlot): void
@@ -183,7 +183,7 @@ export class PoolSlot implements Listed, Use, ConnectionHolder {
   connection: UpstreamConnection | undefined
   /** Set while it waits for the next request of its owner. */
   owner: Owner | undefined
-  /** Whether it carries a long-lived response, which is counted apart. */
+  /** Whether it carries a long-lived response, which the pool counts apart. */
   isLasting = false
   readonly #events: SlotEvents
 
@@ -218,6 +218,6 @@ export function endStalled(slots: Iterable<PoolSlot>, waiting: number, now: Mono
     )
 }
 
-function pausedAt({ user, connection }: PoolSlot): number {
+function pausedAt({ user, connection }: PoolSlot): MonotonicMs {
   return user === undefined ? Number.POSITIVE_INFINITY : (connection?.pausedAt ?? Number.POSITIVE_INFINITY)
 }

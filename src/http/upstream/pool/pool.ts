@@ -18,7 +18,7 @@ interface PoolOptions {
   readonly monotonic?: MonotonicClock
 }
 
-/** How often waiting requests look for those whose clients read nothing. */
+/** How often, while requests wait, the pool looks for responses whose clients read nothing. */
 const stallCheckMs = 250
 
 /** The timeouts of all waiting requests. */
@@ -31,7 +31,7 @@ export class Pool {
   readonly #slots = new UnorderedList<PoolSlot>()
   readonly #idle: IdleSlots
   readonly #queue = new WaitingQueue<QueuedWaiter>()
-  /** How many carry a long-lived response; these have no slot. */
+  /** How many connections carry a long-lived response; these are not among `#slots`. */
   #lasting = 0
   /** Set while requests wait. */
   #stallTimer: NodeJS.Timeout | undefined
@@ -63,7 +63,7 @@ export class Pool {
     return slot.connection
   }
 
-  /** Opens a connection that the pool does not count, for an upgrade, which keeps it. */
+  /** Opens a connection that the pool does not count: for an upgrade, which keeps it, or for a health check. */
   open(receiver: ConnectionReceiver): Acquisition {
     const events: OpenEvents = {
       onConnection: (connection) => {
@@ -199,7 +199,7 @@ export class Pool {
     return queued
   }
 
-  /** Starts when only a connection is missing. A client that sends slowly is limited by the minimum rate of bodies. */
+  /** Unless little of the body has arrived: then the client may be slow, which the minimum rate of bodies limits. */
   #startQueueTimeout(queued: QueuedWaiter): void {
     if (queued.user.bodyProgress === 'held' || queued.place !== -1) return
     queued.deadline = monotonicClock() + this.#options.connectTimeoutMs

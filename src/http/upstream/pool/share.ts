@@ -1,41 +1,49 @@
 import type { BodyProgress } from '../../client-exchange.ts'
 import type { MissingShare } from '../../outgoing/failure.ts'
-import type { Claim, ClientNetwork, ConnectionUser, Party, Use } from './parties.ts'
+import {
+  type Claim,
+  type ClientNetwork,
+  type ConnectionUser,
+  Parties,
+  type Party,
+  type Use,
+} from './parties.ts'
 
 /** A client network or an account may use at most this many times the number of free connections. */
 const shareOfFree = 8
 /**
- * The same factor for an HTTP/2 connection of a client, smaller so that one does not count as a whole network: 103 of
- * 128.
+ * The same factor for an HTTP/2 connection of a client: smaller, so that one cannot use up the share of its whole
+ * network.
  */
 const sessionShareOfFree = 4
 
 /**
- * Decides who may take one more connection of a pool. Nobody can take them all: not the requests of one client network,
- * account or HTTP/2 connection (114 or 103 of 128 while nobody else needs any, fewer the more others do), nor bodies
- * that are still arriving (three quarters). Everybody may take at least one while any is free.
+ * Decides who may take one more connection of a pool, so that nobody can take them all. Of 128, a client network or an
+ * account gets at most 114 and an HTTP/2 connection 103, while nobody else needs any; the more others use, the fewer.
+ * Requests whose bodies are still arriving get three quarters, all together. Everybody may take at least one while any
+ * is free.
  *
- * Ownership is tracked only under contention: it takes three look-ups in maps.
+ * Who uses which connection is only tracked under contention, as that takes three look-ups in maps for each request.
  */
 export class Share {
   readonly #connectionsMax: number
   readonly #receivingMax: number
-  /** While fewer are in use anybody may take one, even a single user who has them all. */
+  /** While fewer are in use, anybody may take one, even a user who has all of these. */
   readonly #plentyMax: number
   readonly #uses: Iterable<Use>
   readonly #networks = new Parties<ClientNetwork>(() => ({
-    ...unused(),
+    ...newParty(),
     place: -1,
     first: undefined,
     last: undefined,
   }))
-  readonly #accounts = new Parties<Party>(unused)
+  readonly #accounts = new Parties<Party>(newParty)
   #sessions = new WeakMap<object, Party>()
   #inUse = 0
   /** Whether all connections in use have a claim; otherwise none has. */
   #isCounting = false
 
-  /** @param uses the connections, or their representatives */
+  /** @param uses the connections of the pool */
   constructor(connectionsMax: number, uses: Iterable<Use>) {
     this.#connectionsMax = connectionsMax
     this.#receivingMax = connectionsMax - Math.floor(connectionsMax / 4)
@@ -71,7 +79,7 @@ export class Share {
     return inUse < sessionShareOfFree * (this.#connectionsMax - this.#inUse)
   }
 
-  /** The reason why a user may take no connection, and the number that the share in question has. */
+  /** Which share keeps a user from taking a connection, and how many connections that share has in use. */
   missingOf({ network, account, session }: Claim): { readonly share: MissingShare; readonly inUse: number } {
     if (this.#inUse >= this.#connectionsMax) return { share: 'pool', inUse: this.#inUse }
     if (session && !this.#hasRoomForSession(session)) return { share: 'session', inUse: session.inUse }
@@ -98,7 +106,7 @@ export class Share {
     if (claim) addTo(claim, 1)
   }
 
-  /** @param claim of the Use */
+  /** @param claim that of the connection */
   release(claim: Claim | undefined): void {
     this.#inUse--
     if (claim) addTo(claim, -1)
@@ -135,7 +143,7 @@ export class Share {
   #sessionOf(clientSession: object): Party {
     const known = this.#sessions.get(clientSession)
     if (known !== undefined) return known
-    const party = unused()
+    const party = newParty()
     this.#sessions.set(clientSession, party)
     return party
   }
@@ -147,41 +155,6 @@ function addTo({ network, account, session }: Claim, count: 1 | -1): void {
   if (session) session.inUse += count
 }
 
-function unused(): Party {
+function newParty(): Party {
   return { inUse: 0, waiting: 0 }
-}
-
-/** Minimum number of idle parties that are kept, as most come back. */
-const keptMin = 1_024
-
-/** The parties of one kind, by name. Idle ones are dropped once there are twice as many parties as are in use. */
-export class Parties<Kind extends Party> {
-  readonly #create: () => Kind
-  readonly #byName = new Map<string, Kind>()
-  #purgeAt = keptMin
-
-  constructor(create: () => Kind) {
-    this.#create = create
-  }
-
-  of(name: string): Kind {
-    const known = this.#byName.get(name)
-    if (known !== undefined) return known
-    if (this.#byName.size >= this.#purgeAt) this.#purge()
-    const party = this.#create()
-    this.#byName.set(name, party)
-    return party
-  }
-
-  /** Forgets all, whatever they use. */
-  clear(): void {
-    this.#byName.clear()
-    this.#purgeAt = keptMin
-  }
-
-  #purge(): void {
-    for (const [name, { inUse, waiting }] of this.#byName)
-      if (inUse === 0 && waiting === 0) this.#byName.delete(name)
-    this.#purgeAt = Math.max(keptMin, 2 * this.#byName.size)
-  }
 }

@@ -4,8 +4,8 @@ import type { Share } from './share.ts'
 import type { Acquisition, Waiter } from './waiter.ts'
 
 /**
- * Requests that wait for a connection, by client network. The requests of a network that has used up its share are
- * skipped together, as there may be thousands each time a connection becomes free.
+ * Requests that wait for a connection, by client network. When a connection becomes free, the requests of a network
+ * that has used up its share are skipped all at once, as there may be thousands.
  */
 export class WaitingQueue<Item extends Waiting> {
   readonly #networks = new UnorderedList<ClientNetwork>()
@@ -29,7 +29,7 @@ export class WaitingQueue<Item extends Waiting> {
     this.size++
   }
 
-  /** Does nothing if it does not wait. */
+  /** Does nothing if the item does not wait. */
   remove(item: Item): void {
     if (item.number === undefined) return
     const { before, after, claim } = item
@@ -61,7 +61,7 @@ export class WaitingQueue<Item extends Waiting> {
 /** Decides who may take a connection now. */
 class Admission {
   readonly #share: Share
-  /** Whether another body may be arriving: computed once, and only if a body is. */
+  /** Whether one more connection may be used while its body arrives: computed once, when first needed. */
   #mayReceive: boolean | undefined
 
   constructor(share: Share) {
@@ -93,7 +93,7 @@ export interface QueueEvents {
 export class QueuedWaiter implements Acquisition, Expiring, Waiting {
   readonly waiter: Waiter
   readonly claim: Claim
-  /** Whether it takes no existing connection. */
+  /** Whether it needs a new connection. */
   readonly isNew: boolean
   readonly #events: QueueEvents
   number: number | undefined

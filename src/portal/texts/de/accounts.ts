@@ -205,7 +205,7 @@ export const severalAccounts: Texts['severalAccounts'] = {
   },
 }
 
-/** The same in the nominative and in the dative. */
+/** The nominative and the dative are the same. */
 function accountCount(count: number): string {
   return `${formatCount(count, german)} ${count === 1 ? 'Konto' : 'Konten'}`
 }

@@ -1,4 +1,4 @@
-import type { QuotaUnit } from '#gateway/routes/route.ts'
+import type { QuotaUnit } from '#identity/limits/plans.ts'
 import { html } from '#platform/pages/html.ts'
 import type { Texts } from '../en/en.ts'
 

@@ -59,7 +59,7 @@ export const audit = {
   accountDisabled: 'Account disabled',
   accountEnabled: 'Account enabled',
   keyRevealed: { secretKey: 'Secret key revealed', apiKey: 'API key revealed' },
-  /** Such as `role Admin`; for names without a text of their own the words in them. */
+  /** Such as `role Admin`. A name without a text of its own is split into its words. */
   describeDetail: (name: string, value: Detail): string => {
     const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     return details[name]?.(value) ?? `${words} ${value}`

@@ -47,9 +47,9 @@ export const tryIt = {
   late: (seconds: number) =>
     `No response within ${seconds} seconds. Use the code examples above for slower routes.`,
   unreachable: 'The portal could not connect to the gateway listener.',
-  /** In place of what an answer repeats. */
+  /** Shown in place of credentials that a response repeats. */
   placeholders: {
-    secretKey: '[your secret]',
+    secretKey: '[your secret key]',
     apiKey: '[your API key]',
     accessToken: '[your access token]',
   },

@@ -1,10 +1,10 @@
-import type { QuotaUnit } from '#gateway/routes/route.ts'
 import { englishCarriers } from '#identity/access.ts'
+import type { QuotaUnit } from '#identity/limits/plans.ts'
 import { type Content, html } from '#platform/pages/html.ts'
 
 /** What the cards of both keys say. */
 const eachKey = (noun: string) => ({
-  /** To copy. */
+  /** What its copy button copies. */
   name: `the ${noun}`,
   hideName: `Hide: the ${noun}`,
   reveal: `Reveal the ${noun}`,
@@ -71,7 +71,7 @@ export const furtherKeys = {
   /** @param span how long the old key keeps working; undefined = it does not */
   rotated: (name: string, span: string | undefined) =>
     `The key “${name}” is rotated; the old one ends ${span === undefined ? 'now' : `in ${span}`}. Copy it now: it is not shown again.`,
-  /** To copy. */
+  /** What its copy button copies. */
   keyName: (name: string) => `the key ${name}`,
   expires: (name: string, when: Content) => html`“${name}” expires ${when}.`,
   rotateInTime: 'Rotate a key to get a new one for as long again, while the old one still works.',
@@ -95,7 +95,7 @@ export const furtherKeys = {
   expired: 'Expired',
   ends: 'Ends',
   expiresSoon: 'Expires soon',
-  /** Read out after what is done to it. */
+  /** Screen readers say it after the name of an action. */
   ofKey: (name: string) => ` key ${name}`,
   /** When an old key ends, by seconds from now. */
   endChoices: { 0: 'Now', 3600: 'In 1 hour', 86400: 'In 24 hours', 604800: 'In 7 days' },

@@ -107,8 +107,8 @@ export const notices = {
 }
 
 /**
- * What lower rooms say in English, in another language: whole sentences by the English text, where `{}` stands for
- * anything that is inserted.
+ * Translations of the messages that other rooms write in English: whole sentences by their English text, in which `{}`
+ * stands for anything that is inserted.
  */
 export type Messages = Readonly<Record<string, string | ((...inserted: string[]) => string)>>
 
@@ -141,6 +141,6 @@ export const errors = {
   tryAgain: 'Try again',
   /** The link of a page that continues by itself. */
   continue: 'Continue',
-  /** Those of lower rooms are in English already. */
+  /** Empty, as the messages of other rooms are in English already. */
   messages: {} as Messages,
 }

@@ -67,7 +67,7 @@ export const sessions = {
   },
   endAll: 'End all',
   end: 'End',
-  /** Read out after a button. */
+  /** Screen readers say it after the text of a button. */
   ofSession: (id: string) => `session ${id}`,
   client: 'Client',
   address: 'Address',

@@ -162,7 +162,7 @@ export const passkeys = {
   added: 'Added',
   lastUsed: 'Last used',
   never: 'Never',
-  /** Read out after a button. */
+  /** Screen readers say it after the text of a button. */
   ofPasskey: (name: string) => `passkey ${name}`,
   rename: 'Rename',
   newName: 'New name',

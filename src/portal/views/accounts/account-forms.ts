@@ -82,7 +82,7 @@ export function accountCell({ base }: PageFrame, account: Account, mark?: Conten
   return html`<td><div><a class="name" href="${base}/accounts/${id}">${email}</a>${mark}${name !== '' && html`<span class="sub">${name}</span>`}</div></td>`
 }
 
-/** The place of a page below the list of accounts, to which it leads back. @param query of the list */
+/** Puts a page below the list of accounts, to which its breadcrumb leads back. @param query of the list */
 export function belowAccounts({ texts }: PageFrame, query = '') {
   const breadcrumb = { href: `/accounts${query}`, text: texts.layout.sections['/accounts'] }
   return { section: '/accounts', breadcrumb } as const

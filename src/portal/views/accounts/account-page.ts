@@ -1,7 +1,7 @@
 import { fullName } from '#accounts/account-input.ts'
-import type { KeyStatus, KeysStatus } from '#accounts/keys/default-keys.ts'
+import type { DefaultKeysStatus, KeyStatus } from '#accounts/keys/default-keys.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
-import type { SetupLink } from '#accounts/profile.ts'
+import type { SetupLink } from '#accounts/setup-links.ts'
 import { time } from '#platform/pages/format.ts'
 import { badge, card, type Html, html, icon, staticNotice } from '#platform/pages/html.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
@@ -32,7 +32,7 @@ export type OneTimeSecrets =
 
 export interface AccountView {
   readonly account: Account
-  readonly keys: KeysStatus
+  readonly keys: DefaultKeysStatus
   /** The secret keys other than the default one. */
   readonly furtherKeys: readonly SecretKeyStatus[]
   readonly sessions: SessionsList
@@ -203,7 +203,7 @@ function keysCard(frame: PageFrame, { account, keys }: AccountView): Html {
 ${overlapPart(frame, keys, { endPath: `/accounts/${id}/end-overlap` })}
 <div class="acts-list">${foldedForm(frame, {
       summary: ofKeys.secretKey.resetSummary,
-      action: `/accounts/${id}/reset-secret`,
+      action: `/accounts/${id}/reset-secret-key`,
       body: html`${replaces(secretKey)}${overlapField(frame, emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">${ofKeys.secretKey.reset}</button></div>`,
     })}${foldedForm(frame, {
       summary: ofKeys.apiKey.resetSummary,

@@ -47,7 +47,7 @@ ${mailLinkField(frame, state, texts.mailsLink)}
   })
 }
 
-/** Shows the keys, as there is no other copy, and without sealed copies they cannot be shown again. */
+/** Shows the new keys: unless the store keeps sealed copies, they cannot be shown again. */
 function importedPart(frame: PageFrame, imported: readonly CreatedAccount[], isMailed: boolean): Html {
   const texts = frame.texts.accountImport
   const created = isMailed ? texts.createdAndMailed : texts.created

@@ -10,7 +10,7 @@ import { page } from '../layout.ts'
 import { cell, pager } from '../parts.ts'
 import { accountCell, stateBadge } from './account-forms.ts'
 
-/** The fields of the search form, by their names in the URL; '' = not narrowed. */
+/** The fields of the search form, by their names in the URL; '' = does not narrow the list. */
 export const listFieldNames = ['q', 'role', 'plan', 'disabled', 'active', 'sort'] as const
 
 export type ListFields = Readonly<Record<(typeof listFieldNames)[number], string>>
@@ -55,12 +55,12 @@ function isNarrowed({ sort: _, ...others }: ListFields): boolean {
   return Object.values(others).some((value) => value !== '')
 }
 
-/** Whether the page ends where it has searched long enough, not where it is full. */
+/** Whether the page is not full because the search was interrupted, and can be continued. */
 function isCutShort({ fields, items, nextCursor }: AccountListView): boolean {
   return isNarrowed(fields) && nextCursor !== undefined && items.length < accountsPerPage
 }
 
-/** How many are shown, and how many can be changed at once. */
+/** How many accounts a page shows, and how many can be changed at once. */
 export const accountsPerPage = 25
 
 function countText(
@@ -78,7 +78,7 @@ export function searchOf(fields: ListFields, cursor?: string): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
 }
 
-/** In days: used within them, or not for so long. */
+/** The choices of the filter by activity: active within so many days, or idle for so long. */
 export const activityChoices = [
   { value: '7', days: 7, isActive: true },
   { value: '30', days: 30, isActive: true },
@@ -126,7 +126,7 @@ export const severalActions = ['disable', 'enable', 'role', 'plan'] as const
 
 export type SeveralAction = (typeof severalActions)[number]
 
-/** The table is a form: what is ticked can be changed together. */
+/** The table is a form: the accounts that are ticked can be changed together. */
 function listForm(frame: PageFrame, { items, fields }: AccountListView): Html {
   const { plans } = frame
   const texts = frame.texts.accountList
@@ -183,7 +183,7 @@ ${cell(accounts.role, html`${role}`)}${hasPlans && cell(accounts.plan, plan === 
 
 const none = html`<span class="muted">–</span>`
 
-/** Only the day is known. */
+/** When an account was last active, of which only the day is known. */
 function activity(frame: PageFrame, day: number | undefined): Html {
   if (day === undefined) return html`<span class="muted">${frame.texts.accountList.never}</span>`
   return html`<span class="day" title="${formatDay(day)} (UTC)">${dayText(frame, day)}</span>`

@@ -1,4 +1,5 @@
-import { certificatePemLengthMax, keyNameLengthMax } from '#accounts/keys/input.ts'
+import { certificatePemLengthMax } from '#accounts/keys/certificate-input.ts'
+import { keyNameLengthMax } from '#accounts/keys/input.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import { type Content, type Html, html } from '#platform/pages/html.ts'
 import {
@@ -74,12 +75,12 @@ ${hidden({ name, createdAt })}${selectField({
   })
 }
 
-/** Each key has the same forms: the name tells them apart where the table cannot be seen. */
+/** Every key has the same forms: for people who cannot see the table, the name tells them apart. */
 function summaryOf({ texts: { furtherKeys } }: PageFrame, text: string, name: string): Html {
   return html`${text}<span class="visually-hidden">${furtherKeys.ofKey(name)}</span>`
 }
 
-/** When a key ends. */
+/** The choices of when a key ends. */
 function endChoices({ texts: { furtherKeys } }: PageFrame): readonly Choice[] {
   return graceChoices.map((seconds) => ({ value: String(seconds), text: furtherKeys.endChoices[seconds] }))
 }
@@ -87,7 +88,7 @@ function endChoices({ texts: { furtherKeys } }: PageFrame): readonly Choice[] {
 /** How many scopes are explained. */
 const explainedMax = 20
 
-/** What each scope opens. */
+/** Explains which routes each scope is for. */
 function scopesHint({ scopedRoutes, texts: { furtherKeys } }: PageFrame): Html {
   const scopes = [...new Set(scopedRoutes.flatMap((route) => route.scopes))].toSorted().slice(0, explainedMax)
   const explained = scopes.map((scope) => {

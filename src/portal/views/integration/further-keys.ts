@@ -72,7 +72,7 @@ function createdPart(frame: PageFrame, { name, key, graceSeconds }: CreatedKey):
   return html`<div class="inset">${notice('good', text, true)}<div class="secret"><code>${key}</code>${copyButton(frame, texts.keyName(name))}</div></div>`
 }
 
-/** How long before its end a key is marked. */
+/** How long before its end a key is marked as ending soon. */
 const warnMs = 7 * dayMs
 
 function isEndNear({ state, revokedAt, expiresAt }: SecretKeyStatus, now: number): boolean {
@@ -102,7 +102,7 @@ function keyTable(
   )}</table>`
 }
 
-/** A key that is about to end because another has replaced it can only be ended sooner. */
+/** What can be done to one's own key. One that was replaced, and ends soon, can only be made to end sooner. */
 function ownActs(frame: PageFrame, key: SecretKeyStatus, refused: RefusedKeyForm | undefined): Html {
   const refusedHere = refused?.name === key.name ? refused : undefined
   return html`${

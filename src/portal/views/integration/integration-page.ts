@@ -33,9 +33,9 @@ function snippetsCard(frame: PageFrame, { accountId, keys, snippets, shown }: In
   const environment = html`export GATEHOUSE_SECRET_KEY='${keyText('secretKey')}'
 export GATEHOUSE_API_KEY='${keyText('apiKey')}'`
   const tabs = createSnippets(snippets).map(
-    ({ language, withSecret, withToken }, index) =>
+    ({ language, withSecretKey, withToken }, index) =>
       html`<input type="radio" name="language" id="tab-${index}"${attributeIf(index === 0, 'checked')}><label for="tab-${index}">${language}</label>
-<div class="tab">${codeBlock(frame, texts.withSecretKey(language), withSecret)}${codeBlock(frame, texts.withAccessToken(language), withToken)}</div>`,
+<div class="tab">${codeBlock(frame, texts.withSecretKey(language), withSecretKey)}${codeBlock(frame, texts.withAccessToken(language), withToken)}</div>`,
   )
   return card({
     title: texts.codeExamples,

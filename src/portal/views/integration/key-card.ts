@@ -1,4 +1,4 @@
-import type { KeyStatus, KeysStatus } from '#accounts/keys/default-keys.ts'
+import type { DefaultKeysStatus, KeyStatus } from '#accounts/keys/default-keys.ts'
 import { type Carriers, describeCarriers } from '#identity/access.ts'
 import { type PageMoment, relativeTime, time } from '#platform/pages/format.ts'
 import { attributeIf, card, type Html, html, notice, staticNotice } from '#platform/pages/html.ts'
@@ -13,8 +13,8 @@ import { currentPasswordField } from '../proof-fields.ts'
 
 export interface KeyCardsView {
   readonly accountId: string
-  readonly keys: KeysStatus
-  /** Where the gateway takes secret keys. */
+  readonly keys: DefaultKeysStatus
+  /** How requests may carry secret keys. */
   readonly snippets: { readonly carriers: Carriers }
   /** The key that this page reveals. */
   readonly shown?: ShownKey | undefined
@@ -78,7 +78,7 @@ function replacementText(
   return keys[kind].replaced(graceSeconds === 0 ? undefined : spanText(graceSeconds * 1_000, locale))
 }
 
-/** The script hides a key that came with the page after a minute, like one that it has revealed itself. */
+/** After a minute, the script hides a key that came with the page, as it hides one that it has revealed itself. */
 function keyValue(frame: PageFrame, { kind, accountId, shown, status }: CardKey): Html {
   const { keys } = frame.texts
   const texts = keys[kind]
@@ -141,25 +141,28 @@ ${error !== undefined && fieldError('graceSeconds-error', error)}</fieldset>`
 }
 
 interface Overlap {
-  /** When the new secret was created. */
+  /** When the new secret key was created. */
   readonly since: number
   readonly validUntil: number
   readonly lastUse: KeyUse | undefined
 }
 
-/** undefined = only one secret is valid. */
-export function overlapOf({ previousSecretKey: previous, secretKey }: KeysStatus): Overlap | undefined {
+/** undefined = only one secret key is valid. */
+export function overlapOf({
+  previousSecretKey: previous,
+  secretKey,
+}: DefaultKeysStatus): Overlap | undefined {
   return previous && { ...previous, since: secretKey.createdAt }
 }
 
 /**
- * Shown while two secrets are valid, with the last use of the old one.
+ * Shown while two secret keys are valid, with the last use of the old one.
  * @param endPath path of the form that revokes the old one, below the portal
  * @param usagePath path that the script polls for the current state, below the portal
  */
 export function overlapPart(
   frame: PageFrame,
-  keys: KeysStatus,
+  keys: DefaultKeysStatus,
   { endPath, usagePath }: { readonly endPath: string; readonly usagePath?: string },
 ): Html | undefined {
   const overlap = overlapOf(keys)
@@ -174,7 +177,8 @@ ${endForms(frame, endPath, isInUse(overlap))}`,
 }
 
 /**
- * Revokes at once if nothing uses the secret, otherwise after a confirmation; the script switches when that changes.
+ * Revokes at once if nothing uses the old secret key, otherwise after a confirmation; the script switches between the
+ * two forms when that changes.
  */
 function endForms(frame: PageFrame, action: string, isUsed: boolean): Html {
   const texts = frame.texts.keys

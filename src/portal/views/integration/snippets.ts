@@ -5,8 +5,8 @@ import { shellWord } from '#platform/text.ts'
 /** Example code. It reads the caller's keys from the environment, so that no key ends up in source code. */
 export interface Snippet {
   readonly language: string
-  /** Sends the secret with each request. */
-  readonly withSecret: string
+  /** Sends the secret key with each request. */
+  readonly withSecretKey: string
   /** Gets and sends an access token. */
   readonly withToken: string
 }
@@ -16,7 +16,7 @@ export interface SnippetOptions {
   readonly baseUrl: string
   /** A path that the account may call. */
   readonly path: string
-  /** Where the gateway takes secret keys. */
+  /** How requests may carry secret keys. */
   readonly carriers: Carriers
 }
 
@@ -28,7 +28,7 @@ export function createSnippets(options: SnippetOptions): readonly Snippet[] {
 function curl({ baseUrl, path, carriers }: SnippetOptions): Snippet {
   return {
     language: 'curl',
-    withSecret: `curl ${shellWord(baseUrl + path)} ${snippetKeys(carriers).curl}`,
+    withSecretKey: `curl ${shellWord(baseUrl + path)} ${snippetKeys(carriers).curl}`,
     withToken: `TOKEN=$(curl -s ${shellWord(baseUrl + oauthTokenPath)} \\
   -u "$GATEHOUSE_API_KEY:$GATEHOUSE_SECRET_KEY" \\
   -d grant_type=client_credentials \\
@@ -41,7 +41,7 @@ function javaScript({ baseUrl, path, carriers }: SnippetOptions): Snippet {
   const url = JSON.stringify(baseUrl + path)
   return {
     language: 'JavaScript',
-    withSecret: `import { env } from 'node:process'
+    withSecretKey: `import { env } from 'node:process'
 
 const response = await fetch(${url}, {
   headers: { ${snippetKeys(carriers).javaScript} },
@@ -71,7 +71,7 @@ function python({ baseUrl, path, carriers }: SnippetOptions): Snippet {
   const url = JSON.stringify(baseUrl + path)
   return {
     language: 'Python',
-    withSecret: `import os
+    withSecretKey: `import os
 ${key.pythonImport}from urllib.request import Request, urlopen
 
 request = Request(${url}, headers={${key.python}})
@@ -109,7 +109,7 @@ function go({ baseUrl, path, carriers }: SnippetOptions): Snippet {
   const url = JSON.stringify(baseUrl + path)
   return {
     language: 'Go',
-    withSecret: `package main
+    withSecretKey: `package main
 
 import (
 	"fmt"
@@ -156,7 +156,7 @@ ${goSend}`,
   }
 }
 
-/** How the code in each language sends the secret, in the first carrier that the gateway accepts. */
+/** How the code in each language sends the secret key: in the first way that the gateway accepts. */
 interface SnippetKeys {
   /** An option. */
   readonly curl: string

@@ -87,7 +87,7 @@ export function tryItCard(frame: PageFrame, { routes, chosen, request, outcome }
   })
 }
 
-/** No field is called `method`: a script would get it in place of the form's own. */
+/** No field is called `method`: scripts that read `form.method` would get the field instead. */
 function requestPart({ texts: { tryIt } }: PageFrame, { method, rest, body }: TryItRequest): Html {
   const isOpen = method !== '' || rest !== '' || body !== ''
   return html`<details class="whole"${attributeIf(isOpen, 'open')}><summary>${tryIt.more}</summary><div class="stack"><div class="field"><label for="try-method">${tryIt.method}</label><select id="try-method" name="tryMethod"><option value="">${tryIt.asAbove}</option>${triedMethods.map(

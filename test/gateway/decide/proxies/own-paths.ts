@@ -1,10 +1,7 @@
-import {
-  changePasswordPath,
-  fixedPaths,
-  issuerPathsOf,
-  securityTxtPath,
-} from '#gateway/routes/own-operations.ts'
-import { metadataPath, signInReturnPath } from '#gateway/routes/own-paths.ts'
+import { issuerPathsOf } from '#gateway/routes/issuer-paths.ts'
+import { changePasswordPath, fixedPaths, securityTxtPath } from '#gateway/routes/own-operations.ts'
+import { signInReturnPath } from '#gateway/routes/own-paths.ts'
+import { metadataPath } from '#gateway/routes/protected-resources.ts'
 
 /** An example of every path that belongs to the gateway with some config: proxies leave them to the main listener. */
 export const ownPaths: readonly string[] = [

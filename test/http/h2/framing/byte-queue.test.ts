@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { ByteQueue } from '#http/h2/framing/received-body.ts'
+import { ByteQueue } from '#http/h2/framing/byte-queue.ts'
 import { assertSame } from '../../../fuzz/pieces.ts'
 
 const seed = 4_096

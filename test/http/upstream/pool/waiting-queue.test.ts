@@ -2,8 +2,13 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import type { BodyProgress } from '#http/client-exchange.ts'
-import type { Claim, ConnectionUser, Waiting as QueueLinks } from '#http/upstream/pool/parties.ts'
-import { Parties, Share } from '#http/upstream/pool/share.ts'
+import {
+  type Claim,
+  type ConnectionUser,
+  Parties,
+  type Waiting as QueueLinks,
+} from '#http/upstream/pool/parties.ts'
+import { Share } from '#http/upstream/pool/share.ts'
 import { WaitingQueue } from '#http/upstream/pool/waiting-queue.ts'
 
 interface Waiting extends QueueLinks {

@@ -4,7 +4,7 @@ import type { CookieAttributes } from '#platform/http.ts'
 
 /** The attributes of the access cookie, which lives as long as its token. */
 export function accessCookieAttributes(cookie: CookieAttributes, token: string) {
-  return { ...jarAttributesOf(cookie), maxAge: tokenMaxAgeS(token) }
+  return { ...cookieOptionsOf(cookie), maxAge: tokenMaxAgeS(token) }
 }
 
 /** The attributes of the refresh cookie, which lives as long as its token can be used. */
@@ -12,11 +12,12 @@ export function refreshCookieAttributes(
   cookie: CookieAttributes,
   { refreshLifetimeMs }: Pick<IssuedTokens, 'refreshLifetimeMs'>,
 ) {
-  return { ...jarAttributesOf(cookie), maxAge: Math.ceil(refreshLifetimeMs / 1_000) }
+  return { ...cookieOptionsOf(cookie), maxAge: Math.ceil(refreshLifetimeMs / 1_000) }
 }
 
 /** The attributes of a cookie in the form that Fastify and the portal's cookie jar take. */
-export function jarAttributesOf({ path, sameSite, isSecure }: CookieAttributes) {
+export function cookieOptionsOf({ path, sameSite, isSecure }: CookieAttributes) {
+  // The cast is sound: `SameSite` is ASCII, whose letters both kinds of lower-casing treat alike.
   const lower = sameSite.toLowerCase() as Lowercase<typeof sameSite>
   return { path, httpOnly: true, secure: isSecure, sameSite: lower } as const
 }

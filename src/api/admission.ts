@@ -10,7 +10,6 @@ import { authorize } from '#identity/authorize.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { adminRole } from '#store/accounts.ts'
 import type { AccountActor } from '#store/audit-entry.ts'
-import type { Admission } from '../operation.ts'
 
 /** The admin API as a route: for Admins, by either scheme. It has no upstream. */
 export const adminRoute = {
@@ -23,19 +22,22 @@ export const adminRoute = {
     roles: new Set([adminRole]),
     scopes: undefined,
     verifiedOnly: false,
-    // A foreign issuer decides about none of our accounts.
+    // No tokens of foreign issuers: these must have no power over our accounts.
     issuers: undefined,
   },
   rateLimit: undefined,
 } as const satisfies GatedRoute
 
-/** What an account may ask about itself, as a route: by either scheme, with a key or token that is not limited. */
+/**
+ * The access rules for what an account may ask about itself, as a route: by either scheme, with a key or token that has
+ * no scopes.
+ */
 export const ownAccountRoute: GatedRoute = {
   ...adminRoute,
   access: { ...adminRoute.access, roles: undefined },
 }
 
-/** What is for those who may ask about tokens, as a route: see `tokens.introspection`. */
+/** The access rules for callers that may introspect tokens (`tokens.introspection`), as a route. */
 export function introspectionRoute({ roles, scopes }: IntrospectionRight): GatedRoute {
   const named = scopes.length > 0 ? scopes : undefined
   return { ...adminRoute, access: { ...adminRoute.access, roles: new Set(roles), scopes: named } }
@@ -46,7 +48,7 @@ export interface IntrospectionRight {
   readonly scopes: readonly string[]
 }
 
-/** The route of which a path of the gateway itself asks what it asks of its callers. */
+/** The route whose access rules apply to this gated path of the gateway. */
 export function gatedRouteOf(path: string, introspection: IntrospectionRight): GatedRoute {
   if (isAdminPath(path)) return adminRoute
   return path === revocationsPath ? introspectionRoute(introspection) : ownAccountRoute
@@ -57,18 +59,29 @@ type EndpointArrival = Arrival<EndpointConnection>
 export interface AdmissionOptions
   extends Omit<
     GateOptions<GatedRoute, EndpointArrival>,
-    'findRoute' | 'countAgainstQuotas' | 'checkBasicKey' | 'readKeyHeaders'
+    'findRoute' | 'takePlanLimits' | 'checkBasicKey' | 'readKeyHeaders'
   > {
   /** The origin of `publicUrl`. */
   readonly publicOrigin: string
 }
 
 /**
- * Pages of `cors.origins` are refused too, as with the refresh cookie: permission to call the gateway is not
- * permission to use keys that the browser keeps for it.
+ * Refuses pages of `cors.origins` too, as with the refresh cookie: permission to call the gateway is not permission to
+ * use keys that the browser has remembered for it.
  */
 export function createOwnBasicKeyCheck(publicOrigin: string): CheckBasicKey {
   return createBasicKeyCheck({ publicOrigin, origins: [] })
+}
+
+/** Decides who may call. */
+export interface Admission {
+  /** Decides before a byte of the body is read. @throws GatehouseError */
+  admit(request: FastifyRequest): Promise<void>
+  /**
+   * Decides again once the body has arrived: the caller may have been disabled, or given another role, in the meantime.
+   * Nothing is counted twice. @throws GatehouseError
+   */
+  admitAgain(request: FastifyRequest): Promise<void>
 }
 
 /** Admits the callers of some endpoints, with the same checks, limits and metrics as a route. */
@@ -82,8 +95,9 @@ export function createAdmission(options: AdmissionOptions, route: GatedRoute): A
     readKeyHeaders: () => {
       throw new Error('there is no backend to leave Authorization to')
     },
-    // Plans are about routes: whoever has used up a quota can still ask how much is left, or give more.
-    countAgainstQuotas: () => undefined,
+    // Quotas of plans apply to routes only: an account that has used one up can still ask how much is left, and an
+    // Admin can still give it another plan.
+    takePlanLimits: () => undefined,
   })
 
   async function admit({ raw }: FastifyRequest): Promise<void> {

@@ -1,15 +1,15 @@
 import type { ResponseFraming } from '#http/client-exchange.ts'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { fieldsIn, lengthsOf, type RequestHead, valuesOf } from '#http/request-head.ts'
-import type { WorkerScopes } from '../routes/own-paths.ts'
 import {
   CachingLines,
   cachingLengths,
   type ResponseCaching,
   type ResponseHeaders,
 } from '../routes/response-fields.ts'
+import type { WorkerScopes } from '../routes/worker-scopes.ts'
 import type { OwnCookies } from './own-cookies.ts'
-import { type LocationContext, pathFields, publicValue } from './stripped-prefix.ts'
+import { type PublicValueContext, pathFields, publicValue } from './public-values.ts'
 
 /**
  * Fields of the upstream that never reach the client: those that are hop-by-hop (RFC 9110 7.6.1), of which the gateway
@@ -26,7 +26,7 @@ const droppedFields = new Set([
   'x-request-id',
 ])
 
-export interface ResponseHeadInput extends LocationContext {
+export interface ResponseHeadInput extends PublicValueContext {
   readonly status: number
   /** Name, value, name, value, as they arrived. */
   readonly headers: readonly string[]
@@ -153,7 +153,7 @@ function isDropped(lower: string, { status, mayHaveTrailers, hasLength }: FieldC
   return droppedFields.has(lower)
 }
 
-function rewriteValue(lower: string, value: string, context: LocationContext): string {
+function rewriteValue(lower: string, value: string, context: PublicValueContext): string {
   // Several equal lengths count as one.
   if (lower === 'content-length') return value.includes(',') ? value.slice(0, value.indexOf(',')) : value
   return publicValue(lower, value, context)

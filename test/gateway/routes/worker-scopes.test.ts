@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createWorkerScopes } from '#gateway/routes/own-paths.ts'
+import { createWorkerScopes } from '#gateway/routes/worker-scopes.ts'
 
 t.test('a script reaches the portal from its folders, from those above, and from no other', async (t) => {
   const { isReachedFrom } = createWorkerScopes('/tools/portal')

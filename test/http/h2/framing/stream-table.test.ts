@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { StreamTable, type TableEntry } from '#http/h2/framing/streams.ts'
+import { StreamTable, type TableEntry } from '#http/h2/framing/stream-table.ts'
 
 interface Entry extends TableEntry<Entry> {}
 

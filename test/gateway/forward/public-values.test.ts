@@ -1,5 +1,5 @@
 import t from 'tap'
-import { publicValue } from '#gateway/forward/stripped-prefix.ts'
+import { publicValue } from '#gateway/forward/public-values.ts'
 
 const context = {
   targetOrigin: 'http://10.0.0.11:3000',

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createProofReplays } from '#identity/proofs.ts'
+import { createProofReplays } from '#identity/proof-replays.ts'
 import type { RateResult } from '#store/rates.ts'
 
 const lifetimeMs = 70_000

@@ -1,0 +1,37 @@
+import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FileDownload } from '#accounts/csv.ts'
+import { applyKeepAlive } from '#gateway/refusals/send-problem.ts'
+
+/** `applyKeepAlive` for a Fastify reply: Fastify sets `Connection: close` after every body that it has refused. */
+export function applyReplyKeepAlive(request: FastifyRequest, reply: FastifyReply): void {
+  applyKeepAlive(request.raw, reply.raw)
+  // The connection itself decides whether it has to end; responses of HTTP/2 have no such field (RFC 9113 8.2.2).
+  if (request.raw.httpVersionMajor === 2) reply.removeHeader('connection')
+  else if (reply.raw.shouldKeepAlive) reply.header('connection', 'keep-alive')
+}
+
+/** JSON with a newline at its end, as a terminal needs it. */
+export function jsonLine(data: unknown): string {
+  return `${JSON.stringify(data)}\n`
+}
+
+/** Sends a file as a download. */
+export function sendFile(reply: FastifyReply, { name, type, chunks }: FileDownload): FastifyReply {
+  return reply
+    .headers({ 'Content-Type': type, 'Content-Disposition': `attachment; filename="${name}"` })
+    .send(Readable.from(chunks))
+}
+
+/**
+ * Calls back once the whole response has been written to an open connection; never if the connection fails first.
+ * To be called before the response has detached its socket.
+ */
+export function onResponseSent(response: ServerResponse, onSent: () => void): void {
+  const { socket } = response
+  response.once('finish', () => {
+    // Also emitted when the last write fails, as on a connection whose reset has not been read yet.
+    if (!response.destroyed && socket && !socket.destroyed && !socket.errored) onSent()
+  })
+}

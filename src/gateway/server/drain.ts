@@ -1,0 +1,58 @@
+import type { Server } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { isInTime } from '#platform/deadline.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import type { ArrivalServer } from './arrival-server.ts'
+
+/** How long the last responses may take to be flushed. */
+const flushTimeoutMs = 100
+
+/** How long connections are taken from the accept backlog, at most. */
+const backlogTimeoutMs = 5_000
+
+// After one turn of the event loop without a connection the backlog was empty; with several workers, another may have
+// taken one.
+const idleTurnsMax = 2
+
+/**
+ * Closes a server gracefully: accepts no new connections, lets requests in flight complete, and waits until the open
+ * connections have ended by themselves.
+ * @returns false if requests were aborted at the deadline
+ */
+export async function drainServer(
+  { servers, connections, startDrain, abortOpen }: ArrivalServer,
+  timeoutMs: number,
+): Promise<boolean> {
+  startDrain(timeoutMs)
+  // A request may be in transit on an idle connection right now: its response gets Connection: close.
+  const endsAt = performance.now() + timeoutMs
+  await acceptBacklog(servers[0], Math.min(timeoutMs / 2, backlogTimeoutMs))
+  for (const server of servers) server.close()
+  const closed = Promise.all(
+    [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
+  )
+  await isInTime(closed, Math.max(0, endsAt - performance.now()))
+  const aborted = abortOpen(new GatehouseError('shutting-down'))
+  if (aborted > 0) await isInTime(closed, flushTimeoutMs)
+  for (const { socket } of connections) socket.destroy()
+  return aborted === 0
+}
+
+/**
+ * Takes the connections that wait in the accept backlog: closing the server would reset them, although their clients
+ * consider them established. Call `close()` in the same turn after it.
+ * @param withinMs the limit, as under a flood the backlog is never empty
+ */
+async function acceptBacklog(server: Server, withinMs: number): Promise<void> {
+  const endsAt = performance.now() + withinMs
+  let idleTurns = 0
+  const onConnection = () => {
+    idleTurns = -1
+  }
+  server.on('connection', onConnection)
+  while (idleTurns < idleTurnsMax && performance.now() < endsAt) {
+    await setImmediate()
+    idleTurns++
+  }
+  server.off('connection', onConnection)
+}
