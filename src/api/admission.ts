@@ -28,7 +28,10 @@ export const adminRoute = {
   rateLimit: undefined,
 } as const satisfies GatedRoute
 
-/** The access rules for what an account may ask about itself, as a route: by either scheme, without scopes. */
+/**
+ * The access rules for what an account may ask about itself, as a route: by either scheme, with a key or token that has
+ * no scopes.
+ */
 export const ownAccountRoute: GatedRoute = {
   ...adminRoute,
   access: { ...adminRoute.access, roles: undefined },

@@ -25,7 +25,7 @@ import { registerOwnRoute, routedMethods } from './own-endpoint.ts'
 import { applyReplyKeepAlive, sendFile } from './replies.ts'
 import { translateError } from './validate-with-schemas.ts'
 
-/** Registers the portal in its own scope: it answers everything at and below its path, by every method. */
+/** Registers the portal in its own scope: it answers everything at and below its path, whatever the method. */
 export function registerPortal(scope: FastifyInstance, portal: Portal): void {
   const { path: base } = portal
   acceptFormsOnly(scope)
@@ -143,7 +143,7 @@ function send(reply: FastifyReply, answer: PortalResponse): FastifyReply {
   return reply.code(answer.status).headers(answer.headers).send(answer.body)
 }
 
-/** What the endpoint needs to which page visits return from a portal on a host of its own. */
+/** What a host of routes needs so that page visits return to it from a portal on another host. */
 export interface SignInReturnOptions {
   readonly codes: Pick<SignInCodes, 'read' | 'redeem'>
   readonly keys: Pick<ReturnKeys, 'read' | 'cleared'>

@@ -7,7 +7,7 @@ import { applyKeepAlive } from '#gateway/refusals/send-problem.ts'
 /** `applyKeepAlive` for a Fastify reply: Fastify sets `Connection: close` after every body that it has refused. */
 export function applyReplyKeepAlive(request: FastifyRequest, reply: FastifyReply): void {
   applyKeepAlive(request.raw, reply.raw)
-  // The connection decides itself whether it has to end; responses of HTTP/2 have no such field (RFC 9113 8.2.2).
+  // The connection itself decides whether it has to end; responses of HTTP/2 have no such field (RFC 9113 8.2.2).
   if (request.raw.httpVersionMajor === 2) reply.removeHeader('connection')
   else if (reply.raw.shouldKeepAlive) reply.header('connection', 'keep-alive')
 }

@@ -213,12 +213,12 @@ export interface HeldKeysEndpointOptions extends FailedKeyPairOptions {
   readonly heldKeys: HeldKeys
 }
 
-/** Ends a key for whoever holds it. The answer is the same whether there was such a key. */
+/** Ends a key for whoever holds it. The answer is the same whether or not there was such a key. */
 export function revokeKeyEndpoint({ heldKeys, ...options }: HeldKeysEndpointOptions): OwnEndpoint {
   return {
     handler: async (request, reply) => {
       const key = readKey(request)
-      // Every call counts: the answer does not tell whether there was such a key.
+      // Every call counts: the answer does not say whether there was such a key.
       await countClientFailure(options, request)
       await heldKeys.end(key, visitorOf(request.raw))
       reply.header('Cache-Control', 'no-store')

@@ -70,7 +70,7 @@ const bodyErrorDetails: ReadonlyMap<string, string> = new Map([
 
 /**
  * @param errors the errors of Ajv, as passed by Fastify
- * @param findOthers finds errors of the members that are not wrong by their schema
+ * @param findOthers finds further errors, in members that match their schemas: all but the wrong ones
  */
 export function toRequestInvalid(
   errors: readonly unknown[],

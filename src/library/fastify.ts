@@ -43,7 +43,7 @@ export interface Gatehouse {
    * @throws ConfigError for invalid options; Error without http-proxy
    */
   proxy(options: ProxyOptions): HttpProxyOptions
-  /** Whether callers can be decided about; `degraded` = only known ones. For a readiness probe. */
+  /** Whether requests can be decided; `degraded` = only those of callers that are cached. For a readiness probe. */
   health(): StoreHealth
   /** The metrics of the decisions, in the text format of Prometheus. */
   metrics(): Promise<string>

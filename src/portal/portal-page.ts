@@ -54,9 +54,10 @@ export function isPublic(page: PortalPage): page is PublicPage {
 /** Creates the pages of one part of the portal. */
 export type CreatePages = (options: PortalOptions) => readonly PortalPage[]
 
-/** A page, and which page has its form: the pattern of that path below the portal, its own if it has a GET. */
+/** A page, and where its form is. */
 export interface RegisteredPage {
   readonly page: PortalPage
+  /** The pattern of the path, below the portal, of the page with the form: this page if it has a GET. */
   readonly formPagePattern: string
 }
 

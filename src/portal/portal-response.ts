@@ -35,7 +35,7 @@ export function redirectTo(to: string, notice?: NoticeName): PageResult {
   return { kind: 'redirect', to, notice }
 }
 
-/** Enough for `/continue` with the page in its query that a visit returns to. */
+/** Enough for `/continue`, whose query has the page that a visit returns to. */
 const nextLengthMax = returnPathLengthMax + continueQueryLengthMax
 
 /**

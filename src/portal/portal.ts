@@ -70,15 +70,15 @@ const pageFactories: readonly CreatePages[] = [
   adminPages,
 ]
 
-/** The portal, independent of the HTTP server: it answers everything at and below its path, by every method. */
+/** The portal, independent of the HTTP server: it answers everything at and below its path, whatever the method. */
 export interface Portal {
   readonly path: string
   /** Where people change their password; undefined = nobody has one. */
   readonly passwordPage: string | undefined
   readonly pages: readonly RegisteredPage[]
   /**
-   * Decides everything that can be decided before a byte of the body is read; to be called again once the body has been
-   * read.
+   * Decides everything that can be decided before a byte of the body is read. `admitAgain` is to be called once it has
+   * been read.
    * @returns the response, if it is already decided
    * @throws GatehouseError
    */

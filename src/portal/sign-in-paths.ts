@@ -2,7 +2,7 @@ import type { PortalPath } from './page-access.ts'
 
 /** The first page after signing in. */
 export const startPath = '/integration' satisfies PortalPath
-/** The pages of the sign-in at an OpenID provider, below the portal. */
+/** The page that starts the sign-in at an OpenID provider. */
 export const startSignInPath = '/sign-in/oidc' satisfies PortalPath
 /** Where a provider without a name sends browsers back to. */
 export const callbackPath = '/sign-in/oidc/callback' satisfies PortalPath

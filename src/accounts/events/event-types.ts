@@ -38,7 +38,7 @@ const typeOfAction: Readonly<Partial<Record<AuditAction, EventType>>> = {
   'quota-reached': 'quota.reached',
 }
 
-/** The events that an entry is: at most one with a name of its own, and the entry as such. */
+/** The types of the events that an entry causes: `audit.` with its action and, for some, one with its own name. */
 export function eventTypesOf(entry: AuditEntry): readonly EventType[] {
   const named = namedTypeOf(entry)
   const entryType = `audit.${entry.action}` as const
@@ -46,14 +46,14 @@ export function eventTypesOf(entry: AuditEntry): readonly EventType[] {
 }
 
 function namedTypeOf({ action, actor, details }: AuditEntry): EventType | undefined {
-  // Somebody who ends a key without an account has found it somewhere.
+  // Whoever ends a key without signing in has found it somewhere.
   if (actor.kind === 'holder') return 'key.leaked'
   if (action === 'account-updated' && details.isDisabled === true) return 'account.disabled'
   if (action === 'sign-in-failed') return isLocked(details) ? 'sign-in.locked' : undefined
   return typeOfAction[action]
 }
 
-/** From this failure on no unknown browser may try. */
+/** Whether from this failure on unknown browsers may not try any more. */
 function isLocked({ inARow, isKnownClient }: AuditEntry['details']): boolean {
   return inARow === passwordFailuresMax.byStrangers && isKnownClient === false
 }
@@ -73,7 +73,7 @@ export function createTypeFilter(patterns: readonly string[]): (type: EventType)
   return (type) => wanted.has(type)
 }
 
-/** Whether any receiver gets the events of an action. If not, expiring keys and the like are not looked for. */
+/** Whether any receiver gets the events of an action. If not, nobody has to look for expiring keys and the like. */
 export function isEventWanted(
   receivers: readonly { readonly types: readonly string[] }[],
   action: 'key-expiring' | 'quota-reached',

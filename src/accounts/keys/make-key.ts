@@ -19,7 +19,7 @@ import { keyDetails, type SecretKeyInput } from './input.ts'
 
 export interface KeyOptions {
   readonly sealer: Sealer
-  /** Whether keys can be shown again: whether sealed copies of new ones are kept, and copies opened. */
+  /** Whether keys can be shown again: whether sealed copies of new keys are kept, and existing copies opened. */
   readonly reveal: boolean
   /** How new keys begin. */
   readonly prefix: string
@@ -45,7 +45,7 @@ export function createKeyId(): string {
   return randomText(keyIdLength)
 }
 
-/** A new secret key, and what is stored of it. A quota that has an ID keeps it, and so what was spent of it. */
+/** A new secret key, and what is stored of it. A quota that has an ID keeps it: what was spent of it still counts. */
 export function makeSecretKey(
   accountId: string,
   { name, scopes, addresses, quota, expiresAt }: SecretKeyInput,

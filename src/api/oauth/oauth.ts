@@ -77,7 +77,7 @@ function createEndpoints(options: OAuthOptions): Readonly<Record<OAuthPath, OwnE
     return (await describeAccessToken(text)) ?? (await describeRefreshToken(text)) ?? { active: false }
   }
 
-  /** The account and session of an access token that would pass now. */
+  /** Who would be admitted with this access token now; undefined = nobody. */
   async function findAccessToken(text: string) {
     if (formOf(text) !== 'jwt') return undefined
     const { access } = route

@@ -33,8 +33,8 @@ export interface SignedIn extends Viewer {
 export interface PortalSessions {
   /**
    * Starts a session.
-   * @param first the account whose password, link, passkey or provider was right; void once the password or the link
-   * with the provider changes
+   * @param first the account that the person has just proven to own: by its password, a link, a passkey or a provider.
+   * The proof is void once its password or its link with a provider has changed
    * @throws GatehouseError `account-disabled`; `credentials-invalid` if one of these was changed concurrently
    */
   start(first: Account, visitor: Visitor, options?: SignInDetails): Promise<SignedIn>

@@ -29,8 +29,9 @@ export const announcedMs = 600_000
 export const jwksMaxAgeS = announcedMs / 2 / 1_000
 
 /**
- * The key that signs now: the newest of this algorithm whose signsFrom has passed, else the next one. The newest, not
- * the last to begin: after `rotate('now')` a key that was announced before never signs, as it may have leaked too.
+ * The key that signs now: the newest of this algorithm whose signsFrom has passed, else the next one. It is the newest
+ * that counts, not the one that began to sign last: after `rotate('now')` a key that was announced before never signs,
+ * as it may have leaked too.
  */
 export function currentSigner<Key extends Pick<SigningKey, 'algorithm' | 'createdAt' | 'signsFrom'>>(
   keys: readonly Key[],

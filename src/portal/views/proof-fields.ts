@@ -67,7 +67,7 @@ ${field(state, {
 })}`
 }
 
-/** Asks for password and second factor before either is changed; a passkey that was just used stands for both. */
+/** Asks for password and second factor before a factor is changed; a passkey that was just used stands for both. */
 export function proofFields(
   frame: PageFrame,
   state: FormState,
