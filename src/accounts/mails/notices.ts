@@ -8,8 +8,8 @@ import { type Mail, mailTo, readMailTexts, type SendMail } from './mail.ts'
 import type { Outbox } from './outbox.ts'
 
 /**
- * Tells people by mail what happened to their account, from what is written to the audit log: so it is the same in the
- * portal and through the admin API. Returns at once; a mail that is not accepted is logged.
+ * Tells people by mail what happened to their account, as the audit log has it: so they are told no matter whether it
+ * happened in the portal or through the admin API. Returns at once; a mail that is not accepted is logged.
  */
 export type SendNotice = (entry: AuditEntry) => void
 
