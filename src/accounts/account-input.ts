@@ -14,7 +14,7 @@ export interface AccountInput
   readonly managedBy?: string | undefined
 }
 
-/** How commands say that an account has no plan; no plan has this name. */
+/** The word for "no plan" in commands, queries and the audit log; no plan can have this name. */
 export const noPlan = 'none'
 
 export const defaultRole = 'User'
@@ -71,16 +71,17 @@ export function findFieldErrors(input: Partial<AccountInput>): FieldError[] {
 const finalSigma = /(?<=[\p{L}\p{M}])[σς](?!\p{L})/gu
 
 /**
- * Whether the key by which e-mails are compared is the same for every spelling that differs only in case. It is not
- * where only the lower case of a letter is one character (J and a caron, U+01F0), and for a sigma of the form that
- * words do not end with, or that only they end with: one spelling is accepted, the other could be another account.
+ * Whether all spellings of an e-mail that differ only in case have the same key, by which e-mails are compared. If not,
+ * another spelling could become another account. Some letters are one character in lower case, but two in upper case
+ * (J with a caron, U+01F0): these are refused. The Greek sigma has two lower cases: only ς at the end of a word and σ
+ * elsewhere are accepted.
  */
 function isComparable(email: string): boolean {
   const key = emailKey(email)
   return key === emailKey(key.replaceAll('ς', 'σ').replaceAll(finalSigma, 'ς'))
 }
 
-/** A lone surrogate, which JSON can hold, is not a character: a store would replace it. */
+/** Refuses lone surrogates, which JSON can contain: they are not characters, and a store would replace them. */
 function isText(text: string, { lengthMax, pattern }: (typeof texts)[keyof typeof texts]): boolean {
   return text.length <= lengthMax && text.isWellFormed() && pattern.test(text)
 }
@@ -140,7 +141,7 @@ export function accountNotFound(): never {
   throw new GatehouseError('account-not-found')
 }
 
-/** Keeps people from locking themselves out; the store makes sure that an Admin is left. */
+/** Keeps people from locking themselves out. That at least one Admin is left is up to the store. */
 export function assertNotOwn(by: Actor, id: string): void {
   if (by.kind === 'account' && by.id === id) throw new GatehouseError('own-account')
 }

@@ -32,7 +32,7 @@ export type AccountQueryField = keyof typeof accountQueryFields
 export interface AccountQuery {
   /** '' = no search. */
   readonly text: string
-  /** Its words are those of the text. */
+  /** `words` are the words of `text`. */
   readonly filter: AccountFilter
   /** undefined = the best matches first, then the newest. */
   readonly order: AccountOrder | undefined

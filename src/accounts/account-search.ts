@@ -22,11 +22,11 @@ import {
 
 export interface AccountSearch {
   /**
-   * Accounts that match a query, each once. With a text and no order, accounts whose e-mail, a part of it, its domain
-   * or a name begins with each word come first, in the order of an index, which takes as long among a million
-   * accounts as among a hundred; then those that have the words anywhere, the newest first. A page scans a bounded
-   * part of the accounts: it may be short or empty, and still have a next one.
-   * @param page `limit` to 100; `cursor` from a page of the same query
+   * Accounts that match a query, each once. With a text and no order, those come first in which each word begins the
+   * e-mail, a part of it, its domain or a name, in the order of an index: finding them takes as long among a million
+   * accounts as among a hundred. Then come those that have the words anywhere, newest first. A page scans only part of
+   * the accounts, so it may be short or empty although there is a next one.
+   * @param page `limit` up to 100; `cursor` from a page of the same query
    * @throws GatehouseError `request-invalid` (fields `limit`, `cursor`)
    */
   page(page: PageRequest & { readonly query: AccountQuery }): Promise<Page<ListedAccount>>
@@ -38,8 +38,8 @@ export interface AccountSearch {
 
 export const pageLimitMax = 100
 /**
- * How often a page asks the store, each time for some milliseconds, before it is shown as it is: fewer times where the
- * index has found something already, as that is what most searches want.
+ * How many times a page may ask the store, each time for some milliseconds, before it is returned as it is. Fewer times
+ * once the index has found something, as that is what most searches are after.
  */
 const stepsMax = { any: 200, whenFound: 10 } as const
 
@@ -54,7 +54,7 @@ interface Step {
 export function createAccountSearch(
   store: Pick<AccountStore, 'findAccount' | 'filterAccounts' | 'searchAccounts' | 'countAccounts'>,
 ): AccountSearch {
-  /** The next step of a query. A cursor names the place in the index or, with a mark, in the list. */
+  /** The next step of a query. A cursor is a place in the index or, if it begins with `listMark`, in the list. */
   function step(query: AccountQuery, cursor: string | undefined, limit: number): Promise<Step> {
     if (!isRanked(query))
       return stepInList(query, cursor === undefined ? undefined : parseCursor(cursor), limit)
@@ -86,7 +86,7 @@ export function createAccountSearch(
     const { accounts, next } = await store.filterAccounts({ filter, order, after: position, limit })
     if (!isRanked(query)) return { accounts, next: next && createCursor([String(next.key), next.id]) }
     return {
-      // The index has found the others.
+      // Those that the index finds came before.
       accounts: accounts.filter((account) => !isFoundByTerms(account, filter.words)),
       next: next && createCursor([`${listMark}${next.key}`, next.id]),
     }
@@ -105,7 +105,7 @@ export function createAccountSearch(
     return accounts.filter(({ id }) => id === account.id)
   }
 
-  /** Takes steps until there is enough, or it has taken long enough. */
+  /** Takes steps until `limit` accounts are found, or no steps are left. */
   async function collect(
     query: AccountQuery,
     cursor: string | undefined,
@@ -121,7 +121,7 @@ export function createAccountSearch(
       next = found.next
       if (accounts.length > 0 && isRanked(query))
         stepsLeft.count = Math.min(stepsLeft.count, stepsMax.whenFound)
-      // Other requests first.
+      // Yields to other requests.
       if (next !== undefined) await setImmediate()
     } while (next !== undefined && accounts.length < limit && stepsLeft.count > 0)
     return { accounts, next }
@@ -136,7 +136,7 @@ export function createAccountSearch(
     if (byId) return { items: byId, nextCursor: undefined }
     const stepsLeft = { count: stepsMax.any }
     const { accounts, next } = await collect(query, cursor, limit, stepsLeft)
-    // A next page is announced only if it is not empty, as far as that is known.
+    // Looks for one more account, as a next page that is empty should not be announced.
     if (next === undefined || accounts.length < limit) return { items: accounts, nextCursor: next }
     const peeked = await collect(query, next, 1, stepsLeft)
     const isEnd = peeked.next === undefined && peeked.accounts.length === 0
@@ -161,12 +161,12 @@ export function createAccountSearch(
   }
 }
 
-/** Whether what the index finds comes first. */
+/** Whether the accounts that the index finds come first. */
 function isRanked({ filter, order }: Pick<AccountQuery, 'filter' | 'order'>): boolean {
   return filter.words.length > 0 && order === undefined
 }
 
-/** Begins the cursors of the list after those of the index; no term has a control character. */
+/** Begins the cursors of the list, which follows the index; no term of the index contains a control character. */
 const listMark = '\n'
 
 /** @throws GatehouseError `request-invalid` (field `cursor`) for a cursor of another list */

@@ -20,7 +20,7 @@ export interface AccountSessions {
   /** Open token sessions, newest first. `expiresAt` is when a session ends without a refresh. */
   list(idOrEmail: string): Promise<readonly Session[]>
   /**
-   * Open token sessions, a page at a time; sessions that start or end meanwhile shift no other page.
+   * Open token sessions, a page at a time; sessions that start or end meanwhile do not shift the other pages.
    * @throws GatehouseError `request-invalid` (field `cursor`)
    */
   page(idOrEmail: string, page: PageRequest): Promise<Page<Session>>
@@ -29,13 +29,13 @@ export interface AccountSessions {
    * such open session.
    */
   end(idOrEmail: string, sessionId: string): Promise<boolean>
-  /** Token sessions and portal sessions. @returns the IDs of those that were open */
+  /** Ends all token sessions and portal sessions. @returns the IDs of those that were open */
   endAll(idOrEmail: string): Promise<readonly string[]>
-  /** Token sessions, and of the portal sessions those that they belong to. @returns as `endAll` */
+  /** Ends all token sessions, and the portal sessions that they belong to. @returns as `endAll` */
   endAllTokens(idOrEmail: string): Promise<readonly string[]>
   /** Browsers that are signed in to the portal, newest first. */
   listPortal(idOrEmail: string): Promise<readonly PortalSession[]>
-  /** False where this account has no such open session. */
+  /** Ends one portal session; false if this account has no such open session. */
   endPortal(idOrEmail: string, sessionId: string): Promise<boolean>
   endAllPortal(idOrEmail: string): Promise<readonly string[]>
 }
@@ -53,7 +53,7 @@ interface AccountSessionsOptions {
   readonly refreshIdleMs: number
 }
 
-/** What part of a list is read; default: all of it. */
+/** The part of a list to read; default: all of it. */
 interface Part {
   readonly after?: ListPosition | undefined
   readonly limit?: number
@@ -163,7 +163,7 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
 
 /**
  * Ends the sessions of keys that an account no longer has. They are invalid without their key, but would still be
- * listed and count against `limits.sessions`. Those that a crash leaves behind expire.
+ * listed and count against `limits.sessions`. If a crash leaves some of them, they expire.
  */
 export async function endSessionsOfKey(
   store: Pick<SessionStore, 'listSessions' | 'endSession'>,
@@ -182,8 +182,8 @@ export async function endSessionsOfKey(
 }
 
 /**
- * Ends the token session that belongs to a portal session, and with it the access cookie of that browser. To be called
- * before the portal session ends: where the process fails in between, the portal session is over too.
+ * Ends the token session that belongs to a portal session, and with it the access cookie of that browser. Call this
+ * before ending the portal session: if the process fails in between, that is over too, as it ends with its tokens.
  */
 export async function endPairedSession(
   store: Pick<SessionStore, 'findSession' | 'endSession'>,

@@ -45,16 +45,16 @@ export interface Accounts extends AccountLookup {
    * Creates all or none. The keys are created a few at a time, with other work in between; the store writes all in one
    * step.
    * @param onMade called with the accounts before any is saved; if it throws, nothing is created
-   * @throws the same, with the e-mails that are taken
+   * @throws as `create`, naming the e-mails that are taken
    */
   createAll(inputs: readonly AccountInput[], onMade?: OnMade): Promise<readonly CreatedAccount[]>
   /**
-   * Creates all or none, of any number: `importAccounts` of the store says what that means.
-   * @param onMade called with each batch before all are saved; what it throws undoes the import
-   * @throws the same; nothing that `onMade` got is valid then
+   * Creates all or none, however many there are: `importAccounts` of the store says what is guaranteed.
+   * @param onMade called with each batch before all are saved; if it throws, the import is undone
+   * @throws as `create`; then nothing that was passed to `onMade` is valid
    */
   importAll(batches: AsyncIterable<readonly AccountInput[]>, onMade: OnMade): Promise<void>
-  /** Which of some e-mails have an account. */
+  /** Which of these e-mails already have an account. */
   findTaken(emails: readonly string[]): Promise<readonly string[]>
   /** Newest first. */
   list(page: AccountsPage): Promise<readonly Account[]>

@@ -15,7 +15,7 @@ import type { DeliverMail } from './mails/outbox.ts'
 export interface HeldKeys {
   /**
    * Revokes a secret key, and its sessions with it; replaces an API key by one that is shown only in the portal. The
-   * owner is told by mail, if mail is configured. Any other text is ignored: it resolves all the same.
+   * owner is told by mail, if mail is configured. Any other text is ignored, without an error.
    * @throws GatehouseError `store-unavailable`
    */
   end(text: string, visitor: Visitor): Promise<void>
@@ -38,7 +38,8 @@ export function createHeldKeys(options: HeldKeysOptions): HeldKeys {
   const { store, actionsOf, deliverMail, portalUrl, clock } = options
 
   /**
-   * The outbox sends it, so that no caller waits for it: the time of a call must not tell whether there was such a key.
+   * The outbox sends the mail, so that no caller waits for it: how long a call takes must not tell whether there was
+   * such a key.
    * @param name of the secret key; undefined = it is the API key
    */
   async function tellOwner(account: Account, name: string | undefined): Promise<void> {
@@ -55,7 +56,7 @@ export function createHeldKeys(options: HeldKeysOptions): HeldKeys {
       name,
       graceSeconds: 0,
     })
-    // Only this one: a key of the same name may have replaced it.
+    // Only this key: another of the same name may have replaced it.
     const revocation = { name, now, graceUntil: undefined, only: digest }
     const after = await store.revokeSecretKey(account.id, revocation, entry)
     if (!after) return

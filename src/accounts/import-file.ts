@@ -14,9 +14,9 @@ import type { Accounts } from './accounts.ts'
 import { createRecordReader, type RecordLine, type RecordReader, textsIn } from './import-records.ts'
 
 /**
- * How many accounts one import may have, in the portal and on the command line; and up to how many the store writes in
- * one call, in which it serves no other request. In the portal SQLite blocks the gateway itself, for some 0.2 ms an
- * account.
+ * Maximum number of accounts in one import, in the portal and on the command line; and how many the store writes in one
+ * call at most, during which it serves no other request. In the portal, SQLite blocks the gateway itself, for some
+ * 0.2 ms for each account.
  */
 export const importMax = { portal: 1_000, command: 1_000_000, atOnce: 20_000 } as const
 

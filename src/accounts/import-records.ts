@@ -20,11 +20,11 @@ interface OpenRecord {
   /** Where it begins. */
   readonly line: number
   readonly text: string
-  /** Whether what is wrong with it has been said. */
+  /** Whether it has been reported as bad already. */
   readonly isReported: boolean
 }
 
-/** Characters of a record of several lines: it is read again with each line. More is a quote that is not closed. */
+/** In characters, for a record of several lines: it is parsed anew with each line. A longer one has an open quote. */
 const recordLengthMax = 8_192
 const tooLong = `more than ${recordLengthMax} characters in several lines: is a quote not closed?`
 
@@ -37,8 +37,8 @@ interface RecordOptions<Input> {
 }
 
 /**
- * Reads records line by line, at constant memory: JSON lines, or CSV with a header, both with the same names of fields.
- * After a quote that is not closed nothing more is read.
+ * Reads records line by line, in constant memory: JSON lines, or CSV with a header, both with the same names of fields.
+ * Nothing is read after a quote that is not closed.
  */
 export function createRecordReader<Input>({
   parse,
@@ -61,7 +61,7 @@ export function createRecordReader<Input>({
     return readRecord({ line, text, isReported: false })
   }
 
-  /** A line that is reported already. It may be within a record, or begin one. */
+  /** A line that is reported as bad already. It may be within a record, or begin one. */
   function readBad(line: number, text: string): readonly RecordLine<Input>[] {
     if (open) return readMore(open, text)
     // Without a readable header the other lines cannot be understood.
@@ -69,7 +69,7 @@ export function createRecordReader<Input>({
     return isOver || kind === 'json' ? [] : readRecord({ line, text, isReported: true })
   }
 
-  /** The next line of a record whose quotes are open; without a quote it cannot close them. */
+  /** Adds a line to a record with an open quote, which only a line with a quote can close. */
   function readMore(before: OpenRecord, text: string): readonly RecordLine<Input>[] {
     const record = { ...before, text: `${before.text}\n${text}` }
     if (text.includes('"') || record.text.length > recordLengthMax) return readRecord(record)
@@ -113,7 +113,7 @@ export function createRecordReader<Input>({
 }
 
 /**
- * The texts of a record, '' where there is none. Adds what is wrong with its members to the errors.
+ * The texts of a record, '' where there is none. Adds what is wrong with its members to `errors`.
  * @param fields all that a record may have
  */
 export function textsIn<Name extends string>(

@@ -13,7 +13,7 @@ type AuditVerification =
 
 /** How many entries are read at once. */
 const readBatchSize = 500
-/** How often a check is restarted because entries were trimmed meanwhile. */
+/** How many times a chain is checked at most: the check starts again if entries were trimmed meanwhile. */
 const attemptsMax = 3
 
 type AuditChainReader = Pick<AuditStore, 'readAuditChains' | 'readAuditChain'>

@@ -105,7 +105,7 @@ export function createTokens({ baseUrl, source, fetch, clock }: TokensOptions): 
   }
 
   return {
-    // While it is replaced it may be one that was refused.
+    // While the token is being replaced, it may be one that was refused.
     current: async () => (!renewal && held && clock() < held.renewAt ? held : await renew()).access,
     replace: async (refused) => (held && held.access !== refused ? held : await renew()).access,
     revoke: async () => {
@@ -124,7 +124,8 @@ function ignoreMissing(error: unknown): Record<string, unknown> {
 }
 
 /**
- * In milliseconds, from the claims of the token, so that the clocks of client and gateway need not agree. 0 = unknown.
+ * The lifetime of a token in milliseconds; 0 = unknown. From its own claims, so that the clocks of client and gateway
+ * need not agree.
  */
 function lifetimeOf(token: string): number {
   try {

@@ -21,8 +21,8 @@ export interface ClientOptions {
 export interface GatehouseClient {
   /**
    * `fetch` with a credential; paths are relative to the gateway. A request that is refused because its token has
-   * expired or was revoked is sent once more with a new token, unless its body is a stream; the next request then has
-   * the new token. The body of a Request counts as a stream beyond 1 MiB.
+   * expired or was revoked is sent once more with a new token, unless its body is a stream: then only the next request
+   * has the new token. The body of a Request counts as a stream beyond 1 MiB.
    * @throws ClientError if no token can be obtained; TypeError for a URL of another origin
    */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
@@ -37,7 +37,7 @@ const staleCodes: ReadonlySet<unknown> = new Set(['token-expired', 'token-revoke
 
 export function createClient(options: ClientOptions): GatehouseClient {
   const { secretKey, apiKey, clock = Date.now } = options
-  // Not bound, as browsers refuse to call it as a method of another object.
+  // Called as a plain function, as browsers refuse to call it as a method of another object.
   const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
   if (!URL.canParse(options.baseUrl)) throw new TypeError('baseUrl must be a URL')
   const baseUrl = new URL(options.baseUrl)
@@ -83,7 +83,7 @@ function createKeyClient(baseUrl: URL, secretKey: string, send: typeof fetch): G
     revoke: async () => {},
     fetch: async (input, init) => {
       const request = requestFor(baseUrl, input, init)
-      // On a redirect to another origin, fetch only removes Authorization.
+      // On a redirect to another origin, fetch would remove Authorization, but keep SecretKey.
       return send(setHeader(new Request(request, { redirect: 'error' }), 'SecretKey', secretKey))
     },
   }
@@ -147,7 +147,7 @@ function prepareSecondAttempt(
   return () => body && new Request(copy, { body })
 }
 
-/** @returns undefined if it is longer */
+/** The whole body of a request. @returns undefined if it is longer than `bytesMax` */
 async function collect({ body }: Request, bytesMax: number): Promise<Blob | undefined> {
   const chunks: Uint8Array<ArrayBuffer>[] = []
   const reader = body?.getReader()
@@ -158,7 +158,7 @@ async function collect({ body }: Request, bytesMax: number): Promise<Blob | unde
     chunks.push(value)
     bytes += value.length
     if (bytes <= bytesMax) continue
-    // Not awaited, as it ends with the other branch, which is being sent.
+    // Not awaited, as it resolves only when the other branch, which is being sent, has ended too.
     reader?.cancel().catch(() => {})
     return undefined
   }

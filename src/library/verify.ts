@@ -62,12 +62,12 @@ const lengthMax = 8_192
 
 /**
  * Verifies assertions of one gateway for one backend (RFC 7519, RFC 8725). Create it once, as it keeps the keys.
- * @throws TypeError for options that would accept too much, or that nothing can be verified with
+ * @throws TypeError for options with which too much would be accepted, or nothing could be verified
  */
 export function createVerifier(options: VerifierOptions): Verifier {
   const { issuer, audience, header = 'X-Gatehouse-Assertion', clock = Date.now } = options
   const { algorithms = ['ES256', 'RS256', 'EdDSA'], clockToleranceS = 5 } = options
-  // In JavaScript either may be undefined, such as an unset variable: it would not be checked at all.
+  // In JavaScript either may be undefined, for example from an unset variable: then it would not be checked at all.
   if (!issuer || !audience) throw new TypeError('issuer and audience must be set')
   if (!(clockToleranceS >= 0)) throw new TypeError('clockToleranceS must be 0 or more')
   const keySet = createKeySet(options)

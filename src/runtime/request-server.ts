@@ -34,7 +34,7 @@ export interface WorkerUrls {
   readonly redirectUrl: string | undefined
 }
 
-/** Another config, ready to be applied: one of the two must be called. */
+/** Another config, ready to be applied: either `commit` or `discard` must be called. */
 export interface PreparedConfig {
   /**
    * New requests get the new config; in-flight requests finish with the old one.

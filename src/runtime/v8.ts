@@ -26,9 +26,9 @@ function keepTick(): void {
  * are exported for `bench/checks/`, where each is measured alone.
  */
 export function tuneForTraffic(): void {
-  // A fifth of its memory is garbage of the start, which V8 would keep for hours. Immediately, although the first
-  // requests wait for it: a collection also drops compiled code, and once requests have made V8 optimise, they would
-  // permanently cost a tenth more.
+  // A fifth of the memory is garbage of the start, which V8 would keep for hours. It is collected at once, although the
+  // first requests wait for it: a collection also drops compiled code, and after V8 has optimised what requests run,
+  // that would make each of them cost a tenth more for good.
   collectGarbage()
   disablePretenuring()
   startOptimizing()
@@ -49,19 +49,19 @@ export function collectGarbage(): void {
 }
 
 /**
- * Keeps V8 from allocating objects directly in the old generation because most like them have survived a collection.
- * With some hundred open requests that seems to apply to everything that belongs to a request: only full collections
- * then freed it, with all that it referred to. With 1,000 connections a request took a seventh more CPU for that, and
- * the p99 latency was 90 instead of 35 ms.
+ * Keeps V8 from allocating objects directly in the old generation because most objects of their kind have survived a
+ * collection. With some hundred open requests that seems to apply to everything that belongs to a request: only full
+ * collections then freed it, with all that it referred to. With 1,000 connections a request took a seventh more CPU for
+ * that, and the p99 latency was 90 instead of 35 ms.
  */
 export function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')
 }
 
 /**
- * Lets V8 optimise from now on, which main.ts and worker-main.ts keep it from as the first thing they do. Code that
- * runs often during a start rarely runs after it, but its optimised form, what the compilers allocate on their threads,
- * and their pages of the Node binary would remain: 10 MB.
+ * Lets V8 optimise from now on. The first thing that main.ts and worker-main.ts do is to forbid it: code that runs
+ * often during a start rarely runs after it, but its optimised form, what the compilers allocate on their threads, and
+ * their pages of the Node binary would remain: 10 MB.
  */
 export function startOptimizing(): void {
   // Under --jitless, which leaves no WebAssembly, V8 would crash if it were allowed to optimise.
@@ -75,12 +75,12 @@ const smallBytesMax = 52 * mib
 /** From this size on, the young generation is left alone: V8 would let it grow to 64 MiB, nearly all of it garbage. */
 const youngBytesEnough = 20 * mib
 /**
- * The size that it gets in one step. The first collection after some idle seconds shrinks it to its initial size, and
- * V8 doubles it only each time that as much has survived as it holds, which took more than 5 s of load, with six times
- * as many collections in the first second (2 % of the CPU).
+ * The size that the young generation gets in one step. The first collection after some idle seconds shrinks it to its
+ * initial size, and V8 doubles it only each time that as much has survived as it holds, which took more than 5 s of
+ * load, with six times as many collections in the first second (2 % of the CPU).
  */
 const youngBytesWanted = 28 * mib
-/** The minimum size that is assumed, as at the start the half that objects are copied to has no memory yet. */
+/** The least that is assumed for its size: at the start, the half that objects are copied to has no memory yet. */
 const youngBytesMin = 1.75 * mib
 
 /**

@@ -17,7 +17,7 @@ export interface ApplyRequest {
   readonly prune: Prune | undefined
   /** Maximum number of accounts in the file. */
   readonly accountsMax: number
-  /** Whether the actor may change their own account at all, default true; nobody may disable or demote it. */
+  /** Whether the actor may change their own account (default: true), except to disable or demote it. */
   readonly mayChangeOwn?: boolean
   /** Called before the first change. @param makesKeys whether `onKeys` will be called */
   onPlanned?(makesKeys: boolean): Promise<void>
@@ -66,8 +66,9 @@ interface ApplyFailure {
 export interface Apply {
   /**
    * @param state valid by the schema of the file
-   * @throws GatehouseError `request-invalid` with every error, `own-account`, `last-admin`; and what the first change
-   *   throws, with nothing changed. If a later change throws, the result has a `failure`, as new keys must be shown.
+   * @throws GatehouseError `request-invalid` with every error, `own-account`, `last-admin`; also whatever the first
+   *   change throws, as nothing has been changed then. If a later change throws, the result has a `failure` instead, as
+   *   the new keys must be shown.
    */
   run(state: DesiredState, request: ApplyRequest): Promise<ApplyResult>
 }

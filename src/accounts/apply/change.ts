@@ -60,7 +60,7 @@ export interface Replacement {
 export interface Step {
   readonly change: Change
   readonly work: Work
-  /** The entry in the file, such as `accounts.3`; absent = the file has none, which is the reason for the change. */
+  /** The entry in the file, such as `accounts.3`; absent = the change is made because the file has no entry. */
   readonly place?: string
 }
 
@@ -91,7 +91,7 @@ export interface Entry {
   readonly account: Account | undefined
 }
 
-/** Number of look-ups at a time; other work runs in between, as SQLite is synchronous. */
+/** How many look-ups are made at a time. Other work runs in between: SQLite, which is synchronous, holds it up. */
 export const batchSize = 200
 
 export async function inBatches<Item, Result>(

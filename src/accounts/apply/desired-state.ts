@@ -14,7 +14,7 @@ import {
   parseDigest,
 } from '../keys/input.ts'
 
-// The desired state of some accounts. An absent member stays as it is; in a new account or key it gets its default.
+// The desired state of some accounts. What a file leaves out stays as it is; in a new account or key it is the default.
 
 export const defaultStateName = 'default'
 

@@ -65,7 +65,7 @@ interface KeyContext {
 
 /**
  * Plans the steps that give an account its keys.
- * @returns the errors have paths within the account
+ * @returns the steps, and errors with paths within the account
  */
 export function planKeys(
   email: string,
@@ -128,7 +128,7 @@ function planKey(
   }
   const limits = fieldChanges(limitsData(before), data)
   if (!isNewKey && limits.length === 0) return undefined
-  // An existing key may have expired; a new key or a new end must be in the future.
+  // An existing key may have expired, but the end of a new key, or a new end, must be in the future.
   if (isNewKey || limits.some(({ field }) => field === 'expiresAt')) assertValidKey(input, now)
   const replaced = isNewKey && digest ? digest : before.digest
   const digests = { from: shortDigest(before.digest), to: shortDigest(replaced) }

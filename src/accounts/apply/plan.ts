@@ -28,7 +28,7 @@ export interface PlanStore
 interface PlanOptions {
   readonly store: PlanStore
   readonly by: Actor
-  /** Whether the actor may change their own account and its keys at all; nobody may disable or demote it. */
+  /** Whether the actor may change their own account and its keys, except to disable or demote it. */
   readonly mayChangeOwn: boolean
   /** undefined = what the file does not list stays as it is. */
   readonly prune: Prune | undefined
@@ -39,7 +39,7 @@ interface PlanOptions {
 interface ApplyPlan {
   /** In the order in which they must be made. */
   readonly steps: readonly Step[]
-  /** How many accounts of the file need no change, nor do their keys. */
+  /** How many accounts of the file need no change, to themselves or to their keys. */
   readonly unchanged: number
 }
 
@@ -98,10 +98,10 @@ async function findHolders(
   )
 }
 
-// Finds what the actions that make the changes would refuse, before anything is changed.
+// The next functions find, before anything is changed, what the actions that make the changes would refuse.
 
 /**
- * @param mayChangeOwn whether the actor may change their own account at all; nobody may disable or demote it
+ * @param mayChangeOwn see PlanOptions
  * @throws GatehouseError `own-account`
  */
 function assertOwnKept(steps: readonly Step[], by: Actor, mayChangeOwn: boolean): void {
@@ -153,13 +153,13 @@ export interface Prune {
 
 interface Pruned {
   readonly steps: readonly Step[]
-  /** How many could be removed. */
+  /** Out of how many. */
   readonly total: number
 }
 
 /**
- * Revokes further keys that the entry of their account does not list, if it has `keys`, and disables accounts that a
- * file of this name listed before but no longer does. The default key and the API key stay.
+ * The steps that revoke further keys missing from the `keys` of their account's entry, if it has any, and that disable
+ * accounts that a file of this name listed before but no longer does. The default key and the API key stay.
  * @throws GatehouseError `request-invalid` (field `pruneMax`) if too much would be removed
  */
 async function planPrune(

@@ -37,7 +37,7 @@ export function createKeyWriter(options: KeyWriterOptions) {
     onMade: (key: string) => Promise<void>,
   ): Promise<string | undefined> {
     const made = digest
-      ? { key: undefined, stored: elsewhere(input, digest) }
+      ? { key: undefined, stored: toImportedKey(input, digest) }
       : makeSecretKey(account.id, input, options)
     if (made.key !== undefined) await onMade(made.key)
     const details = digest && { isImported: true }
@@ -46,13 +46,13 @@ export function createKeyWriter(options: KeyWriterOptions) {
     return made.key
   }
 
-  function elsewhere(input: SecretKeyInput, digest: Uint8Array): SecretKey {
+  function toImportedKey(input: SecretKeyInput, digest: Uint8Array): SecretKey {
     return makeImportedKey({ digest, input }, createKeyId(), clock())
   }
 
   /** Revokes the previous key at once, with its sessions. */
   async function replace(account: Account, { before, input, digest }: Replacement): Promise<void> {
-    const secretKey = { ...elsewhere(input, digest), ...keptQuota(before, input) }
+    const secretKey = { ...toImportedKey(input, digest), ...keptQuota(before, input) }
     const details = { name: before.name, graceSeconds: 0 }
     await reset(account, before, secretKey, entry('secret-key-reset', account, details))
   }
@@ -91,7 +91,7 @@ function isNarrower(before: SecretKey, { scopes, addresses }: SecretKeyInput): b
   return !allowsNoMore(before.scopes, scopes) || !allowsNoMore(before.addresses, addresses)
 }
 
-/** Whether a list allows all that another does; an empty one allows everything. */
+/** Whether `inner` allows nothing that `outer` does not; an empty list allows everything. */
 function allowsNoMore(inner: readonly string[], outer: readonly string[]): boolean {
   if (outer.length === 0) return true
   return inner.length > 0 && inner.every((each) => outer.includes(each))

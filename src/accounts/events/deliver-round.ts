@@ -25,29 +25,29 @@ interface RoundOptions {
 
 interface Round {
   readonly next: ReceiverState
-  /** How many entries that the receiver wants it has moved past. */
+  /** How many of the entries that the receiver wants it has now moved past. */
   readonly passed: number
-  /** Whether anything was sent, or waits that did not before: then the next state has to be stored. */
+  /** Whether the next state has to be stored: something was sent or dropped, or has begun to wait. */
   readonly isChanged: boolean
   /** Whether the end of the log was reached. */
   readonly isAtEnd: boolean
 }
 
-/** An entry that the receiver wants, of which at least one message is sent. */
+/** An entry that the receiver wants, and the messages to send for it: at least one. */
 interface Candidate {
   readonly place: WaitingEntry
   readonly entry: AuditEntry
   readonly messages: readonly EventMessage[]
 }
 
-/** How many entries are sent at once, each of another account; and how many are read for that. */
+/** How many entries are sent at once, each of a different account; and how many are read to find these. */
 const atOnceMax = 8
 const readMax = 200
 
 /**
- * Sends what is due, and waits for the answers. An entry that is refused waits for its next try, and with it those of
- * its account that follow, while others are sent; a receiver that accepts nothing is tried with one entry at a time,
- * after pauses that grow.
+ * Sends what is due, and waits for the answers. An entry that is refused waits for its next try, and so do later ones
+ * of the same account, while those of other accounts are sent. A receiver that accepts nothing is sent one entry at a
+ * time, after pauses that grow.
  */
 export async function deliverRound(options: RoundOptions, state: ReceiverState): Promise<Round> {
   const { now } = options
@@ -102,7 +102,7 @@ async function readDue(options: RoundOptions, state: ReceiverState, max: number)
   return { batch, waiting, dropped }
 }
 
-/** New entries, until as many are taken as may be sent, or one has to wait for another of its account. */
+/** New entries, until as many are taken as may be sent, or one has to wait for an earlier one of its account. */
 async function takeNew(options: RoundOptions, state: ReceiverState, due: readonly Candidate[], max: number) {
   const taken = {
     batch: [] as Candidate[],
@@ -163,7 +163,7 @@ function toCandidate(receiver: Receiver, positioned: PositionedEntry, after: str
   }
 }
 
-/** Whether the receiver has accepted nothing after the entry was old enough: what was never tried is tried. */
+/** Whether an entry is too old, and the receiver still failed when it already was: no entry is dropped untried. */
 function isExpired({ at }: AuditEntry, { failures, failedAt }: ReceiverState, now: EpochMs): boolean {
   return now - at > keptMs && failures > 0 && failedAt - at > keptMs
 }
@@ -226,7 +226,7 @@ function settle(next: ReceiverState, { batch, refusals, now }: Sent): ReceiverSt
     const failures = next.failures + 1
     return { ...noted, failures, nextAt: now + receiverPauseMs(failures) }
   }
-  // It was down and is up again: then nothing has to wait for its next try.
+  // The receiver was down and is up again, so nothing has to wait for its next try.
   const waiting = next.failures > 1 ? next.waiting.map((entry) => ({ ...entry, nextAt: 0 })) : next.waiting
   return { ...noted, waiting, failures: 0, nextAt: 0, deliveredAt: now }
 }

@@ -30,7 +30,7 @@ interface Deliveries {
   close(): Promise<void>
 }
 
-/** How long a process that has died keeps others waiting: longer than a message may take. */
+/** How long others wait when the process that delivers has died: longer than a message may take. */
 export const leaseMs = 20_000
 /** The state of a receiver that no config has named for this long is deleted. */
 const forgottenAfterMs = 7 * dayMs
@@ -171,8 +171,8 @@ interface Following {
   readonly receiver: Receiver
   pendingCount(): number
   /**
-   * Delivers in the background. Resolves once it is known whether this process does.
-   * @param text what the store keeps of it
+   * Starts delivering in the background. Resolves once it is known whether this process is the one that delivers.
+   * @param text what the store keeps of the receiver
    */
   start(text: string): Promise<void>
   /** Lets another process deliver. */

@@ -1,7 +1,7 @@
 import { type AuditAction, type AuditEntry, auditActions } from '#store/audit-entry.ts'
 import { passwordFailuresMax } from '#store/portal-access.ts'
 
-/** Event types with names of their own; every other entry of the audit log is `audit.` and its action. */
+/** Event types with names of their own. Every entry of the audit log is also an event `audit.` and its action. */
 export const eventTypes = [
   'key.created',
   'key.rotated',
@@ -38,7 +38,7 @@ const typeOfAction: Readonly<Partial<Record<AuditAction, EventType>>> = {
   'quota-reached': 'quota.reached',
 }
 
-/** The events that an entry is: at most one with a name of its own, and the entry as such. */
+/** The types of the events that an entry causes: `audit.` with its action and, for some, one with its own name. */
 export function eventTypesOf(entry: AuditEntry): readonly EventType[] {
   const named = namedTypeOf(entry)
   const entryType = `audit.${entry.action}` as const
@@ -46,14 +46,14 @@ export function eventTypesOf(entry: AuditEntry): readonly EventType[] {
 }
 
 function namedTypeOf({ action, actor, details }: AuditEntry): EventType | undefined {
-  // Somebody who ends a key without an account has found it somewhere.
+  // Whoever ends a key without signing in has found it somewhere.
   if (actor.kind === 'holder') return 'key.leaked'
   if (action === 'account-updated' && details.isDisabled === true) return 'account.disabled'
   if (action === 'sign-in-failed') return isLocked(details) ? 'sign-in.locked' : undefined
   return typeOfAction[action]
 }
 
-/** From this failure on no unknown browser may try. */
+/** Whether this is the failure after which unknown browsers may no longer try. */
 function isLocked({ inARow, isKnownClient }: AuditEntry['details']): boolean {
   return inARow === passwordFailuresMax.byStrangers && isKnownClient === false
 }
@@ -73,7 +73,7 @@ export function createTypeFilter(patterns: readonly string[]): (type: EventType)
   return (type) => wanted.has(type)
 }
 
-/** Whether any receiver gets the events of an action. If not, expiring keys and the like are not looked for. */
+/** Whether any receiver gets the events of an action. If not, nobody has to look for expiring keys and the like. */
 export function isEventWanted(
   receivers: readonly { readonly types: readonly string[] }[],
   action: 'key-expiring' | 'quota-reached',

@@ -7,7 +7,7 @@ import { createAuditEntryFactory } from '../audit-log.ts'
 interface QuotaEventsOptions {
   readonly store: Pick<AccountReader, 'findAccount'> & Pick<EventStore, 'appendAuditOnce'>
   readonly clock: Clock
-  /** Whether anybody is told of it, by the config that applies. */
+  /** Whether, by the config that applies, any receiver gets these events. */
   isWanted(): boolean
   onStoreFailure(error: unknown): void
 }
@@ -20,13 +20,13 @@ interface UsedQuota extends Pick<QuotaWindow, 'window' | 'endsAt'> {
   readonly per: Quota['per']
 }
 
-/** At which shares of a quota it is announced, in percent. */
+/** The shares of a quota whose use is announced, in percent. */
 const announcedPercents = [80, 100] as const
-/** How many announcements are remembered, so that the store is not asked again. */
+/** How many announcements are remembered, so that the store is not asked about them again. */
 const rememberedMax = 10_000
 
 /**
- * Writes an entry of the audit log when so much of a quota is used: once for each share, window and limit. Every
+ * Writes an entry to the audit log when such a share of a quota is used: once for each share, window and limit. Every
  * process that reserves more of the quota checks this, so nothing is missed if one dies before it writes.
  */
 export function createQuotaEvents({ store, clock, isWanted, onStoreFailure }: QuotaEventsOptions) {

@@ -124,7 +124,7 @@ function timeText(at: number): string | null {
 }
 
 /**
- * Has everything that waits for a receiver tried at once, by the gateway that delivers to it.
+ * Makes everything that waits for a receiver due now: the gateway that delivers to it then tries it at once.
  * @returns false where no gateway has delivered to it yet
  */
 async function retryReceiver(

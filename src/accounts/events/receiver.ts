@@ -16,13 +16,13 @@ export interface Receiver {
 
 /** What the store keeps of a receiver of events. */
 export interface ReceiverState {
-  /** Up to where in the audit log everything was delivered or waits below. */
+  /** Up to here in the audit log, every entry was delivered, was given up, or is in `waiting`. */
   readonly position: string
   /** Entries that were refused, and later ones of the same accounts; in the order of the log, at most `waitingMax`. */
   readonly waiting: readonly WaitingEntry[]
   /** Rounds in a row in which nothing was accepted. */
   readonly failures: number
-  /** Nothing is sent before. */
+  /** Nothing is sent before this time. */
   readonly nextAt: EpochMs
   /** When something was refused last, and why; 0 and '' = never. */
   readonly failedAt: EpochMs
@@ -37,7 +37,7 @@ export interface ReceiverState {
 }
 
 export interface WaitingEntry {
-  /** The position before it, from which it is read. */
+  /** The position of the entry before it: where reading it begins. */
   readonly after: string
   readonly position: string
   /** ID of the account; '' = it is about none. Those of one account are delivered in order. */
@@ -64,13 +64,13 @@ export function receiverPauseMs(failures: number): number {
   return pauseMs(receiverPause, failures)
 }
 
-/** Doubled each time; random up to a quarter less, so that many senders do not come at once. */
+/** Doubled each time, and up to a quarter less at random, so that many senders do not come at once. */
 function pauseMs({ firstMs, maxMs }: typeof entryPause | typeof receiverPause, times: number): number {
   const fullMs = Math.min(maxMs, firstMs * 2 ** Math.min(times - 1, 30))
   return Math.round(fullMs * (1 - Math.random() / 4))
 }
 
-/** A receiver that is new: it gets what is written after a position. */
+/** The state of a new receiver, which gets what is written after a position. */
 export function newReceiverState(position: string): ReceiverState {
   return {
     position,
@@ -91,7 +91,7 @@ export function parseReceiverState(text: string): ReceiverState {
   return { ...newReceiverState(''), ...(JSON.parse(text) as Partial<ReceiverState>) }
 }
 
-/** Everything that waits is due at once. */
+/** The same state, but everything that waits is due at once. */
 export function withoutPauses(state: ReceiverState): ReceiverState {
   return {
     ...state,
@@ -111,7 +111,7 @@ interface CountedLog {
 
 const pageSize = 1_000
 
-/** Counts entries that a receiver wants, after a position; of long logs it can count one part after another. */
+/** Counts the entries after a position that a receiver wants, on the next `pages` pages: the rest can follow later. */
 export async function countWanted(
   store: EventLog,
   { wants }: Pick<Receiver, 'wants'>,

@@ -21,16 +21,16 @@ interface Reminders {
   close(): void
 }
 
-/** How often all accounts are looked through, by one process of all. */
+/** How often all accounts are looked through, by one of all processes. */
 const scanMs = 600_000
 /** How many accounts are read at once. */
 const pageSize = 200
-/** What the store keeps of the last look, among the receivers of events. */
+/** The ID under which the store keeps the last scan, among the receivers of events. */
 const scanId = 'reminders'
 
 /**
- * Writes an entry of the audit log for each key that is about to expire: once for each threshold, whichever process is
- * first, and whether or not one dies.
+ * Writes an entry to the audit log for each key that is about to expire: once for each threshold, however many
+ * processes there are, and even if one of them dies.
  */
 export function openReminders({ store, clock, onStoreFailure }: RemindersOptions): Reminders {
   const entry = createAuditEntryFactory({ kind: 'system', channel: 'system' }, clock)
@@ -42,7 +42,7 @@ export function openReminders({ store, clock, onStoreFailure }: RemindersOptions
   /** Only one of several processes is told that it is time. */
   async function claimScan(): Promise<boolean> {
     const before = (await store.readReceivers()).get(scanId) ?? ''
-    // `heldUntil` as every receiver has it, so that it is not taken for one that is forgotten.
+    // It has `heldUntil`, like every receiver, so that it is not deleted as one that no config names any more.
     const { heldUntil = 0, done = '' } = before === '' ? {} : (JSON.parse(before) as LastScan)
     const thresholdsText = thresholds.join()
     if (clock() < heldUntil && done === thresholdsText) return false
@@ -64,7 +64,7 @@ export function openReminders({ store, clock, onStoreFailure }: RemindersOptions
       const thresholdMs = passedThreshold(key, thresholds, clock())
       if (thresholdMs === undefined || key.expiresAt === undefined) continue
       const details = { name: key.name, expiresAt: new Date(key.expiresAt).toISOString() }
-      // With its end, which may be changed.
+      // The digest covers the end of the key too, as that may be changed.
       const digest = hash('sha256', `${digestText(key)} ${key.expiresAt}`, 'base64url').slice(0, 22)
       await store.appendAuditOnce({
         id: `expiring:${account.id}:${digest}:${thresholdMs}`,
@@ -104,7 +104,7 @@ interface LastScan {
   readonly done: string
 }
 
-/** The last threshold that a key has passed; undefined = none, it was made for less, or it is not valid. */
+/** The last threshold that a key has passed; undefined = none, its lifetime is shorter, or it is not valid. */
 function passedThreshold(key: SecretKey, thresholds: readonly number[], now: EpochMs): number | undefined {
   const { expiresAt, createdAt, revokedAt } = key
   if (expiresAt === undefined || revokedAt !== undefined || keyState(key, now) !== 'valid') return undefined

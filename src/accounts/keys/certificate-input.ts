@@ -5,9 +5,9 @@ import { keyLifetimeMsMax, type SecretKeyInput } from './input.ts'
 
 /** A certificate that is to be a key of an account. */
 export interface CertificateInput {
-  /** One line, such as `CN=laptop, O=Example`; empty where it names none, or only the digest is known. */
+  /** One line, such as `CN=laptop, O=Example`; empty if the certificate names none, or only the digest is known. */
   readonly subject: string
-  /** Its end; undefined = only the digest is known. */
+  /** When it expires; undefined = only the digest is known. */
   readonly validUntil: EpochMs | undefined
   /** SHA-256 of the DER. */
   readonly digest: Uint8Array
@@ -23,7 +23,7 @@ export const certificatePemLengthMax = 65_536
 const fingerprint = /^(?:sha256 fingerprint=)?([0-9a-f]{2}(?::?[0-9a-f]{2}){31})$/i
 
 /**
- * Reads the first certificate of a PEM text, which is the client's in a chain; or a SHA-256.
+ * Reads the first certificate of a PEM text (in a chain, that of the client), or the SHA-256 of a certificate.
  * @throws GatehouseError `request-invalid` (field `certificate`)
  */
 export function parseCertificateInput(pem: string, now: EpochMs): CertificateInput {
@@ -62,7 +62,7 @@ function readCertificate(pem: string): X509Certificate | string {
 
 /**
  * The input for a key that expires with its certificate at the latest, and after ten years at most. If only the digest
- * is known, the key expires when it was asked to; the certificate is refused anyway once it has expired.
+ * is known, the input stays as it is: the certificate is refused anyway once it has expired.
  * @throws GatehouseError `request-invalid` (field `expiresAt`) if the key would end later than its certificate
  */
 export function endingWith(

@@ -21,7 +21,7 @@ export interface KeyStatus {
   readonly lastUse: KeyUse | undefined
   /** Whether it can be shown again: a sealed copy is kept, and keys.reveal is true. */
   readonly isRevealable: boolean
-  /** The end of the key; undefined = it was made before this was kept. */
+  /** The last four characters of the key; undefined = it was made before these were kept. */
   readonly lastFour?: string | undefined
 }
 
@@ -37,17 +37,17 @@ export interface DefaultKeysStatus {
 
 /** The default secret key and API key of an account, by ID or e-mail. All methods throw `account-not-found`. */
 export interface DefaultKeys {
-  /** Uses of the keys, such as of the previous one, show within a few seconds. */
+  /** A use of a key, also of the previous one, shows within a few seconds. */
   status(idOrEmail: string): Promise<DefaultKeysStatus>
   /** The key itself, recorded in the audit log; undefined with keys.reveal: false, or where no copy is kept. */
   reveal(idOrEmail: string, kind: KeyKind): Promise<string | undefined>
-  /** The key without an audit entry: to be used for its owner, not to be shown. */
+  /** The key without an audit entry: for use on behalf of its owner, not to be shown. */
   unseal(account: Account, kind: KeyKind): string | undefined
   /**
-   * Creates a new default key. @param graceSeconds how long the old one still works; 0 = it, its sessions and its
-   * access tokens are revoked now
+   * Creates a new default key.
+   * @param graceSeconds how long the old one still works; 0 = it, its sessions and its access tokens are revoked now
    * @throws GatehouseError `request-invalid` (field `graceSeconds`) for an invalid grace period; UnconfirmedKeys, as
-   * all functions that create keys
+   *   all functions that create keys
    */
   resetSecretKey(idOrEmail: string, graceSeconds: number): Promise<string>
   /** Revokes the previous secret key now; false if there was none. Sessions continue. */
@@ -97,7 +97,7 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
     }
   }
 
-  /** Copies that were sealed before keys.reveal became false stay, and stay closed. */
+  /** Copies that were sealed before keys.reveal became false are kept, but not opened. */
   function unseal(account: Account, kind: KeyKind): string | undefined {
     return options.reveal ? unsealKey(kind, account, sealer) : undefined
   }
@@ -110,7 +110,7 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
     return key
   }
 
-  /** @param createdAt of the only key to replace; absent = any */
+  /** @param createdAt when the key to replace must have been created; absent = at any time */
   async function newSecretKey(idOrEmail: string, graceSeconds: number, createdAt?: EpochMs) {
     assertValidGrace(graceSeconds)
     const account = await accounts.get(idOrEmail)
@@ -121,7 +121,7 @@ export function createDefaultKeys(options: DefaultKeysOptions): DefaultKeys {
     return replaceSecretKey(options, account, { made, graceSeconds, replaces })
   }
 
-  /** @param createdAt of the only key to replace; absent = any */
+  /** @param createdAt as for `newSecretKey` */
   async function newApiKey(idOrEmail: string, createdAt?: EpochMs) {
     const account = await accounts.get(idOrEmail)
     const before = account.apiKey

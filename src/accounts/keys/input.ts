@@ -43,7 +43,7 @@ export function assertValidKey(input: SecretKeyInput, now: EpochMs): void {
   if (errors.length > 0) throw new GatehouseError('request-invalid', { errors })
 }
 
-/** What is wrong with the name of the default key, as no action of further keys takes it. */
+/** Why the name of the default key is refused by all actions on further keys. */
 export const defaultNameError = `"${defaultKeyName}" is the name of the key that a reset creates`
 
 /** Every field that is wrong. */
@@ -119,7 +119,7 @@ export function graceEnd(graceSeconds: number, now: EpochMs): EpochMs | undefine
   return graceSeconds > 0 ? now + graceSeconds * 1_000 : undefined
 }
 
-// The members of a key in bodies and files: what a name, a scope or an address may be is checked by findKeyErrors.
+// Schemas of the members of a key in bodies and files; findKeyErrors checks what names, scopes and addresses may be.
 
 export const keyLimitSchemas = {
   scopes: { ...texts, description: 'What the key is limited to; empty = it is not limited.' },

@@ -31,7 +31,7 @@ import {
 
 /** A secret key, without the key. */
 export interface SecretKeyStatus extends Omit<SecretKey, 'id' | 'digest' | 'sealed'> {
-  /** Keys that are revoked are not listed; until `revokedAt`, one within an overlap is valid. */
+  /** Revoked keys are not listed; a key within an overlap is valid until `revokedAt`. */
   readonly state: Exclude<KeyState, 'revoked'>
   /** Accurate to a few seconds; undefined = never used. */
   readonly lastUse: KeyUse | undefined
@@ -48,18 +48,18 @@ export interface SecretKeys {
    */
   create(idOrEmail: string, input: SecretKeyInput): Promise<string>
   /**
-   * Makes a certificate a further key, which ends with it at the latest.
+   * Makes a certificate a further key, which expires with the certificate at the latest.
    * @param pem see `parseCertificateInput`
    * @returns the certificate, and what the key was created from
-   * @throws GatehouseError `request-invalid`, as `create`; field `certificate`: it is not one, has expired, or stands
-   *   for a key already
+   * @throws GatehouseError `request-invalid`, as `create`; field `certificate`: it is not one, has expired, or is a
+   *   key already
    */
   bindCertificate(idOrEmail: string, input: SecretKeyInput, pem: string): Promise<BoundCertificate>
   /**
    * Replaces a further key by one of the same name, limits and lifetime; what was spent of its quota is kept.
    * @returns the new key
    * @param graceSeconds how long the old one still works; 0 = it, its sessions and its access tokens are revoked now
-   * @param createdAt of the key that is to be replaced; absent = any
+   * @param createdAt when the key to replace must have been created; absent = at any time
    * @throws GatehouseError `request-invalid` (field `name`) where there is no such key, or it was replaced meanwhile;
    *   UnconfirmedKeys
    */
@@ -72,7 +72,7 @@ export interface SecretKeys {
   /**
    * Revokes a key; its sessions end with it. No other key is affected.
    * @param graceSeconds how long it still works; 0 = it is revoked now
-   * @param createdAt of the only key to revoke; absent = all of the name, the one within an overlap too
+   * @param createdAt of the only key to revoke; absent = all with this name, including one within an overlap
    * @throws GatehouseError `request-invalid` (field `name`) where there is no such key
    */
   revoke(idOrEmail: string, name: string, graceSeconds: number, createdAt?: EpochMs): Promise<void>
@@ -205,7 +205,8 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
 }
 
 /**
- * Puts a new secret key in the place of another. @returns the new key; undefined where the other is not there any more
+ * Puts a new secret key in the place of another.
+ * @returns the new key; undefined if the other is no longer there
  * @throws UnconfirmedKeys
  */
 export async function replaceSecretKey(
@@ -217,7 +218,7 @@ export async function replaceSecretKey(
     readonly graceSeconds: number
     /** Digest of the other; undefined = the default key, whichever it is. */
     readonly replaces: Uint8Array | undefined
-    /** What the audit log has of it beside the grace period. */
+    /** What the audit log gets besides the grace period. */
     readonly details?: { readonly name: string }
   },
 ): Promise<string | undefined> {
@@ -228,12 +229,12 @@ export async function replaceSecretKey(
   const auditEntry = entry('secret-key-reset', account, { ...details, graceSeconds })
   const after = await withUnconfirmedKeys(made.key, store.resetSecretKey(account.id, reset, auditEntry))
   if (!after) return undefined
-  // The key is replaced: if this fails, it must still be shown.
+  // The key has been replaced: the new one must be shown even if this fails.
   await endSessionsOfKey(store, account, after, now).catch(throwUnlessStoreUnavailable)
   return made.key
 }
 
-/** The default key has actions of its own. @throws GatehouseError `request-invalid` if it is meant */
+/** A further key by its name. @throws GatehouseError `request-invalid` for the default key: it has its own actions */
 function furtherKeyOf(account: Account, name: string): SecretKey | undefined {
   if (name === defaultKeyName) throw invalidField('name', defaultNameError)
   return namedKeyOf(account, name)

@@ -17,7 +17,7 @@ const texts: Readonly<Record<Language, MailTexts>> = { en, de }
 
 /**
  * The texts of a mail to the owner of an account, in the language that the owner has chosen.
- * @param otherwise if the owner has chosen none
+ * @param otherwise the language if the owner has chosen none
  */
 export function mailTextsFor(account: Pick<Account, 'portal'>, otherwise: Language = 'en'): MailTexts {
   const { language } = account.portal

@@ -8,7 +8,7 @@ export interface MailServer {
   readonly port: number
   /** `tls` from the first byte; `starttls` requires it; `none` for a server on this machine. */
   readonly security: 'tls' | 'starttls' | 'none'
-  /** undefined = no authentication; the same without a password. */
+  /** Without a username and a password there is no authentication. */
   readonly username: string | undefined
   readonly password: string | undefined
   /** Address and name of the sender; the name also ends each mail. */

@@ -1,6 +1,6 @@
 import type { Mail, SendMail } from './mail.ts'
 
-/** Sends mails in the background: no answer waits for a mail server, or tells by its time whether there was a mail. */
+/** Sends mails in the background: no response waits for a mail server, or tells by its delay that a mail was sent. */
 export interface Outbox {
   /** Does the work later; work beyond `waitingMax` is dropped, and reported as a failure. Never throws. */
   add(work: OutboxWork): void
@@ -19,7 +19,7 @@ interface OutboxOptions {
   onFailure(error: unknown, about: OutboxWork['about']): void
 }
 
-/** How much may wait, some 1 KB each, and how many mails are sent at a time. */
+/** How many mails may wait, of some 1 KB each, and how many are sent at a time. */
 export const waitingMax = 1_000
 const atOnceMax = 4
 
@@ -70,7 +70,7 @@ export function openOutbox({ onFailure }: OutboxOptions): Outbox {
   }
 }
 
-/** Hands a mail over. In the gateway it resolves at once, as the outbox sends it; for commands once it is sent. */
+/** Hands over a mail. In the gateway it resolves at once, as the outbox sends the mail; in commands once it is sent. */
 export type DeliverMail = (mail: Mail, about: OutboxWork['about']) => Promise<void>
 
 export function deliverInBackground(outbox: Pick<Outbox, 'add'>, sendMail: SendMail): DeliverMail {

@@ -1,6 +1,6 @@
 import { type UsageEntry, usageBatchMax } from '#store/usage.ts'
 
-/** A route as its use is counted. */
+/** A route whose use is counted. */
 export interface UsedRoute {
   readonly name: string
 }
@@ -12,7 +12,7 @@ export interface UsageCaller {
   readonly key: string | undefined
 }
 
-/** What a caller used of a route with one key on one day, and was not handed over yet. */
+/** What a caller used of a route with one key on one day, as far as it has not been handed over yet. */
 export interface Count {
   readonly accountId: string
   readonly route: string
@@ -56,7 +56,7 @@ export class DayCounts {
     return known
   }
 
-  /** Only where there is none yet. */
+  /** To be called only if there is none yet. */
   add({ name: route }: UsedRoute, { accountId, key = '' }: UsageCaller): Count {
     const routes = this.#accounts.get(accountId) ?? new Map<string, Count>()
     const next = routes.get(route)
@@ -96,7 +96,7 @@ export class DayCounts {
     this.#handedOver = counts.length > keptMax ? [] : counts
   }
 
-  /** Drops those that were not used since they were handed over. */
+  /** Drops the counts that were not used since they were handed over. */
   #dropUnused(counts: readonly Count[]): void {
     for (const count of counts) if (!count.isPending) this.#drop(count)
   }

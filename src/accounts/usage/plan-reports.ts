@@ -30,7 +30,7 @@ export interface PlanUse {
 }
 
 export interface QuotaUse extends Quota {
-  /** Requests in the current day or month; up to 1 % of the limit, and 100, too low: see `quotaUsed`. */
+  /** Requests in the current day or month; may be too low by 1 % of the limit: see `quotaUsed`. */
   readonly used: number
   readonly remaining: number
   readonly resetsAt: EpochMs
@@ -94,7 +94,7 @@ export function createPlanReports({ plans, readQuotaUsed, clock }: PlanReportsOp
   }
 }
 
-/** Reads from the store alone, for processes that take nothing of quotas themselves. */
+/** Reads quotas from the store only: for processes that use up none themselves. */
 export function createQuotaReader(store: Pick<QuotaStore, 'readQuota'>): ReadQuotaUsed {
   return async (subject, window) => quotaUsed(await store.readQuota(subject, window))
 }

@@ -39,7 +39,7 @@ export interface UsageLoss {
   readonly isFirst: boolean
 }
 
-/** How often the day is checked before its end, as the system's clock may be set. */
+/** How often the day is checked even before its end, as the system's clock may be set. */
 const dayCheckMs = 1_000
 /** How many counts may wait to be written, which takes some 20 MB. */
 export const pendingMax = 100_000
@@ -47,7 +47,7 @@ export const pendingMax = 100_000
 export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder {
   const { store, clock, onLoss, flushMs = 1_000 } = options
   let current = new DayCounts(dayOf(clock()))
-  /** Until when this is known to be the day; after the end of recording always past. */
+  /** Until when the day of `current` is known to be today; always in the past once recording has ended. */
   let currentUntil: MonotonicMs = Number.NEGATIVE_INFINITY
   /** The counts that are being written, oldest first. New requests are counted in `current` meanwhile. */
   const sealed: Generator<readonly UsageEntry[]>[] = []
@@ -117,7 +117,7 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
     lost = { requests: lost.requests + requests, error }
   }
 
-  /** Reports a loss after the last flush, which would have reported it. */
+  /** Reports usage that is lost after the last flush, as no other flush will. */
   function loseLate(requests: number): void {
     lose(requests, new Error('usage is no longer recorded'))
     reportLoss()

@@ -20,7 +20,7 @@ export interface UsageReports {
    * @param onRead called with the number of accounts that were read so far, those without usage too
    */
   export(format: UsageFormat, days: DayRange, onRead?: (accounts: number) => void): AsyncGenerator<string>
-  /** The days from one text to another; undefined = from the first of the month of the last day, or until today. */
+  /** The days from one to another; by default from the first of the month of the last day, and until today. */
   parseDays(texts: DayTexts): DayRange | DayProblem
   /** All days of which counts are kept. */
   keptDays(): DayRange
@@ -34,7 +34,7 @@ interface DayTexts {
   readonly to: string | undefined
 }
 
-/** What is wrong with one of them. */
+/** What is wrong with one of the days. */
 interface DayProblem {
   readonly field: keyof DayTexts
   readonly message: string
@@ -75,7 +75,7 @@ export function createUsageReports(
     for await (const principalId of listPrincipals()) yield await rowsOf(principalId, '')
   }
 
-  /** Each once, though a page may repeat one of another. */
+  /** Each principal once, though pages may repeat one. */
   async function* listPrincipals(): AsyncGenerator<string> {
     const listed = new Set<string>()
     for (let cursor: string | undefined; ; ) {

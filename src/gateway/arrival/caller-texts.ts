@@ -2,12 +2,12 @@ import type { AllowedDecision, Principal } from '#identity/decision.ts'
 
 /** The texts that are the same for every request of a caller. */
 class CallerTexts {
-  /** For backends, and the writer that made them: a decision may outlive the config that defined the headers. */
+  /** The lines for backends, and who wrote them: a decision may outlive the config that names the headers. */
   identityLines = ''
   identityWriter: ((principal: Principal) => string) | undefined = undefined
   /**
    * Members of a line in the access log, and the upstream in them. They are kept from the second line on, as many
-   * callers send one request: undefined = there was none, empty = there was one.
+   * callers send only one request: undefined = no line has been written, empty = one has.
    */
   logMembers: string | undefined = undefined
   logUpstream: string | undefined = undefined

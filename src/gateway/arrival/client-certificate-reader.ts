@@ -10,8 +10,8 @@ export const certificateFields = ['none', 'Client-Cert', 'X-Forwarded-Client-Cer
 export type ReadClientCertificate = (arrival: GatedArrival) => ClientCertificate | undefined
 
 /**
- * The certificate of the connection; behind a trusted proxy, whose own that would be, what the proxy says in one field.
- * From others the field means nothing.
+ * The certificate of the connection. Behind a trusted proxy that would be the proxy's own, so the proxy names that of
+ * its client in a field, which means nothing in a request of anybody else.
  */
 export function createClientCertificateReader(
   field: (typeof certificateFields)[number],
@@ -43,8 +43,8 @@ function readByteSequence(value: string): ClientCertificate | undefined {
 const sha256Hex = /^[0-9a-f]{64}$/i
 
 /**
- * As Envoy writes it: `Hash=…;Cert="…"`, of which Cert is a PEM that is percent-encoded. Elements of several proxies
- * are refused: a proxy that appends its own leaves what its client has sent.
+ * As Envoy writes it: `Hash=…;Cert="…"`, of which Cert is a PEM that is percent-encoded. Several elements are refused:
+ * a proxy that appends one of its own keeps those that its client has sent.
  */
 function readForwarded(value: string): ClientCertificate | undefined {
   const pairs = readPairs(value)

@@ -30,7 +30,7 @@ const exposedHeaders = [
 /** Stands for every origin: what its pages send never has cookies, and responses are the same for all. */
 export const everyOrigin = '*'
 
-/** @param origin an allowed origin, or `*`; undefined = no page may read the response, and Vary tells caches */
+/** @param origin an allowed origin, or `*`; undefined = no page may read the response */
 export function createCorsHeaders(origin: string | undefined): CorsHeaders {
   const vary = origin === everyOrigin ? [] : [['Vary', 'Origin'] as const]
   const fields = [...corsFields(origin, exposedHeaders), ...vary]

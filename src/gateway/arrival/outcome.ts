@@ -19,7 +19,7 @@ export type SentTo = Pick<Target, 'origin' | 'basePath' | 'name'>
  * `allowances` grows while limits are counted.
  */
 export interface Outcome {
-  /** undefined until it is unambiguous. */
+  /** undefined until it has been read, and found unambiguous. */
   readonly destination: Destination | undefined
   /** The CORS headers of its response; undefined = left to the upstream. */
   readonly corsHeaders: CorsHeaders | undefined
@@ -49,7 +49,9 @@ export interface Outcome {
   readonly accountId: string | undefined
   /** An unexpected error: a bug in the gateway. */
   readonly fault: unknown
-  /** The target that it was sent to; undefined = none, or nobody asks. */
+  /**
+   * The target that it was sent to; undefined = it was sent to none, or there is no tracing, which alone reads this.
+   */
   readonly sentTo: SentTo | undefined
   /** When it was sent to the upstream, and when the complete response had arrived. */
   readonly sentAt: MonotonicMs | undefined

@@ -58,7 +58,7 @@ const renewedMax = 1_000
 
 export function createCookieRenewal(options: CookieRenewalOptions): RenewAccessCookie {
   const { accessTokens, directory, cookie, publicOrigin } = options
-  // No page of another site is to cause it, not even one of `cors.origins`.
+  // No page of another site may cause a renewal, not even one of `cors.origins`.
   const isOfThisSite = createOwnSiteCheck(publicOrigin)
   const renewed = createLru<{ readonly token: string }>(renewedMax)
   const attributes = cookieAttributes(cookie)

@@ -81,8 +81,8 @@ export function isUnsafeRequest(
 }
 
 /**
- * The values of all cookies of this name, in their order, without the white space around them. Nothing is decoded and
- * quotes stay: what is compared with them must have been set as it is. Case counts, as in browsers (RFC 6265 4.1.1).
+ * The values of all cookies of this name, in their order, without the white space around them. Nothing is decoded, and
+ * quotes are kept, as the gateway's cookies need neither. Case counts, as in browsers (RFC 6265 4.1.1).
  * @param header of one Cookie field
  */
 function cookieValues(header: string, name: string): readonly string[] {

@@ -7,7 +7,8 @@ import type { RouteTable } from '../routes/table.ts'
 import { cookieValuesIn } from './browser-fields.ts'
 
 /**
- * In characters, encoded: it is encoded once more on the way back, and an external sign-in keeps it in a sealed cookie.
+ * In characters, once encoded. There has to be a bound, as the path is encoded once more on the way back, and an
+ * external sign-in keeps it in a sealed cookie.
  */
 export const returnPathLengthMax = 1_000
 

@@ -85,7 +85,7 @@ function withHeldBody<Upstream>(
 ): AdmittedRequest<Upstream> {
   const [bytes] = heldBody.chunks
   const asked =
-    bytes === undefined || !heldBody.isWhole || isFixed(heldBody.trailers ?? [])
+    bytes === undefined || !heldBody.isWhole || fixesBody(heldBody.trailers ?? [])
       ? undefined
       : withUsageAsked(bytes)
   if (asked) heldBody.replace(asked)
@@ -112,7 +112,7 @@ function lengthened({ body }: Pick<RequestHead, 'body'>, length: number): Reques
 export function mayAskForStream({ method, rawHeaders, body }: RequestHead): boolean {
   if (method !== 'POST' || body.kind === 'none') return false
   if (!isJson.test(onlyValueOf(rawHeaders, 'content-type') ?? '')) return false
-  return !isFixed(rawHeaders) && valuesOf(rawHeaders, 'content-encoding').every(isIdentity)
+  return !fixesBody(rawHeaders) && valuesOf(rawHeaders, 'content-encoding').every(isIdentity)
 }
 
 const isJson = /^application\/(?:json|[\w.-]{1,64}\+json)[ \t]*(?:;|$)/i
@@ -141,7 +141,7 @@ const fixingNames: ReadonlySet<string> = new Set([
 const signsBody = /^(?:aws4-|hmac|signature)/i
 
 /** Whether fields of a head, or of trailers, say what the bytes of the body are, so that they must not change. */
-export function isFixed(fields: readonly string[]): boolean {
+export function fixesBody(fields: readonly string[]): boolean {
   for (const [name, value] of fieldsIn(fields)) {
     const lower = name.toLowerCase()
     if (fixingNames.has(lower) || (lower === 'authorization' && signsBody.test(value))) return true

@@ -50,9 +50,9 @@ export function framingLine(body: RequestBody): string {
 const bodilessMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE'])
 
 /**
- * Whether no request may follow on the upstream connection: a backend could read part of this one as the next. One that
- * does not read on after its response leaves an expected body, trailer fields, or a body that its method seldom has, on
- * the connection; told `close`, it reads no request after this one (RFC 9112 9.6).
+ * Whether no request may follow on the upstream connection. A backend may leave unread a body that the client sends
+ * only after a 100, trailer fields, or a body that the method seldom has, and then take these bytes for the next
+ * request. Told `close`, it reads no request after this one (RFC 9112 9.6).
  */
 export function isLastOnConnection(
   { method, expectsContinue, body }: Pick<RequestHead, 'method' | 'expectsContinue' | 'body'>,

@@ -28,7 +28,7 @@ export function forward<Forwarded extends ForwardedRequest>(
 }
 
 /**
- * Continues a request without a body that somebody else has sent, or has got no connection for.
+ * Continues a request without a body that the fast lane has sent, or has got no connection for.
  * @returns what gets the next events of its connection
  */
 export function forwardSent<Forwarded extends ForwardedRequest>(

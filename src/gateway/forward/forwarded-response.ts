@@ -101,8 +101,8 @@ export function responseLinesWithCookies(
 }
 
 /**
- * A cache that is shared may store Set-Cookie with the response (RFC 9111 7.3), and sign others in by it: so only a
- * response that it must not store renews the cookie. A 304 would add it to one that a browser has stored.
+ * A shared cache may store Set-Cookie with the response (RFC 9111 7.3), and so sign others in: only a response that
+ * such a cache must not store renews the cookie. A 304 would add the cookie to a response that a browser has stored.
  */
 function renewedCookieLine(
   { renewCookie }: Pick<ForwardedRequest, 'renewCookie'>,

@@ -84,8 +84,8 @@ const forwardingNames = new Set([
 ])
 
 /**
- * Frameworks took the path from these, for IIS (CVE-2018-14773), while the route was matched by the request line. Not
- * even a trusted proxy may send them.
+ * Frameworks took the path from these fields, which IIS sets (CVE-2018-14773), although the route was matched by that
+ * of the request line. Not even a trusted proxy may send them.
  */
 const pathOverrides = ['xoriginalurl', 'xrewriteurl', 'xhttppathoverride']
 

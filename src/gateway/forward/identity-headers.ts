@@ -44,7 +44,7 @@ interface IdentityField {
   readonly name: string
   /** @throws GatehouseError `store-unavailable` if the account could not be read, and it is needed */
   read(principal: Principal): string | undefined
-  /** IDs are valid header values as they are: encoding one would change it. */
+  /** Whether the value is a valid header value as it is, as IDs are. */
   readonly isEncoded: boolean
 }
 
@@ -58,9 +58,9 @@ export function identityFieldsOf(headers: IdentityHeaders): readonly IdentityFie
     field(headers.name, nameOf),
     field(headers.session, ({ sessionId }) => sessionId),
     field(headers.scheme, ({ scheme }) => scheme),
-    field(headers.key, (principal) => known(principal).key),
+    field(headers.key, (principal) => requireAccount(principal).key),
     field(headers.scopes, ({ scopes }) => (scopes.length === 0 ? undefined : scopes.join(' '))),
-    field(headers.plan, (principal) => known(principal).plan),
+    field(headers.plan, (principal) => requireAccount(principal).plan),
     field(headers.issuer, ({ issuer }) => issuer),
   ].flat()
 }
@@ -84,7 +84,7 @@ function profileOf({ profile }: Principal): Profile {
 }
 
 /** The principal, if its account could be read: only then does an absent key or plan mean that there is none. */
-function known(principal: Principal): Principal {
+function requireAccount(principal: Principal): Principal {
   profileOf(principal)
   return principal
 }

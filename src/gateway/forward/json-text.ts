@@ -83,7 +83,7 @@ class JsonReader {
     return this.#readValue(spaceEnd(text, at + 1), member)
   }
 
-  /** Of an object or array only the beginning. */
+  /** Reads a value; of an object or array only its first byte. */
   #readValue(start: number, member: FieldNode | undefined): number {
     const first = this.#text[start]
     const isScalar = first !== objectStart && first !== arrayStart

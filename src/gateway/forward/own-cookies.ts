@@ -81,7 +81,7 @@ export function stickyCookieName(upstream: string): string {
   return `gatehouse-target-${createHash('sha256').update(upstream).digest('hex').slice(0, 8)}`
 }
 
-/** A client has one for each route whose path leads to its request: more are not looked at. */
+/** How many IDs are read: a client has one for each route whose path its request is below. */
 const idsMax = 4
 
 /** @param upstreams their names; none = undefined */

@@ -28,7 +28,7 @@ export class HeldBody extends PendingBody {
     return this.trailers !== undefined
   }
 
-  /** Of a whole body, to which nothing is added any more. @param parts what is sent in its place */
+  /** Only for a whole body, to which nothing more is added. @param parts what is sent in its place */
   replace(parts: readonly Buffer[]): void {
     this.chunks.splice(0, this.chunks.length, ...parts)
     this.bytes = parts.reduce((sum, { length }) => sum + length, 0)

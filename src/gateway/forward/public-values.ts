@@ -108,8 +108,8 @@ function publicRefresh(value: string, context: PublicValueContext): string {
 const pathAttribute = /^(\s*path\s*=\s*)(\/.*)$/i
 
 /**
- * A cookie of the root is one of the whole route. Browsers drop `__Host-` cookies with any other path (RFC 6265bis
- * 4.1.3.2).
+ * A cookie for the root becomes one for the whole route. Browsers drop `__Host-` cookies with any other path (RFC
+ * 6265bis 4.1.3.2).
  */
 function publicCookie(cookie: string, prefix: StrippedPrefix): string {
   if (/^\s*__host-/i.test(cookie)) return cookie

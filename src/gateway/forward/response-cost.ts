@@ -33,7 +33,7 @@ export function createCostField(fieldName: string): CostField {
       const kept: string[] = []
       for (const [name, received] of fieldsIn(headers)) {
         if (isAlias(name)) continue
-        const value = name.toLowerCase() === 'trailer' ? namesBut(received, isAlias) : received
+        const value = name.toLowerCase() === 'trailer' ? withoutNames(received, isAlias) : received
         if (value !== '' || received === '') kept.push(name, value)
       }
       return kept
@@ -41,8 +41,8 @@ export function createCostField(fieldName: string): CostField {
   }
 }
 
-/** The names of a list without some of them. */
-function namesBut(list: string, isRemoved: (name: string) => boolean): string {
+/** A list of names without some of them. */
+function withoutNames(list: string, isRemoved: (name: string) => boolean): string {
   const names = list.split(',')
   const kept = names.filter((name) => !isRemoved(name.trim()))
   return kept.length === names.length ? list : kept.join(',').trim()

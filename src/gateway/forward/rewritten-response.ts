@@ -84,12 +84,12 @@ export function withOwnLines(lines: string, hasDate: boolean, status: number, re
 const idName = 'X-Request-Id: '
 const lineEnd = '\r\n'
 
-/** Whether a response is final, unlike a 1xx before it; a 101 is final. */
+/** Whether a response is final, and not a 1xx that precedes the final one. A 101 is final. */
 export function isFinal(status: number): boolean {
   return status >= 200 || status === 101
 }
 
-/** The fields of the route: they say what the backend might have said, in words for the client. */
+/** The lines of the fields that the route sets. Those about caching are merged with what the backend says of it. */
 function setLines(input: ResponseHeadInput, caching: CachingLines | undefined): string {
   const { set, status } = input
   if (set === undefined || !isFinal(status)) return ''

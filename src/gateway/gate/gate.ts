@@ -32,20 +32,20 @@ export interface GateOptions<MatchedRoute extends GatedRoute, Incoming extends G
     Partial<Pick<Authenticator, 'lookUpKindOf'>>
   readonly checkBasicKey: CheckBasicKey
   readonly checkPossession: CheckPossession
-  /** undefined in the gateway. */
+  /** Only `explain` passes one. */
   readonly steps?: StepListener | undefined
 }
 
 /**
  * Decides about a request before a byte of its body is read: its route, the caller, access, rate and quota. Synchronous
- * if all is cached. A refusal is returned, not thrown, as most of them are frequent.
+ * if all is cached. A refusal is returned, not thrown, as refusals are frequent.
  * @throws GatehouseError `store-unavailable`, synchronously or as a rejection, if it cannot be decided
  */
 export type Gate<MatchedRoute extends GatedRoute, Incoming extends GatedArrival = Arrival> = (
   arrival: Incoming,
 ) => EventualResult<MatchedRoute>
 
-/** The refusal of a secret key or token that is not looked up, as of one that cannot be valid. */
+/** A secret key or token that is not looked up is refused like one that cannot be valid. */
 const notLookedUp = { isMalformed: true, isCounted: true }
 const unknownKey: Refusal = { ...refusedCredential(countedCode, notLookedUp), scheme: 'secretKey' }
 const unknownToken: Refusal = { ...refusedCredential('token-invalid', notLookedUp), scheme: 'bearer' }

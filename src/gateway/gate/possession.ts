@@ -56,7 +56,7 @@ export function createPossessionCheck(options: PossessionOptions): CheckPossessi
   }
 }
 
-/** The request that a proof has to be about. @param token undefined = one is asked for */
+/** The request that a proof has to be about. @param token undefined = it is a request for a token */
 export function provenRequest(
   arrival: GatedArrival,
   publicOrigin: string,
@@ -100,8 +100,8 @@ function proofInvalid({ outcome }: GatedArrival, reason: string): GatehouseError
 }
 
 /**
- * Compares as RFC 9449 4.3 says: without query and fragment, normalized. A client may also use `publicUrl` where its
- * host is the one that came: what terminates TLS in front need not say so.
+ * Compares as RFC 9449 4.3 says: without query and fragment, normalized. A client may also name the origin of
+ * `publicUrl` if its host is that of the request: a proxy that terminates TLS in front of the gateway need not say so.
  */
 function isUrlOf({ client, outcome, head }: GatedArrival, publicOrigin: string, htu: string): boolean {
   const url = URL.parse(htu)
@@ -114,7 +114,7 @@ function isUrlOf({ client, outcome, head }: GatedArrival, publicOrigin: string, 
   return origin === originOf(came) || (origin === publicOrigin && url.host === came.host)
 }
 
-/** A WebSocket is opened by a request of HTTP, whatever its client calls the scheme. */
+/** A WebSocket is opened by an HTTP request, even if its client writes `wss:`. */
 function originOf({ protocol, host }: URL): string {
   return `${protocol.replace(/^ws/, 'http')}//${host}`
 }

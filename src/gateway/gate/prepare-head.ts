@@ -13,7 +13,7 @@ import { isWebSocketUpgrade } from './upgrades.ts'
 export interface HeadPreparationOptions {
   /** undefined = traceparent is forwarded unchanged. */
   readonly tracer: Tracer | undefined
-  /** undefined in the gateway. */
+  /** Only `explain` passes one. */
   readonly steps?: StepListener | undefined
 }
 

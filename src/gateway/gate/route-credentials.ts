@@ -94,8 +94,8 @@ export function createCredentialTaker({
 
 const { refreshToken, ...withAccountId } = secretPrefixes
 /**
- * The start of any credential of ours but a JWT, with its handle; the rest need not be complete, as most of a key is
- * still secret. The handle is needed as another well-known service begins its keys with `gsk_`, too.
+ * The start of any credential of the gateway but a JWT, handle included; what follows is not checked, as even a part of
+ * a key is secret. The prefix alone is not enough, as another well-known service begins its keys with `gsk_`, too.
  */
 const ownStart = new RegExp(
   [

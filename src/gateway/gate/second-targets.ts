@@ -59,7 +59,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
       const route = findRoute(table, arrival)
       return route instanceof GatehouseError ? route : { ...route, rateLimit: undefined }
     },
-    // It is proven once: see findAllowed.
+    // The token is proven once, for the request itself: see findAllowed.
     checkPossession: () => undefined,
     takePlanLimits: () => undefined,
     metrics: undefined,
@@ -74,7 +74,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     const found = findRoute(table, second)
     if (found instanceof GatehouseError) return `is refused: ${found.code}`
     if (found.upstream !== route.upstream) return `is on the route ${found.name}, which has another upstream`
-    // A public route has read no credential, and its backend is told of no caller.
+    // On a public route no credential is read, and the backend is told of no caller.
     if (principalOf(arrival.outcome) === undefined && !allowsAnonymous(found))
       return `is on the route ${found.name}, which requires a credential`
     const result = await gate(second)

@@ -9,7 +9,7 @@ import type { RouteTable } from '../routes/table.ts'
 import type { GateResult } from './gate-result.ts'
 import { findForwardingRoute } from './route-request.ts'
 
-/** Checks whether the route accepts an upgrade, and how it is forwarded otherwise. */
+/** Checks whether the route accepts the upgrade of a request. @returns the route that the request is forwarded by */
 export function checkUpgrade<Upstream extends object>(
   table: RouteTable<Upstream | undefined>,
   route: Route<Upstream>,

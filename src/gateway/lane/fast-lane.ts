@@ -25,7 +25,7 @@ import type { Destination, RouteTable } from '../routes/table.ts'
 import type { Forwarding, LaneFindings } from './lane-arrival.ts'
 import { LaneRequest } from './lane-request.ts'
 
-/** The parts that decide about all other requests too. */
+/** The same parts decide about every other request. */
 interface FastLaneOptions {
   readonly names: NameTable
   readonly carriers: Carriers
@@ -40,9 +40,9 @@ interface FastLaneOptions {
 }
 
 /**
- * Recognises the common case in one pass: HTTP/1.1, a caller who was decided about a moment ago, no cookies of the
- * gateway, no upgrade, no field whose value has to be looked at. There is no lane with CORS, assertions or tracing
- * (runtime/assembly/traffic.ts).
+ * Recognises an ordinary request in one pass: HTTP/1.1, a caller about whom a decision was made a moment ago, no
+ * cookies of the gateway, no upgrade, no field whose value has to be looked at. With CORS, assertions or tracing there
+ * is no fast lane (runtime/assembly/traffic.ts).
  * @returns undefined if the request is not ordinary: the general path then takes the same steps
  *   (gateway/server/server.ts)
  */
@@ -120,7 +120,7 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     )
   }
 
-  /** Written once for each decision. */
+  /** The lines are written once for each decision, and kept with it. */
   function identityLines(decision: AllowedDecision): string {
     const texts = callerTextsOf(decision)
     if (texts.identityWriter !== writeIdentity) {
@@ -174,7 +174,7 @@ function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
  * The fields of an ordinary head that are not simply forwarded. One object for all heads, valid until the next is read.
  */
 interface OrdinaryFields {
-  /** Empty = there is no Host field, or it is empty. */
+  /** The Host field; empty = there is none, or it is empty. */
   host: string
   /** The position of the credential in the text of the head; `credentialEnd` 0 = there is none. */
   credentialStart: number
@@ -188,7 +188,7 @@ interface OrdinaryFields {
 /**
  * Creates the function that reads the lines of a head that are not simply forwarded, and drops what no backend gets:
  * hop-by-hop fields, credentials, all spellings of identity headers, and fields of trusted proxies. It returns
- * undefined if the names of its fields alone do not decide (see gateway/forward/upstream-head.ts).
+ * undefined if more than the names of the fields decides what is forwarded (see gateway/forward/upstream-head.ts).
  */
 export function createOrdinaryHeadReader({
   carriers,

@@ -37,7 +37,7 @@ export interface Forwarding {
 /** What the fast lane has found out about a request. */
 export interface LaneFindings {
   readonly arrivedAt: MonotonicMs
-  /** As it was sent. */
+  /** The Host field as it was sent. */
   readonly host: string
   readonly destination: Destination
   readonly route: Route<Upstream>
@@ -49,9 +49,9 @@ export interface LaneFindings {
 }
 
 /**
- * One object for every part that the rest of the gateway expects of an ordinary request: arrival, fields, client,
- * forwarded and outgoing request. Its client is the peer of its connection, it has none of the uncommon fields, and
- * nothing of it is rewritten. What the lane and the general path send is compared in
+ * An ordinary request as the rest of the gateway sees it: one object that is its arrival, its fields, its client, and
+ * the forwarded and the outgoing request. The client is the peer of the connection, there are none of the uncommon
+ * fields, and nothing is rewritten. What the lane and the general path send is compared in
  * test/gateway/lane/ordinary-head.test.ts.
  */
 export abstract class LaneArrival

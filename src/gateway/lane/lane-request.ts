@@ -12,12 +12,12 @@ import { failureError } from '../forward/upstream-answer.ts'
 import { LaneArrival } from './lane-arrival.ts'
 
 /**
- * An ordinary request (fast-lane.ts) and its exchange with the target. If more has to be done than to relay a response
+ * The exchange of an ordinary request (fast-lane.ts) with its target. If more has to be done than to relay a response
  * of known length, as when the target fails, the general path takes over (gateway/forward/forward.ts).
  */
 export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamResponseEvents, Waiter {
   #target: Target | undefined
-  /** Its wait for a connection. */
+  /** The wait for a connection to the target. */
   #acquisition: Acquisition | undefined
   #upstreamConnection: UpstreamConnection | undefined
 

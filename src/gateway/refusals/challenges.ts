@@ -69,7 +69,7 @@ function keyHeaderScheme({ schemes }: ProtectedAccess, { headers }: Carriers): S
   return schemes.includes('secretKey') && headers.length > 0 ? 'secretKey' : 'bearer'
 }
 
-/** Told to a client that uses proofs, or a token that needs one: to any other, `Bearer` is what it can do. */
+/** For a client that uses proofs, or has a token that needs one: others know only `Bearer`. */
 function proofChallengeOf(scheme: SchemeName, code: ErrorCode): string {
   const [, ...parameters] = usualChallengeOf(scheme, code).split(' ')
   return scheme === 'secretKey'
@@ -85,7 +85,7 @@ function usualChallengeOf(scheme: SchemeName, code: ErrorCode): string {
   return error === undefined ? `Bearer ${realm}` : `Bearer ${realm}, ${error}`
 }
 
-/** Refusals of endpoints that take an access token, not the keys in the body. */
+/** Refusals of the endpoints that take keys; all others take an access token. */
 const keyCodes: ReadonlySet<ErrorCode> = new Set(['credentials-invalid', 'secret-key-expired'])
 
 /** The schemes of the gateway's own endpoints: keys, or tokens. */

@@ -79,7 +79,7 @@ function refusalDetail(
   { credentials, carriers, target }: RefusedRequest,
 ): string | undefined {
   if (access.kind === 'public') return undefined
-  const way = wayIn(code, { isMalformed, access }, { credentials, carriers })
+  const way = refusalAdvice(code, { isMalformed, access }, { credentials, carriers })
   const inQuery = code === 'credentials-missing' ? queryAdvice(target) : undefined
   return inQuery === undefined || way === undefined ? way : `${inQuery} ${way}`
 }
@@ -92,7 +92,7 @@ interface RefusedRequest {
   readonly target: string
 }
 
-function wayIn(
+function refusalAdvice(
   code: ErrorCode,
   { isMalformed, access }: { readonly isMalformed: boolean; readonly access: ProtectedAccess },
   { credentials, carriers }: Pick<RefusedRequest, 'credentials' | 'carriers'>,

@@ -27,7 +27,7 @@ function isPlainInJson(requestId: string): boolean {
 /** The key of responses of one route that differ only in the request ID; undefined = the response is unique. */
 function repeatedKey(error: GatehouseError): ErrorCode | GatehouseError | undefined {
   const { code, detail, errors, allow, rate, nonce, isShared } = error
-  // One object for each code and detail.
+  // There is one shared error for each code and detail.
   if (isShared) return error
   if (errors || allow || rate || nonce !== undefined) return undefined
   const defaults: { readonly title: string; readonly detail?: string } = errorDefinitions[code]
@@ -100,7 +100,7 @@ function startProblems(access: object, carriers: Carriers): RepeatedProblems {
 /** Retry-After of a 503, in seconds: the outages behind it are short. */
 const retryAfterS = 1
 
-/** Besides every 401 (RFC 6750 3). */
+/** Codes that get a challenge although their status is not 401 (RFC 6750 3). */
 const challengedCodes = new Set(['credentials-ambiguous', 'role-forbidden', 'scope-forbidden'])
 
 export function hasChallenge({ status, code }: GatehouseError): boolean {

@@ -50,7 +50,10 @@ export function sendProblem(request: IncomingMessage, response: ServerResponse, 
   response.end(body)
 }
 
-/** To be called before every response that does not depend on the body. */
+/**
+ * Ends the connection with the response if no other request may follow on it. To be called before every response that
+ * does not depend on the body of its request, which may not have arrived.
+ */
 export function applyKeepAlive(request: IncomingMessage, response: ServerResponse): void {
   if (!arrivalOf(request).connection.canPersist()) response.shouldKeepAlive = false
 }

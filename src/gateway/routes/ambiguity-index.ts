@@ -14,8 +14,8 @@ interface RouteLookup<Upstream> {
 export interface AmbiguityIndex<Upstream> {
   /**
    * Another group that a backend may resolve the path to (normalizedPaths in request-target.ts), case-sensitively or
-   * not; undefined if every normalized path leads to the same group. Whether the backend ignores case is decided by the
-   * route found, or without one, by that of the other group.
+   * not; undefined if every normalized path leads to the same group. Whether the backend ignores case is said by the
+   * route that was matched, or, if there is none, by the route of the other group.
    */
   findConflict(lookup: RouteLookup<Upstream>): RouteGroup<Upstream> | undefined
   /** Groups whose prefix normalizes to that of this group: every request to any of them is ambiguous. */

@@ -101,7 +101,7 @@ export function isWildcard(host: string | undefined): host is string {
   return host?.startsWith('*.') === true
 }
 
-/** Whether every host that another one stands for is one of this too. */
+/** Whether one stands for every host that the other stands for. */
 function covers(host: string | undefined, other: string | undefined): boolean {
   if (host === undefined || host === other) return true
   return isWildcard(host) && other?.endsWith(host.slice(1)) === true
@@ -131,8 +131,8 @@ export interface HostLookup<Value> {
   /** Whether a host has a value of its own, or by a wildcard. */
   isNamed(hostName: string): boolean
   /**
-   * Whether only a wildcard stands for a host with characters that are in no name: some servers take it for a list of
-   * names.
+   * Whether a host that only a wildcard stands for has characters that no name has, such as a comma: some servers would
+   * take it for a list of names.
    */
   isMisread(hostName: string): boolean
 }

@@ -22,7 +22,7 @@ export function frontUrl({ name }: FrontedIssuer, publicOrigin: string): string 
   return publicOrigin + basePath(name)
 }
 
-/** The path of an endpoint; that of the metadata stands before the one of the identifier (RFC 8414 3.1). */
+/** The path of an endpoint. The well-known path of the metadata precedes the path of the identifier (RFC 8414 3.1). */
 export function issuerPath({ name }: FrontedIssuer, endpoint: IssuerEndpoint): string {
   return endpoint === 'metadata'
     ? `/.well-known/oauth-authorization-server${basePath(name)}`

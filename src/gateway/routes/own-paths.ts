@@ -35,7 +35,7 @@ interface PortalMount {
   readonly acceptsPasswords?: boolean
 }
 
-/** What has paths of the gateway only where the config says so. */
+/** Parts of a config that give the gateway further paths. */
 interface FurtherPaths {
   /** Those with `registration` have endpoints. */
   readonly issuers?: readonly FrontedIssuer[]

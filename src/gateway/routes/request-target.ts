@@ -125,8 +125,8 @@ export function normalizedPaths(path: string): readonly string[] {
 
 /**
  * The paths of a request to compare with other routes. Where segments are empty, some servers take what follows two
- * slashes at the start of a path for a host, as `new URL(target, base)` does: of the whole path, or of what is left of
- * it without the prefix.
+ * slashes at the start of a path for a host, as `new URL(target, base)` does: at the start of the whole path, or of
+ * what is left of it once the prefix has been stripped.
  * @param prefix of the route that the path matches literally; empty = none
  */
 export function comparedPaths({ path, hasEmptySegment }: RequestTarget, prefix: string): readonly string[] {
@@ -241,7 +241,7 @@ export function otherRouteDetail(path: string): string {
     ...(/;|%3B/.test(path) ? ['parameters (;) are removed'] : []),
     ...(/[A-Z]/.test(path.replaceAll(/%[0-9A-F]{2}/g, '')) ? ['case is ignored'] : []),
   ]
-  // A prefix that is not in lower case itself differs in case from any path that is.
+  // Without any of these, the path is in lower case, and the prefix of the other route is not.
   const once = causes.length === 0 ? 'case is ignored' : causes.join(' or ')
   return `The path would match another route once ${once}: write it as that route does.`
 }

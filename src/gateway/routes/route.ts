@@ -17,7 +17,7 @@ export interface GatedRoute {
 export interface BrowserAccess {
   /** Whether a page visit without a credential is sent to the portal's sign-in. */
   readonly signIn: boolean
-  /** Whether the backend may take the method from a field, which makes no method safe. */
+  /** Whether the backend may take the method from a field, so that no method is safe. */
   readonly passesMethodOverride: boolean
 }
 
@@ -71,9 +71,9 @@ export interface Route<Upstream> extends GatedRoute {
   readonly idleTimeoutMs: number
 }
 
-/** One number of an answer that counts. */
+/** A number in the body of a response that adds to its cost. */
 export interface CostTerm {
-  /** Where it may stand, as dotted paths; the last number that is found counts. */
+  /** Where it may be, as dotted paths; the last number that is found counts. */
   readonly paths: readonly string[]
   readonly factor: number
 }

@@ -103,7 +103,7 @@ class CallerMembers {
     const isUsual = isComplete && code === undefined && reason === undefined
     if (!isUsual || decision?.kind !== 'allowed' || decision.principal === undefined)
       return this.#join(outcome, isComplete)
-    // Never reused.
+    // A decision that needs a proof holds for one request only.
     if (decision.confirmation !== undefined) return this.#join(outcome, isComplete)
     const texts = callerTextsOf(decision)
     if (texts.logMembers === undefined || texts.logUpstream !== upstream) {

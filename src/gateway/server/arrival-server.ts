@@ -22,9 +22,9 @@ interface ServerTls {
 
 /** Options of a listener whose requests are decided about. */
 export interface ServerOptions extends SessionLimits {
-  /** Whether HTTP/2 is spoken: cannot change. */
+  /** Whether HTTP/2 is spoken. A reload cannot change it. */
   readonly http2: boolean
-  /** undefined = plain HTTP. Whether it is used cannot change. */
+  /** undefined = plain HTTP. A reload cannot change whether TLS is used. */
   readonly tls: ServerTls | undefined
 }
 
@@ -45,7 +45,7 @@ export interface SharedListenerOptions {
   mayAccept(openConnections: number): boolean
   /** A connection was closed immediately, because it was not accepted. */
   onDropped(): void
-  /** A client of HTTP/2 was cut off for what it did to its connection, such as a flood of frames. */
+  /** An HTTP/2 client was cut off for misusing its connection, such as for a flood of frames. */
   onSessionError(peerAddress: string, error: Error): void
 }
 
@@ -204,9 +204,9 @@ function tlsOptions({ cert, key, clientCa }: ServerTls, ticketKeys: Buffer | und
     minVersion: 'TLSv1.2',
     ...(ticketKeys && { ticketKeys }),
     requestCert: clientCa !== undefined,
-    // Whether a request needs a certificate is decided with it.
+    // Whether a certificate is needed is decided with each request.
     rejectUnauthorized: false,
-    // A session says whether its certificate was trusted: with other authorities it is not resumed.
+    // A TLS session remembers whether the client's certificate was trusted, so it must not outlive these authorities.
     ...(clientCa !== undefined && { ca: clientCa, sessionIdContext: hash('sha256', clientCa).slice(0, 32) }),
   }
 }

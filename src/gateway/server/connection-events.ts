@@ -2,7 +2,7 @@ import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { SharedListenerOptions } from './arrival-server.ts'
 
-/** Counts and logs what befalls connections: a flood causes thousands, so totals are logged at intervals. */
+/** Counts and logs connections that fail. A flood causes thousands, so totals are logged at intervals. */
 export function createConnectionEvents(
   { connectionsDropped, http2ConnectionsCut }: Metrics,
   log: Log,

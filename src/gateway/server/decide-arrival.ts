@@ -16,7 +16,7 @@ import { toGatehouseError } from '../refusals/send-problem.ts'
 export interface DecideArrival extends Arrival {
   /** What the proxy sent; `head` is what it described. */
   readonly sentHead: RequestHead
-  /** Why there is nothing to decide about; undefined = there is. */
+  /** Why the request cannot be decided about; undefined = it can. */
   readonly problem: GatehouseError | undefined
   /** The status that every refusal but 401 gets; undefined = its own. */
   readonly refusalStatus: number | undefined
@@ -58,7 +58,7 @@ export function createDecideArrivalReader({
     const refusalStatus = asksFor403(sentHead.target) ? forbidden : undefined
     if (!trusted.has(connection.peerAddress)) {
       onUntrusted(connection.peerAddress)
-      return unreadable(createArrival(connection, sentHead, { trusted, fieldReader }), untrusted)
+      return withProblem(createArrival(connection, sentHead, { trusted, fieldReader }), untrusted)
     }
     try {
       if (isExtendedConnect(connection, sentHead)) throw tunnelRefused
@@ -72,7 +72,7 @@ export function createDecideArrivalReader({
       })
       return { ...arrival, sentHead, problem: undefined, refusalStatus }
     } catch (error) {
-      return unreadable(
+      return withProblem(
         createArrival(connection, sentHead, { trusted, fieldReader }),
         toGatehouseError(error),
       )
@@ -80,8 +80,11 @@ export function createDecideArrivalReader({
   }
 }
 
-/** The proxy gets a 403, as most know only this and 401, and may drop the body: the log says what is wrong too. */
-function unreadable(arrival: Arrival, problem: GatehouseError): DecideArrival {
+/**
+ * The proxy gets a 403, as most proxies know only 401 and 403. It may drop the body of the answer, so what is wrong is
+ * also logged.
+ */
+function withProblem(arrival: Arrival, problem: GatehouseError): DecideArrival {
   const reason =
     problem.errors?.map(({ field, message }) => `${field} ${message}`).join('; ') ?? problem.detail
   if (reason !== undefined) recordReason(arrival.outcome, reason)
@@ -190,7 +193,7 @@ function readEnvoyDescription(
   return { method, target: target.slice(envoyPrefix.length), host }
 }
 
-/** Which way of asking a request to the listener uses. */
+/** The two ways in which proxies ask. */
 type Endpoint = 'decide' | 'envoy'
 
 /** @throws GatehouseError `route-not-found`, `method-not-allowed` */

@@ -165,8 +165,8 @@ interface AllowedRequest {
 type WriteDecision = (allowed: AllowedRequest) => string
 
 /**
- * Every identity header is always written, with an empty value if the caller has none: a proxy that copies the headers
- * then overwrites what its client sent, as some keep a field that the answer lacks.
+ * Every identity header is always written, with an empty value if the caller has none. A proxy that copies the headers
+ * then overwrites what its client sent; some would keep the client's field if the answer lacked it.
  * @param assertion undefined = none is sent
  */
 export function createDecisionWriter(

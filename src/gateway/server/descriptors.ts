@@ -7,8 +7,8 @@ const connectionsPerCount = 8
 const countMaxAgeMs = 100
 
 /**
- * Whether another connection may be accepted. Without a free descriptor libuv accepts and closes connections silently,
- * so the last ones are kept free, and further connections are dropped where that can be counted.
+ * Whether another connection may be accepted. Without a free descriptor libuv accepts and closes connections silently.
+ * So the last descriptors are kept free, and further connections are dropped by the gateway, which counts them.
  * @returns a function of the number of open connections; if the limit is unknown (on systems other than Linux), it
  *   accepts every one
  */
@@ -45,7 +45,7 @@ function descriptorsMax(): number | undefined {
   }
 }
 
-/** Without a free descriptor they cannot be counted. */
+/** Counting takes a free descriptor: without one, all count as used. */
 function countDescriptors(): number {
   try {
     return readdirSync('/proc/self/fd').length

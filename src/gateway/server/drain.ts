@@ -10,8 +10,8 @@ const flushTimeoutMs = 100
 /** How long connections are taken from the accept backlog, at most. */
 const backlogTimeoutMs = 5_000
 
-// After one turn of the event loop without a connection the backlog was empty; with several workers, another may have
-// taken one.
+// A turn of the event loop without a connection shows that the backlog is empty, or that another worker has taken the
+// connection: so one such turn is not enough.
 const idleTurnsMax = 2
 
 /**
@@ -41,7 +41,7 @@ export async function drainServer(
 /**
  * Takes the connections that wait in the accept backlog: closing the server would reset them, although their clients
  * consider them established. Call `close()` in the same turn after it.
- * @param withinMs the limit, as under a flood the backlog is never empty
+ * @param withinMs how long at most: under a flood the backlog is never empty
  */
 async function acceptBacklog(server: Server, withinMs: number): Promise<void> {
   const endsAt = performance.now() + withinMs

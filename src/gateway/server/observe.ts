@@ -95,7 +95,7 @@ export function createObserver(options: ObserverOptions): Observer {
     if (answeredAt !== undefined) overhead.observe((sentAt - arrivedAt + endedAt - answeredAt) / 1_000)
   }
 
-  /** Hot: by index of the route, not by name. */
+  /** Hot: series are looked up by the index of the route rather than by its name. */
   function seriesOf(route: string, index: number | undefined): RouteSeries {
     if (index === undefined) return seriesNamed(route)
     const known = seriesByIndex[index]

@@ -43,7 +43,7 @@ interface OpenCaller {
   readonly isStream: boolean
   /** undefined = anonymous. */
   readonly caller: AdmittedCaller | undefined
-  /** Set when it is to be checked again without a change. */
+  /** The next check, if one is due without a change. */
   timer: NodeJS.Timeout | undefined
 }
 
@@ -60,12 +60,12 @@ export function createOpenCallers({ metrics, clock, authState }: OpenCallersOpti
   const all = new Set<OpenCaller>()
   /** By the IDs that changes name: those of accounts, sessions and foreign principals. */
   const bySubject = new Map<string, Set<OpenCaller>>()
-  /** Set once all are closed: the backend may still accept one that was requested before. */
+  /** Set once all WebSockets are closed: the backend may still accept one that was requested before. */
   let closing: Parameters<Tunnel['close']> | undefined
 
   function followTunnel(arrival: GatedArrival, openTunnel: (onClosed: () => void) => Tunnel): void {
     metrics.webSocketsOpen.inc()
-    // Read first, as the credentials are forgotten once it is open.
+    // Read first: once the tunnel is open, the request's credentials are forgotten.
     const caller = admittedCallerOf(arrival)
     const tunnel = openTunnel(() => {
       remove(open)

@@ -18,7 +18,10 @@ interface GrpcCallsOptions {
   openArrivals(): Iterable<Arrival>
 }
 
-/** Most calls end sooner. A credential that was revoked before is noticed when the following begins. */
+/**
+ * How often open calls are looked for. Most end sooner; if the credential of a call was revoked in the meantime, that
+ * is noticed when the call is found.
+ */
 const tickMs = 100
 
 /** Searches the open requests at intervals: a list of all calls would keep each in memory until the next search. */
@@ -67,7 +70,7 @@ function isOpen({ connection, head }: Arrival): boolean {
 function end(arrival: Arrival): void {
   const { connection, outcome } = arrival
   if (!isOpen(arrival)) return
-  // First, as the response of the backend must not continue after its trailers.
+  // First: nothing of the backend's response may follow the trailers.
   connection.detach()
   if (!connection.isHeadSent) recordStatus(outcome, 401)
   endGrpcCall(arrival, revokedCallLines)

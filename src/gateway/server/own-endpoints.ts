@@ -98,9 +98,9 @@ function openResponse(
   return response
 }
 
-/** Whether its head has `Connection: close`, whoever set it: node:http records it only there. */
+/** Whether the response has `Connection: close`, whoever set it: node:http records this in `_last` only. */
 function hasConnectionClose(response: ServerResponse): boolean {
-  // The cast is sound: a missing property is undefined.
+  // The cast is sound: if the property is missing, it is undefined.
   return (response as { readonly _last?: boolean })._last === true
 }
 
@@ -146,10 +146,10 @@ class NodeHttpAdapter implements RequestEvents {
 /** @param methods those that its path supports; default: those of the portal, which decides by itself */
 function createIncomingMessage({ connection, head }: Arrival, methods = portalMethods): IncomingMessage {
   const { method, target, minorVersion, rawHeaders } = head
-  // No endpoint uses it.
+  // No endpoint uses the socket.
   const request = new IncomingMessage(connection.socket ?? new Socket())
-  // Unsupported methods, such as CONNECT, need not be told apart: all are refused in the same way, but HEAD without a
-  // body.
+  // Methods that the path does not support, such as CONNECT, are all refused in the same way. HEAD stays, as its
+  // refusal has no body.
   const isListed = (method === 'HEAD' || methods.includes(method)) && !isExtendedConnect(connection, head)
   request.method = isListed ? method : unlistedMethod
   request.url = target

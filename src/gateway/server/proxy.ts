@@ -77,8 +77,8 @@ export interface RequestProxy {
 }
 
 /**
- * The proxy path: a request is matched to its route, authenticated and authorised, and only then forwarded. Its body
- * is relayed unread, except on routes with `includeUsage`; a response's, except on those with `costField`.
+ * The proxy path: a request is matched to its route, authenticated and authorised, and only then forwarded. Its body is
+ * relayed unread except on routes with `includeUsage`, the body of its response except on routes with `costField`.
  */
 export function createProxy(options: ProxyOptions): RequestProxy {
   const {

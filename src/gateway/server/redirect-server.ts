@@ -33,8 +33,8 @@ export function createRedirectServer(options: ListenerOptions<RedirectTraffic>):
 }
 
 /**
- * Names the same path at the public origin, whatever the Host of the request is. Other methods are refused: their
- * bodies would be sent in the clear once more by each client that follows.
+ * Redirects GET and HEAD to the same path at the public origin, whatever the Host of the request is. Other methods are
+ * refused: a client that is always redirected would send its bodies in the clear each time before it follows.
  * @throws GatehouseError `method-not-allowed`, `path-ambiguous`, `request-invalid`
  */
 function redirect({ connection, head, fields, outcome, requestId }: Arrival, traffic: RedirectTraffic): void {

@@ -128,7 +128,7 @@ function methodAttributes(method: string): Span['attributes'] {
   const name = spanMethod(method)
   return {
     'http.request.method': name,
-    // Anybody may invent one, as long as a head.
+    // Anybody may invent a method, as long as a head may be.
     'http.request.method_original': name === otherMethod ? methodForLog(method).slice(0, 32) : undefined,
   }
 }

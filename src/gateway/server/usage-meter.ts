@@ -8,19 +8,19 @@ import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 export interface UsageMeter {
   /**
    * Called when a request is forwarded: it counts whatever becomes of it.
-   * @param now its time
+   * @param now when it arrived
    */
   onForwarded(route: MeteredRoute, caller: Principal, now: MonotonicMs): void
   /**
-   * Called once the units of a forwarded request are known, on a route whose responses say them: when the head says so,
-   * or the response has ended.
+   * Called on a route whose responses say how many units a request is, as soon as they are known: from the head, or at
+   * the end of the response.
    */
   onUnits(route: MeteredRoute, caller: Principal, units: number): void
   /** Called when a request is allowed and another proxy forwards it: one unit, as its response is not seen. */
   onDecided(route: MeteredRoute, caller: Principal, now: MonotonicMs): void
 }
 
-/** A route as usage is counted by. */
+/** What counting usage needs of a route. */
 interface MeteredRoute extends UsedRoute {
   /** Whether responses say how many units a request is; if not, each is one. */
   readonly saysCost: boolean

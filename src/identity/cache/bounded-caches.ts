@@ -45,7 +45,7 @@ export function createLru<Value extends object>(entriesMax: number, bytes?: LruB
 export interface VerifiedTokens<Claims extends object> {
   get(digest: string): Claims | undefined
   set(digest: string, claims: Claims): void
-  /** Caches why a token is invalid that only other keys could make valid. */
+  /** Caches the reason why a token is invalid, if only other keys could make it valid. */
   setRefused(digest: string, reason: string): void
   /** Why a token was rejected; undefined = not cached. */
   refusalReason(digest: string): string | undefined
@@ -90,7 +90,9 @@ export function createVerifiedTokens<Claims extends object>(
   }
 }
 
-/** Half of SHA-256 would be enough to find a token, but not to rule out one that was crafted to match it. */
+/**
+ * Half of SHA-256 would be enough to find a token, but not to rule out another that was crafted to be found instead.
+ */
 export function tokenDigest(token: string): string {
   return hash('sha256', token, 'base64url')
 }

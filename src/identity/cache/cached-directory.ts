@@ -184,14 +184,14 @@ export function createDirectory(options: DirectoryOptions): CachedDirectory {
     { accountId, sessionId }: Parameters<Directory['isUnchangedSince']>[0],
     time: EpochMs,
   ) {
-    // The issuer's clock may be ahead: the true time is then earlier, and later changes would seem older.
+    // The issuer's clock may be ahead of ours: by ours, the token may then be older, and changes since then count.
     const earliest = time - clockToleranceMs
     if (earliest < storeConnection.completeSince || earliest <= recent.forgottenUntil()) return false
     return !recent.hasChangedSince(accountId, earliest) && !recent.hasChangedSince(sessionId, earliest)
   }
 
   function isAccountNewerThan(accountId: string, issuedAt: EpochMs): boolean {
-    // The issuer's clock may be behind: the true time is then later.
+    // The issuer's clock may be behind ours: by ours, the token may then be newer.
     const latest = issuedAt + issuedWithinMs + clockToleranceMs
     return storeConnection.confirmedAt >= latest || recent.hasChangedSince(accountId, latest)
   }

@@ -60,9 +60,9 @@ export function toCachedSubject(found: BlockedSubject | undefined): CachedSubjec
 }
 
 /**
- * What the workers of an instance have looked up, kept in their parent process: a worker that is replaced while the
- * store is unreachable, or has never seen some caller, can still serve the callers that the instance has cached. Values
- * are plain JSON. Only used while the store is unreachable.
+ * What the workers of an instance have looked up, kept in their parent process, and read only while the store is
+ * unreachable: a worker that was just started, or has never seen a caller, can then still serve the callers that
+ * another worker has looked up. Values are plain JSON.
  */
 export interface InstanceMemory {
   /** Resolves to undefined if nothing is cached, or there is no answer in time. Never rejects. */
@@ -71,7 +71,7 @@ export interface InstanceMemory {
   learn(key: string, value: unknown, startedAt: MonotonicMs): void
   /** To be called as soon as a change is known. */
   forget(key: string): void
-  /** From now on this process drops what changes; if no other did so until now, everything is outdated. */
+  /** From now on this process forgets what changes. If no other did so before, everything is dropped. */
   watch(): void
   /** Drops everything, as changes may have been missed. */
   clear(): void

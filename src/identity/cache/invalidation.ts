@@ -60,9 +60,9 @@ export interface Invalidation {
 const confirmGapMs = 5
 
 /**
- * Keeps the caches consistent with the store. What this process changes is dropped before the change is answered; what
- * others change, when it is announced, and at the latest with the next reading of the log. A gap in the log, or a
- * change that cannot be applied, drops everything.
+ * Keeps the caches consistent with the store. Entries that this process changes are dropped before the change is
+ * answered; those that others change, when the change is announced, and at the latest with the next reading of the log.
+ * A gap in the log, or a change that cannot be applied, drops everything.
  */
 export function openInvalidation(options: InvalidationOptions): Invalidation {
   const {
@@ -128,7 +128,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     const begun = currency.begin()
     const reading = await readChangeLog(begun)
     if (!reading) return
-    // First, as what has changed can be looked up again now.
+    // Set first, so that what has changed can be looked up again.
     storeConnection.isUp = true
     const { head, changes, completeSince } = reading
     // What was looked up before the first reading may have changed since.
@@ -166,7 +166,7 @@ export function openInvalidation(options: InvalidationOptions): Invalidation {
     if (!running) {
       startedAt = monotonic()
       const wasIdle = isIdle
-      // Assumed until this reading shows that the store is reachable and announces changes.
+      // Only this reading will show whether the store is still reachable and announces changes.
       isIdle = false
       storeConnection.refreshAt = Number.POSITIVE_INFINITY
       running = read().finally(() => {

@@ -11,7 +11,7 @@ export interface RecentChanges {
   hasChangedSince(subject: string, time: EpochMs): boolean
   /** The position of its latest change; 0 = none is known. */
   positionOf(subject: string): number
-  /** The changes that are known at the first step: those that come meanwhile may be among them. */
+  /** The changes that are known when the iteration begins; it may also return some that are recorded meanwhile. */
   all(): Iterable<KnownChange>
   /** Changes up to this time may have been dropped because there were too many; 0 = none was. */
   forgottenUntil(): EpochMs
@@ -56,7 +56,7 @@ export function createRecentChanges(windowMs: number, monotonic: MonotonicClock)
 
   function* all(): Iterable<KnownChange> {
     let left = changes.size
-    // What changes meanwhile moves to the end: without a count it might never end.
+    // A subject that changes meanwhile moves to the end: without the count, the iteration might never end.
     for (const [subject, { at, position }] of changes) {
       if (left-- === 0) return
       yield { subject, at, position }

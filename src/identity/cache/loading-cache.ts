@@ -136,7 +136,7 @@ export function createLoadingCache<Value extends object>(
   }
 
   function refreshDue(): void {
-    // Keys that are requested later are loaded then.
+    // In an outage nothing is loaded in the background: a key is loaded when it is next requested.
     if (!storeConnection.isUp) due.clear()
     for (const key of due) {
       if (refreshes >= refreshesMax) return

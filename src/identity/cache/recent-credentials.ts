@@ -29,7 +29,7 @@ export class RecentCredentials<Credential extends SentText> {
   readonly #bounds: KnownBounds
   #current = new Map<number, Credential>()
   #previous = new Map<number, Credential>()
-  /** Of the current ones. */
+  /** How many characters the current ones have together. */
   #characters = 0
   #timer: NodeJS.Timeout | undefined
 
@@ -37,7 +37,7 @@ export class RecentCredentials<Credential extends SentText> {
     this.#bounds = bounds
   }
 
-  /** The credential with a part of a text as its text, if it is known. */
+  /** The credential whose text is this part of a text, if it is known. */
   find(text: string, from: number, to: number): Credential | undefined {
     const hash = hashOf(text, from, to)
     const credential = this.#current.get(hash) ?? this.#fromPrevious(hash)

@@ -103,8 +103,8 @@ export function createCurrency(
   }
 
   /**
-   * What was current so far is served for maxStale; but a process that stalled first tries for a while, as its
-   * connections may just have been closed.
+   * Cached data that was current so far is now used for maxStale. But a process that stalled first tries again for a
+   * while, as its connections may just have been closed.
    */
   function onFailure(begun: Moment): void {
     if (isOutage()) return
@@ -161,7 +161,9 @@ interface CatchUpOptions {
 /** How often a process that stalled tries to read the change log. */
 const gapMs = 10
 
-/** Creates the function that waits until cached data is as of its call, or the store is unreachable. */
+/**
+ * Creates the function that waits until cached data contains what changed before its call, or the store is unreachable.
+ */
 export function createCatchUp({ storeConnection, currency, monotonic, poll }: CatchUpOptions) {
   let pause: Promise<void> | undefined
 
@@ -174,7 +176,7 @@ export function createCatchUp({ storeConnection, currency, monotonic, poll }: Ca
     }
   }
 
-  /** Throws a fault, as it is no outage: the cache is not used, however long the fault lasts. */
+  /** Throws a fault that lasts: it is not an outage, in which the cache would be used. */
   async function throwIfLate(fault: unknown): Promise<void> {
     currency.onLapse()
     if (currency.hasTried()) throw fault

@@ -44,7 +44,7 @@ export interface OidcSignIn {
   admit(visitor: Visitor): Promise<void>
 }
 
-/** The account with the person's e-mail has been used without the provider, by whoever set its password first. */
+/** The account with the person's e-mail has been used without the provider, perhaps by somebody else. */
 export class TakeOverNeeded extends Error {
   readonly person: KnownPerson
 

@@ -1,7 +1,7 @@
 import { trustSystemAuthorities } from '#platform/certificate-authorities.ts'
 import { readText, reasonOf } from '../issuers/fetch-json.ts'
 
-/** The provider could not be asked, or not now: this says nothing about the person. */
+/** The provider could not be asked, which says nothing about the person. */
 export class ProviderUnreachable extends Error {
   override readonly name = 'ProviderUnreachable'
 }

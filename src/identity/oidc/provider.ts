@@ -9,7 +9,7 @@ import { ProviderUnreachable } from './provider-fetch.ts'
 
 /** How people sign in to the portal at an OpenID provider: one of `portal.oidc`. */
 export interface OidcOptions {
-  /** Tells it from others, in URLs; undefined = it has no name, as only one may. */
+  /** Distinguishes it from other providers in URLs; undefined = it is the one that may have no name. */
   readonly name: string | undefined
   /** The URL of the provider, exactly as in its metadata and tokens. */
   readonly issuer: string
@@ -26,7 +26,7 @@ export interface OidcOptions {
   readonly claims: ClaimNames
 }
 
-/** The secrets that bind a sign-in to the browser that began it, which alone has them, sealed. */
+/** The secrets that bind a sign-in to the browser that began it: only that browser has them, sealed. */
 export interface SignInSecrets {
   readonly state: string
   readonly nonce: string
@@ -120,7 +120,7 @@ export function createOidcProvider(options: OidcProviderOptions): OidcProvider {
     }
   }
 
-  /** All from one source: `email_verified` of one says nothing about the e-mail of another. */
+  /** All claims come from one source: `email_verified` of one says nothing about the e-mail of another. */
   async function claimsOf(
     configuration: Configuration,
     idToken: Claims & { readonly sub: string },
@@ -139,7 +139,7 @@ export function createOidcProvider(options: OidcProviderOptions): OidcProvider {
     return client.buildEndSessionUrl(configuration, {
       post_logout_redirect_uri: signedOutUri,
       ...(idToken !== undefined && { id_token_hint: idToken }),
-      // The provider's page refuses requests without this parameter, which is its own.
+      // Cognito refuses requests without this parameter, which only it has.
       ...(cognitoIssuer.test(oidc.issuer) && { logout_uri: signedOutUri }),
     }).href
   }

@@ -38,7 +38,7 @@ export interface PasswordCheck {
   verify(attempt: PasswordAttempt): Promise<Account>
   /**
    * Counts a one-time code, or a passkey, among the wrong passwords of the account, unless it is right.
-   * @param attempt with the error for a wrong one; default: `request-invalid` (field `code`)
+   * @param attempt `wrong`: the error for a wrong one; default: `request-invalid` (field `code`)
    * @throws GatehouseError `too-many-failures`
    */
   countCode(
@@ -61,14 +61,14 @@ export interface PasswordCheckOptions {
 }
 
 /**
- * One address may make this many times `limits.failures` attempts for one e-mail, right or wrong. A key has 256 bits,
- * so only wrong ones are counted, after verification. A password can be guessed: beyond this limit the response does
- * not tell whether it was right (docs/decisions/0016-portal.md).
+ * One address may make this many times `limits.failures` attempts for one e-mail, right or wrong. Of keys, which have
+ * 256 bits, only wrong ones are counted, after verification. But a password can be guessed, so beyond this limit the
+ * response does not tell whether it was right (docs/decisions/0016-portal.md).
  */
 const attemptsPerFailure = 3
 /** An unknown e-mail is rejected after as many attempts as an account, which would otherwise reveal accounts. */
 const unknownEmailRate: Rate = { limit: passwordFailuresMax.byStrangers, perMs: dayMs }
-/** The consecutive failures that are audited: few, so that guessing does not displace other entries. */
+/** Which of several failures in a row are audited: few, so that guessing does not displace other entries. */
 const auditedFailures: ReadonlySet<number> = new Set([
   1,
   2,
@@ -107,7 +107,7 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     }
     const reserved = await store.countPasswordAttempt(account.id, client)
     if (reserved.kind === 'refused') throw tooManyConsecutive(account.id)
-    return reserved.kind === 'taken' ? reserved.inARow : undefined
+    return reserved.kind === 'counted' ? reserved.inARow : undefined
   }
 
   async function verify(attempt: PasswordAttempt): Promise<Account> {
@@ -142,8 +142,8 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
   const countCode: PasswordCheck['countCode'] = async ({ account, visitor, client, wrong }, isRight) => {
     const reserved = await store.countPasswordAttempt(account.id, client)
     const wrongError = wrong ?? invalidField('code', wrongCode)
-    // Unknown = deleted in the meantime, where nothing can be right.
-    if (reserved.kind !== 'taken')
+    // `unknown`: the account was deleted in the meantime, so nothing can be right.
+    if (reserved.kind !== 'counted')
       throw reserved.kind === 'refused' ? tooManyConsecutive(account.id) : wrongError
     const settle = (outcome: AttemptOutcome) => store.settlePasswordAttempt(account.id, outcome, client)
     const isDone = await isRight().catch(async (error: unknown) => {
@@ -201,7 +201,7 @@ function withAccount(error: GatehouseError, accountId: string, reason: string): 
   })
 }
 
-/** E-mails are cached, and may be long: a digest is not. */
+/** Stands for an e-mail in counters: e-mails may be long, and a digest is not. */
 export function emailDigest(email: string): string {
   return hash('sha256', emailKey(email), 'base64url')
 }

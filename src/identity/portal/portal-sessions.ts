@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { endPairedSession } from '#accounts/account-sessions.ts'
 import { ownAuditEntry } from '#accounts/audit-log.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { createPortalToken, parsePortalToken, randomText } from '#platform/secrets/key-format.ts'
+import { randomText } from '#platform/secrets/key-format.ts'
+import { createPortalToken, parsePortalToken } from '#platform/secrets/link-tokens.ts'
 import { createMac, isSameText, type KeySource } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
@@ -33,8 +34,8 @@ export interface SignedIn extends Viewer {
 export interface PortalSessions {
   /**
    * Starts a session.
-   * @param first the account whose password, link, passkey or provider was right; void once the password or the link
-   * with the provider changes
+   * @param first the account that the person has just proven to own: by its password, a link, a passkey or a provider.
+   * The proof is void once its password or its link with a provider has changed
    * @throws GatehouseError `account-disabled`; `credentials-invalid` if one of these was changed concurrently
    */
   start(first: Account, visitor: Visitor, options?: SignInDetails): Promise<SignedIn>

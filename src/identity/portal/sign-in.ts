@@ -35,16 +35,16 @@ interface SignInAttempt {
 
 /**
  * Sign-in and sign-out of the portal. A portal session is looked up in the store at each request, never in a cache: its
- * end takes effect on every instance at once, and while the store is unreachable it is 503 `store-unavailable`.
+ * end takes effect on every instance at once, and while the store is unreachable the response is 503.
  */
 export interface SignIn extends Pick<PortalSessions, 'find' | 'renewTokens' | 'canResume'> {
   /**
-   * Starts a session. A wrong password, an unknown e-mail and an account without a password get the same response
-   * after the same time.
-   * @param attempt with the tokens of browsers that have signed in before
+   * Starts a session. A wrong password, an unknown e-mail and an account without a password get the same response after
+   * the same time.
+   * @param attempt `clientTokens`: those of browsers that have signed in before
    * @param visitor one `address` may use only a share of the queue of password checks
-   * @throws GatehouseError `credentials-invalid`, `account-disabled` (for the right password),
-   *   `sign-in-busy` (503), `too-many-failures` (429); SecondFactorNeeded for the right password of an account with one
+   * @throws GatehouseError `credentials-invalid`, `account-disabled` (for the right password), `sign-in-busy` (503),
+   *   `too-many-failures` (429); SecondFactorNeeded for the right password of an account with one
    */
   signIn(attempt: SignInAttempt, visitor: Visitor): Promise<SignedIn>
   /**
@@ -53,7 +53,7 @@ export interface SignIn extends Pick<PortalSessions, 'find' | 'renewTokens' | 'c
    * was changed), `account-disabled`, `too-many-failures`
    */
   signInWithCode(attempt: CodeAttempt, visitor: Visitor): Promise<SignedIn>
-  /** What continues after SecondFactorNeeded; undefined = it took too long, or the password was changed. */
+  /** How the sign-in can go on after SecondFactorNeeded; undefined = it took too long, or the password was changed. */
   findPending(pending: string): Promise<(SecondFactorChoice & { readonly account: Account }) | undefined>
   /** undefined = there are none: the portal is not at an origin for them, or passwords are not accepted either. */
   readonly passkeys: Passkeys | undefined

@@ -99,7 +99,7 @@ export function createPasskeyCheck(
       account = answer.userHandle === '' ? undefined : await store.findAccount(answer.userHandle)
       const passkey = await use(account, answer, given)
       const after = account && (await store.findAccount(account.id))
-      // One who may not sign in with a password may not sign in without it.
+      // Whoever cannot sign in with a password may not sign in without one.
       if (after?.portal.password === undefined) throw new PasskeyRefused('the account has no password')
       return { account: after, passkey }
     } catch (error) {
@@ -161,7 +161,7 @@ export interface PasskeyFlow {
 interface PasskeyChallenges {
   /** base64url, good for `challengeLifetimeMs`. */
   create(flow: PasskeyFlow): string
-  /** When it was made; undefined = not here, for another flow, or too long ago. */
+  /** When it was made; undefined = it was not made by this gateway and for this flow, or too long ago. */
   timeOf(challenge: string, flow: PasskeyFlow): number | undefined
 }
 

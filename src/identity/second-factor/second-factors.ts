@@ -66,7 +66,7 @@ export interface SecondFactors {
   renewRecoveryCodes(account: Account, given: CodeGiven): Promise<readonly string[]>
   /** Removes the app; recovery codes go with the last factor. @throws GatehouseError as `check` */
   disable(account: Account, given: CodeGiven): Promise<void>
-  /** Proves that the password was right, until the code is sent. */
+  /** Makes the proof that the password was right, which is sent back with the code. */
   createPending(account: Account): string
   /** The account that the proof is for; undefined = it is too old, or the password has been changed. */
   findPending(pending: string): Promise<Account | undefined>

@@ -83,7 +83,7 @@ export async function verifyNewPasskey(
     // The cast is sound: whatever else it is, the checks throw.
     const response = json as RegistrationResponseJSON
     const statement = decodeAttestationObject(isoBase64URL.toBuffer(response.response.attestationObject))
-    // No maker is asked for, and to verify one could mean to fetch what its certificate names.
+    // The maker was not asked for, and verifying it could mean fetching what its certificate names.
     if (statement.get('attStmt').get('x5c') !== undefined || !selfMade.has(statement.get('fmt')))
       throw new Error('it names its maker')
     const { verified, registrationInfo } = await verifyRegistrationResponse({
@@ -107,8 +107,8 @@ export async function verifyNewPasskey(
 const selfMade: ReadonlySet<string> = new Set(['none', 'packed'])
 
 /**
- * Checks that a passkey has signed; whether it counted on is for the store to say.
- * @returns its counter
+ * Checks that a passkey has signed.
+ * @returns its counter, which the store compares with the last
  * @throws PasskeyRefused
  */
 export async function verifyPasskey(

@@ -46,17 +46,17 @@ type AccessTokenVerdict = TokenVerdict<AccessTokenClaims>
 export interface AccessTokens {
   issue(subject: TokenSubject): string
   /**
-   * The token for the access cookie: it lives longer, and says so, as it is the only kind that can be renewed. Programs
-   * have the others, and backends with `forwardCredentials`: whoever has one must not prolong it without the refresh
-   * token.
+   * The token for the access cookie. It lives longer than others, and is marked, as only marked ones can be renewed:
+   * the others are also in the hands of programs, and of backends with `forwardCredentials`, which must not be able to
+   * prolong them without the refresh token.
    * @param until when its session ends
    * @returns undefined if there is no such cookie
    */
   issueForCookie(subject: TokenSubject, until: EpochMs): string | undefined
   /**
-   * The token of an access cookie with a new lifetime, once it is in its second half.
+   * The token of an access cookie with a new lifetime, if it has used up half of the old one.
    * @param until when the new one ends at the latest
-   * @returns undefined if it is no such token, invalid, in its first half, or would not live longer
+   * @returns undefined if it is no such token, is invalid or too new, or would not live longer
    * @throws GatehouseError `store-unavailable`
    */
   renew(token: string, until: EpochMs): string | undefined
@@ -81,7 +81,7 @@ export interface AccessTokensOptions extends ExpectedClaims {
 }
 
 const expired = { kind: 'expired' } as const
-/** A claim of its own. */
+/** The claim that marks tokens for the access cookie. */
 const cookieMark = { cookie: true } as const
 
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
@@ -162,7 +162,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       return verifyTimes(claims)
     }
     const reason = invalidReason(token, key, expected)
-    // Otherwise its key may still be added.
+    // A key that is not known may still be added.
     const isCacheable = kid === undefined || key !== undefined
     if (isCacheable) verified.setRefused(digest, reason)
     return { kind: 'invalid', reason, isCacheable }

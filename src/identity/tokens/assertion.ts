@@ -24,7 +24,7 @@ interface Stamp {
 
 export interface AssertionStamps {
   stamp(accountId: string): Stamp
-  /** Whether the caller has not changed since. */
+  /** Whether the caller has not changed since the stamp was made. */
   covers(stamp: Stamp, accountId: string): boolean
 }
 
@@ -59,8 +59,8 @@ interface AssertionsOptions {
 }
 
 /**
- * Assertions that are signed once for many requests, as a signature costs more than the rest of a request. The cache
- * key contains everything they assert, so that another role or session gets another assertion.
+ * Creates assertions, each signed once for many requests, as a signature costs more than the rest of a request. The
+ * cache key contains everything they assert, so that another role or session gets another assertion.
  */
 export function createAssertions(options: AssertionsOptions): Assertions {
   const { keyring, cache, issuer, lifetimeMs, stamps, clock } = options

@@ -61,7 +61,7 @@ export function createTokenIssuer(options: TokenIssuerOptions): IssueTokens {
 export interface PortalTokens {
   /**
    * The token session of a portal session: it has the same ID, is started if necessary, and ends no later.
-   * @returns undefined if it was ended, by itself or with all others, so that nobody is signed in with it any more; or
+   * @returns undefined if it has been ended, alone or with all others, so that nobody is signed in with it any more; or
    * if the account has to set up a second factor first
    */
   open(signedIn: SignedInAccount, visitor: Visitor): Promise<Session | undefined>

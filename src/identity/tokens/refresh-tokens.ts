@@ -29,7 +29,7 @@ export interface RefreshTokens {
 interface ParsedRefreshToken {
   readonly sessionId: string
   readonly generation: number
-  /** Whoever uses it has to prove to have this key (RFC 9449 5); undefined = nothing is to be proven. */
+  /** The key that whoever uses it has to prove to have (RFC 9449 5); undefined = none. */
   readonly jkt: string | undefined
 }
 
@@ -64,8 +64,9 @@ export function createRefreshTokens(sealingKeys: KeySource): RefreshTokens {
 }
 
 /**
- * Records in the store which refresh tokens were delivered. Until then the previous token may be reused without limit:
- * what cannot be written is kept and retried, and what is lost with this process does not end a session.
+ * Records in the store which refresh tokens were delivered. Until that is recorded, the previous token may be reused
+ * without limit: a record that cannot be written is kept and retried, and one that is lost with this process does not
+ * end a session.
  */
 export interface Acknowledgements {
   /** Queues a delivered token: it is written within milliseconds, together with others. */

@@ -19,16 +19,16 @@ interface FeedReader {
 }
 
 /**
- * Signed events that tell backends what has been revoked: each revocation, and several times a second as of when they
- * are complete. The events of a feed are numbered without a gap.
+ * Signed events that tell backends what has been revoked, as soon as it has been, and several times a second up to
+ * which moment nothing is missing. The events of a feed are numbered without a gap.
  */
 export interface RevocationFeed {
   readonly stamps: AssertionStamps
-  /** A change, once the caches reflect it. */
+  /** To be called for each change, once the caches reflect it. */
   apply(change: LoggedChange): void
-  /** The change log has been read. */
+  /** To be called when the change log has been read. */
   onRead(): void
-  /** It is not known what has changed, or the signing keys have: every reader has to begin anew. */
+  /** Makes every reader begin anew, as it is not known what has changed, or the signing keys have changed. */
   restart(reason: 'gap' | 'signing-keys'): void
   /**
    * @param nonce repeated in the snapshot, so that no earlier one can be passed off as the answer
@@ -59,14 +59,14 @@ export interface RevocationFeedOptions {
 
 /** The `typ` of an event. */
 const eventType = 'gatehouse-revocations+jwt'
-/** How often readers hear at least that nothing was revoked, while the change log is read as often. */
+/** How often readers get an event if nothing was revoked, as long as the change log is read at least as often. */
 const beatMs = 250
 /** How many revocations an event has at most: about 60 KiB. */
 const entriesMax = 500
 /** When a reader for whom there was no room may come again. */
 const retryMs = 5_000
 
-/** An event as it is sent: all of a session is refused, or what was issued for an account before the change. */
+/** What an event says was revoked: a whole session, or what was issued for a caller before the change `rev`. */
 type Entry =
   | { readonly sid: string; readonly at: number }
   | { readonly sub: string; readonly rev: number; readonly at: number }
@@ -122,7 +122,7 @@ export function openRevocationFeed(options: RevocationFeedOptions): RevocationFe
         for (const reader of readers) reader.onEvent(event)
       } while (unsent.length > 0)
     } catch {
-      // There is no signing key: whoever hears nothing knows that it is not current.
+      // There is no signing key. A reader that hears nothing knows that it is not up to date.
       endAll()
     }
   }

@@ -33,9 +33,9 @@ export interface Sessions {
    */
   start(secretKey: string, apiKey: string, visitor: Visitor): Promise<IssuedTokens>
   /**
-   * Exchanges a refresh token for the next one. The previous token returns the same next one again until that is known
-   * to be delivered, and for the grace period after that; reuse of an older token revokes the session (reuse
-   * detection).
+   * Exchanges a refresh token for the next one. A token that is used again gets the same next one, until that is known
+   * to have been delivered, and for the grace period after that. Later, or if the token is older, its reuse revokes the
+   * session (reuse detection).
    * @param client only for a client of OAuth 2
    * @throws GatehouseError `refresh-token-invalid`, `-expired`, `-reused`, `session-revoked`; `scope-forbidden`
    */
@@ -66,8 +66,8 @@ export interface SessionsOptions extends TokenIssuerOptions {
 }
 
 /**
- * A shorter grace period could end before a batched acknowledgement is written, so it is written before the response is
- * sent.
+ * A grace period shorter than this could end before a batched acknowledgement is written: then it is written before the
+ * response is sent.
  */
 const acknowledgeFirstBelowMs = 100
 
@@ -124,8 +124,8 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   /**
-   * Waits for a refresh of the same session that is in flight in this process, after which it is known whether there
-   * was another.
+   * Waits for a refresh of the same session that is in flight in this process, so that this one sees what that one has
+   * done.
    */
   async function refreshSerially(use: TokenUse): Promise<RefreshedTokens> {
     const { sessionId } = use
@@ -165,7 +165,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     return { ...issued, acknowledge: () => {} }
   }
 
-  /** Once, as this use has ended the session: later ones are refused because of that. */
+  /** Called once for a session, as the reuse has ended it: later uses are refused because of that. */
   async function noteReuse({ sessionId, visitor }: Pick<TokenUse, 'sessionId' | 'visitor'>): Promise<void> {
     const session = await store.findSession(sessionId)
     const account = session && (await store.findAccount(session.accountId))

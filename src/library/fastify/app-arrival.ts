@@ -36,8 +36,8 @@ export function appArrivalOf(request: IncomingMessage): AppArrival | undefined {
 }
 
 /**
- * Connections with an ambiguous request, and the reason. Node continues by its own reading, and hands over what it
- * takes for the next request, none of which is served.
+ * Connections on which an ambiguous request came, and the reason. Node goes on reading them in its own way, but nothing
+ * that it takes for a further request is served.
  */
 const refusedConnections = new WeakMap<Socket, GatehouseError>()
 
@@ -130,8 +130,8 @@ export function refuse(reply: FastifyReply, arrival: AppArrival, error: Gatehous
 }
 
 /**
- * Continues with a request once it is decided, synchronously if nothing has to be asked. A refusal is answered, as is
- * an error while deciding or continuing.
+ * Continues with a request once it is decided; synchronously, if the decision is. A refusal is answered, as is an error
+ * while deciding or continuing.
  */
 export function whenDecided<Decided>(
   { reply, arrival }: { readonly reply: FastifyReply; readonly arrival: AppArrival },

@@ -101,8 +101,8 @@ export async function openAppParts({ config, log, clock }: AppPartsOptions): Pro
 }
 
 /**
- * Several hooks may decide about one request, of which each has to see that it is proven; but a proof counts once. The
- * demands of each are checked anew.
+ * Several hooks may decide about one request, and each must know that the possession of a key was proven; but a proof
+ * is accepted only once. So its result is kept, for hooks that ask for the same proof.
  */
 function checkingOnce(checkPossession: CheckPossession): CheckPossession {
   const checked = new WeakMap<
@@ -114,7 +114,7 @@ function checkingOnce(checkPossession: CheckPossession): CheckPossession {
     const { jkt, certificate } = decision.confirmation ?? {}
     const asked = JSON.stringify(['text' in credentials ? credentials.text : '', jkt, certificate])
     const known = checked.get(arrival)
-    // What another token, or another key, asks for has not been proven.
+    // Another token, or another key, needs its own proof.
     if (known?.asked === asked) return known.result
     const result = checkPossession(arrival, decision)
     checked.set(arrival, { asked, result })

@@ -1,6 +1,6 @@
 /**
- * Why there is no identity; `keys-unavailable` = unknown, as the gateway's keys have never been read;
- * `revocations-unknown` = it may have been revoked, as the gateway's revocations are not known now.
+ * Why a request has no identity. Two mean that this cannot be known: `keys-unavailable` = the gateway's keys have never
+ * been read; `revocations-unknown` = what the gateway has revoked is not known at the moment.
  */
 export type AssertionErrorCode =
   | 'assertion-missing'
@@ -23,7 +23,10 @@ const messages: Readonly<Record<AssertionErrorCode, string>> = {
 export class AssertionError extends Error {
   override readonly name = 'AssertionError'
   readonly code: AssertionErrorCode
-  /** 401, or 503 if unknown (`keys-unavailable`, `revocations-unknown`). Express and Fastify respond with it. */
+  /**
+   * 503 if it cannot be known whether the assertion is valid (`keys-unavailable`, `revocations-unknown`), else 401.
+   * Express and Fastify respond with it.
+   */
   readonly statusCode: 401 | 503
 
   constructor(code: AssertionErrorCode, cause?: unknown) {

@@ -28,7 +28,7 @@ export interface EventReaderOptions {
   readonly nonce: string
 }
 
-/** The `typ` of an event, which nothing else has that is signed with the same keys. */
+/** The `typ` of an event; nothing else that is signed with the same keys has it. */
 const eventType = 'gatehouse-revocations+jwt'
 
 /**
@@ -96,11 +96,11 @@ type Revoked =
   | { readonly sid: string; readonly at: number }
   | { readonly sub: string; readonly rev: number; readonly at: number }
 
-/** Everything that was revoked since a time, as far as something issued before it may still be valid. */
+/** Everything that was revoked since some time, for as long as what was issued before may still be valid. */
 export interface KnownRevocations {
-  /** @param now for the age of entries, on any clock that is not set */
+  /** @param now from which the age of the entries counts, on any clock that cannot be set */
   add(revoked: readonly Revoked[], now: number): void
-  /** `unknown` = it was issued before the time since which revocations are known. */
+  /** `unknown` = the claims were issued before the time since which revocations are known. */
   verdict(claims: RevocableClaims): 'valid' | 'revoked' | 'unknown'
 }
 

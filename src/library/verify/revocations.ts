@@ -21,15 +21,15 @@ export interface RevocationOptions {
    */
   readonly onUnknown?: 'refuse' | 'accept'
   /**
-   * After how long without word of the gateway it is not known, in milliseconds, 500 or more; default: 1 s. A request
-   * that finds it unknown waits for as long at first.
+   * How long the gateway may be silent until it counts as unknown what has been revoked, in milliseconds: 500 or more,
+   * default 1 s. A request that comes in just after that waits as long again for it to become known.
    */
   readonly maxSilenceMs?: number
   /** Default: the global one. */
   readonly fetch?: typeof fetch
   /** Called when it becomes known, or unknown, what has been revoked. */
   readonly onState?: (state: 'current' | 'unknown') => void
-  /** Called with why a connection failed or was given up, for the log; another follows within 5 s. */
+  /** Called with the reason why a connection failed or was given up, for the log; another follows within 5 s. */
   readonly onError?: (error: unknown) => void
 }
 
@@ -45,7 +45,7 @@ interface Revocations {
   close(): void
 }
 
-/** How long a connection may take until the end of its snapshot; the first one is waited for. */
+/** How long a connection may take until the end of its snapshot; requests wait for the first one. */
 const connectMs = 5_000
 const firstPauseMs = 100
 const pauseMsMax = 5_000
@@ -140,7 +140,7 @@ export function createRevocations(options: FollowOptions): Revocations {
       for await (const until of readBeats(signal)) {
         setCurrentUntil(until)
         if (!isCurrent()) continue
-        // A stalled process finds what has arrived meanwhile: it is not cut off as soon as it lapses.
+        // Twice as long: a process that was stalled can still read what has arrived meanwhile.
         allow(2 * maxSilenceMs)
         onCurrent()
       }
@@ -163,7 +163,7 @@ export function createRevocations(options: FollowOptions): Revocations {
     let startedAt: number | undefined
     for await (const event of readEvents(response.body)) {
       const beat = await events.read(event).catch((error: unknown) => {
-        // It is unknown at once, as what had to come did not.
+        // It is unknown at once what was revoked, as the event that had to come did not.
         setCurrentUntil(never)
         throw error
       })
@@ -206,7 +206,7 @@ export function createRevocations(options: FollowOptions): Revocations {
   }
 }
 
-/** @param interrupters gets what ends the pause early, while it lasts */
+/** @param interrupters contains, while the pause lasts, a function that ends it early */
 function pause(waitMs: number, signal: AbortSignal, interrupters?: Set<() => void>): Promise<void> {
   if (waitMs <= 0 || signal.aborted) return Promise.resolve()
   return new Promise((resolve) => {

@@ -39,7 +39,7 @@ export interface ApiPartsOptions extends ConfigParts {
 
 /** The endpoints of the gateway itself, and the portal if there is one. */
 export function createApiOptions(options: ApiPartsOptions): ApiOptions {
-  const { config, callerAuth, checks, store, limiter, metrics, keyUses, outbox, clock } = options
+  const { config, callerAuth, checks, store, limiter, metrics, outbox, clock } = options
   const sendMail = lazyMailer(config)
   const accessCookie = config.accessCookie.enabled ? config.accessCookie : undefined
   const { sessions, ...services } = createAccountServices({
@@ -68,21 +68,7 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
     publicOrigin: config.publicOrigin,
     requestTimeoutMs: config.listen.requestTimeoutMs,
     version: readVersion(),
-    admin: {
-      actionsOf,
-      subjectsOf,
-      isPortalSession: async (id) => {
-        const session = await callerAuth.directory.session(id)
-        // A session that is not known to have been started with keys counts as signed in.
-        return !session || session.isEnded || portalEpochIn(session.keyId) !== undefined
-      },
-      authenticator: callerAuth.authenticator,
-      checkPossession: checks.checkPossession,
-      readClientCertificate: checks.readClientCertificate,
-      keyUses,
-      hasSetupLinks: config.portal.acceptsPasswords,
-      clock,
-    },
+    admin: adminOptions({ actionsOf, subjectsOf }, options),
     heldKeys: createHeldKeys({
       store,
       actionsOf,
@@ -93,6 +79,26 @@ export function createApiOptions(options: ApiPartsOptions): ApiOptions {
     accept: config.keys.accept,
     portal: config.portal.enabled ? createPortal(portalOptions(forPortal, options)) : undefined,
     signInReturn,
+  }
+}
+
+function adminOptions(
+  services: Pick<ApiOptions['admin'], 'actionsOf' | 'subjectsOf'>,
+  { config, callerAuth, checks, keyUses, clock }: ApiPartsOptions,
+): ApiOptions['admin'] {
+  return {
+    ...services,
+    isPortalSession: async (id) => {
+      const session = await callerAuth.directory.session(id)
+      // A session that is not known to have been started with keys counts as signed in.
+      return !session || session.isEnded || portalEpochIn(session.keyId) !== undefined
+    },
+    authenticator: callerAuth.authenticator,
+    checkPossession: checks.checkPossession,
+    readClientCertificate: checks.readClientCertificate,
+    keyUses,
+    hasSetupLinks: config.portal.acceptsPasswords,
+    clock,
   }
 }
 

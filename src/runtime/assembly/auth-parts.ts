@@ -30,7 +30,7 @@ import type { CallerAuthConfig, CallerParts } from './store-parts.ts'
 interface AuthPartsOptions
   extends Omit<DirectoryOptions, keyof Config['cache'] | 'tokenLifetimeMs' | 'clockToleranceMs' | 'store'> {
   readonly config: Pick<CallerAuthConfig, 'tokens' | 'accessCookie' | 'cache' | 'issuers'>
-  /** How the keys of foreign issuers are fetched, and they are asked about tokens. */
+  /** How the keys of foreign issuers are fetched, and how issuers are asked about tokens. */
   readonly fetching: Pick<IssuersOptions, 'log' | 'isRefreshed' | 'onFetched' | 'onAsked' | 'fetches'>
   readonly store: DirectoryOptions['store'] & ImportedKeysOptions['store']
 }
@@ -90,7 +90,7 @@ function cookieLifetimeOf({ accessCookie }: Pick<CallerAuthConfig, 'accessCookie
 
 type FeedConfig = Pick<CallerAuthConfig, 'tokens' | 'accessCookie' | 'assertion'>
 
-/** @returns undefined if it is not enabled */
+/** Opens the feed of revocations. @returns undefined if it is not enabled */
 export function openFeedFrom(
   config: FeedConfig,
   parts: Pick<RevocationFeedOptions, 'keyring' | 'storeConnection' | 'position' | 'onReaders' | 'clock'>,
@@ -100,7 +100,7 @@ export function openFeedFrom(
   return openRevocationFeed({ ...parts, ...revocationFeed, issuer, keptMs: revocableForMs(config) })
 }
 
-/** For how long at most something that was issued before a revocation would be accepted. */
+/** How long after a revocation something that was issued before it would be accepted at most, if it went unnoticed. */
 function revocableForMs({ tokens, assertion, ...config }: FeedConfig): number {
   const { accessLifetimeMs, clockToleranceMs } = tokens
   const longestMs = Math.max(accessLifetimeMs, cookieLifetimeOf(config) ?? 0, assertion.lifetimeMs)

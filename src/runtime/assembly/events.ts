@@ -85,7 +85,7 @@ export function createReceiversFrom({
   return (by) => createReceiverActions({ store, receivers, entry: createAuditEntryFactory(by, clock) })
 }
 
-/** Tells receivers of events, and owners of keys that are about to expire, as the config that applies says. */
+/** Sends events to receivers, and reminders to the owners of keys that are about to expire, by the current config. */
 export function openEvents({
   store,
   clock,
@@ -111,7 +111,7 @@ export function openEvents({
   metrics.collectPendingEvents(deliveries.pendingCount)
   const reminders = openReminders({ store, clock, onStoreFailure: logFault })
 
-  /** Resolves once it is known with which event each receiver begins. */
+  /** Applies a config. Resolves once it is known with which event each receiver begins. */
   async function use(config: Config): Promise<void> {
     const { events, mail, publicOrigin, portal, keys } = config
     const next = { events, mail, publicOrigin, portal }

@@ -104,7 +104,7 @@ export function createWorkerListeners(options: WorkerListenersOptions): WorkerLi
   }
 }
 
-/** A description contains the head of a client, and its target once more. */
+/** A proxy that asks sends the head of its client's request, and the target a second time. */
 const headFactor = 2
 
 /** The limits of the main listener, without TLS, as proxies ask over a private network. */

@@ -57,7 +57,7 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     decide: decide?.port,
     redirect: listen.redirect?.port,
   }
-  /** While a change is in progress no worker is started, as it might get neither config. */
+  /** The change in progress. No worker is started until it is over: one with the old config would miss the change. */
   let changing: Promise<unknown> = Promise.resolve()
 
   async function startOptions() {
@@ -137,7 +137,8 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
     const prepared = await Promise.allSettled(
       running.map(({ channel }) => channel.request('prepare', { snapshot: next.snapshot }, changeTimeoutMs)),
     )
-    // A worker that has exited in the meantime is replaced by one with the new config, which does not fail the reload.
+    // A worker that has exited in the meantime does not make the reload fail: it is replaced by one with the new
+    // config.
     const asked = prepared.filter((_, index) => running[index]?.hasEnded() === false)
     const refusal = (asked.length > 0 ? asked : prepared).find((outcome) => outcome.status === 'rejected')
     if (refusal) {

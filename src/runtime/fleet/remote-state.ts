@@ -7,7 +7,7 @@ import { type MemoryUpdate, type RateRequest, type RequestsToFleet, toSharedCloc
 /** Counts in the fleet process. All counts of one turn of the event loop are sent in one message. */
 export function createRemoteCounts(fleet: Fleet, workers: number): InstanceCounts {
   const queue = createBatch<PendingTake>((batch) => {
-    // Only the members that count: a route's rate has more.
+    // Only the members that the fleet needs: a route's rate has more.
     const takes = batch.map(({ purpose, subject, rate: { limit, perMs } }) => ({
       purpose,
       subject,

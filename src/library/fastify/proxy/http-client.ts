@@ -31,7 +31,7 @@ interface ClientResponse {
   readonly body: Readable
 }
 
-/** What reply-from asks of its client. */
+/** What reply-from expects of its client. */
 interface HttpClient {
   request(
     options: { readonly headers: object; readonly method: string },
@@ -122,8 +122,9 @@ function emptied(body: Readable): Readable {
 }
 
 /**
- * Whether the connection ends with the request, as the next one may be another client's. A lenient backend may leave
- * bytes on it: an unread body, or the body of a response to HEAD. Or the request may have authenticated it.
+ * Whether the connection is closed after the request, because the next one may be another client's: a lenient backend
+ * may leave bytes on the connection (an unread body, or the body of a response to HEAD), or the request may have
+ * authenticated it.
  */
 function isLastOnConnection({ arrival, isLast }: Exchange, method: string): boolean {
   const { head, fields } = arrival

@@ -36,7 +36,7 @@ import { createWebSocketOptions } from './web-socket-options.ts'
 
 const routeKey = Symbol('proxied route')
 
-/** Options of http-proxy, to be passed to it unchanged. Our own type, as not every app has its types. */
+/** Options of http-proxy, to be passed to it unchanged. A type of our own, as not every app has those of http-proxy. */
 export interface HttpProxyOptions {
   readonly upstream: string
   readonly prefix: string
@@ -94,7 +94,7 @@ export function createProxies(app: FastifyInstance, parts: AppParts) {
   return { proxy }
 }
 
-/** The head of a response without a length, such as an event stream, does not wait for the start of its body. */
+/** Sends the head of a response without a length, such as an event stream, before its body begins. */
 function answerAtOnce(reply: FastifyReply, response: unknown): void {
   // The cast is sound: reply-from passes what its client has returned, with the body as `stream`.
   const { stream } = response as { readonly stream: Readable }
@@ -228,8 +228,8 @@ interface Admitted {
 }
 
 /**
- * Parsers, their types and their limits are for bodies that the app reads. Fastify runs none if the head announces no
- * body; what the backend receives comes from the raw fields.
+ * Keeps Fastify's parsers, with their types and limits, away from the body: they are for bodies that the app reads, and
+ * none is run if the head announces no body. What the backend receives comes from the raw fields.
  */
 function leaveBodyUnread({ raw }: FastifyRequest): void {
   // Fastify requires a type for QUERY, which the client may have omitted.

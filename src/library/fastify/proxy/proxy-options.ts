@@ -118,7 +118,7 @@ export function toRouteInput({ upstream, prefix, ...options }: ProxyOptions): Ap
   }
 }
 
-/** What other targets of a config file have. Whatever else is wrong, the rules of the file find. */
+/** What is wrong with a target that only a config file may have. The rules of the file find whatever else is wrong. */
 function originProblem(upstream: unknown): string | undefined {
   const { protocol, pathname } = URL.parse(String(upstream)) ?? {}
   if (protocol === 'unix:') return 'must be an http(s) origin: an app cannot connect to a Unix socket'
@@ -153,7 +153,7 @@ export interface ProxyUpstream
 
 export type ProxyRoute = Route<ProxyUpstream>
 
-/** What clients of Node take of the options for TLS, but for the name of the server. */
+/** The options for TLS as Node's clients take them, without the name of the server. */
 export function tlsOptionsOf({ tls: { verify, ca, cert, key } }: ProxyUpstream) {
   return {
     rejectUnauthorized: verify,

@@ -136,8 +136,9 @@ function isAnswering(socket: Socket): boolean {
 }
 
 /**
- * Node passes every request with an Upgrade to the listeners for upgrades; http-proxy would answer another protocol
- * with an error, and a prefix without WebSockets never. Those are treated as ordinary requests.
+ * Node passes every request with an Upgrade to the listeners for upgrades. There, http-proxy would answer other
+ * protocols with an error, and would not answer at all on a prefix without WebSockets: both are treated as ordinary
+ * requests.
  */
 function upgradeWebSocketsOnly(
   app: FastifyInstance,
