@@ -52,8 +52,14 @@ for (const driver of storeDrivers) {
       current = replacement
     })
 
-    t.test('reset-secret with a grace says so if there was no key to keep', async (t) => {
+    t.test('show and reset-secret say so if the key was revoked', async (t) => {
       t.equal((await gatehouse('keys', 'revoke', account.id, 'default', '--yes')).status, 0)
+      const shown = await gatehouse('keys', 'show', account.id)
+      t.match(shown, { status: 1, stdout: '' })
+      t.match(
+        shown.stderr,
+        /^gatehouse: the account has no default secret key: it was revoked\n.*gatehouse keys reset-secret/,
+      )
       const { stdout } = await gatehouse('keys', 'reset-secret', account.email, '--grace', '1h')
       t.match(stdout, /^New secret key:\n {2}gate_sk_\w+\nThere was no key to replace\.\n$/)
       current = /gate_sk_\w+/.exec(stdout)?.[0] ?? ''

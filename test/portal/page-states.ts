@@ -1,3 +1,4 @@
+import type { DefaultKeysStatus } from '#accounts/keys/default-keys.ts'
 import type { SetupLink } from '#accounts/setup-links.ts'
 import { createCarriers } from '#identity/access.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -290,6 +291,10 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
     }),
   'integration-overlap': (over) =>
     integrationPage(samples.frame(over), integration({ keys: samples.overlappingKeys })),
+  'integration-revoked': (over) =>
+    integrationPage(samples.frame(over), integration({ keys: samples.revokedKeys })),
+  'integration-revoked-overlap': (over) =>
+    integrationPage(samples.frame(over), integration({ keys: samples.endingKeys })),
   'integration-refused': (over) =>
     integrationPage(
       samples.frame(over),
@@ -453,6 +458,8 @@ export const states: Readonly<Record<string, (over: Partial<PageFrame>) => Html>
       problem:
         'An Admin cannot disable, delete or demote their own account, or remove their second factor without a code. Ask another Admin.',
     }),
+  'account-revoked-key': (over) => accountWith(over, samples.revokedKeys),
+  'account-revoked-key-overlap': (over) => accountWith(over, samples.endingKeys),
   'account-delete': (over) => deleteAccountPage(samples.adminFrame(over), samples.account()),
   'account-delete-long': (over) => deleteAccountPage({ ...samples.longFrame, ...over }, samples.longAccount),
   subjects: (over) => subjectsPage(samples.adminFrame(over), subjects({ nextCursor: 'next' })),
@@ -667,6 +674,16 @@ function audit({
 /** The only page of them. */
 function pageOf(items: typeof samples.sessions) {
   return { items, nextCursor: undefined, isFirstPage: true }
+}
+
+function accountWith(over: Partial<PageFrame>, keys: DefaultKeysStatus): Html {
+  return accountPage(samples.adminFrame(over), {
+    account: samples.account(),
+    keys,
+    furtherKeys: [],
+    sessions: pageOf(samples.sessions),
+    portalSessions: samples.portalSessions,
+  })
 }
 
 function accountCreated(over: Partial<PageFrame>, link: SetupLink | undefined): Html {

@@ -1,5 +1,5 @@
 import type { ListedReceiver } from '#accounts/events/receiver-actions.ts'
-import type { DefaultKeysStatus } from '#accounts/keys/default-keys.ts'
+import { type DefaultKeysStatus, noKey } from '#accounts/keys/default-keys.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import type { KeyQuotaUse, PlanUse } from '#accounts/usage/plan-reports.ts'
 import { dayOf } from '#platform/time.ts'
@@ -119,6 +119,13 @@ export const unkeptKeys: DefaultKeysStatus = {
   ...usedKeys,
   secretKey: { ...usedKeys.secretKey, isRevealable: false },
   apiKey: { ...usedKeys.apiKey, isRevealable: false },
+}
+
+/** The default secret key was revoked; with an overlap, it still works. */
+export const revokedKeys: DefaultKeysStatus = { ...usedKeys, secretKey: noKey }
+export const endingKeys: DefaultKeysStatus = {
+  ...revokedKeys,
+  previousSecretKey: { validUntil: now + hour, lastUse: use(9 * minute) },
 }
 
 export function account(over: Partial<Account> = {}): Account {

@@ -80,6 +80,10 @@ const show: Command = {
       invocation.config,
       async ({ accounts, keys, config }) => {
         const { id } = await accounts.get(who)
+        if (!(await keys.status(id)).secretKey.exists) {
+          const hint = 'Create a new one: gatehouse keys reset-secret'
+          throw new OperatorError('the account has no default secret key: it was revoked', { hint })
+        }
         const secretKey = await keys.reveal(id, 'secretKey')
         return { secretKey, apiKey: await keys.reveal(id, 'apiKey'), config }
       },

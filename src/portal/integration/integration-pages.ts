@@ -112,8 +112,12 @@ function createShowIntegration({ publicOrigin, routes, carriers }: PortalOptions
 
 /** The current state of an overlap, polled by the script of the page. */
 async function currentOverlap({ actions, viewer, locale, texts }: SignedInContext, now: number) {
-  const overlap = overlapOf(await actions.keys.status(viewer.account.id))
-  if (!overlap) return { isOver: true, text: texts.keys.overlapOver }
+  const keys = await actions.keys.status(viewer.account.id)
+  const overlap = overlapOf(keys)
+  if (!overlap) {
+    const { overlapOver, revokedOver } = texts.keys
+    return { isOver: true, text: keys.secretKey.exists ? overlapOver : revokedOver }
+  }
   return { isOver: false, isUsed: isInUse(overlap), text: usageText(overlap, { now, locale, texts }) }
 }
 

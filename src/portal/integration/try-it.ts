@@ -8,6 +8,7 @@ import { isRecord, parseJson } from '#platform/json.ts'
 import { hideKnownSecrets, type KnownSecret, longestSpelling } from '#platform/secrets/hide-secrets.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/accounts.ts'
+import { defaultKeyOf } from '#store/secret-keys.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'
 import type { Texts } from '../texts/texts.ts'
 import {
@@ -119,7 +120,10 @@ export function createTryIt({ gatewayUrl, identityHeaders, carriers, path: porta
     const request = requestTo(route, asked)
     if (!request) return { kind: 'failed', reason: texts.badPath(route.path) }
     const keys = readKeys(context)
-    if (!keys) return { kind: 'failed', reason: texts.keysNotStored }
+    if (!keys) {
+      const hasKey = defaultKeyOf(context.viewer.account) !== undefined
+      return { kind: 'failed', reason: hasKey ? texts.keysNotStored : context.texts.keys.secretKey.none }
+    }
     const { placeholders } = texts
     try {
       const isToken = route.auth === 'bearer'

@@ -8,6 +8,9 @@ const eachKey = (noun: string) => ({
   reveal: `${noun} anzeigen`,
   reset: `${noun} zurücksetzen`,
   resetSummary: `${noun} zurücksetzen…`,
+  none: `Es gibt keinen ${noun}: Er wurde widerrufen.`,
+  create: `Neuen ${noun} erstellen`,
+  createSummary: `Neuen ${noun} erstellen…`,
   replaced: (span: string | undefined) =>
     `Neuer ${noun}. Kopieren Sie ihn jetzt; der alte ${span === undefined ? 'ist widerrufen' : `gilt noch ${span}`}.`,
   shownHere: `Wird nur auf dieser Seite angezeigt. Legen Sie den ${noun} dort ab, wo Ihre Programme ihn lesen.`,
@@ -52,12 +55,15 @@ export const keys: Texts['keys'] = {
   confirmRevokeNow: 'Sofort widerrufen…',
   stillUsedRefused: 'Clients, die noch den alten Geheimschlüssel verwenden, werden abgewiesen.',
   twoValid: (until) => html`<strong>Zwei Geheimschlüssel sind gültig.</strong> Der alte läuft ${until} ab.`,
+  stillValid: (until) =>
+    html`<strong>Der widerrufene Geheimschlüssel gilt noch.</strong> Er läuft ${until} ab, oder sobald es einen neuen gibt.`,
   use: (when, address) => `${when} von ${address}`,
   unused: 'Nicht verwendet, kann also widerrufen werden.',
   unusedSince: (use) =>
     `Seit dem Zurücksetzen nicht verwendet, kann also widerrufen werden. Letzte Verwendung davor: ${use}.`,
   inUse: (use) => `Noch in Gebrauch, zuletzt ${use}.`,
   overlapOver: 'Der alte Geheimschlüssel ist abgelaufen: Nur der neue funktioniert noch.',
+  revokedOver: 'Er ist abgelaufen.',
   notRevealable:
     'Dieser Schlüssel kann nicht angezeigt werden. Setzen Sie ihn zurück, um einen neuen zu erhalten.',
   chooseGrace: 'Wählen Sie, wie lange der alte Geheimschlüssel noch gilt.',

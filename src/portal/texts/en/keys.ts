@@ -10,6 +10,9 @@ const eachKey = (noun: string) => ({
   reveal: `Reveal the ${noun}`,
   reset: `Reset the ${noun}`,
   resetSummary: `Reset the ${noun}…`,
+  none: `There is no ${noun}: it was revoked.`,
+  create: `Create a new ${noun}`,
+  createSummary: `Create a new ${noun}…`,
   /** @param span how long the old key keeps working; undefined = it does not */
   replaced: (span: string | undefined) =>
     `New ${noun}. Copy it now; the old one ${span === undefined ? 'is revoked' : `keeps working for ${span}`}.`,
@@ -50,12 +53,16 @@ export const keys = {
   stillUsedRefused: 'Clients that still use the old secret key will be rejected.',
   twoValid: (until: Content) =>
     html`<strong>Two secret keys are valid.</strong> The old one expires ${until}.`,
+  /** The key was revoked, but with an overlap, and without another in its place. */
+  stillValid: (until: Content) =>
+    html`<strong>The revoked secret key still works.</strong> It expires ${until}, or as soon as there is a new one.`,
   /** Such as `2 hours ago from 203.0.113.7`. */
   use: (when: string, address: string) => `${when} from ${address}`,
   unused: 'Not used: safe to revoke.',
   unusedSince: (use: string) => `Not used since the reset: safe to revoke. Last use before that: ${use}.`,
   inUse: (use: string) => `Still in use: last used ${use}.`,
   overlapOver: 'The old secret key has expired: only the new one works.',
+  revokedOver: 'It has expired.',
   notRevealable: 'This key cannot be revealed. Reset it to get a new one.',
   chooseGrace: 'Choose how long the old secret key keeps working.',
 }

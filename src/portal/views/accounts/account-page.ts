@@ -7,7 +7,17 @@ import { badge, card, type Html, html, icon, staticNotice } from '#platform/page
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/accounts.ts'
 import type { PortalSession } from '#store/portal.ts'
-import { actionRow, emailField, factRow, foldedForm, form, formMessage, hidden, nameFields } from '../form.ts'
+import {
+  actionRow,
+  button,
+  emailField,
+  factRow,
+  foldedForm,
+  form,
+  formMessage,
+  hidden,
+  nameFields,
+} from '../form.ts'
 import { emptyForm, type FormState, labelsOf, type PageFrame } from '../frame.ts'
 import { accountFurtherKeysCard } from '../integration/further-keys.ts'
 import { overlapField, overlapPart } from '../integration/key-card.ts'
@@ -199,12 +209,12 @@ function keysCard(frame: PageFrame, { account, keys }: AccountView): Html {
   const replaces = ({ createdAt }: KeyStatus) => hidden({ replaces: createdAt })
   return card({
     title: texts.keys,
-    body: html`<dl class="facts">${keyFacts(frame, texts.secretKeyCreated, secretKey)}${keyFacts(frame, texts.apiKeyCreated, apiKey)}</dl>
+    body: html`<dl class="facts">${keyFacts(frame, 'secretKey', secretKey)}${keyFacts(frame, 'apiKey', apiKey)}</dl>
 ${overlapPart(frame, keys, { endPath: `/accounts/${id}/end-overlap` })}
 <div class="acts-list">${foldedForm(frame, {
-      summary: ofKeys.secretKey.resetSummary,
+      summary: secretKey.exists ? ofKeys.secretKey.resetSummary : ofKeys.secretKey.createSummary,
       action: `/accounts/${id}/reset-secret-key`,
-      body: html`${replaces(secretKey)}${overlapField(frame, emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div><button class="danger primary">${ofKeys.secretKey.reset}</button></div>`,
+      body: html`${replaces(secretKey)}${overlapField(frame, secretKey, emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div>${secretKey.exists ? button(ofKeys.secretKey.reset, 'danger primary') : button(ofKeys.secretKey.create, 'primary')}</div>`,
     })}${foldedForm(frame, {
       summary: ofKeys.apiKey.resetSummary,
       action: `/accounts/${id}/reset-api-key`,
@@ -213,9 +223,10 @@ ${overlapPart(frame, keys, { endPath: `/accounts/${id}/end-overlap` })}
   })
 }
 
-function keyFacts(frame: PageFrame, created: string, { createdAt, lastUse }: KeyStatus): Html {
+function keyFacts(frame: PageFrame, kind: KeyKind, { exists, createdAt, lastUse }: KeyStatus): Html {
   const { accountPage: ofPage, keys: texts } = frame.texts
-  return html`<div><dt>${created}</dt><dd>${time(createdAt, frame)}</dd></div><div><dt>${texts.lastUsed}</dt><dd>${
+  if (!exists) return html`<div><dt>${texts[kind].title}</dt><dd>${texts[kind].none}</dd></div>`
+  return html`<div><dt>${ofPage[`${kind}Created`]}</dt><dd>${time(createdAt, frame)}</dd></div><div><dt>${texts.lastUsed}</dt><dd>${
     lastUse
       ? ofPage.lastUse(time(lastUse.at, frame), lastUse.address)
       : html`<span class="muted">${texts.never}</span>`

@@ -1,3 +1,4 @@
+import type { DefaultKeysStatus } from '#accounts/keys/default-keys.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import { formatCount, time } from '#platform/pages/format.ts'
 import { badge, card, emptyState, type Html, html, icon, notice, staticNotice } from '#platform/pages/html.ts'
@@ -8,6 +9,7 @@ import { actsRow, cell, copyButton, titleRow } from '../parts.ts'
 import { certificateForm, createForm, renameForm, revokeForm, rotateForm } from './further-key-forms.ts'
 
 export interface FurtherKeysView {
+  readonly keys: DefaultKeysStatus
   /** The secret keys other than the default one. */
   readonly furtherKeys: readonly SecretKeyStatus[]
   /** The key that was just created. */
@@ -33,17 +35,18 @@ interface RefusedKeyForm extends RefusedForm<'rotate' | 'rename'> {
 
 /** The secret keys other than the default one: each for one program, limited to what it needs. */
 export function furtherKeysCard(frame: PageFrame, view: FurtherKeysView, acceptsCertificates: boolean): Html {
-  const { furtherKeys: keys, createdKey, refusedKey, refusedCertificate, refusedKeyForm } = view
-  const texts = frame.texts.furtherKeys
+  const { furtherKeys, createdKey, refusedKey, refusedCertificate, refusedKeyForm } = view
+  const { furtherKeys: texts, keys } = frame.texts
+  const text = view.keys.secretKey.exists ? texts.onlyDefault : keys.secretKey.none
   return card({
     title: texts.title,
     lead: texts.lead,
     id: 'further-keys',
     isFlush: true,
-    body: html`${createdKey && createdPart(frame, createdKey)}${expiryNotice(frame, keys)}${
-      keys.length === 0
-        ? emptyState({ icon: icon('key'), title: texts.none, text: texts.onlyDefault })
-        : keyTable(frame, keys, (key) => ownActs(frame, key, refusedKeyForm))
+    body: html`${createdKey && createdPart(frame, createdKey)}${expiryNotice(frame, furtherKeys)}${
+      furtherKeys.length === 0
+        ? emptyState({ icon: icon('key'), title: texts.none, text })
+        : keyTable(frame, furtherKeys, (key) => ownActs(frame, key, refusedKeyForm))
     }<footer>${createForm(frame, refusedKey)}${acceptsCertificates && certificateForm(frame, refusedCertificate)}</footer>`,
   })
 }

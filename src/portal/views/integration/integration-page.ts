@@ -30,8 +30,9 @@ function snippetsCard(frame: PageFrame, { accountId, keys, snippets, shown }: In
   const texts = frame.texts.integration
   const keyText = (kind: KeyKind) =>
     html`<span data-key-text="${kind}">${shown?.kind === kind ? shown.key : maskKey(kind, accountId, keys[kind].lastFour)}</span>`
-  const environment = html`export GATEHOUSE_SECRET_KEY='${keyText('secretKey')}'
-export GATEHOUSE_API_KEY='${keyText('apiKey')}'`
+  const secretKeyLine = html`export GATEHOUSE_SECRET_KEY='${keyText('secretKey')}'
+`
+  const environment = html`${keys.secretKey.exists && secretKeyLine}export GATEHOUSE_API_KEY='${keyText('apiKey')}'`
   const tabs = createSnippets(snippets).map(
     ({ language, withSecretKey, withToken }, index) =>
       html`<input type="radio" name="language" id="tab-${index}"${attributeIf(index === 0, 'checked')}><label for="tab-${index}">${language}</label>

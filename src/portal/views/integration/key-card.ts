@@ -57,8 +57,12 @@ export function keyCard(frame: PageFrame, view: KeyCardsView, kind: KeyKind): Ht
         ? texts.apiKeyLead
         : texts.secretKeyLead(listText(describeCarriers(snippets.carriers, texts.carriers), frame.locale)),
     id: kind,
-    body: html`${shown?.replacement && html`<div data-replacement>${notice('good', replacementText(frame, kind, shown.replacement), true)}</div>`}${keyValue(frame, key)}
-${keyFacts(key.status, frame)}
+    body: html`${shown?.replacement && html`<div data-replacement>${notice('good', replacementText(frame, kind, shown.replacement), true)}</div>`}${
+      key.status.exists
+        ? html`${keyValue(frame, key)}
+${keyFacts(key.status, frame)}`
+        : staticNotice('warn', texts[kind].none)
+    }
 ${
   kind === 'secretKey' &&
   overlapPart(frame, keys, {
@@ -114,21 +118,27 @@ function revealSection(frame: PageFrame, { kind, shown, refused }: CardKey): Htm
 }
 
 function resetSection(frame: PageFrame, { kind, status, refused }: CardKey): Html {
+  const { exists, createdAt } = status
   const texts = frame.texts.keys[kind]
   const state = stateOf(refused, 'reset')
   return foldedForm(frame, {
-    summary: texts.resetSummary,
+    summary: exists ? texts.resetSummary : texts.createSummary,
     state,
     action: `${keyPaths[kind]}/reset`,
-    body: html`<p class="muted">${texts.resetLead}</p>${formMessage(state, true)}
-${hidden({ replaces: status.createdAt })}
-${kind === 'secretKey' && overlapField(frame, state)}
-${currentPasswordField(frame, state, `${kind}-reset-`)}<div>${button(texts.reset, 'danger primary')}</div>`,
+    body: html`${exists && html`<p class="muted">${texts.resetLead}</p>`}${formMessage(state, true)}
+${hidden({ replaces: createdAt })}
+${kind === 'secretKey' && overlapField(frame, status, state)}
+${currentPasswordField(frame, state, `${kind}-reset-`)}<div>${exists ? button(texts.reset, 'danger primary') : button(texts.create, 'primary')}</div>`,
   })
 }
 
-/** The choice of how long the old secret key keeps working. */
-export function overlapField({ texts: { keys }, locale }: PageFrame, { values, errors }: FormState): Html {
+/** The choice of how long the old secret key keeps working, if there is one. */
+export function overlapField(
+  { texts: { keys }, locale }: PageFrame,
+  { exists }: KeyStatus,
+  { values, errors }: FormState,
+): Html {
+  if (!exists) return hidden({ graceSeconds: 0 })
   const chosen = values.graceSeconds ?? '86400'
   const error = errors.graceSeconds
   return html`<fieldset class="field"${error !== undefined && html` aria-describedby="graceSeconds-error"`}><legend>${keys.keepOld}</legend>
@@ -141,13 +151,13 @@ ${error !== undefined && fieldError('graceSeconds-error', error)}</fieldset>`
 }
 
 interface Overlap {
-  /** When the new secret key was created. */
+  /** When the new secret key was created; 0 = there is none. */
   readonly since: number
   readonly validUntil: number
   readonly lastUse: KeyUse | undefined
 }
 
-/** undefined = only one secret key is valid. */
+/** undefined = no previous secret key is valid. */
 export function overlapOf({
   previousSecretKey: previous,
   secretKey,
@@ -156,7 +166,7 @@ export function overlapOf({
 }
 
 /**
- * Shown while two secret keys are valid, with the last use of the old one.
+ * Shown while the old secret key is valid, with its last use.
  * @param endPath path of the form that revokes the old one, below the portal
  * @param usagePath path that the script polls for the current state, below the portal
  */
@@ -168,9 +178,10 @@ export function overlapPart(
   const overlap = overlapOf(keys)
   if (!overlap) return undefined
   const { base, texts } = frame
+  const said = keys.secretKey.exists ? texts.keys.twoValid : texts.keys.stillValid
   return html`<div${usagePath !== undefined && html` data-live="${base}${usagePath}"`}>${staticNotice(
     'warn',
-    html`<p>${texts.keys.twoValid(time(overlap.validUntil, frame))}</p>
+    html`<p>${said(time(overlap.validUntil, frame))}</p>
 <p aria-live="polite" data-usage>${usageText(overlap, frame)}</p>
 ${endForms(frame, endPath, isInUse(overlap))}`,
   )}</div>`
