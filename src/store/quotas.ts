@@ -124,7 +124,7 @@ export const quotaKeptMs = 3_600_000
 /** After how long without a take a holder counts as gone, and what it had reserved as used. */
 export const holderGoneMs = 900_000
 
-/** The most by which a quota is exceeded: 1 %, and 100 requests. */
+/** The most by which a quota is exceeded: 1 %, but never more than 100 requests. */
 export function quotaSlack(limit: number): number {
   return Math.min(100, quotaPercent(limit))
 }
