@@ -31,7 +31,7 @@ export const signInStatus = 303
 
 export function createSignInRedirect({ findSignIn, returnKeys }: SignInRedirectOptions): RedirectToSignIn {
   return function redirectToSignIn(arrival, error, sentStatus = signInStatus) {
-    const { connection, outcome, head, requestId } = arrival
+    const { exchange, outcome, head, requestId } = arrival
     const signIn = findSignIn(arrival, error)
     if (!signIn) return false
     const { portalUrl, hostName, returnPath, loopError } = signIn
@@ -47,13 +47,13 @@ export function createSignInRedirect({ findSignIn, returnKeys }: SignInRedirectO
     const visitLine = key && sentStatus !== signInStatus ? '' : signIn.visitLine
     const cookies = visitLine + (key?.line ?? '')
     const lines = `Location: ${url}\r\nCache-Control: no-store\r\n${cookies}${outcome.corsHeaders?.lines ?? ''}`
-    connection.respond(
+    exchange.respond(
       sentStatus,
       sentStatus === signInStatus ? 'See Other' : 'Unauthorized',
       `${lines}X-Request-Id: ${requestId}\r\n${dateLine()}Content-Length: 0\r\n`,
       'none',
     )
-    connection.end()
+    exchange.end()
     return true
   }
 }

@@ -41,13 +41,13 @@ export function grpcStatusLines({ status, code }: GatehouseError): string {
  * (Trailers-Only of gRPC over HTTP/2). A response that cannot have trailers is aborted.
  * @param statusLines field lines
  */
-export function endGrpcCall({ connection, requestId, outcome }: Arrival, statusLines: string): void {
-  if (connection.isHeadSent) {
-    if (connection.framing === 'chunked') connection.end(statusLines)
-    else connection.abort()
+export function endGrpcCall({ exchange, requestId, outcome }: Arrival, statusLines: string): void {
+  if (exchange.isHeadSent) {
+    if (exchange.framing === 'chunked') exchange.end(statusLines)
+    else exchange.abort()
     return
   }
   const lines = `content-type: application/grpc\r\n${statusLines}X-Request-Id: ${requestId}\r\n`
-  connection.respond(200, 'OK', `${lines}${outcome.corsHeaders?.lines ?? ''}${dateLine()}`, 'none')
-  connection.end()
+  exchange.respond(200, 'OK', `${lines}${outcome.corsHeaders?.lines ?? ''}${dateLine()}`, 'none')
+  exchange.end()
 }

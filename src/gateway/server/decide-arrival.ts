@@ -12,7 +12,7 @@ import { secondTargetFields, secondTargetNames } from '../arrival/second-target-
 import { fieldNameMemo, identityNames } from '../forward/header-rules.ts'
 import { toGatehouseError } from '../refusals/send-problem.ts'
 
-/** A request that a proxy has described. The connection is only used to send the answer. */
+/** A request that a proxy has described. Its exchange is only used to send the answer. */
 export interface DecideArrival extends Arrival {
   /** What the proxy sent; `head` is what it described. */
   readonly sentHead: RequestHead
@@ -22,7 +22,7 @@ export interface DecideArrival extends Arrival {
   readonly refusalStatus: number | undefined
 }
 
-export type ReadDecideArrival = (connection: ClientExchange, head: RequestHead) => DecideArrival
+export type ReadDecideArrival = (exchange: ClientExchange, head: RequestHead) => DecideArrival
 
 interface DecideArrivalOptions extends ArrivalReader {
   /** Names of the headers that the proxy sets on an allowed request. */
@@ -53,29 +53,26 @@ export function createDecideArrivalReader({
       : readEnvoyDescription(head, fields.host, fields.uncommon.isHostRepeated)
   }
 
-  return function readDecideArrival(connection, sentHead) {
+  return function readDecideArrival(exchange, sentHead) {
     const sentFields = fieldReader.read(sentHead)
     const refusalStatus = asksFor403(sentHead.target) ? forbidden : undefined
-    if (!trusted.has(connection.peerAddress)) {
-      onUntrusted(connection.peerAddress)
-      return withProblem(createArrival(connection, sentHead, { trusted, fieldReader }), untrusted)
+    if (!trusted.has(exchange.peerAddress)) {
+      onUntrusted(exchange.peerAddress)
+      return withProblem(createArrival(exchange, sentHead, { trusted, fieldReader }), untrusted)
     }
     try {
-      if (isExtendedConnect(connection, sentHead)) throw tunnelRefused
+      if (isExtendedConnect(exchange, sentHead)) throw tunnelRefused
       const { method, target, host } = describe(sentHead, sentFields)
       const head = changedHead(sentHead, { method, target, body: noBody, expectsContinue: false })
       const uncommon = { ...sentFields.uncommon, isHostRepeated: false, forwardedHost: host }
       const fields = { ...sentFields, host, uncommon }
-      const arrival = createArrival(connection, head, {
+      const arrival = createArrival(exchange, head, {
         trusted,
         fieldReader: { carriers, read: () => fields },
       })
       return { ...arrival, sentHead, problem: undefined, refusalStatus }
     } catch (error) {
-      return withProblem(
-        createArrival(connection, sentHead, { trusted, fieldReader }),
-        toGatehouseError(error),
-      )
+      return withProblem(createArrival(exchange, sentHead, { trusted, fieldReader }), toGatehouseError(error))
     }
   }
 }
