@@ -21,8 +21,8 @@ export interface ImportSource {
 export const standardStream = '-'
 
 /**
- * Works with a file, or standard input, which is kept in a temporary file meanwhile: private, without a name, and gone
- * with the process. The same for a pipe that has a name.
+ * Works with a file. Standard input, and a named pipe, are kept in a temporary file meanwhile: private, without a name,
+ * and gone when the process ends.
  * @param lineBytesMax longer lines cannot be used; default: as `readLines`
  * @throws OperatorError where it cannot be read
  */
@@ -62,7 +62,7 @@ async function openForReading(path: string, name: string, { input }: Terminal): 
 async function spool(input: AsyncIterable<unknown>): Promise<FileHandle> {
   const path = join(tmpdir(), `gatehouse-import-${randomUUID()}`)
   const file = await open(path, 'wx+', 0o600)
-  // At once: even a process that is killed leaves nothing.
+  // Removed at once, so that even a process that is killed leaves nothing behind.
   await unlink(path)
   try {
     for await (const chunk of input) {

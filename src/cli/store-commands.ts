@@ -99,7 +99,7 @@ async function print(text: Text, { out }: Terminal): Promise<WrittenBackup> {
   })
 }
 
-/** Private, and on disk once it is there; nothing is left of one that fails. */
+/** The file is private, and on disk once this resolves; if writing fails, nothing is left of it. */
 async function writeNewFile(path: string, text: Text): Promise<WrittenBackup> {
   const { file, failed } = await createPrivateFile(path, {
     problem: ' already: a backup overwrites nothing',
@@ -125,7 +125,7 @@ async function forEach(text: Text, write: (chunk: string) => Promise<void>): Pro
       await write(value)
     }
   } catch (error) {
-    // The store is still read from.
+    // Ends the reading of the store.
     await text.return(undefined as never).catch(() => {})
     throw error
   }
@@ -215,7 +215,7 @@ const nouns: Readonly<Record<RecordKind, string>> = {
   auditChain: 'an audit log',
 }
 
-/** Accounts of which the sealed secrets are tried: with the right key any of them opens. */
+/** How many accounts' sealed secrets are tried: with the right key, any of them can be unsealed. */
 const accountsTried = 100
 
 /**

@@ -11,7 +11,8 @@ const lastPartMs = 100
 /**
  * Waits for something from outside. The event loop runs timers before it reads from sockets, so after a standstill (it
  * was blocked, or the process suspended) a plain timer would refuse what has already arrived, or could only be sent
- * after the standstill. So the last part of the time starts anew after one, and sockets are read once more at its end.
+ * after the standstill. So the last part of the time begins only when the event loop runs, and sockets are read once
+ * more at its end.
  * @param onMissed called once, unless it is cleared first
  */
 export function startDeadline(timeoutMs: number, onMissed: () => void): Deadline {
@@ -49,7 +50,7 @@ export function isInTime(work: Promise<unknown>, timeoutMs: number): Promise<boo
   )
 }
 
-/** Like `AbortSignal.timeout`. @returns what to call once the work is over */
+/** Like `AbortSignal.timeout`. @returns the signal, and `clear`, to be called once the work is over */
 export function signalAtDeadline(timeoutMs: number): Deadline & { readonly signal: AbortSignal } {
   const controller = new AbortController()
   const { clear } = startDeadline(timeoutMs, () =>
@@ -70,8 +71,8 @@ const lateFactor = 1.5
 
 /**
  * Watches many deadlines with one timer. Postponing one is an assignment, while a timer for each request would cost
- * more than parsing the request. A deadline is noticed up to one period late, and after a standstill of the event loop
- * one more: as in `startDeadline`, sockets are read first, and what could not be sent before gets some time.
+ * more than parsing the request. A deadline is noticed up to one period late, or two after a standstill of the event
+ * loop: as in `startDeadline`, sockets are read first, and what could not be sent before gets some time.
  */
 export class DeadlineSweep<Item extends Expiring = Expiring> {
   readonly #periodMs: number

@@ -17,7 +17,7 @@ export const {
   validateHeaderValue,
 } = process.getBuiltinModule('node:http')
 
-/** Methods that anybody invents are not among them, and must not become a label. */
+/** The methods that may become a label of a metric: none that a client has invented. */
 export const registeredMethods: ReadonlySet<string> = new Set(METHODS)
 
 export type IncomingMessage = http.IncomingMessage
@@ -26,7 +26,7 @@ export type ServerResponse = http.ServerResponse
 /** Statuses without a body, whatever the fields of the response say (RFC 9110 6.4.1), in addition to 1xx. */
 export const bodilessStatuses: ReadonlySet<number> = new Set([204, 304])
 
-/** Matches the beginning of credentials of a scheme: before a token character it would be another (RFC 9110 5.6.2). */
+/** Matches credentials of a scheme by their beginning: with another token character it would be another scheme. */
 export function schemePrefix(scheme: string): RegExp {
   return new RegExp(`^${scheme}(?![!#$%&'*+.^_\`|~0-9A-Za-z-])`, 'i')
 }

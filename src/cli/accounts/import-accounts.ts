@@ -67,7 +67,7 @@ function sayImported(count: number, { terminal }: Invocation): void {
   printToStderr(terminal, count === 0 ? 'The file has no accounts.' : text)
 }
 
-/** In one step of the store; the keys are printed once they are saved, or while that is not confirmed. */
+/** Imports in one step of the store; the keys are printed once they are saved, or if that could not be confirmed. */
 async function importAtOnce(
   inputs: NonNullable<CheckedAccounts['inputs']>,
   operator: Operator,
@@ -101,7 +101,7 @@ function assertCanMailAll(operator: Operator, { inputs }: CheckedAccounts): void
   )
 }
 
-/** A few at a time. All are tried; each that fails is said. */
+/** Mails a few at a time. All are tried, and each failure is reported. */
 async function mailLinks(
   created: readonly CreatedAccount[],
   { setupLinks }: Operator,

@@ -52,8 +52,8 @@ export function nextSessionEpoch({ sessionEpoch }: Account): Pick<Account, 'sess
 }
 
 /**
- * If the new key has the digest of the replaced one, the key stays and only its limits change, also for the old key of
- * the same name during an overlap.
+ * If the new key has the digest of the one that it replaces, that key stays: only its limits change, and during an
+ * overlap those of the old key of the same name too.
  * @returns undefined if the account's key is not the one to replace
  */
 export function withSecretKey(account: Account, reset: SecretKeyReset): Account | undefined {
@@ -81,7 +81,7 @@ export function withSecretKey(account: Account, reset: SecretKeyReset): Account 
           { ...secretKey, id: before.id },
         ]
       : [secretKey]
-  // At the same index; a default key that was revoked comes first again.
+  // The new key takes the index of the old one; a default key that had been revoked comes first again.
   const place = Math.max(account.secretKeys.findIndex(isOfName), 0)
   const others = account.secretKeys.filter((key) => !isOfName(key))
   return withSecretKeys(account, others.toSpliced(place, 0, ...replaced))

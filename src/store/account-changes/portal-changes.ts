@@ -36,8 +36,8 @@ export function withPassword(
   const isLink = proof?.kind === 'setup-link' || proof?.kind === 'reset-link'
   if (isLink && !isValidLink(passwordLinkOf(account, proof.kind), proof)) return undefined
   if (proof?.kind === 'password' && proof.password !== portal.password) return undefined
-  // Somebody who sets it without the old one need not be the owner: an Admin can make a link, and read the mails of an
-  // e-mail that they have entered. So keys from before must not be shown to them.
+  // Whoever sets a password without the old one may not be the owner: an Admin can create a link, and can read mail to
+  // an address that they have entered. They must not be shown the keys from before.
   const isForeign = proof?.kind !== 'password' && hasBeenUsed(portal)
   return nextPortal(isForeign ? withoutSealedKeys(account) : account, {
     password,
@@ -121,7 +121,7 @@ export function withIdentity(
     })
   }
   if (!proof && mayBeAnothers(account)) return undefined
-  // A person who has one of them could set a password later.
+  // Whoever has one of these links could use it later, for example to set a password.
   const links = { setupLink: undefined, resetLink: undefined, emailLink: undefined }
   const next = { identities: [...others, identity].slice(-identitiesMax), ...links }
   return { ...nextPortal(account, next), isVerified: true }

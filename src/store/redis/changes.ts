@@ -12,7 +12,8 @@ import { loadScript } from './scripts.ts'
 const readScript = loadScript('read-changes')
 
 /**
- * The change log of all instances: reading it is the guarantee, listening to it makes it fast.
+ * The change log of all instances: reading it guarantees that no change is missed, listening only makes changes arrive
+ * sooner.
  * @param listens whether to subscribe to changes as they are made; commands need not
  */
 export function openChanges(
@@ -111,9 +112,9 @@ function parseReply(reply: unknown) {
 function parseEntry(entry: unknown): Entry {
   const [id, fields]: unknown[] = Array.isArray(entry) ? entry : []
   const words = Array.isArray(fields) ? fields.map(String) : []
-  const [, kind = '', , subject = '', , at] = words
+  const [, kind = '', , changedId = '', , at] = words
   const position = Number.parseInt(String(id), 10)
-  const change = parseChange(kind, subject)
+  const change = parseChange(kind, changedId)
   return {
     position,
     text: [id, ...words].join(' '),
@@ -230,7 +231,7 @@ function openSubscription(options: RedisOptions, channel: string, onChange: (cha
 
 /** `position time kind subject`, as log-change.lua writes it. */
 function parseMessage(message: string): LoggedChange | undefined {
-  const [position, at, kind = '', subject = ''] = message.split(' ')
-  const change = parseChange(kind, subject)
+  const [position, at, kind = '', changedId = ''] = message.split(' ')
+  const change = parseChange(kind, changedId)
   return change && { change, position: Number(position), at: Number(at) }
 }

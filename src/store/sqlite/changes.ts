@@ -33,7 +33,7 @@ export function openChanges(
   let isBehind = false
   const watch = listens ? watchWal(walPath, announce) : undefined
 
-  /** Announces our own changes once more, as the log contains both. */
+  /** Announces what is new in the log: the changes of others, and our own once more, as the log has both. */
   function announce(): void {
     const reading = announcedHead === undefined ? undefined : tryReadAfter(announcedHead)
     if (!reading) return
