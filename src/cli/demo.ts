@@ -39,7 +39,7 @@ export async function printWelcome({ terminal, gateway, log, given, input }: Wel
   }
 }
 
-/** About an account that there is, or about a new one, to try the gateway with. */
+/** What to say about an account to try the gateway with: one that exists, or a new one. */
 async function welcomeLines(operator: Operator, url: string, given: ConfigInput): Promise<readonly string[]> {
   const { accounts, keys, store, config } = operator
   const [any] = await accounts.list({ after: undefined, limit: 1 })

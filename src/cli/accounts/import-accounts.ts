@@ -84,7 +84,7 @@ async function importAtOnce(
       () => table(created, { columns: keyColumns, whenEmpty: 'The file has no accounts.' }),
     )
   if (unconfirmed) throw unconfirmed
-  // A table says itself that it has none.
+  // An empty table already says that the file has no accounts.
   if (isCsvWanted(invocation) || (!asJson && created.length > 0)) sayImported(created.length, invocation)
   if (invocation.flag('mail-links')) await mailLinks(created, operator, invocation)
 }
@@ -131,7 +131,7 @@ async function mailLinks(
     )
 }
 
-/** For a thousand mails. */
+/** Enough for a thousand mails. */
 const mailsTimeoutMs = 3_600_000
 
 function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {

@@ -17,7 +17,7 @@ import { withOperator } from '../operator.ts'
 import { writeChunks } from '../output.ts'
 import { csvOption, printToStderr, wantsCsv } from '../print.ts'
 
-/** The options in place of the names of the admin API. */
+/** The options, by the names that the admin API has for them. */
 const optionNames = {
   q: 'search',
   role: 'role',

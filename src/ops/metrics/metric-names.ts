@@ -2,8 +2,8 @@
 export const ownPrefix = 'gatehouse_'
 
 /**
- * The names of metrics that other code refers to: the status page shows them, or they are merged by name. Each is written
- * once, as the status page would show 0 for a name that no metric has.
+ * The names of metrics that other code refers to: the status page shows them, or they are merged by name. Each is
+ * written once, as the status page would show 0 for a name that no metric has.
  */
 export const metricNames = {
   requests: 'gatehouse_http_requests_total',
