@@ -1,5 +1,5 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { parseLinkToken } from '#platform/secrets/key-format.ts'
+import { parseLinkToken } from '#platform/secrets/link-tokens.ts'
 import { isSameText } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'

@@ -1,6 +1,6 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
-import { createLinkToken } from '#platform/secrets/key-format.ts'
+import { createLinkToken } from '#platform/secrets/link-tokens.ts'
 import type { EpochMs } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import type { PortalStore } from '#store/portal.ts'

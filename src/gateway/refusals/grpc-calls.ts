@@ -37,7 +37,7 @@ export function grpcStatusLines({ status, code }: GatehouseError): string {
 }
 
 /**
- * Ends a call. One of which nothing was answered yet gets a response without a body, whose head is its trailers too
+ * Ends a call. If nothing has been answered yet, it gets a response without a body, whose head also serves as trailers
  * (Trailers-Only of gRPC over HTTP/2). A response that cannot have trailers is aborted.
  * @param statusLines field lines
  */
