@@ -6,7 +6,7 @@ import type {
   AuditAction,
   AuditEntry,
   AuditFilter,
-  AuditSubject,
+  AuditTarget,
   LoggedAuditEntry,
 } from '#store/audit-entry.ts'
 import type { Visitor } from '#store/sessions.ts'
@@ -15,7 +15,7 @@ import { csvLine, exportLine } from './csv.ts'
 /** Creates the audit entries of one actor. */
 export type AuditEntryFactory = (
   action: AuditAction,
-  target: AuditSubject | undefined,
+  target: AuditTarget | undefined,
   details?: AuditEntry['details'],
 ) => AuditEntry
 
@@ -31,14 +31,14 @@ export function createAuditEntryFactory(actor: Actor, clock: Clock): AuditEntryF
 
 /** An account that is signed in to the portal, as the audit log names it. */
 export function actorOf(
-  { account: { id, email } }: { readonly account: AuditSubject },
+  { account: { id, email } }: { readonly account: AuditTarget },
   { address }: Visitor,
 ): Actor {
   return { kind: 'account', channel: 'portal', id, email, address }
 }
 
 interface OwnAction {
-  readonly account: AuditSubject
+  readonly account: AuditTarget
   readonly action: AuditAction
   readonly details?: AuditEntry['details']
 }

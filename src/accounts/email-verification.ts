@@ -1,5 +1,5 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { parseLinkToken } from '#platform/secrets/key-format.ts'
+import { parseLinkToken } from '#platform/secrets/link-tokens.ts'
 import { isSameText } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'
 import type { Account, AccountReader } from '#store/accounts.ts'
@@ -10,8 +10,9 @@ import { createAuditEntryFactory } from './audit-log.ts'
 /** Redeems verification links, for those who are signed in to the account that asked for them. */
 export interface EmailVerification {
   /**
-   * Redeems a link: sets the account's e-mail to that of the link, verified. Reading the mail alone is not enough:
-   * anybody can ask for anybody's address on their own account, and its owner would verify it for them.
+   * Redeems a link: sets the account's e-mail to that of the link, verified. Having the link is not enough: people can
+   * ask for somebody else's address to be verified for their own account, and whoever reads the mail would do that for
+   * them by opening the link.
    * @param viewerId the account that is signed in; undefined = none
    * @throws GatehouseError `link-invalid`, `account-exists` (another account has the e-mail); OwnerNeeded
    */
@@ -22,7 +23,7 @@ export interface EmailVerification {
 export class OwnerNeeded extends Error {
   /** The e-mail of that account. */
   readonly account: string
-  /** What the link verifies. */
+  /** The e-mail that the link verifies. */
   readonly email: string
 
   constructor(account: string, email: string) {

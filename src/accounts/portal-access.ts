@@ -3,7 +3,7 @@ import type { PortalStore } from '#store/portal.ts'
 import { type AccountLookup, assertNotOwn } from './account-input.ts'
 import type { AuditEntryFactory } from './audit-log.ts'
 
-/** What Admins can take away of the ways in which an account signs in to the portal. */
+/** What Admins can take away from the ways of signing in to an account in the portal. */
 export interface PortalAccess {
   /**
    * Removes all links of the account with people at OpenID providers, and ends its portal sessions. After that,

@@ -1,6 +1,6 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Language } from '#platform/languages.ts'
-import { createLinkToken } from '#platform/secrets/key-format.ts'
+import { createLinkToken } from '#platform/secrets/link-tokens.ts'
 import type { Clock } from '#platform/time.ts'
 import { type Account, emailKey } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'

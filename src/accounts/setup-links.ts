@@ -1,6 +1,6 @@
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
-import { createLinkToken } from '#platform/secrets/key-format.ts'
+import { createLinkToken } from '#platform/secrets/link-tokens.ts'
 import type { EpochMs } from '#platform/time.ts'
 import type { Account } from '#store/accounts.ts'
 import type { PortalStore } from '#store/portal.ts'
@@ -46,7 +46,7 @@ export function createSetupLinks(options: SetupLinksOptions): SetupLinks {
     const expiresAt = clock() + setupLinkLifetimeMs
     const link = { digest, expiresAt, ...(sentTo !== undefined && { sentTo }) }
     const created = entry('setup-link-created', account, { isMailed: sentTo !== undefined })
-    // It was deleted meanwhile.
+    // The account was deleted meanwhile.
     if (!(await store.setSetupLink(account.id, link, created))) accountNotFound()
     return { url: `${portalUrl}/setup#${token}`, token, expiresAt }
   }
@@ -72,7 +72,7 @@ export function createSetupLinks(options: SetupLinksOptions): SetupLinks {
  * Creates the set-up link of an account that was just created, or mails it. If that fails, the reason goes to the log
  * and the request still succeeds: the response is the only place that shows the new keys, and creating the account
  * again would be a 409.
- * @returns undefined = failed
+ * @returns the link, or that it was mailed; undefined = neither succeeded
  */
 export async function tryCreateSetupLink(
   setupLinks: SetupLinks,

@@ -131,7 +131,7 @@ async function forEach(text: Text, write: (chunk: string) => Promise<void>): Pro
   }
 }
 
-/** On standard output is the backup itself, if it was asked for there. */
+/** If the backup itself goes to standard output, the summary goes to standard error. */
 function printWritten(written: WrittenBackup, path: string, { asJson, terminal }: Invocation): void {
   const { accounts, records, bytes, sha256 } = written
   const isPrinted = path === standardStream
@@ -218,7 +218,10 @@ const nouns: Readonly<Record<RecordKind, string>> = {
 /** Accounts of which the sealed secrets are tried: with the right key any of them opens. */
 const accountsTried = 100
 
-/** The gateway would not start with another one, or could not show keys; but restored is restored. */
+/**
+ * Warns if the configured sealing key does not open what was restored: the gateway would not start, or could not show
+ * keys. The restore itself stands.
+ */
 async function warnOfSealingKey(
   store: SigningKeyStore & Pick<AccountStore, 'listAccounts'>,
   { keys, tokens }: Config,

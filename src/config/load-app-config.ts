@@ -8,6 +8,8 @@ import { ConfigError, placesOf, reviewConfig } from './load.ts'
 import { environmentOverrides } from './overrides.ts'
 import type { Problem } from './problem.ts'
 import { type ConfigFile, readConfigFile } from './read-config-file.ts'
+import { limits as limitsSchema } from './schema/limits.ts'
+import type { SchemaNode } from './schema/node.ts'
 import { type ConfigTree, configSchema } from './schema/schema.ts'
 import type { Environment } from './secrets.ts'
 
@@ -28,8 +30,8 @@ const appSections = [
   'limits',
 ] as const
 
-/** Limits of the gateway's own listener. */
-const listenerLimits = ['headers', 'bodyRate']
+/** The limits that apply to an app; all others are about the gateway's own listeners. */
+const appLimits: readonly string[] = ['failures', 'sessions'] satisfies (keyof ConfigTree['limits'])[]
 
 type DeepPartial<Value> = Value extends readonly unknown[]
   ? Value
@@ -68,18 +70,23 @@ export function loadAppConfig(source: AppConfigOptions | string, env: Environmen
 /** The options in code as if they had been read from a file; options that an app does not use are problems. */
 function optionsOf(options: Readonly<Record<string, unknown>>): ConfigFile {
   const { limits, keys } = options
-  const sections: readonly string[] = appSections
   const unused = [
-    ...Object.keys(options)
-      .filter((name) => Object.hasOwn(configSchema.properties ?? {}, name) && !sections.includes(name))
-      .map((name) => [name]),
-    ...listenerLimits.filter((name) => isRecord(limits) && name in limits).map((name) => ['limits', name]),
+    ...unusedOptions(options, configSchema, appSections).map((name) => [name]),
+    ...unusedOptions(limits, limitsSchema, appLimits).map((name) => ['limits', name]),
     // A gateway on the same store reminds owners of the keys.
     ...(isRecord(keys) && 'remind' in keys ? [['keys', 'remind']] : []),
   ]
   return appFile(
     withAppPaths(options),
     unused.map((path) => ({ path, message: 'is an option of the standalone gateway: an app has its own' })),
+  )
+}
+
+/** The options of a section that are known but not used by an app. */
+function unusedOptions(section: unknown, schema: SchemaNode, used: readonly string[]): readonly string[] {
+  if (!isRecord(section)) return []
+  return Object.keys(schema.properties ?? {}).filter(
+    (name) => Object.hasOwn(section, name) && !used.includes(name),
   )
 }
 

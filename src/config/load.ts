@@ -3,6 +3,7 @@ import { OperatorError } from '#platform/errors/operator-error.ts'
 import { secretPlaceholder } from '#platform/secrets/hide-secrets.ts'
 import { countOf } from '#platform/text.ts'
 import { type Config, type ConfigSnapshot, resolveConfig } from './config.ts'
+import { otelOverrides } from './otel-environment.ts'
 import {
   applyOverrides,
   createSources,
@@ -38,8 +39,8 @@ import type { ConfigTree } from './schema/schema.ts'
 import { reviewSecurityTxt } from './schema/security-txt.ts'
 import { reviewStore } from './schema/store.ts'
 import { reviewTokens } from './schema/tokens.ts'
+import { reviewTracing } from './schema/tracing.ts'
 import { createSecretReader, type Environment, nameOfSecret, optionLeaves } from './secrets.ts'
-import { otelOverrides, reviewTracing } from './tracing.ts'
 import { validate } from './validate.ts'
 import { findUnreplaced, unreplacedHintAt } from './value-hints.ts'
 

@@ -30,10 +30,7 @@ const prefix = 'GATEHOUSE__'
  * Options from the environment: `GATEHOUSE__LISTEN__PORT=0` is `listen.port`. Names are compared without
  * case and underscores (`SEALINGKEY`, `SEALING_KEY`); numbers index lists; values are YAML.
  */
-export function environmentOverrides(
-  env: Readonly<Record<string, string | undefined>>,
-  tree: unknown,
-): Override[] {
+export function environmentOverrides(env: Environment, tree: unknown): Override[] {
   return Object.entries(env).flatMap(([name, text]) => {
     if (!name.startsWith(prefix) || text === undefined) return []
     const path = resolveNames(name.slice(prefix.length).split('__'), tree)

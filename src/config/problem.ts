@@ -107,7 +107,7 @@ export function listProblems(problems: readonly Problem[]): string[] {
   return more === 0 ? lines : [...lines, `and ${more} more`]
 }
 
-/** A finding of the schema; `at` says whether the name or the value of the option is wrong. */
+/** A finding of the schema or of a rule; `at` says whether the name or the value of the option is wrong. */
 export interface Finding {
   readonly path: Path
   readonly at: 'key' | 'value'

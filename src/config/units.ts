@@ -34,6 +34,8 @@ export interface Bounds {
   readonly alternative?: string
 }
 
+export type DurationBounds = Omit<Bounds, 'alternative'>
+
 export const isDurationWithin = isWithin(parseDurationMs)
 export const isSizeWithin = isWithin(parseSizeBytes)
 

@@ -9,7 +9,7 @@ import { appArrivalOf, readAppArrival, refuse } from './fastify/app-arrival.ts'
 import { type AppParts, createAppLog, openAppParts } from './fastify/open-app-parts.ts'
 import { createProxies, type HttpProxyOptions } from './fastify/proxy/proxies.ts'
 import type { ProxyOptions } from './fastify/proxy/proxy-options.ts'
-import { type Caller, createRequire, type RequireOptions } from './fastify/require.ts'
+import { type Caller, createRequireHook, type RequireOptions } from './fastify/require.ts'
 
 // Entry point `@gatehouse-proxy/gateway/fastify`.
 export type { AppConfigOptions } from '#config/load-app-config.ts'
@@ -89,7 +89,7 @@ async function registerGatehouse(app: FastifyInstance, options: GatehouseOptions
 
 function createGatehouse(app: FastifyInstance, parts: AppParts): Gatehouse {
   return {
-    require: (options) => createRequire(parts, options),
+    require: (options) => createRequireHook(parts, options),
     proxy: createProxies(app, parts).proxy,
     health: parts.health,
     metrics: parts.metrics.text,

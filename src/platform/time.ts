@@ -36,8 +36,8 @@ export function dayOf(time: EpochMs): number {
   return Math.floor(time / dayMs)
 }
 
-/** When a day begins, in milliseconds since 1970. */
-export function startOfDay(day: number): number {
+/** When a day begins. */
+export function startOfDay(day: number): EpochMs {
   return day * dayMs
 }
 
@@ -74,10 +74,10 @@ const rfc3339 =
   /^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
 /**
- * The time in a text as in RFC 3339 5.6, such as `2030-01-31T00:00:00Z`, in milliseconds since 1970; undefined if it is
- * none, or a leap second, which no clock here supports.
+ * The time in a text as in RFC 3339 5.6, such as `2030-01-31T00:00:00Z`; undefined if it is none, or a leap second,
+ * which no clock here supports.
  */
-export function parseTime(text: string): number | undefined {
+export function parseTime(text: string): EpochMs | undefined {
   const [, day] = rfc3339.exec(text) ?? []
   if (day === undefined || !isDay(day)) return undefined
   const time = Date.parse(text.toUpperCase())

@@ -6,7 +6,7 @@ export interface AuditEntry {
   readonly actor: Actor
   readonly action: AuditAction
   /** The account that was acted on; undefined = the action was not about an account. */
-  readonly target: AuditSubject | undefined
+  readonly target: AuditTarget | undefined
   /** More about the action, such as `{ role: 'Admin' }` or `{ graceSeconds: 3600 }`; never a secret. */
   readonly details: Readonly<Record<string, string | number | boolean>>
 }
@@ -31,7 +31,7 @@ export type Actor =
   | { readonly kind: 'system'; readonly channel: 'system' }
 
 /** An account with the e-mail that it had at that time. */
-export interface AuditSubject {
+export interface AuditTarget {
   readonly id: string
   readonly email: string
 }

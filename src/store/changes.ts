@@ -1,4 +1,5 @@
 import type { EpochMs } from '#platform/time.ts'
+
 /** The log of changes, from which every process learns what its caches must drop. */
 export interface ChangeStore {
   /** What has changed since a position of the change log; undefined = the part of the log that a start needs. */
@@ -48,8 +49,8 @@ export interface ChangeLogReading {
  */
 export const changesMax = 2_000
 
-/** The subject of a change: an account ID, a session ID, a principal ID, or nothing. */
-export function subjectOf(change: Change): string {
+/** What a change is about: an account ID, a session ID, a principal ID, or nothing. */
+export function changedIdOf(change: Change): string {
   switch (change.kind) {
     case 'account':
       return change.accountId
@@ -65,16 +66,16 @@ export function subjectOf(change: Change): string {
 }
 
 /** A change as it was logged; undefined if its kind was introduced by a newer version. */
-export function parseChange(kind: string, subject: string): Change | undefined {
+export function parseChange(kind: string, changedId: string): Change | undefined {
   switch (kind) {
     case 'account':
-      return { kind, accountId: subject }
+      return { kind, accountId: changedId }
     case 'session':
-      return { kind, sessionId: subject }
+      return { kind, sessionId: changedId }
     case 'signing-keys':
       return { kind }
     case 'subject':
-      return { kind, principalId: subject }
+      return { kind, principalId: changedId }
     default:
       return undefined
   }

@@ -30,7 +30,7 @@ export interface KeyStore {
    */
   readonly resealAccount: AccountVerb<readonly Reseal[]>
   /** Revokes the previous secret key, if it is valid at this time; false if there is none. */
-  readonly endOverlap: AccountVerb<number>
+  readonly endOverlap: AccountVerb<EpochMs>
   /**
    * Stores the latest use of each current key of an account; uses of other keys are dropped. On Redis a call is not
    * atomic: it stores some hundreds of uses at a time.

@@ -24,7 +24,7 @@ export interface PortalAccess {
   /** The language that the owner has chosen, such as `de`; absent = none. */
   readonly language?: string | undefined
   /** When the last challenge was made that a passkey has answered: it and earlier ones are no longer accepted. */
-  readonly passkeyChallengeAt?: number | undefined
+  readonly passkeyChallengeAt?: EpochMs | undefined
 }
 
 /** The second factor of an account: an authenticator app (RFC 6238), passkeys or both, and recovery codes. */

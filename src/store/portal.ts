@@ -142,7 +142,7 @@ export type PasswordProof =
 
 /** An attempt that was counted, and the number of consecutive failures with it; `refused` = too many of them. */
 type PasswordAttemptCount =
-  | { readonly kind: 'taken'; readonly inARow: number }
+  | { readonly kind: 'counted'; readonly inARow: number }
   | { readonly kind: 'refused' | 'unknown' }
 
 /** The outcome of an attempt. */

@@ -6,12 +6,18 @@ import type { Reseal } from './secret-keys.ts'
 export interface SigningKeyStore {
   /** Oldest first, and those of the same time by ID. */
   listSigningKeys(): Promise<readonly StoredSigningKey[]>
-  /** @param unless `signer` = only if there is no key of its algorithm that signs or will sign */
-  addSigningKey(key: StoredSigningKey, unless?: 'signer', audit?: AuditEntry): Promise<boolean>
+  /** @returns false if it was not added, because of `onlyIfNoSigner` */
+  addSigningKey(key: StoredSigningKey, options?: SigningKeyAddition): Promise<boolean>
   /** Replaces the sealed key by the same key sealed again; false if it is no longer stored in the earlier form. */
   resealSigningKey(kid: string, reseal: Reseal, audit?: AuditEntry): Promise<boolean>
   /** Removes a key; false if there is none. */
   retireSigningKey(kid: string, audit?: AuditEntry): Promise<boolean>
+}
+
+interface SigningKeyAddition {
+  /** Whether the key is added only if no other of its algorithm signs or will sign. */
+  readonly onlyIfNoSigner?: boolean
+  readonly audit?: AuditEntry | undefined
 }
 
 export interface StoredSigningKey {

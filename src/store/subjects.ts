@@ -13,8 +13,8 @@ export interface SubjectStore {
   blockSubject(blocked: BlockedSubject, audit?: AuditEntry): Promise<boolean>
   /** @returns false if it was not blocked */
   unblockSubject(principalId: string, audit?: AuditEntry): Promise<boolean>
-  /** Newest first, those of the same time by descending ID. @param list.after may no longer be blocked */
-  listBlockedSubjects(list: BlockedSubjectList): Promise<readonly BlockedSubject[]>
+  /** Newest first, those of the same time by descending ID. @param page.after may no longer be blocked */
+  listBlockedSubjects(page: BlockedSubjectsPage): Promise<readonly BlockedSubject[]>
 }
 
 export interface BlockedSubject {
@@ -22,7 +22,7 @@ export interface BlockedSubject {
   readonly blockedAt: EpochMs
 }
 
-interface BlockedSubjectList {
+interface BlockedSubjectsPage {
   /** The last one of the previous page; undefined = from the newest. */
   readonly after: BlockedSubject | undefined
   readonly limit: number

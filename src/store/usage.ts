@@ -14,7 +14,7 @@ export interface UsageStore {
    */
   admitUsagePrincipals(ids: readonly string[], today: number): Promise<readonly string[]>
   /** Principals with usage. @param cursor of the previous page; undefined = the first */
-  listUsagePrincipals(cursor: string | undefined): Promise<PrincipalPage>
+  listUsagePrincipals(cursor: string | undefined): Promise<FoundPrincipals>
   /** What an account has used on some days, by day, key and route; empty if there is no such account. */
   readUsage(accountId: string, days: DayRange): Promise<readonly UsageCount[]>
 }
@@ -23,7 +23,7 @@ export interface UsageStore {
 export const usagePrincipalsMax = 100_000
 
 /** A page of IDs, unordered; an ID may occur twice. */
-interface PrincipalPage {
+interface FoundPrincipals {
   readonly ids: readonly string[]
   /** For the next page; undefined = this is the last. */
   readonly cursor: string | undefined

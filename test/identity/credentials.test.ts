@@ -2,8 +2,8 @@ import t from 'tap'
 import { showsOwnCredential } from '#gateway/gate/route-credentials.ts'
 import { passwordOf } from '#identity/access.ts'
 import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-tokens.ts'
-import { createLinkToken } from '#platform/secrets/key-format.ts'
 import { createAccountId, createKey } from '#platform/secrets/keys.ts'
+import { createLinkToken } from '#platform/secrets/link-tokens.ts'
 
 const basic = (text: string) => `Basic ${Buffer.from(text, 'latin1').toString('base64')}`
 

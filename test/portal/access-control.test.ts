@@ -26,7 +26,7 @@ const adminPosts = [
   '/accounts/ID/disable',
   '/accounts/ID/enable',
   '/accounts/ID/set-up-link',
-  '/accounts/ID/reset-secret',
+  '/accounts/ID/reset-secret-key',
   '/accounts/ID/reset-api-key',
   '/accounts/ID/end-overlap',
   '/accounts/ID/end',
@@ -129,7 +129,7 @@ test('a GET of the path of a form redirects to the page with the form', async (t
     ['/sessions/end-all', '/sessions'],
     ['/profile/password', '/profile'],
     ['/sign-out', '/integration'],
-    [`/accounts/${id}/reset-secret`, `/accounts/${id}`],
+    [`/accounts/${id}/reset-secret-key`, `/accounts/${id}`],
     ['/accounts/a%22%26b/verify', '/accounts/a%22%26b'],
   ] as const) {
     await page.goto(`${portal.url}/portal${path}`)

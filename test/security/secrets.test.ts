@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createLinkToken, createPortalToken } from '#platform/secrets/key-format.ts'
+import { createLinkToken, createPortalToken } from '#platform/secrets/link-tokens.ts'
 import { run } from '../cli/run.ts'
 import { accessTokenPath, ask, askJson, refreshTokenPath, revokeTokenPath } from '../gateway/support/ask.ts'
 import { startBoth } from '../setup/both.ts'

@@ -153,7 +153,9 @@ export async function fill(store: Store): Promise<Filled> {
     await store.takeQuota(newQuotaTake({ subject, ...window, now, needed: 5, ahead: 50 }))
 
   const key = newSigningKey()
-  await store.addSigningKey(key, undefined, newAuditEntry({ action: 'signing-key-added', target: undefined }))
+  await store.addSigningKey(key, {
+    audit: newAuditEntry({ action: 'signing-key-added', target: undefined }),
+  })
   await store.addSigningKey(newSigningKey({ algorithm: 'HS256', publicKey: undefined, createdAt: now + 1 }))
   for (const index of [1, 2])
     await store.blockSubject({ principalId: `corp:${index}`, blockedAt: now + index })

@@ -33,7 +33,7 @@ interface Round {
   readonly isAtEnd: boolean
 }
 
-/** An entry that the receiver wants, of which at least one message is sent. */
+/** An entry that the receiver wants, and the messages to send for it: at least one. */
 interface Candidate {
   readonly place: WaitingEntry
   readonly entry: AuditEntry

@@ -1,7 +1,7 @@
 import { type AuditAction, type AuditEntry, auditActions } from '#store/audit-entry.ts'
 import { passwordFailuresMax } from '#store/portal-access.ts'
 
-/** Event types with names of their own; every other entry of the audit log is `audit.` and its action. */
+/** Event types with names of their own. Every entry of the audit log is also an event `audit.` and its action. */
 export const eventTypes = [
   'key.created',
   'key.rotated',
@@ -53,7 +53,7 @@ function namedTypeOf({ action, actor, details }: AuditEntry): EventType | undefi
   return typeOfAction[action]
 }
 
-/** Whether from this failure on unknown browsers may not try any more. */
+/** Whether this is the failure after which unknown browsers may no longer try. */
 function isLocked({ inARow, isKnownClient }: AuditEntry['details']): boolean {
   return inARow === passwordFailuresMax.byStrangers && isKnownClient === false
 }

@@ -111,7 +111,7 @@ interface CountedLog {
 
 const pageSize = 1_000
 
-/** Counts the entries after a position that a receiver wants, in so many pages: long logs can be counted in parts. */
+/** Counts the entries after a position that a receiver wants, on the next `pages` pages: the rest can follow later. */
 export async function countWanted(
   store: EventLog,
   { wants }: Pick<Receiver, 'wants'>,

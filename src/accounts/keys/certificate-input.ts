@@ -62,7 +62,7 @@ function readCertificate(pem: string): X509Certificate | string {
 
 /**
  * The input for a key that expires with its certificate at the latest, and after ten years at most. If only the digest
- * is known, the key expires when it was asked to; the certificate is refused anyway once it has expired.
+ * is known, the input stays as it is: the certificate is refused anyway once it has expired.
  * @throws GatehouseError `request-invalid` (field `expiresAt`) if the key would end later than its certificate
  */
 export function endingWith(

@@ -44,10 +44,10 @@ export interface DefaultKeys {
   /** The key without an audit entry: for use on behalf of its owner, not to be shown. */
   unseal(account: Account, kind: KeyKind): string | undefined
   /**
-   * Creates a new default key. @param graceSeconds how long the old one still works; 0 = it, its sessions and its
-   * access tokens are revoked now
+   * Creates a new default key.
+   * @param graceSeconds how long the old one still works; 0 = it, its sessions and its access tokens are revoked now
    * @throws GatehouseError `request-invalid` (field `graceSeconds`) for an invalid grace period; UnconfirmedKeys, as
-   * all functions that create keys
+   *   all functions that create keys
    */
   resetSecretKey(idOrEmail: string, graceSeconds: number): Promise<string>
   /** Revokes the previous secret key now; false if there was none. Sessions continue. */

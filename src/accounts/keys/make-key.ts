@@ -76,8 +76,8 @@ export function makeDefaultKey(accountId: string, options: KeyOptions): ReturnTy
 }
 
 /**
- * The API key or the default secret key, from its sealed copy; undefined where none is kept, this sealing key cannot
- * decrypt it, or the key was revoked.
+ * The API key or the default secret key, from its sealed copy; undefined if no copy is kept, if the current sealing key
+ * cannot decrypt it, or if the key was revoked.
  */
 export function unsealKey(kind: KeyKind, account: Account, sealer: Sealer): string | undefined {
   const sealed = kind === 'apiKey' ? account.apiKey.sealed : defaultKeyOf(account)?.sealed
@@ -91,8 +91,8 @@ export function purposeOf(kind: KeyKind, accountId: string): string {
 
 /**
  * Stores a further key of an account, and records it in the audit log.
- * @param made `key`: the new one, which nobody has yet; undefined = it was made elsewhere. `details`: of the audit
- *   entry, beside the limits of the key
+ * @param made `key`: the new one, which nobody has yet; undefined = it was made elsewhere. `details`: what the audit
+ *   entry has besides the limits of the key
  * @throws UnconfirmedKeys
  */
 export function addSecretKey(

@@ -16,7 +16,7 @@ interface MailedLink {
   readonly expiresAt: EpochMs
 }
 
-/** Who asks for an e-mail to be verified; names are left out, as the requester chooses them. */
+/** Who asks for an e-mail to be verified. Without names: the requester could put any text there. */
 interface AskedVerification {
   readonly to: string
   readonly url: string

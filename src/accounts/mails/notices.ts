@@ -1,6 +1,6 @@
 import { widerNetwork } from '#platform/addresses.ts'
 import { type AccountReader, emailKey } from '#store/accounts.ts'
-import type { AuditAction, AuditEntry, AuditSubject } from '#store/audit-entry.ts'
+import type { AuditAction, AuditEntry, AuditTarget } from '#store/audit-entry.ts'
 import type { PortalStore } from '#store/portal.ts'
 import type { Rate, RatePurpose, RateResult } from '#store/rates.ts'
 import { en, type MailTexts } from './en.ts'
@@ -8,8 +8,8 @@ import { type Mail, mailTo, readMailTexts, type SendMail } from './mail.ts'
 import type { Outbox } from './outbox.ts'
 
 /**
- * Tells people by mail what happened to their account, from what is written to the audit log: so it is the same in the
- * portal and through the admin API. Returns at once; a mail that is not accepted is logged.
+ * Tells people by mail what happened to their account, as the audit log has it: so they are told no matter whether it
+ * happened in the portal or through the admin API. Returns at once; a mail that is not accepted is logged.
  */
 export type SendNotice = (entry: AuditEntry) => void
 
@@ -28,7 +28,7 @@ const noticeRate: Rate = { limit: 20, perMs: 3_600_000 }
 export function createNotices(options: NoticesOptions): SendNotice {
   const { store, outbox, sendMail, limiter, portalUrl } = options
 
-  function add(account: AuditSubject, run: (texts: MailTexts) => Promise<void>): void {
+  function add(account: AuditTarget, run: (texts: MailTexts) => Promise<void>): void {
     if (!limiter.takeInProcess('notice', account.id, noticeRate).isAllowed) return
     const about = { mail: 'notice', account: account.id }
     outbox.add({ about, run: async () => run(await readMailTexts(store, account.id)) })
@@ -43,7 +43,7 @@ export function createNotices(options: NoticesOptions): SendNotice {
     })
   }
 
-  function tellOfSignIn(entry: AuditEntry, account: AuditSubject): void {
+  function tellOfSignIn(entry: AuditEntry, account: AuditTarget): void {
     if (entry.actor.kind !== 'account') return
     const network = widerNetwork(entry.actor.address)
     add(account, async (texts) => {

@@ -117,7 +117,7 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
     lost = { requests: lost.requests + requests, error }
   }
 
-  /** Loses usage after the last flush, which no longer reports it. */
+  /** Reports usage that is lost after the last flush, as no other flush will. */
   function loseLate(requests: number): void {
     lose(requests, new Error('usage is no longer recorded'))
     reportLoss()

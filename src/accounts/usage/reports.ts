@@ -34,7 +34,7 @@ interface DayTexts {
   readonly to: string | undefined
 }
 
-/** What is wrong with one of them. */
+/** What is wrong with one of the days. */
 interface DayProblem {
   readonly field: keyof DayTexts
   readonly message: string

@@ -5,17 +5,12 @@ import { OperatorError } from '#platform/errors/operator-error.ts'
 import { keyPatterns } from '#platform/secrets/key-format.ts'
 import { confirm, yesOption } from '../ask.ts'
 import type { Command } from '../command.ts'
-import { type Operator, withOperator } from '../operator.ts'
+import { withOperator } from '../operator.ts'
 import { fieldLines, printData, printList } from '../print.ts'
+import { createKeyCommand } from './create-key.ts'
 import { importKeysCommand } from './import-keys.ts'
-import {
-  createKeyCommand,
-  graceOption,
-  namingOptions,
-  printNewKey,
-  readGrace,
-  rotateKeyCommand,
-} from './new-key-commands.ts'
+import { graceOption, namingOptions, readGrace } from './key-options.ts'
+import { resetApiKeyCommand, resetSecretKeyCommand, rotateKeyCommand } from './replace-key-commands.ts'
 
 const list: Command = {
   name: 'keys list',
@@ -72,49 +67,6 @@ const revoke: Command = {
     const line =
       graceSeconds === 0 ? `Secret key ${name} is revoked.` : `Secret key ${name} stays valid for ${grace}.`
     printData(invocation, { name, graceSeconds }, [line])
-  },
-}
-
-const resetGrace = graceOption(
-  '0s',
-  'the old key still works, up to 30d; its sessions continue with the new key. 0s revokes it and all its sessions at once.',
-)
-
-const resetSecretKeyCommand: Command = {
-  name: 'keys reset-secret',
-  operands: ['ID|EMAIL'],
-  summary: 'Replaces the secret key and prints the new one.',
-  examples: ['gatehouse keys reset-secret ada@example.com --grace 24h'],
-  options: resetGrace,
-  run: async (invocation, who) => {
-    const { grace, graceSeconds } = readGrace(invocation, resetGrace)
-    const ending = graceSeconds === 0 ? 'The old key is revoked.' : `The old key stays valid for ${grace}.`
-    let hadKey = false
-    async function reset({ keys }: Operator): Promise<string> {
-      hadKey = (await keys.status(who)).secretKey.exists
-      return keys.resetSecretKey(who, graceSeconds)
-    }
-    return printNewKey(invocation, reset, {
-      kind: 'secret',
-      data: (secretKey) => ({ secretKey }),
-      heading: 'New secret key:',
-      note: () => (hadKey ? ending : 'There was no key to replace.'),
-    })
-  },
-}
-
-const resetApiKeyCommand: Command = {
-  name: 'keys reset-api',
-  operands: ['ID|EMAIL'],
-  summary: 'Replaces the API key and prints the new one.',
-  examples: ['gatehouse keys reset-api ada@example.com'],
-  run: async (invocation, who) => {
-    return printNewKey(invocation, ({ keys }) => keys.resetApiKey(who), {
-      kind: 'API',
-      data: (apiKey) => ({ apiKey }),
-      heading: 'New API key:',
-      note: () => 'The old key is revoked.',
-    })
   },
 }
 

@@ -1,4 +1,4 @@
-import { parseDurationMs, parseSizeBytes } from '../units.ts'
+import { type Bounds, type DurationBounds, parseDurationMs, parseSizeBytes } from '../units.ts'
 import {
   convert,
   type Field,
@@ -16,11 +16,6 @@ import {
 interface Doc {
   readonly description: string
   readonly default?: unknown
-}
-
-export interface Range {
-  readonly min: string
-  readonly max: string
 }
 
 export const namePattern = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$'
@@ -67,18 +62,13 @@ export const duration = ({
   min,
   max,
   ...doc
-}: Doc & Range): Field<string, number> & { readonly duration: Range } => ({
+}: Doc & DurationBounds): Field<string, number> & { readonly duration: DurationBounds } => ({
   ...convert({ type: 'string', ...doc }, (text: string) => parseDurationMs(text) ?? 0),
   duration: { min, max },
 })
 
 /** A size such as `16KiB`, from `min` to `max`, or the word `alternative` for any. */
-export const size = ({
-  min,
-  max,
-  alternative,
-  ...doc
-}: Doc & Range & { readonly alternative?: string }): Field<string, number> => ({
+export const size = ({ min, max, alternative, ...doc }: Doc & Bounds): Field<string, number> => ({
   ...convert({ type: 'string', ...doc }, (text: string) =>
     text === alternative ? Number.POSITIVE_INFINITY : (parseSizeBytes(text) ?? 0),
   ),
@@ -206,7 +196,10 @@ export const address = (defaultPort: number) => ({
 })
 
 /** The options of a rate. @param bounds of `per` */
-export const rate = ({ min, max }: Range, defaults?: { readonly limit: number; readonly per: string }) => ({
+export const rate = (
+  { min, max }: DurationBounds,
+  defaults?: { readonly limit: number; readonly per: string },
+) => ({
   limit: integer({
     minimum: 1,
     maximum: 1_000_000_000,

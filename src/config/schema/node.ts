@@ -1,3 +1,5 @@
+import type { Bounds, DurationBounds } from '../units.ts'
+
 // What an option is: JSON Schema with the type of its values, and the conversion to what the program uses in their
 // place. `duration`, `size` and `secret` are keywords in addition to those of JSON Schema: the first two bound a text
 // of that form, the third marks options that are never written inline.
@@ -40,8 +42,8 @@ export interface SchemaNode {
   readonly secret?: boolean
   /** Whether anybody may read the content of a `secret`. */
   readonly isPublic?: boolean
-  readonly duration?: { readonly min: string; readonly max: string }
-  readonly size?: { readonly min: string; readonly max: string; readonly alternative?: string }
+  readonly duration?: DurationBounds
+  readonly size?: Bounds
   readonly [conversion]?: (value: never, lookup: SecretLookup) => unknown
   readonly [property]?: string
 }

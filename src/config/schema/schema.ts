@@ -1,66 +1,24 @@
 import { certificateFields } from '#gateway/arrival/client-certificate-reader.ts'
 import { parseAddressRange } from '#platform/addresses.ts'
 import type { Path } from '../problem.ts'
-import { durationPattern, parsePairs, sizePattern } from '../units.ts'
+import { durationPattern, sizePattern } from '../units.ts'
 import { accessCookie } from './access-cookie.ts'
 import { identity, keys, plans } from './accounts.ts'
 import { cookie, cors } from './browsers.ts'
 import { events } from './events.ts'
-import { choice, duration, flag, item, list, named, ratio, secret, section, text } from './fields.ts'
+import { choice, duration, flag, item, list, named, section, text } from './fields.ts'
 import { issuers } from './issuers.ts'
 import { limits } from './limits.ts'
 import { decide, listen, ops } from './listeners.ts'
-import { convert, convertResolved, optional, renamed, type SchemaNode, type ValueOf } from './node.ts'
+import { convert, convertResolved, renamed, type SchemaNode, type ValueOf } from './node.ts'
 import { mail, portal } from './portal.ts'
 import type { Review } from './review.ts'
 import { route } from './route.ts'
 import { securityTxt } from './security-txt.ts'
 import { cache, store } from './store.ts'
 import { dpop, tokens } from './tokens.ts'
+import { tracing } from './tracing.ts'
 import { upstream } from './upstream.ts'
-
-/** As OpenTelemetry names attributes. */
-const resourceKeyPattern = '^[A-Za-z][A-Za-z0-9._-]{0,127}$'
-
-const tracing = optional(
-  convertResolved(
-    item('Traces of requests; absent = traceparent is forwarded unchanged.', {
-      otlp: item('Where they are sent, as OTLP/HTTP in JSON.', {
-        endpoint: text({ description: 'URL of the collector, to which /v1/traces is added.' }),
-        headers: optional(
-          convertResolved(
-            secret({
-              description:
-                'Header fields for the collector, such as an API key: `name=value`, separated by commas, percent-encoded, as in OTEL_EXPORTER_OTLP_HEADERS.',
-            }),
-            parsePairs,
-          ),
-        ),
-        resource: named(
-          text({ description: 'The value.' }),
-          {
-            default: {},
-            maxProperties: 64,
-            description: 'Attributes of the gateway; `service.name` is `gatehouse` unless it is among them.',
-          },
-          resourceKeyPattern,
-        ),
-        sampleRatio: ratio({
-          default: 0.05,
-          description:
-            'Sampling ratio of traces started by the gateway; other traces follow the sampled flag of their traceparent.',
-        }),
-      }),
-    }),
-    ({ otlp: { endpoint, headers = {}, resource, sampleRatio } }) => ({
-      /** URL that accepts traces. */
-      url: `${withoutTrailingSlashes(endpoint)}/v1/traces`,
-      headers,
-      resource,
-      sampleRatio,
-    }),
-  ),
-)
 
 /**
  * Every option of the config file: its type, default, bounds and meaning. The validator, the JSON Schema of `config
@@ -200,8 +158,4 @@ function publish(node: SchemaNode & { readonly optional?: boolean }): SchemaNode
 
 function publishAll(nodes: Readonly<Record<string, SchemaNode>>): Readonly<Record<string, SchemaNode>> {
   return Object.fromEntries(Object.entries(nodes).map(([name, node]) => [name, publish(node)]))
-}
-
-function withoutTrailingSlashes(url: string): string {
-  return url.endsWith('/') ? withoutTrailingSlashes(url.slice(0, -1)) : url
 }

@@ -103,6 +103,7 @@ const tokenOptions = section('Access and refresh tokens.', {
     default: '5s',
     description: 'Allowed clock skew.',
   }),
+  // As written: `resolveSigningKey` needs the references, not both texts.
   keys: convert(
     list(signingKey, {
       default: [],

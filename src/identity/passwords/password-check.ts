@@ -107,7 +107,7 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     }
     const reserved = await store.countPasswordAttempt(account.id, client)
     if (reserved.kind === 'refused') throw tooManyConsecutive(account.id)
-    return reserved.kind === 'taken' ? reserved.inARow : undefined
+    return reserved.kind === 'counted' ? reserved.inARow : undefined
   }
 
   async function verify(attempt: PasswordAttempt): Promise<Account> {
@@ -143,7 +143,7 @@ export function createPasswordCheck(options: PasswordCheckOptions): PasswordChec
     const reserved = await store.countPasswordAttempt(account.id, client)
     const wrongError = wrong ?? invalidField('code', wrongCode)
     // `unknown`: the account was deleted in the meantime, so nothing can be right.
-    if (reserved.kind !== 'taken')
+    if (reserved.kind !== 'counted')
       throw reserved.kind === 'refused' ? tooManyConsecutive(account.id) : wrongError
     const settle = (outcome: AttemptOutcome) => store.settlePasswordAttempt(account.id, outcome, client)
     const isDone = await isRight().catch(async (error: unknown) => {

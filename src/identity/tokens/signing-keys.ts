@@ -113,7 +113,7 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
   /** If an instance with another sealing key creates its first key at the same time, ours is removed again. */
   async function addFirstKey(): Promise<UnsealedKeys> {
     const first = create(0)
-    const isAdded = await store.addSigningKey(sealKey(first, sealer), 'signer')
+    const isAdded = await store.addSigningKey(sealKey(first, sealer), { onlyIfNoSigner: true })
     const { keys, unreadable } = await readStored()
     if (!isAdded || unreadable.length === 0) return { keys, unreadable }
     await store.retireSigningKey(first.kid)
@@ -126,7 +126,7 @@ export function createSigningKeys({ store, sealer, algorithm, clock }: SigningKe
     // Newer than any other, even one that was made while the clock was ahead, as the newest signs.
     const createdAt = Math.max(made.createdAt, ...others.map((other) => other.createdAt + 1))
     const key = { ...made, createdAt }
-    await store.addSigningKey(sealKey(key, sealer), undefined, entry?.(key.kid))
+    await store.addSigningKey(sealKey(key, sealer), { audit: entry?.(key.kid) })
     return key
   }
 

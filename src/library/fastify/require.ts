@@ -38,7 +38,7 @@ export interface RateLimitOptions {
 }
 
 /** Creates the hook that decides about requests before their body is read. @throws ConfigError for invalid options */
-export function createRequire(parts: AppParts, options: RequireOptions = {}): onRequestHookHandler {
+export function createRequireHook(parts: AppParts, options: RequireOptions = {}): onRequestHookHandler {
   const { auth = 'any', ...others } = options
   const { route } = resolveAppRoute(
     {

@@ -1,6 +1,6 @@
 /**
- * Why there is no identity; `keys-unavailable` = unknown, as the gateway's keys have never been read;
- * `revocations-unknown` = it may have been revoked, as the gateway's revocations are not known now.
+ * Why a request has no identity. Two mean that this cannot be known: `keys-unavailable` = the gateway's keys have never
+ * been read; `revocations-unknown` = what the gateway has revoked is not known at the moment.
  */
 export type AssertionErrorCode =
   | 'assertion-missing'

@@ -1,6 +1,7 @@
 import { Histogram, type Registry } from 'prom-client'
 import type { FastCounter } from './instrument.ts'
 import { createInstrumentMaker, createSource, type InstrumentMaker } from './instrument-maker.ts'
+import { metricNames } from './metric-names.ts'
 
 /** From a cached key on loopback to a slow report, in seconds. */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -22,36 +23,36 @@ export function createTrafficInstruments(registry: Registry) {
   const { counter, gauge, fastCounter, fastHistogram } = maker
   return {
     requests: fastCounter({
-      name: 'gatehouse_http_requests_total',
+      name: metricNames.requests,
       help: 'Requests answered, by route (or _gateway, _unmatched), method and status; 499 = the client closed the connection. Requests that other proxies ask about have listener="decide", redirected plain HTTP has listener="redirect".',
       labelNames: ['route', 'method', 'code'],
       optionalLabel: 'listener',
     }),
     requestsByVersion: fastCounter({
-      name: 'gatehouse_http_requests_by_version_total',
+      name: metricNames.requestsByVersion,
       help: 'Requests answered, on all listeners, by the version of HTTP that the client spoke: 1.0, 1.1 or 2.',
       labelNames: ['version'],
     }),
     requestDuration: fastHistogram({
-      name: 'gatehouse_http_request_duration_seconds',
+      name: metricNames.requestDuration,
       help: 'Time from the head of a request to the end of its response; for a WebSocket to its 101, recorded once it closes. Decisions for other proxies have listener="decide".',
       labelNames: ['route'],
       optionalLabel: 'listener',
       buckets: requestBuckets,
     }),
     overhead: fastHistogram({
-      name: 'gatehouse_overhead_duration_seconds',
+      name: metricNames.overhead,
       help: 'Gateway overhead: time a proxied request spent in the gateway, before it was forwarded and after the whole response was received.',
       buckets: overheadBuckets,
     }),
     upstreamDuration: fastHistogram({
-      name: 'gatehouse_upstream_request_duration_seconds',
+      name: metricNames.upstreamDuration,
       help: 'Time from sending the head to an upstream to the end of its response.',
       labelNames: ['upstream'],
       buckets: requestBuckets,
     }),
     rateLimited: counter({
-      name: 'gatehouse_rate_limited_total',
+      name: metricNames.rateLimited,
       help: 'Requests refused with 429, by route: for their rate, or for too many invalid credentials.',
       labelNames: ['route'],
     }),
@@ -63,7 +64,7 @@ export function createTrafficInstruments(registry: Registry) {
       name: 'gatehouse_http2_connections_cut_total',
       help: 'HTTP/2 connections cut off because of what their clients did, such as a flood of frames.',
     }),
-    webSocketsOpen: gauge({ name: 'gatehouse_websockets_open', help: 'Open WebSocket connections.' }),
+    webSocketsOpen: gauge({ name: metricNames.webSocketsOpen, help: 'Open WebSocket connections.' }),
     ...createInFlightGauge(maker),
     ...createTargetHealth(maker),
   }
@@ -72,7 +73,7 @@ export function createTrafficInstruments(registry: Registry) {
 /** Requests in flight: call at the start and at the end of each. */
 function createInFlightGauge({ readGauge }: InstrumentMaker) {
   let inFlight = 0
-  readGauge({ name: 'gatehouse_http_requests_in_flight', help: 'Requests in flight.' }, () => inFlight)
+  readGauge({ name: metricNames.requestsInFlight, help: 'Requests in flight.' }, () => inFlight)
   return {
     requestStarted: () => {
       inFlight++
@@ -87,7 +88,7 @@ function createTargetHealth({ readGauge }: InstrumentMaker) {
   const targets = createSource<readonly TargetState[]>([])
   readGauge(
     {
-      name: 'gatehouse_upstream_target_healthy',
+      name: metricNames.targetHealthy,
       help: '1 = the target gets requests, 0 = it is ejected; with several workers, the lowest value.',
       labelNames: ['upstream', 'target'],
       aggregator: 'min',
@@ -96,7 +97,7 @@ function createTargetHealth({ readGauge }: InstrumentMaker) {
   )
   readGauge(
     {
-      name: 'gatehouse_upstream_target_addresses',
+      name: metricNames.targetAddresses,
       help: 'Addresses of a target with resolve: all, by state: healthy = it gets requests, ejected = it does not; with several workers, the highest number.',
       labelNames: ['upstream', 'target', 'state'],
       aggregator: 'max',
@@ -120,27 +121,27 @@ export function createAuthInstruments(registry: Registry) {
   const { counter, gauge, fastCounter } = maker
   return {
     decisions: fastCounter({
-      name: 'gatehouse_auth_decisions_total',
+      name: metricNames.decisions,
       help: 'Authentication and authorization decisions: scheme is secretKey, bearer, cookie (the access cookie) or none; reason is ok, anonymous or the error code.',
       labelNames: ['scheme', 'outcome', 'reason'],
     }),
     keyCache: fastCounter({
-      name: 'gatehouse_key_cache_requests_total',
+      name: metricNames.keyCache,
       help: 'Account cache look-ups: hit, negative_hit (known not to exist), miss, or stale (served while the store is unreachable).',
       labelNames: ['result'],
     }),
     tokensIssued: counter({
-      name: 'gatehouse_tokens_issued_total',
+      name: metricNames.tokensIssued,
       help: 'Access tokens issued, by grant: keys, refresh or portal (for the cookie of a browser that is signed in there).',
       labelNames: ['grant'],
     }),
     storeUp: gauge({
-      name: 'gatehouse_store_up',
+      name: metricNames.storeUp,
       help: '1 = the store responded to the last request, 0 = it did not; with several workers, the lowest value.',
       aggregator: 'min',
     }),
     storeWritable: gauge({
-      name: 'gatehouse_store_writable',
+      name: metricNames.storeWritable,
       help: '1 = the store accepts writes, 0 = it rejects them or is unreachable; with several workers, the lowest value.',
       aggregator: 'min',
     }),
@@ -149,7 +150,7 @@ export function createAuthInstruments(registry: Registry) {
       help: 'Backends that follow the stream of revocations (`tokens.revocationFeed`).',
     }),
     revocationDelay: new Histogram({
-      name: 'gatehouse_revocation_delay_seconds',
+      name: metricNames.revocationDelay,
       help: 'Revocation delay: time from a change in the store (key reset, role change, account disabled, session ended, …) to its effect in this process.',
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
       registers: [registry],

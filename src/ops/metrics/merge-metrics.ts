@@ -1,4 +1,5 @@
 import { AggregatorRegistry } from 'prom-client'
+import { metricNames } from './metric-names.ts'
 import type { MetricsSnapshot } from './metrics.ts'
 
 /** The snapshots of several processes. */
@@ -17,12 +18,12 @@ export interface MergedMetrics {
 }
 
 /** Metrics taken only from `instance`: they are meaningless in a worker. */
-const instanceMetrics = new Set([
-  'gatehouse_config_last_reload_successful',
-  'gatehouse_config_reloads_total',
-  'gatehouse_workers',
-  'gatehouse_worker_deaths_total',
-  'gatehouse_worker_hangs_total',
+const instanceMetrics = new Set<string>([
+  metricNames.lastReload,
+  metricNames.reloads,
+  metricNames.workersUp,
+  metricNames.workerDeaths,
+  metricNames.workerHangs,
 ])
 const cumulativeTypes = new Set<unknown>(['counter', 'histogram'])
 

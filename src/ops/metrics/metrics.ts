@@ -3,6 +3,7 @@ import { exemplarsOf, FastHistogram, type PackedHistogram, unpackHistogram } fro
 import { type Described, exposition } from './instrument.ts'
 import { createInstrumentMaker, createSource } from './instrument-maker.ts'
 import { createAuthInstruments, createTrafficInstruments } from './instruments.ts'
+import { metricNames, ownPrefix } from './metric-names.ts'
 import { toOpenMetrics } from './open-metrics-format.ts'
 import { collectEventLoopLag, ofProcess } from './process-metrics.ts'
 
@@ -32,7 +33,7 @@ export function openMetrics({ version }: { readonly version: string }) {
     ownSnapshot: () =>
       pack(
         registry,
-        registry.getMetricsAsArray().filter(({ name }) => name.startsWith('gatehouse_')),
+        registry.getMetricsAsArray().filter(({ name }) => name.startsWith(ownPrefix)),
       ),
     /** The whole exposition: in Prometheus text format, or as OpenMetrics. */
     text: async (isOpenMetrics = false): Promise<string> => {
@@ -92,22 +93,22 @@ function createOperationInstruments(registry: Registry, version: string) {
       labelNames: ['result'],
     }),
     lastReload: gauge({
-      name: 'gatehouse_config_last_reload_successful',
+      name: metricNames.lastReload,
       help: '1 = the last reload succeeded, or there was none; 0 = it was rejected, and the previous config stays active.',
       aggregator: 'min',
     }),
     reloads: counter({
-      name: 'gatehouse_config_reloads_total',
+      name: metricNames.reloads,
       help: 'Reloads, by outcome: taken, refused (the config has problems) or failed (it could not be applied).',
       labelNames: ['outcome'],
     }),
-    workersUp: gauge({ name: 'gatehouse_workers', help: 'Workers currently serving requests.' }),
+    workersUp: gauge({ name: metricNames.workersUp, help: 'Workers currently serving requests.' }),
     workerHangs: counter({
-      name: 'gatehouse_worker_hangs_total',
+      name: metricNames.workerHangs,
       help: 'Workers that stopped responding and were killed and replaced.',
     }),
     workerDeaths: counter({
-      name: 'gatehouse_worker_deaths_total',
+      name: metricNames.workerDeaths,
       help: 'Workers that exited unexpectedly; each is replaced.',
     }),
     usageLost: counter({

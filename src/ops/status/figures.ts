@@ -1,3 +1,4 @@
+import { metricNames } from '../metrics/metric-names.ts'
 import type { MetricsReading, Quantiles } from './read-metrics.ts'
 
 /** Figures of a set of requests. */
@@ -44,12 +45,6 @@ export interface Figures extends RequestFigures {
   readonly revocationDelayMs: Quantiles | null
 }
 
-export const requestsTotal = 'gatehouse_http_requests_total'
-const byVersion = 'gatehouse_http_requests_by_version_total'
-export const requestSeconds = 'gatehouse_http_request_duration_seconds'
-export const overheadSeconds = 'gatehouse_overhead_duration_seconds'
-const upstreamDuration = 'gatehouse_upstream_request_duration_seconds'
-export const decisionsTotal = 'gatehouse_auth_decisions_total'
 const decideListener = { listener: 'decide' } as const
 export const refused = { outcome: 'refused' } as const
 const refusedStatuses = new Set(['401', '403', '429'])
@@ -62,52 +57,55 @@ export interface FigureNames {
 
 export function figuresOf(reading: MetricsReading, { routes, upstreams }: FigureNames): Figures {
   const ofRoute = reading.by('route')
-  const names = new Set([...routes.map(({ name }) => name), ...reading.labelValues(requestsTotal, 'route')])
+  const names = new Set([
+    ...routes.map(({ name }) => name),
+    ...reading.labelValues(metricNames.requests, 'route'),
+  ])
   return {
     ...requestFigures(reading, {}),
     versions: Object.fromEntries(
       reading
-        .labelValues(byVersion, 'version')
-        .map((version) => [version, reading.sum(byVersion, { version })]),
+        .labelValues(metricNames.requestsByVersion, 'version')
+        .map((version) => [version, reading.sum(metricNames.requestsByVersion, { version })]),
     ),
-    decide: reading.labelValues(requestsTotal, 'listener').includes(decideListener.listener)
+    decide: reading.labelValues(metricNames.requests, 'listener').includes(decideListener.listener)
       ? requestFigures(reading, decideListener)
       : null,
-    overheadMs: reading.quantiles(overheadSeconds) ?? null,
+    overheadMs: reading.quantiles(metricNames.overhead) ?? null,
     routes: [...names].map((name) => ({ name, ...requestFigures(ofRoute(name), {}) })),
     refusals: refusalsOf(reading),
-    rateLimited: reading.sum('gatehouse_rate_limited_total'),
-    tokensIssued: reading.sum('gatehouse_tokens_issued_total'),
+    rateLimited: reading.sum(metricNames.rateLimited),
+    tokensIssued: reading.sum(metricNames.tokensIssued),
     upstreams: upstreams.map(({ name }) => ({
       name,
-      requests: reading.sum(`${upstreamDuration}_count`, { upstream: name }),
-      latencyMs: reading.quantiles(upstreamDuration, { upstream: name }) ?? null,
+      requests: reading.sum(`${metricNames.upstreamDuration}_count`, { upstream: name }),
+      latencyMs: reading.quantiles(metricNames.upstreamDuration, { upstream: name }) ?? null,
     })),
     cache: cacheOf(reading),
-    revocationDelayMs: reading.quantiles('gatehouse_revocation_delay_seconds') ?? null,
+    revocationDelayMs: reading.quantiles(metricNames.revocationDelay) ?? null,
   }
 }
 
 function requestFigures(reading: MetricsReading, labels: Readonly<Record<string, string>>): RequestFigures {
   const countByStatus = (passes: (code: string) => boolean) =>
-    reading.sum(requestsTotal, labels, ({ code = '' }) => passes(String(code)))
+    reading.sum(metricNames.requests, labels, ({ code = '' }) => passes(String(code)))
   return {
-    requests: reading.sum(requestsTotal, labels),
+    requests: reading.sum(metricNames.requests, labels),
     refused: countByStatus((code) => refusedStatuses.has(code)),
     clientErrors: countByStatus((code) => code.startsWith('4') && !refusedStatuses.has(code)),
     failed: countByStatus((code) => code.startsWith('5')),
-    latencyMs: reading.quantiles(requestSeconds, labels) ?? null,
+    latencyMs: reading.quantiles(metricNames.requestDuration, labels) ?? null,
   }
 }
 
 function refusalsOf(reading: MetricsReading): Figures['refusals'] {
   return reading
-    .labelValues(decisionsTotal, 'scheme', refused)
+    .labelValues(metricNames.decisions, 'scheme', refused)
     .flatMap((scheme) =>
-      reading.labelValues(decisionsTotal, 'reason', { ...refused, scheme }).map((code) => ({
+      reading.labelValues(metricNames.decisions, 'reason', { ...refused, scheme }).map((code) => ({
         scheme,
         code,
-        count: reading.sum(decisionsTotal, { ...refused, scheme, reason: code }),
+        count: reading.sum(metricNames.decisions, { ...refused, scheme, reason: code }),
       })),
     )
     .filter(({ count }) => count > 0)
@@ -115,7 +113,7 @@ function refusalsOf(reading: MetricsReading): Figures['refusals'] {
 }
 
 function cacheOf(reading: MetricsReading): Figures['cache'] {
-  const count = (result: string) => reading.sum('gatehouse_key_cache_requests_total', { result })
+  const count = (result: string) => reading.sum(metricNames.keyCache, { result })
   const cache = {
     hits: count('hit'),
     negativeHits: count('negative_hit'),

@@ -1,5 +1,6 @@
+import { metricNames } from '../metrics/metric-names.ts'
 import type { PackedSnapshot } from '../metrics/metrics.ts'
-import { decisionsTotal, overheadSeconds, refused, requestSeconds, requestsTotal } from './figures.ts'
+import { refused } from './figures.ts'
 import {
   type Buckets,
   increaseOf,
@@ -81,15 +82,15 @@ export function createHistory() {
 function totalsOf(at: number, reading: MetricsReading): Totals {
   return {
     at,
-    requests: reading.sum(requestsTotal),
-    failed: reading.sum(requestsTotal, {}, ({ code = '' }) => String(code).startsWith('5')),
+    requests: reading.sum(metricNames.requests),
+    failed: reading.sum(metricNames.requests, {}, ({ code = '' }) => String(code).startsWith('5')),
     refusals: new Map(
       reading
-        .labelValues(decisionsTotal, 'reason', refused)
-        .map((reason) => [reason, reading.sum(decisionsTotal, { ...refused, reason })]),
+        .labelValues(metricNames.decisions, 'reason', refused)
+        .map((reason) => [reason, reading.sum(metricNames.decisions, { ...refused, reason })]),
     ),
-    latency: reading.buckets(requestSeconds),
-    overhead: reading.buckets(overheadSeconds),
+    latency: reading.buckets(metricNames.requestDuration),
+    overhead: reading.buckets(metricNames.overhead),
   }
 }
 

@@ -20,7 +20,7 @@ import {
 } from '#platform/pages/html.ts'
 import type { Figures } from './figures.ts'
 import { plotsCard } from './plots.ts'
-import type { Status, TargetState } from './status.ts'
+import type { ShownTarget, Status } from './status.ts'
 import { type Cell, latencyCells, listenersCard, numberCell, routesCard, table } from './status-tables.ts'
 
 /** Style and script inside the page, which loads nothing else. */
@@ -162,7 +162,7 @@ function targetsCard({ upstreams }: Status): Html {
   })
 }
 
-function addressesOf({ addresses }: TargetState): string {
+function addressesOf({ addresses }: ShownTarget): string {
   if (addresses === null) return ''
   const { healthy, ejected } = addresses
   const all = healthy + ejected
@@ -170,7 +170,7 @@ function addressesOf({ addresses }: TargetState): string {
   return ejected === 0 ? count : `${count}, ${formatCount(ejected)} unhealthy`
 }
 
-function healthBadge({ isHealthy }: TargetState): Content {
+function healthBadge({ isHealthy }: ShownTarget): Content {
   if (isHealthy === null) return badge('plain', 'not checked')
   return isHealthy ? badge('good', 'healthy') : badge('bad', 'unhealthy')
 }

@@ -2,6 +2,7 @@ import { readTargetAddress } from '#http/outgoing/target-address.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
 import type { Clock } from '#platform/time.ts'
 import type { StoreHealth, StoreState } from '#store/store-health.ts'
+import { metricNames, ownPrefix } from '../metrics/metric-names.ts'
 import type { PackedSnapshot } from '../metrics/metrics.ts'
 import { type FigureNames, type Figures, figuresOf } from './figures.ts'
 import { createHistory, type Point, sampleMs, type TimedSnapshot } from './history.ts'
@@ -24,7 +25,7 @@ export interface Status {
     /** Whether it accepts writes. */
     readonly isWritable: boolean
   }
-  readonly upstreams: readonly { readonly name: string; readonly targets: readonly TargetState[] }[]
+  readonly upstreams: readonly { readonly name: string; readonly targets: readonly ShownTarget[] }[]
   readonly sinceStart: Figures
   /** The last minute, or the time since the start; null right after the start. */
   readonly recent: (Figures & { readonly seconds: number }) | null
@@ -32,7 +33,8 @@ export interface Status {
   readonly series: readonly Point[]
 }
 
-export interface TargetState {
+/** A target as the status page shows it. */
+export interface ShownTarget {
   readonly url: string
   readonly weight: number
   /** null where its health is not checked. */
@@ -66,7 +68,7 @@ export function openStatusReader(options: StatusOptions) {
 
   async function sample(): Promise<TimedSnapshot> {
     const shown = await snapshot()
-    const taken = { at: clock(), snapshot: shown.filter(({ name }) => name.startsWith('gatehouse_')) }
+    const taken = { at: clock(), snapshot: shown.filter(({ name }) => name.startsWith(ownPrefix)) }
     history.add(taken.at, taken.snapshot)
     return taken
   }
@@ -82,14 +84,14 @@ export function openStatusReader(options: StatusOptions) {
       version,
       at: new Date(now).toISOString(),
       uptimeS: Math.floor((now - startedAt) / 1_000),
-      workers: totals.sum('gatehouse_workers'),
-      inFlight: totals.sum('gatehouse_http_requests_in_flight'),
-      webSocketsOpen: totals.sum('gatehouse_websockets_open'),
-      lastReloadSuccessful: totals.sum('gatehouse_config_last_reload_successful') === 1,
+      workers: totals.sum(metricNames.workersUp),
+      inFlight: totals.sum(metricNames.requestsInFlight),
+      webSocketsOpen: totals.sum(metricNames.webSocketsOpen),
+      lastReloadSuccessful: totals.sum(metricNames.lastReload) === 1,
       store: {
         driver: currentConfig.store.driver,
-        isUp: totals.sum('gatehouse_store_up') === 1,
-        isWritable: totals.sum('gatehouse_store_writable') === 1,
+        isUp: totals.sum(metricNames.storeUp) === 1,
+        isWritable: totals.sum(metricNames.storeWritable) === 1,
         ...state,
       },
       upstreams: targetsOf(currentConfig, totals),
@@ -115,10 +117,8 @@ export function openStatusReader(options: StatusOptions) {
   }
 }
 
-const healthy = 'gatehouse_upstream_target_healthy'
-const addresses = 'gatehouse_upstream_target_addresses'
-
 function targetsOf({ upstreams }: StatusConfig, reading: MetricsReading): Status['upstreams'] {
+  const { targetHealthy: healthy, targetAddresses: addresses } = metricNames
   return upstreams.map(({ name, targets }) => {
     const watched = new Set(reading.labelValues(healthy, 'target', { upstream: name }))
     const resolved = new Set(reading.labelValues(addresses, 'target', { upstream: name }))

@@ -1,7 +1,8 @@
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { keysOf } from '../json.ts'
 
-// The forms of keys, which keys.ts makes and reads, and those of the other credentials.
+// The forms of keys, which keys.ts makes and reads, and what tells the other credentials apart: their prefixes, and
+// what makes a text a JWT or a bearer token.
 
 /**
  * The prefix of each kind of credential that the gateway issues, except keys, followed by `_`. Anything that starts
@@ -35,7 +36,7 @@ export const keyChecksumLength = 6
 export const keyPrefixPattern = `[a-z][a-z0-9]{0,${keyPrefixLengthMax - 1}}`
 export const accountIdPattern = `[0-9A-Za-z]{${accountIdLength}}`
 export const sessionIdPattern = `[0-9A-Za-z]{${sessionIdLength}}`
-const secretPattern = `[0-9A-Za-z]{${secretLength}}`
+export const secretPattern = `[0-9A-Za-z]{${secretLength}}`
 
 /** The kind of credential that a text looks like. The form does not say whether it is valid or complete. */
 export type SecretForm = 'secretKey' | 'apiKey' | 'refreshToken' | 'jwt'
@@ -156,63 +157,4 @@ export function toBase62(value: number, length: number): string {
   let text = ''
   for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) text = base62[rest % 62] + text
   return text
-}
-
-/**
- * The token in a link's fragment: `gsl_<account ID>_<256 bits>` to set a password, `gpr_…` to replace a forgotten one,
- * `gev_…` to verify an e-mail.
- */
-type LinkKind = 'setup' | 'reset' | 'email'
-
-const linkPrefixes = {
-  setup: secretPrefixes.setupLink,
-  reset: secretPrefixes.resetLink,
-  email: secretPrefixes.emailLink,
-} as const
-const linkPattern = new RegExp(`^([a-z]+)_(${accountIdPattern})_${secretPattern}$`)
-
-export interface LinkToken {
-  readonly accountId: string
-  /** SHA-256 of the whole token, base64url. */
-  readonly digest: string
-}
-
-export function createLinkToken(kind: LinkKind, accountId: string): LinkToken & { readonly token: string } {
-  const token = `${linkPrefixes[kind]}_${accountId}_${randomText(secretLength)}`
-  return { token, accountId, digest: tokenDigest(token) }
-}
-
-/** undefined if the text is not such a token. */
-export function parseLinkToken(kind: LinkKind, text: string): LinkToken | undefined {
-  const [, prefix, accountId] = linkPattern.exec(text) ?? []
-  if (prefix !== linkPrefixes[kind] || accountId === undefined) return undefined
-  return { accountId, digest: tokenDigest(text) }
-}
-
-/** The token of a portal session, in its cookie: `gps_<account ID>_<session ID>_<256 bits>`. */
-interface PortalToken extends LinkToken {
-  readonly sessionId: string
-}
-
-const portalPrefix = secretPrefixes.portalSession
-const portalPattern = new RegExp(
-  `^${portalPrefix}_(${accountIdPattern})_(${sessionIdPattern})_${secretPattern}$`,
-)
-
-export function createPortalToken(accountId: string): PortalToken & { readonly token: string } {
-  const sessionId = randomText(sessionIdLength)
-  const token = `${portalPrefix}_${accountId}_${sessionId}_${randomText(secretLength)}`
-  return { token, accountId, sessionId, digest: tokenDigest(token) }
-}
-
-/** undefined if the text is not such a token. */
-export function parsePortalToken(text: string): PortalToken | undefined {
-  const [, accountId, sessionId] = portalPattern.exec(text) ?? []
-  if (accountId === undefined || sessionId === undefined) return undefined
-  return { accountId, sessionId, digest: tokenDigest(text) }
-}
-
-/** The digest under which a token is stored: SHA-256 is enough for a secret of 256 bits. */
-function tokenDigest(token: string): string {
-  return hash('sha256', token, 'base64url')
 }

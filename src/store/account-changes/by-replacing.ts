@@ -1,6 +1,6 @@
 import type { Account, AccountStore, AccountUpdate, AccountVerb } from '../accounts.ts'
 import type { AuditEntry } from '../audit-entry.ts'
-import type { KeyStore } from '../keys.ts'
+import type { KeyStore, SecretKeyAdded } from '../keys.ts'
 import type { PortalStore } from '../portal.ts'
 import type { EmailLink, OneTimeLink } from '../portal-access.ts'
 import type { SessionStore } from '../sessions.ts'
@@ -61,9 +61,7 @@ export function keysByReplacing(replace: Replace) {
     addSecretKey: async (id, addition, audit?) => {
       const { transform, outcome } = recordOutcome('added', (account) => withAddedKey(account, addition))
       const { kind } = await replace(id, transform, audit)
-      if (kind === 'unknown') return kind
-      // The account itself could take the key, so it was the index of imported keys that refused it.
-      return kind !== 'updated' && outcome() === 'added' ? 'taken' : outcome()
+      return addKeyOutcome(kind, outcome())
     },
     renameSecretKey: outcomeOf('renamed', withRenamedKey),
     revokeSecretKey: accountAfter(withoutSecretKey),
@@ -71,6 +69,13 @@ export function keysByReplacing(replace: Replace) {
     resealAccount: isUpdated(withResealed),
     endOverlap: isUpdated(withoutPreviousKey),
   } satisfies Partial<KeyStore>
+}
+
+/** The outcome of adding a key, from those of replacing the account and of changing it. */
+export function addKeyOutcome(kind: Replacement['kind'], change: SecretKeyAdded): SecretKeyAdded {
+  if (kind === 'unknown') return kind
+  // The account itself could take the key, so it was the index of imported keys that refused it.
+  return kind !== 'updated' && change === 'added' ? 'taken' : change
 }
 
 /** Turns changes of an account into verbs, which take the ID, the input of the change, and the audit entry. */
@@ -149,7 +154,7 @@ export function portalByReplacing(replace: Replace) {
       const counted = await replace(id, (account) => withPasswordAttempt(account, client))
       if (counted.kind === 'unknown') return { kind: 'unknown' }
       if (counted.kind !== 'updated') return { kind: 'refused' }
-      return { kind: 'taken', inARow: counted.account.portal.failures?.total ?? 0 }
+      return { kind: 'counted', inARow: counted.account.portal.failures?.total ?? 0 }
     },
     settlePasswordAttempt: async (id, outcome, client) => {
       await replace(id, (account) => withSettledAttempt(account, outcome, client))
@@ -157,9 +162,9 @@ export function portalByReplacing(replace: Replace) {
     setSetupLink: isUpdated((account, setupLink: OneTimeLink) => nextPortal(account, { setupLink })),
     setResetLink: isUpdated((account, resetLink: OneTimeLink) => nextPortal(account, { resetLink })),
     noteSignInNetwork: async (id, network) => {
-      const { kind, ...after } = await replace(id, (account) => withNetwork(account, network))
-      if (kind !== 'updated' || !('account' in after)) return 'known'
-      return after.account.portal.networks.length === 1 ? 'first' : 'new'
+      const noted = await replace(id, (account) => withNetwork(account, network))
+      if (noted.kind !== 'updated') return 'known'
+      return noted.account.portal.networks.length === 1 ? 'first' : 'new'
     },
     setLanguage: isUpdated((account, language: string | undefined) => nextPortal(account, { language })),
     setEmailLink: isUpdated((account, emailLink: EmailLink) => nextPortal(account, { emailLink })),

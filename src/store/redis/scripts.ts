@@ -20,7 +20,7 @@ export interface Script {
 interface ScriptOptions {
   /** Prepends the prelude that writes the change log, and its keys and arguments. */
   readonly isLogged?: boolean
-  /** Wraps it in the script that writes the audit log (see audited.ts). */
+  /** Wraps it in the script that writes the audit log (see audited.lua). */
   readonly isAudited?: boolean
 }
 

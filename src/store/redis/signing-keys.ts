@@ -23,8 +23,8 @@ export function createSigningKeyStore(connection: Connection): SigningKeyStore {
         .map(parseSigningKey)
         .toSorted((a, b) => a.createdAt - b.createdAt || compareTexts(a.kid, b.kid))
     },
-    addSigningKey: async (key, unless, audit) => {
-      const args = [key.kid, signingKeyText(key), unless === 'signer' ? key.algorithm : '', storeFormat]
+    addSigningKey: async (key, { onlyIfNoSigner = false, audit } = {}) => {
+      const args = [key.kid, signingKeyText(key), onlyIfNoSigner ? key.algorithm : '', storeFormat]
       await confirmAbsence()
       const position = await runAudited(addScript, [keys.signingKeys, keys.format], args, audit)
       notify(change, position)

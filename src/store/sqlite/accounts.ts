@@ -13,8 +13,8 @@ import {
 } from '../accounts.ts'
 import { type ExternalIdentity, identityKeyOf } from '../portal-access.ts'
 import { createIdentityIndex, createImportedKeyIndex, createTermIndex } from './account-indexes.ts'
+import { createAccountLists } from './account-lists.ts'
 import type { Database } from './database.ts'
-import { createAccountLists } from './filter-accounts.ts'
 import { accountColumns, hasSameIndexes, indexedColumns, toAccount, toAccountRow } from './rows.ts'
 import type { Writer } from './writer.ts'
 

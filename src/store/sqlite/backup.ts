@@ -28,7 +28,7 @@ import {
 /** How many records are read at once: this blocks the thread for some milliseconds. */
 const batchSize = 500
 
-export function openBackup(database: Database, accounts: AccountTable): BackupStore {
+export function createBackup(database: Database, accounts: AccountTable): BackupStore {
   async function* backUp(): AsyncGenerator<readonly BackupRecord[]> {
     const snapshot = database.openSnapshot()
     const { read } = database

@@ -1,5 +1,5 @@
 import { withAddedKey } from '../account-changes/account-changes.ts'
-import { keysByReplacing, recordOutcome } from '../account-changes/by-replacing.ts'
+import { addKeyOutcome, keysByReplacing, recordOutcome } from '../account-changes/by-replacing.ts'
 import {
   digestText,
   type ImportedKeyStore,
@@ -35,7 +35,7 @@ export function createKeyStore(
   function importOne(imported: KeyImport): SecretKeyAdded {
     const { transform, outcome } = recordOutcome('added', (account) => withAddedKey(account, imported))
     const { kind } = replaceWithin(imported.accountId, transform)
-    return kind === 'refused' && outcome() === 'added' ? 'taken' : outcome()
+    return addKeyOutcome(kind, outcome())
   }
 
   /** Records a use only if the account still has the key; uses of other keys are removed. */

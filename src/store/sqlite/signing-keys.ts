@@ -16,8 +16,8 @@ export function createSigningKeyStore(
   const reseal = prepare('UPDATE signing_keys SET sealed = ? WHERE kid = ? AND sealed = ?')
   const remove = prepare('DELETE FROM signing_keys WHERE kid = ?')
 
-  function add(key: StoredSigningKey, unless: 'signer' | undefined): boolean {
-    if (unless === 'signer' && Number(countOf.get(key.algorithm)?.count) > 0) return false
+  function add(key: StoredSigningKey, onlyIfNoSigner: boolean): boolean {
+    if (onlyIfNoSigner && Number(countOf.get(key.algorithm)?.count) > 0) return false
     insert.run(toRow(signingKeyRecord(key)))
     return true
   }
@@ -25,9 +25,9 @@ export function createSigningKeyStore(
   return {
     listSigningKeys: async () =>
       read(() => select.all().map((row) => signingKeyOf(toRecord('signingKey', row)))),
-    addSigningKey: (key, unless, audit) =>
+    addSigningKey: (key, { onlyIfNoSigner = false, audit } = {}) =>
       writeAudited(
-        () => add(key, unless),
+        () => add(key, onlyIfNoSigner),
         (isAdded) => (isAdded ? [keysChange] : undefined),
         audit,
       ),

@@ -3,7 +3,7 @@ import { createLocalRates } from '../local-rates.ts'
 import type { Store } from '../store.ts'
 import { createAccountStore } from './accounts.ts'
 import { createAuditStore } from './audit.ts'
-import { openBackup } from './backup.ts'
+import { createBackup } from './backup.ts'
 import { openChanges } from './changes.ts'
 import { openDatabase } from './database.ts'
 import { createKeyStore } from './keys.ts'
@@ -51,7 +51,7 @@ export function openSqliteStore({ path, busyTimeoutMs, listens = false }: Sqlite
     probeWrite: () => database.write(() => void probe.run(Date.now())),
     onWrite: database.onWrite,
     findRisks: async () => [],
-    ...openBackup(database, accounts),
+    ...createBackup(database, accounts),
     close: async () => {
       closeChanges()
       database.close()

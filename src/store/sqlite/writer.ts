@@ -2,7 +2,7 @@ import { createListeners } from '#platform/listeners.ts'
 import type { EpochMs } from '#platform/time.ts'
 import { type AuditChain, type AuditClass, auditClassOf, auditLinkOf, auditRetention } from '../audit.ts'
 import { type AuditEntry, parseAuditEntry } from '../audit-entry.ts'
-import { type Change, changesMax, type LoggedChange, subjectOf } from '../changes.ts'
+import { type Change, changedIdOf, changesMax, type LoggedChange } from '../changes.ts'
 import type { Database } from './database.ts'
 import { touchWal } from './database-files.ts'
 
@@ -72,7 +72,7 @@ function createChangeAppender({ prepare }: Database) {
   const prune = prepare('DELETE FROM changes WHERE seq <= ?')
 
   return (change: Change, at: EpochMs): LoggedChange => {
-    const position = Number(insert.run(change.kind, subjectOf(change), at).lastInsertRowid)
+    const position = Number(insert.run(change.kind, changedIdOf(change), at).lastInsertRowid)
     prune.run(position - changesMax)
     return { change, position, at }
   }

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { headerOf, isCanonical, payloadOf, signingKeyIdOf } from '#identity/tokens/jwt.ts'
 import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-tokens.ts'
 import { hideSecrets } from '#platform/secrets/hide-secrets.ts'
+import { createAccountId, createKey, parseKey } from '#platform/secrets/keys.ts'
 import {
   createLinkToken,
   createPortalToken,
   parseLinkToken,
   parsePortalToken,
-} from '#platform/secrets/key-format.ts'
-import { createAccountId, createKey, parseKey } from '#platform/secrets/keys.ts'
+} from '#platform/secrets/link-tokens.ts'
 import { type Property, property } from '../property.ts'
 
 interface Kind {

@@ -151,8 +151,12 @@ t.test('a config is refused with every problem, and for what only the gateway ha
     await app.close()
     return String(error)
   }
-  const listener = await register({ listen: { port: 1 }, limits: { headers: '1KiB' }, portal: {} })
-  for (const path of ['listen', 'limits.headers', 'portal'])
+  const listener = await register({
+    listen: { port: 1 },
+    limits: { headers: '1KiB', streams: 9, bodyRate: '1B' },
+    portal: {},
+  })
+  for (const path of ['listen', 'limits.headers', 'limits.streams', 'limits.bodyRate', 'portal'])
     t.ok(listener.includes(`config  ${path}: is an option of the standalone gateway`), path)
   const wrong = await register({ tokens: { accessLifetime: '10' }, stor: {} })
   t.ok(wrong.includes('config  tokens.accessLifetime: must be a duration'))

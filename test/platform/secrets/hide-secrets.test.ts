@@ -8,8 +8,8 @@ import {
   secretPlaceholder,
   secretStartPattern,
 } from '#platform/secrets/hide-secrets.ts'
-import { createLinkToken, createPortalToken } from '#platform/secrets/key-format.ts'
 import { createAccountId, createKey } from '#platform/secrets/keys.ts'
+import { createLinkToken, createPortalToken } from '#platform/secrets/link-tokens.ts'
 import { createOldKey } from '../../setup/old-keys.ts'
 
 const id = createAccountId()

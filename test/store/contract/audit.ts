@@ -54,7 +54,11 @@ function everyAct(
 function everyKeyAct(store: Store) {
   const entry = (action: AuditEntry['action']) => newAuditEntry({ action, at: Date.now() })
   return [
-    () => store.addSigningKey(newSigningKey({ kid: 'added' }), 'signer', entry('signing-key-added')),
+    () =>
+      store.addSigningKey(newSigningKey({ kid: 'added' }), {
+        onlyIfNoSigner: true,
+        audit: entry('signing-key-added'),
+      }),
     () => store.retireSigningKey('added', entry('signing-key-retired')),
   ]
 }

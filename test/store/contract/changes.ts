@@ -79,7 +79,10 @@ const silent: readonly Write[] = [
     'rotateSession of a token of the future',
     ({ store, session }) => store.rotateSession(useOf(session, { generation: 9 })),
   ],
-  ['addSigningKey beside a signer', ({ store }) => store.addSigningKey(newSigningKey(), 'signer')],
+  [
+    'addSigningKey beside a signer',
+    ({ store }) => store.addSigningKey(newSigningKey(), { onlyIfNoSigner: true }),
+  ],
   [
     'resealSigningKey of none',
     ({ store }) => store.resealSigningKey('none', { before: new Uint8Array(1), after: new Uint8Array(1) }),

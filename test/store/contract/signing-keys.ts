@@ -50,14 +50,18 @@ export function runSigningKeyContract(t: Test, newPlace: NewPlace): void {
       const first = newSigningKey({ signsFrom: now + hour })
       const second = newSigningKey()
       const other = newSigningKey({ algorithm: 'EdDSA' })
-      t.equal(await store.addSigningKey(first, 'signer'), true)
-      t.equal(await store.addSigningKey(second, 'signer'), false, 'one that will sign is there')
-      t.equal(await store.addSigningKey(other, 'signer'), true)
+      t.equal(await store.addSigningKey(first, { onlyIfNoSigner: true }), true)
+      t.equal(
+        await store.addSigningKey(second, { onlyIfNoSigner: true }),
+        false,
+        'one that will sign is there',
+      )
+      t.equal(await store.addSigningKey(other, { onlyIfNoSigner: true }), true)
       t.equal((await store.listSigningKeys()).length, 2)
       t.equal(await store.addSigningKey(second), true, 'unless it is wanted beside')
       await store.retireSigningKey(first.kid)
       await store.retireSigningKey(second.kid)
-      t.equal(await store.addSigningKey(newSigningKey(), 'signer'), true)
+      t.equal(await store.addSigningKey(newSigningKey(), { onlyIfNoSigner: true }), true)
     },
   )
 
@@ -68,7 +72,9 @@ export function runSigningKeyContract(t: Test, newPlace: NewPlace): void {
     async (t, place, store) => {
       const stores = await openMany(place, 8)
       const keys = stores.map(() => newSigningKey())
-      const added = await Promise.all(keys.map((key, index) => stores[index]?.addSigningKey(key, 'signer')))
+      const added = await Promise.all(
+        keys.map((key, index) => stores[index]?.addSigningKey(key, { onlyIfNoSigner: true })),
+      )
       t.equal(added.filter((isAdded) => isAdded).length, 1)
       t.strictSame(plain(await store.listSigningKeys()), plain([keys[added.indexOf(true)]]))
     },

@@ -6,7 +6,7 @@ import {
   passesActivity,
   passesWithoutActivity,
   positionOf,
-} from '../account-search.ts'
+} from '../account-filter.ts'
 import {
   type Account,
   type AccountFilter,

@@ -1,11 +1,9 @@
 import type { Override } from './overrides.ts'
 import { isPathPrefix, type Path, valueAt } from './problem.ts'
-import type { ConfigReview } from './schema/schema.ts'
 import type { Environment } from './secrets.ts'
 import { parsePairs } from './units.ts'
 
 const section: Path = ['tracing', 'otlp']
-const headersVariable = 'OTEL_EXPORTER_OTLP_HEADERS'
 
 /**
  * Options of `tracing` from the variables that OpenTelemetry's SDKs read (its specification, "Environment Variable
@@ -45,7 +43,7 @@ function endpoint(env: Environment): Override[] {
 
 /** A reference to the variable, as its value is a secret. */
 function headers(env: Environment): Override[] {
-  const name = ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', headersVariable].find((each) => env[each])
+  const name = ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'].find((each) => env[each])
   return name === undefined ? [] : [override(name, ['headers'], { env: name })]
 }
 
@@ -73,34 +71,4 @@ function resource(env: Environment): Override[] {
 
 function override(name: string, path: Path, value: unknown): Override {
   return { path: [...section, ...path], value, source: { kind: 'env', name } }
-}
-
-/** Checks that the collector's endpoint is a URL to which a path can be added. */
-export function reviewTracing(review: ConfigReview): void {
-  const { tracing } = review.tree
-  reviewTraceHeaders(review)
-  if (tracing) review.check(['tracing', 'otlp', 'endpoint'], () => endpointProblem(tracing.otlp.endpoint))
-}
-
-function endpointProblem(text: string): string | undefined {
-  const url = URL.parse(text)
-  if (!url || !['http:', 'https:'].includes(url.protocol))
-    return 'must be a URL such as http://localhost:4318'
-  if (url.username || url.password) return 'must not contain credentials'
-  return url.search || url.hash ? 'must have no query or fragment: /v1/traces is added to it' : undefined
-}
-
-function reviewTraceHeaders(review: ConfigReview): void {
-  const path = ['tracing', 'otlp', 'headers']
-  const reference = review.isValid(path) ? review.tree.tracing?.otlp.headers : undefined
-  if (!reference) return
-  const text = review.secret(path, reference)
-  if (text === undefined) return
-  try {
-    const pairs = parsePairs(text)
-    if (Object.keys(pairs).length === 0) throw new TypeError('no pair')
-    new Headers(pairs)
-  } catch {
-    review.report(path, 'must be header fields such as api-key=…,x-team=a')
-  }
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { boundCertificateData, createdKeyData } from '#accounts/account-data.ts'
 import {
-  isValidGrace,
   keyLifetimeMsMax,
   parseQuota,
   quotaRule,
@@ -9,12 +8,12 @@ import {
   type SecretKeyInput,
 } from '#accounts/keys/input.ts'
 import { parseDurationMs } from '#config/units.ts'
-import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import { dayMs } from '#platform/time.ts'
 import { type Command, type Invocation, UsageError } from '../command.ts'
-import { keepUnconfirmedKeys, type Operator, withOperator, withSealingOperator } from '../operator.ts'
+import { withOperator } from '../operator.ts'
 import { fieldLines, printData, printToStderr } from '../print.ts'
+import { namingOptions, printNewKey } from './key-options.ts'
 
 export const createKeyCommand: Command = {
   name: 'keys create',
@@ -150,98 +149,4 @@ function readList(invocation: Invocation, option: string): readonly string[] {
   const items = text.split(',').map((item) => item.trim())
   if (items.includes('')) throw new UsageError(`--${option} must be a list with commas, without empty items`)
   return items
-}
-
-const rotateGrace = graceOption('1h', 'the old key still works, up to 30d; 0s revokes it at once.')
-
-export const rotateKeyCommand: Command = {
-  name: 'keys rotate',
-  operands: ['ID|EMAIL', 'NAME'],
-  summary: 'Replaces a further secret key with one of the same name and limits, and prints it.',
-  examples: [
-    'gatehouse keys rotate ada@example.com ci',
-    'gatehouse keys rotate ada@example.com ci --grace 24h',
-  ],
-  options: rotateGrace,
-  run: async (invocation, who, name) => {
-    const { grace, graceSeconds } = readGrace(invocation, rotateGrace)
-    const make = ({ secretKeys }: Operator) =>
-      namingOptions(secretKeys.rotate(who, name, graceSeconds), 'NAME')
-    return printNewKey(invocation, make, {
-      kind: 'secret',
-      data: (secretKey) => ({ name, secretKey, graceSeconds }),
-      heading: `Secret key ${name} rotated. Save the new one: it is not shown again.`,
-      note: () =>
-        graceSeconds === 0 ? 'The old one is revoked.' : `The old one works for another ${grace}.`,
-    })
-  },
-}
-
-/** What is printed of a new key. */
-interface NewKeyView {
-  readonly kind: 'secret' | 'API'
-  readonly data: (key: string) => unknown
-  /** Before the key. */
-  readonly heading: string
-  /** After the key, where it was saved. */
-  readonly note?: () => string
-  /** After the key, also where it is not known whether it was saved. */
-  readonly facts?: readonly string[]
-}
-
-/** Makes a key and prints it, even if it is not known whether it was saved: it could not be shown again. */
-export async function printNewKey(
-  invocation: Invocation,
-  make: (operator: Operator) => Promise<string>,
-  { kind, data, heading, note, facts = [] }: NewKeyView,
-): Promise<undefined> {
-  const { result: key, unconfirmed } = await keepUnconfirmedKeys(withSealingOperator(invocation.config, make))
-  printData(invocation, data(key), [
-    unconfirmed ? `New ${kind} key (unconfirmed: valid only if the change was saved):` : heading,
-    `  ${key}`,
-    ...(unconfirmed || note === undefined ? [] : [note()]),
-    ...facts,
-  ])
-  if (unconfirmed) throw unconfirmed
-}
-
-/** @param usual the grace period without the option */
-export function graceOption(usual: '0s' | '1h', help: string) {
-  return {
-    grace: { value: usual, help: `Grace period in which ${help}` },
-  } as const
-}
-
-/**
- * The grace period of `--grace`, as it is given and in seconds.
- * @throws UsageError if the text is not a duration, or not an allowed grace period
- */
-export function readGrace(
-  invocation: Invocation,
-  { grace }: ReturnType<typeof graceOption>,
-): { readonly grace: string; readonly graceSeconds: number } {
-  const text = invocation.text('grace') ?? grace.value
-  const graceSeconds = (parseDurationMs(text) ?? Number.NaN) / 1_000
-  if (!isValidGrace(graceSeconds)) throw new UsageError('--grace must be from 0s to 30d, such as 24h')
-  return { grace: text, graceSeconds }
-}
-
-const optionNames: Readonly<Record<string, string>> = {
-  scopes: '--scopes',
-  addresses: '--from',
-  quota: '--quota',
-  expiresAt: '--expires',
-  certificate: '--certificate',
-}
-
-/** Errors about fields name the options that they come from. */
-export function namingOptions<Result>(work: Promise<Result>, ofName = '--name'): Promise<Result> {
-  return work.catch((error: unknown) => {
-    if (!(error instanceof GatehouseError) || !error.errors) throw error
-    const errors = error.errors.map(({ field, message }) => ({
-      field: field === 'name' ? ofName : (optionNames[field] ?? field),
-      message,
-    }))
-    throw new GatehouseError(error.code, { errors, cause: error })
-  })
 }
