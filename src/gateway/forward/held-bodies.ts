@@ -4,7 +4,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { HeldBody } from './pending-body.ts'
 
 const mebibyte = 1_048_576
-/** Larger bodies are not held. The default of `maxBody`, so that with it there are none. */
+/** Larger bodies are not held. It is the default of `maxBody`, with which there are no larger ones. */
 export const heldBytesMax = 10 * mebibyte
 /** For all bodies of a process that are held at a time. */
 const heldBytesOfAllMax = 128 * mebibyte

@@ -1,6 +1,6 @@
-import { dateLine } from '#http/h1/response-writer.ts'
 import { type RequestHead, valuesOf } from '#http/request-head.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { dateLine } from '#platform/http.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 
 /** gRPC's status codes (https://grpc.github.io/grpc/core/md_doc_statuscodes.html) for those of HTTP. */
@@ -37,7 +37,7 @@ export function grpcStatusLines({ status, code }: GatehouseError): string {
 }
 
 /**
- * Ends a call. One of which nothing was answered yet gets a response without a body, whose head is its trailers too
+ * Ends a call. If nothing has been answered yet, it gets a response without a body, whose head also serves as trailers
  * (Trailers-Only of gRPC over HTTP/2). A response that cannot have trailers is aborted.
  * @param statusLines field lines
  */

@@ -60,8 +60,8 @@ export function applyKeepAlive(request: IncomingMessage, response: ServerRespons
 
 /**
  * Answers with a problem, or aborts a started response.
- * @param sentStatus the status to send, also to gRPC calls, whose refusals otherwise have status 200; undefined = that
- * of the error, which is always logged
+ * @param sentStatus the status to send, even to a gRPC call, whose refusal otherwise has status 200; undefined = that
+ *   of the error, which is logged in either case
  */
 export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatus?: number): void {
   const { connection, outcome, requestId, carriers } = arrival

@@ -175,7 +175,7 @@ const absoluteForm = /^[a-z][a-z0-9+.-]*:/i
 function readTarget(target: string): string {
   if (absoluteForm.test(target) || !target.startsWith('/'))
     throw invalidField('X-Forwarded-Uri', 'must be a path, with its query if it has one')
-  // White space cannot occur in a request line; the byte A0 can, and is no white space there.
+  // Not `\s`, which matches the byte A0, too: a request line may have this byte in its target, but no white space.
   if (/[\t-\r ]/.test(target)) throw invalidField('X-Forwarded-Uri', 'must not contain spaces')
   return encodeHighBytes(target)
 }
@@ -222,9 +222,9 @@ function asksFor403(target: string): boolean {
 }
 
 /**
- * Refuses other spellings of identity headers (`X_User_Id`, `x.user.role`), and of those that name a second target. The
- * main listener drops them; here they would stay on the request, beside the header that the proxy sets or that was
- * decided about, and a backend that turns names into variables could read either.
+ * Refuses other spellings of identity headers (`X_User_Id`, `x.user.role`), and of headers that name a second target.
+ * The main listener drops them. Here they would stay on the request, beside the identity header that the proxy sets or
+ * the second target that was checked, and a backend that turns names into variables could read either.
  * @param configured names of the identity headers
  * @returns a function that throws GatehouseError `request-invalid`
  */
