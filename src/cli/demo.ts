@@ -1,3 +1,4 @@
+import { accountDefaults } from '#accounts/account-input.ts'
 import type { CreatedAccount } from '#accounts/accounts.ts'
 import type { ConfigInput } from '#config/load.ts'
 import { accessTokenPath } from '#gateway/routes/own-operations.ts'
@@ -45,8 +46,7 @@ async function welcomeLines(operator: Operator, url: string, given: ConfigInput)
   const [any] = await accounts.list({ after: undefined, limit: 1 })
   const account = any && ((await store.findAccountByEmail(firstEmail)) ?? any)
   if (!account) {
-    const names = { firstName: '', lastName: '' }
-    const admin = { email: firstEmail, ...names, role: adminRole, isVerified: true }
+    const admin = { ...accountDefaults, email: firstEmail, role: adminRole, isVerified: true }
     return linesToPaste(operator, url, await accounts.create(admin))
   }
   const email = shellWord(account.email)

@@ -84,15 +84,15 @@ async function backUp(
   const head = { version: readVersion(), at: new Date().toISOString(), driver }
   const text = formatBackup(head, until(stop, store.backUp()), progress.report)
   try {
-    return await (path === standardStream ? print(text, terminal) : writeNewFile(path, text))
+    return await (path === standardStream ? writeToStandardOutput(text, terminal) : writeNewFile(path, text))
   } finally {
     progress.end()
   }
 }
 
-type Text = AsyncGenerator<string, WrittenBackup>
+type BackupText = AsyncGenerator<string, WrittenBackup>
 
-async function print(text: Text, { out }: Terminal): Promise<WrittenBackup> {
+async function writeToStandardOutput(text: BackupText, { out }: Terminal): Promise<WrittenBackup> {
   return forEach(text, async (chunk) => {
     await out.write(chunk)
     if (out.failure) throw new OperatorError('the backup was not read to its end: discard it')
@@ -100,9 +100,9 @@ async function print(text: Text, { out }: Terminal): Promise<WrittenBackup> {
 }
 
 /** The file is private, and on disk once this resolves; if writing fails, nothing is left of it. */
-async function writeNewFile(path: string, text: Text): Promise<WrittenBackup> {
+async function writeNewFile(path: string, text: BackupText): Promise<WrittenBackup> {
   const { file, failed } = await createPrivateFile(path, {
-    problem: ' already: a backup overwrites nothing',
+    exists: 'exists already: a backup overwrites nothing',
     hint: 'Choose another name, such as one with the date.',
   })
   try {
@@ -117,7 +117,7 @@ async function writeNewFile(path: string, text: Text): Promise<WrittenBackup> {
   }
 }
 
-async function forEach(text: Text, write: (chunk: string) => Promise<void>): Promise<WrittenBackup> {
+async function forEach(text: BackupText, write: (chunk: string) => Promise<void>): Promise<WrittenBackup> {
   try {
     for (;;) {
       const { done, value } = await text.next()

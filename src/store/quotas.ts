@@ -26,7 +26,7 @@ export function keyQuotaSubject(accountId: string, { id }: KeyQuota): string {
 }
 
 /** The owner of the quota with this subject, and the ID of the key if it is one's. */
-export function readQuotaSubject(subject: string): {
+export function parseQuotaSubject(subject: string): {
   readonly principalId: string
   readonly keyQuotaId: string | undefined
 } {

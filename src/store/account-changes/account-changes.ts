@@ -61,19 +61,7 @@ export function withSecretKey(account: Account, reset: SecretKeyReset): Account 
   const isOfName = ({ name }: SecretKey) => name === secretKey.name
   const before = namedKeyOf(account, secretKey.name)
   if (!isExpectedKey(before, reset.replaces)) return undefined
-  if (before && isExpectedKey(before, secretKey.digest)) {
-    const { id, scopes, addresses, quota, expiresAt } = secretKey
-    const limited = ({ quota: _, ...key }: SecretKey) => ({
-      ...key,
-      id,
-      scopes,
-      addresses,
-      ...(quota && { quota }),
-      expiresAt,
-    })
-    const inPlace = (key: SecretKey) => (key === before ? secretKey : isOfName(key) ? limited(key) : key)
-    return withSecretKeys(account, account.secretKeys.map(inPlace))
-  }
+  if (before && isExpectedKey(before, secretKey.digest)) return withNewLimits(account, before, secretKey)
   const replaced =
     before && graceUntil !== undefined
       ? [
@@ -85,6 +73,23 @@ export function withSecretKey(account: Account, reset: SecretKeyReset): Account 
   const place = Math.max(account.secretKeys.findIndex(isOfName), 0)
   const others = account.secretKeys.filter((key) => !isOfName(key))
   return withSecretKeys(account, others.toSpliced(place, 0, ...replaced))
+}
+
+function withNewLimits(account: Account, before: SecretKey, secretKey: SecretKey): Account {
+  const { name, id, scopes, addresses, quota, expiresAt } = secretKey
+  const limited = ({ quota: _, ...key }: SecretKey) => ({
+    ...key,
+    id,
+    scopes,
+    addresses,
+    ...(quota && { quota }),
+    expiresAt,
+  })
+  const secretKeys = account.secretKeys.map((key) => {
+    if (key === before) return secretKey
+    return key.name === name ? limited(key) : key
+  })
+  return withSecretKeys(account, secretKeys)
 }
 
 /** Sessions and uses are not affected, as they refer to a key by its ID and digest. */

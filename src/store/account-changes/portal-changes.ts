@@ -28,6 +28,10 @@ import { nextRevision, nextSessionEpoch } from './account-changes.ts'
 // What each verb of the portal turns an account into; undefined = rejected. Both adapters save the result only if the
 // account has not changed since, so a link works only once, even if it is used twice at the same time.
 
+export function nextPortal(account: Account, changes: Partial<PortalAccess>): Account {
+  return nextRevision(account, { portal: { ...account.portal, ...changes } })
+}
+
 export function withPassword(
   account: Account,
   { password, proof, endsSessions }: PasswordChange,
@@ -144,10 +148,6 @@ function isValidLink(
   return link !== undefined && now < link.expiresAt && isSameText(link.digest, digest)
 }
 
-export function nextPortal(account: Account, changes: Partial<PortalAccess>): Account {
-  return nextRevision(account, { portal: { ...account.portal, ...changes } })
-}
-
 export function withSecondFactor(account: Account, factor: SecondFactor): Account | undefined {
   const { secondFactor } = account.portal
   if (secondFactor?.sealed !== undefined) return undefined
@@ -238,5 +238,5 @@ function withFactor(
   secondFactor: SecondFactor | undefined,
   passkeyChallengeAt = account.portal.passkeyChallengeAt,
 ): Account {
-  return nextRevision(account, { portal: { ...account.portal, secondFactor, passkeyChallengeAt } })
+  return nextPortal(account, { secondFactor, passkeyChallengeAt })
 }

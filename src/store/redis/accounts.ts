@@ -39,7 +39,7 @@ export interface AccountAccess extends Pick<AccountReader, 'findAccount'> {
  * are searched by.
  */
 export function createAccountStore(connection: Connection): AccountStore & AccountAccess {
-  const { keys, ask, runAudited, listNewest, notify, confirmAbsence } = connection
+  const { keys, ask, runAudited, listByTime, notify, confirmAbsence } = connection
   const lists = createAccountLists(connection)
 
   async function find(id: string): Promise<Account | undefined> {
@@ -136,7 +136,7 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
     const actorId = audit?.actor.kind === 'account' ? audit.actor.id : undefined
     if (actorId !== undefined && isOther(await find(actorId))) return actorId
     for (let after: TimedMember | undefined; ; ) {
-      const listed = await listNewest(keys.ids, { after, limit: readAtOnce })
+      const listed = await listByTime(keys.ids, { after, limit: readAtOnce })
       const found = (await Promise.all(listed.map(({ member }) => find(member)))).find(isOther)
       if (found || listed.length < readAtOnce) return found?.id
       after = listed.at(-1)
@@ -192,7 +192,7 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
     },
     listAccounts: async ({ after, limit }) => {
       const from = after && { member: after.id, at: after.createdAt }
-      const listed = await listNewest(keys.ids, { after: from, limit })
+      const listed = await listByTime(keys.ids, { after: from, limit })
       const found = await Promise.all(listed.map(({ member }) => find(member)))
       return found.filter((account) => account !== undefined)
     },

@@ -2,6 +2,7 @@ import {
   type ChangeLogReading,
   type ChangeStore,
   changesMax,
+  completeSinceOf,
   type LoggedChange,
   parseChange,
 } from '../changes.ts'
@@ -58,7 +59,7 @@ export function openChanges(
     subscription?.check(head)
     if (!isContinued) return { head, changes: undefined, completeSince: Date.now() }
     const changes = entries.flatMap((entry) => loggedAfter(after, entry)).map(toLocalClock)
-    return { head, changes, completeSince: after === undefined ? completeSince(head, changes) : 0 }
+    return { head, changes, completeSince: after === undefined ? completeSinceOf(head, changes) : 0 }
   }
 
   /**
@@ -78,12 +79,6 @@ export function openChanges(
     isListening: () => subscription?.isListening() ?? false,
     close: () => subscription?.close(),
   }
-}
-
-/** When the oldest entry read at a start was made; 0 if it is the first of the log. */
-function completeSince(head: number, [oldest]: readonly LoggedChange[]): number {
-  if (oldest === undefined) return head === 0 ? 0 : Date.now()
-  return oldest.position === 1 ? 0 : oldest.at
 }
 
 interface Entry {

@@ -3,6 +3,7 @@ import {
   type ChangeLogReading,
   type ChangeStore,
   changesMax,
+  completeSinceOf,
   type LoggedChange,
   parseChange,
 } from '../changes.ts'
@@ -67,9 +68,7 @@ export function openChanges(
 
   function readAtStart(head: number): ChangeLogReading {
     const changes = selectAfter.all(Math.max(0, head - changesMax)).flatMap(toLogged)
-    const [oldest] = changes
-    const isWhole = oldest === undefined ? head === 0 : oldest.position === 1
-    return { head, changes, completeSince: isWhole ? 0 : (oldest?.at ?? Date.now()) }
+    return { head, changes, completeSince: completeSinceOf(head, changes) }
   }
 
   return {

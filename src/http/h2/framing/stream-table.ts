@@ -10,7 +10,7 @@ const bucketsMin = 16
 
 /**
  * The open streams of a connection by ID. Not a Map: one that changes with every request costs the garbage collector
- * more than anything else (see platform/deadline.ts). IDs are assigned in order, so that buckets fill evenly.
+ * more than anything else (see platform/deadline-sweep.ts). IDs are assigned in order, so that buckets fill evenly.
  */
 export class StreamTable<Entry extends TableEntry<Entry>> {
   #buckets: (Entry | undefined)[] = new Array(bucketsMin).fill(undefined)

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { DeadlineSweep, UnorderedList } from '#platform/deadline.ts'
+import { DeadlineSweep, UnorderedList } from '#platform/deadline-sweep.ts'
 import { type MonotonicClock, type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { NoConnection } from '../../outgoing/failure.ts'
 import type { ConnectionOpener, OpenEvents, UpstreamConnection } from '../../outgoing/upstream-connection.ts'
