@@ -5,7 +5,7 @@ import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import type { BodyTooSlow, MalformedMessage } from '#http/request-head.ts'
 import type { Call } from '#http/upstream/call.ts'
 import type { Target } from '#http/upstream/target.ts'
-import type { CallEvents, SentRequest } from '#http/upstream/upstream-request.ts'
+import type { AdoptedRequest, CallEvents } from '#http/upstream/upstream-request.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import { type ForwardEvents, type ForwardedRequest, OutgoingRequest } from './forwarded-request.ts'
@@ -31,12 +31,12 @@ export function forward<Forwarded extends ForwardedRequest>(
  * Continues a request without a body that the fast lane has sent, or has got no connection for.
  * @returns what gets the next events of its exchange
  */
-export function forwardSent<Forwarded extends ForwardedRequest>(
+export function adoptRequest<Forwarded extends ForwardedRequest>(
   forwarded: Forwarded,
   events: ForwardEvents<Forwarded>,
-  sent: SentRequest,
+  adopted: AdoptedRequest,
 ): Call {
-  return new ForwardingExchange(forwarded, events).adopt(sent)
+  return new ForwardingExchange(forwarded, events).adopt(adopted)
 }
 
 /** One request and its response. Its methods are the event handlers, so that no closures are created per request. */
@@ -89,10 +89,10 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     if (this.#pendingBody && !this.#isBodyComplete && !this.#isSettled) this.#exchange.resumeBody()
   }
 
-  adopt(sent: SentRequest): Call {
-    this.#target = sent.target
+  adopt(adopted: AdoptedRequest): Call {
+    this.#target = adopted.target
     this.#exchange.attach(this)
-    this.#call.adopt(sent)
+    this.#call.adopt(adopted)
     return this.#call
   }
 

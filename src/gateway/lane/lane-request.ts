@@ -6,7 +6,7 @@ import type { Acquisition, Waiter } from '#http/upstream/pool/waiter.ts'
 import { noTargets, type Target } from '#http/upstream/target.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { recordAnswered, recordSent, recordStatus, recordUpstream } from '../arrival/outcome.ts'
-import { forward, forwardSent } from '../forward/forward.ts'
+import { adoptRequest, forward } from '../forward/forward.ts'
 import { forwardedResponseLines } from '../forward/forwarded-response.ts'
 import { failureError } from '../forward/upstream-answer.ts'
 import { LaneArrival } from './lane-arrival.ts'
@@ -66,7 +66,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     const target = this.#target
     const connection = this.#upstreamConnection
     if (target === undefined) throw new Error('a request without a target')
-    return forwardSent(this, events, { target, connection, isAnswered })
+    return adoptRequest(this, events, { target, connection, isAnswered })
   }
 
   onInformation(received: ResponseHead): void {

@@ -1,6 +1,6 @@
-import { dateLine } from '#http/h1/response-writer.ts'
 import { type RequestHead, valuesOf } from '#http/request-head.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { dateLine } from '#platform/http.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 
 /** gRPC's status codes (https://grpc.github.io/grpc/core/md_doc_statuscodes.html) for those of HTTP. */

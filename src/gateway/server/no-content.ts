@@ -1,4 +1,4 @@
-import { dateLine } from '#http/h1/response-writer.ts'
+import { dateLine } from '#platform/http.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 import { recordStatus } from '../arrival/outcome.ts'
 

@@ -1,6 +1,6 @@
 import { framingNames, NameTable } from '#http/h1/name-table.ts'
-import { dateLine } from '#http/h1/response-writer.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { dateLine } from '#platform/http.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
 import { recordRouteName, recordStatus } from '../arrival/outcome.ts'
 import { answerProblem } from '../refusals/send-problem.ts'
