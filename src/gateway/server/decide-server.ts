@@ -15,7 +15,7 @@ import {
   identityValue,
 } from '../forward/identity-headers.ts'
 import type { HeadUpstream } from '../forward/upstream-head.ts'
-import { chooseScope, type Scope, type ScopeOptions } from '../gate/choose-scope.ts'
+import { type ChooseHandlerOptions, chooseHandler, type HandledBy } from '../gate/choose-handler.ts'
 import { createGate, type GateOptions } from '../gate/gate.ts'
 import { createPassGate } from '../gate/pass-gate.ts'
 import { findRoute } from '../gate/route-request.ts'
@@ -55,7 +55,7 @@ export function createDecideServer(options: ListenerOptions<DecideTraffic>): Arr
 /** A route that may have no upstream here. */
 type DecidedRoute = Route<HeadUpstream | undefined>
 
-interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'steps'> {
+interface DecideOptions extends ChooseHandlerOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'steps'> {
   readonly table: RouteTable<HeadUpstream | undefined>
   readonly writeDecision: WriteDecision
   readonly checkSecondTargets: CheckSecondTargets
@@ -109,7 +109,7 @@ export function createDecide(options: DecideOptions): DecideHandler {
       refuseDecision(arrival, arrival.problem)
       return
     }
-    const error = undecidable(chooseScope(arrival, options))
+    const error = undecidable(chooseHandler(arrival, options))
     if (error !== undefined) {
       refuseDecision(arrival, error)
       return
@@ -122,8 +122,8 @@ export function createDecide(options: DecideOptions): DecideHandler {
  * Refuses to decide about a request that the gateway would answer itself: after a 2xx the proxy would forward it, and
  * its backend would get it unauthenticated.
  */
-export function undecidable(scope: Scope): GatehouseError | undefined {
-  switch (scope) {
+export function undecidable(handledBy: HandledBy): GatehouseError | undefined {
+  switch (handledBy) {
     case 'routes':
       return undefined
     case 'own':
