@@ -157,7 +157,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
 
   onUpgrade(received: ResponseHead, upstreamSocket: Socket, firstBytes: Buffer): void {
     const { reason, headers } = received
-    this.#cost?.read(headers)
+    this.#cost?.readFields(headers)
     if (!this.#acceptsHandshake(received)) upstreamSocket.destroy()
     if (!this.#settle()) return
     const headerLines = this.#clientHeaderLines(received, false)
