@@ -198,7 +198,7 @@ const textsOf = memoizeByObject((carriers: Carriers): Texts => {
 })
 
 /** Names of parameters in which clients of other services send keys and tokens. */
-const credential =
+const credentialParameter =
   /[?&](?:(?:x[-_])?api[-_]?key|key|secret[-_]?key|access[-_]?token|auth[-_]?token|token|jwt|bearer|authorization)=/i
 /**
  * A key of the gateway, or a JWT, whatever the parameter is called. The name must not contain `?`, which bounds the
@@ -208,7 +208,7 @@ const credentialValue = /[?&][^=&?]{0,64}=(?:eyJ|[a-z][a-z0-9]{0,15}_[sa]k_|g[sa
 /** Signed URLs of stores: S3 and its dialects, Google, Azure, CloudFront. */
 const signature = /[?&](?:x-[a-z]{2,5}-signature|signature|sig|awsaccesskeyid)=/i
 
-const advice = {
+const queryAdvices = {
   credential:
     'A credential in the query is not accepted: URLs end up in logs, in histories and on other sites.',
   signature:
@@ -223,6 +223,6 @@ export function queryAdvice(target: string): string | undefined {
   const queryAt = target.indexOf('?')
   if (queryAt === -1) return undefined
   const query = target.slice(queryAt)
-  if (signature.test(query)) return advice.signature
-  return credential.test(query) || credentialValue.test(query) ? advice.credential : undefined
+  if (signature.test(query)) return queryAdvices.signature
+  return credentialParameter.test(query) || credentialValue.test(query) ? queryAdvices.credential : undefined
 }

@@ -93,18 +93,6 @@ export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatu
 /** Without a request there is no route, and so no challenge. */
 const beforeArrival = { access: undefined, carriers: createCarriers([]), isRegistry: false, isProof: false }
 
-/** Answers a request that could not be parsed. */
-function answerUnreadable(exchange: ClientExchange, error: GatehouseError, requestId: string): void {
-  writeProblem(exchange, error, { requestId, ...beforeArrival })
-}
-
-/** The whole response, for a socket without an HTTP connection; the socket is closed after it. */
-function formatRawProblem(error: GatehouseError, requestId: string): string {
-  const { lines, body } = problemText(error, { requestId, ...beforeArrival })
-  const { status } = error
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}Connection: close\r\n\r\n${body}`
-}
-
 /**
  * Answers with an error page, for a person in a browser.
  * @param portalLink a path, or a URL if the portal has a host of its own; undefined = there is no portal
@@ -158,12 +146,13 @@ export interface UnreadableRefusal {
 
 /** Answers a request that could not be parsed, and closes the connection. */
 export function refuseUnreadable(exchange: ClientExchange, what: Unreadable): UnreadableRefusal {
-  const refusal = { requestId: createRequestId(), error: unreadableError(what) }
-  answerUnreadable(exchange, refusal.error, refusal.requestId)
-  return refusal
+  const requestId = createRequestId()
+  const error = unreadableError(what)
+  writeProblem(exchange, error, { requestId, ...beforeArrival })
+  return { requestId, error }
 }
 
-/** The response to plain HTTP on a TLS port. */
+/** The whole response to plain HTTP on a TLS port. The socket has no HTTP connection, and is closed after it. */
 export function refusePlainHttp(): UnreadableRefusal & { readonly answer: string } {
   const requestId = createRequestId()
   const detail = 'This port speaks HTTPS only: use https:// instead of http://.'
@@ -171,7 +160,10 @@ export function refusePlainHttp(): UnreadableRefusal & { readonly answer: string
     detail,
     cause: new Error('plain HTTP on a TLS port'),
   })
-  return { requestId, error, answer: formatRawProblem(error, requestId) }
+  const { status } = error
+  const { lines, body } = problemText(error, { requestId, ...beforeArrival })
+  const answer = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}Connection: close\r\n\r\n${body}`
+  return { requestId, error, answer }
 }
 
 function unreadableError(what: Unreadable): GatehouseError {
