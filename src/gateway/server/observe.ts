@@ -110,7 +110,7 @@ export function createObserver(options: ObserverOptions): Observer {
     const { route, fault: err, trace } = outcome
     log.error(
       { requestId, ...(trace && { trace_id: trace.traceId, span_id: trace.spanId }), route, err },
-      'internal error: the request was answered 500',
+      'internal error: the request failed',
     )
   }
 
