@@ -1,7 +1,7 @@
 import type { CreatedAccount } from '#accounts/accounts.ts'
 import type { ConfigInput } from '#config/load.ts'
 import { accessTokenPath } from '#gateway/routes/own-operations.ts'
-import { createCarriers, keyField } from '#identity/access.ts'
+import { createCarriers, keyField } from '#identity/carriers.ts'
 import type { Log } from '#platform/log/log.ts'
 import { shellWord } from '#platform/text.ts'
 import { spanText } from '#platform/time.ts'

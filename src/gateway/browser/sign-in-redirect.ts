@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { onlyValueOf, type RequestHead } from '#http/request-head.ts'
-import { accessCookieCarrier } from '#identity/access.ts'
+import { accessCookieCarrier } from '#identity/carriers.ts'
 import { type Credentials, isWithoutCredential } from '#identity/credentials.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { cookieAttributes } from '#platform/http.ts'

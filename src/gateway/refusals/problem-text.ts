@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { dateLine } from '#http/h1/response-writer.ts'
 import { type RequestHead, valuesOf } from '#http/request-head.ts'
-import type { Carriers } from '#identity/access.ts'
+import type { Carriers } from '#identity/carriers.ts'
 import { type ErrorCode, errorDefinitions } from '#platform/errors/codes.ts'
 import type { ExceededRate, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { allowanceFields, wholeSeconds } from '#platform/http.ts'
