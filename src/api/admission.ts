@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type Arrival, credentialsOf } from '#gateway/arrival/arrival.ts'
-import { arrivalOf, type EndpointConnection } from '#gateway/arrival/endpoint-arrival.ts'
+import { arrivalOf, type EndpointExchange } from '#gateway/arrival/endpoint-arrival.ts'
 import { principalOf, recordDecision } from '#gateway/arrival/outcome.ts'
 import { type CheckBasicKey, createBasicKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
@@ -55,7 +55,7 @@ export function gatedRouteOf(path: string, introspection: IntrospectionRight): G
   return path === revocationsPath ? introspectionRoute(introspection) : ownAccountRoute
 }
 
-type EndpointArrival = Arrival<EndpointConnection>
+type EndpointArrival = Arrival<EndpointExchange>
 
 export interface AdmissionOptions
   extends Omit<

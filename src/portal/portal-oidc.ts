@@ -34,14 +34,14 @@ export interface PortalProvider extends Pick<OidcOptions, 'name' | 'label' | 'is
 
 export function createPortalOidc(
   ways: Pick<PortalOidc, 'providers' | 'acceptsPasswords'>,
-  { sealer, cookie, clock }: SealedCookieParts,
+  { sealer, cookies, clock }: SealedCookieParts,
 ): PortalOidc {
-  const cookies = createSealedCookies(sealer, cookie)
+  const sealed = createSealedCookies(sealer, cookies)
   return {
     ...ways,
-    flows: createFlowCookies(cookies, clock),
-    sessions: createSessionCookies(cookies, clock),
-    takeOvers: createTakeOverCookie(cookies, clock),
+    flows: createFlowCookies(sealed, clock),
+    sessions: createSessionCookies(sealed, clock),
+    takeOvers: createTakeOverCookie(sealed, clock),
   }
 }
 

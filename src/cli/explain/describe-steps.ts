@@ -32,7 +32,7 @@ export function describeRequest({ outcome, client, fields }: ExplainedArrival, p
   }
 }
 
-/** Which page may read the response; undefined where it is no page that asks, or CORS is left to the upstreams. */
+/** Which page may read the response; undefined if no page asks, or CORS is left to the upstreams. */
 export function describeCors(
   { head, outcome }: ExplainedArrival,
   cors: Cors | undefined,
@@ -135,7 +135,7 @@ export interface CredentialBounds {
   readonly validUntil?: number
   /** The thumbprint of the key whose proof came with it; absent = none is needed. */
   readonly jkt?: string | undefined
-  /** The same of the certificate that its client has. */
+  /** The thumbprint of the certificate that its client has; absent = none is needed. */
   readonly certificate?: string | undefined
 }
 

@@ -64,7 +64,10 @@ export interface CostSources {
   readonly bodyCost: BodyCost | undefined
 }
 
-/** The units of one response: as its head says, else its trailers, else what has come of its body, else one. */
+/**
+ * The units of one response: those that its head says, or else its trailers, or else as much of its body as has
+ * arrived; one if none of them says any.
+ */
 export class ResponseCost {
   readonly #sources: CostSources
   readonly #onUnits: (units: number) => void

@@ -47,15 +47,15 @@ interface FastLaneOptions {
  * @returns undefined if the request is not ordinary: the general path then takes the same steps
  *   (gateway/server/server.ts)
  */
-export type RecognizeOrdinary = (connection: ClientExchange, head: RequestHead) => LaneRequest | undefined
+export type RecognizeOrdinary = (exchange: ClientExchange, head: RequestHead) => LaneRequest | undefined
 
 export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
   const { names, carriers, trusted, ownPaths, table, authenticator, forwarding, writeIdentity } = options
   const readHead = createOrdinaryHeadReader(options)
 
-  return function recognize(connection, head) {
+  return function recognize(exchange, head) {
     if (!(head instanceof ParsedHead) || head.names !== names || !hasOrdinaryStart(head)) return undefined
-    const { peerAddress } = connection
+    const { peerAddress } = exchange
     if (trusted.has(peerAddress)) return undefined
     const fields = readHead(head)
     if (fields === undefined) return undefined
@@ -70,7 +70,7 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     if (decision.kind === 'allowed' && decision.principal !== undefined) authenticator.countHit()
     const { host } = fields
     const findings = { arrivedAt: now, host, destination, route, decision, credential, carriers, forwarding }
-    const request = new LaneRequest(connection, head, findings)
+    const request = new LaneRequest(exchange, head, findings)
     if (decision.kind === 'allowed') request.headerLines = writeLines(request, decision, fields.lines)
     return request
   }

@@ -58,7 +58,7 @@ export abstract class LaneArrival
   extends OutgoingRequest<ForwardedRequest>
   implements Arrival, RequestFields, Client, ForwardedRequest
 {
-  readonly connection: ClientExchange
+  readonly exchange: ClientExchange
   readonly head: ParsedHead
   readonly requestId: string
   readonly arrivedAt: MonotonicMs
@@ -72,9 +72,9 @@ export abstract class LaneArrival
   /** The lines for the target, without Host: set before the request is forwarded. */
   headerLines = ''
 
-  constructor(connection: ClientExchange, head: ParsedHead, findings: LaneFindings) {
+  constructor(exchange: ClientExchange, head: ParsedHead, findings: LaneFindings) {
     super()
-    this.connection = connection
+    this.exchange = exchange
     this.head = head
     this.requestId = createRequestId()
     this.arrivedAt = findings.arrivedAt
@@ -127,15 +127,15 @@ export abstract class LaneArrival
   }
 
   get address(): string {
-    return this.connection.peerAddress
+    return this.exchange.peerAddress
   }
 
   get forwardedFor(): string {
-    return this.connection.peerAddress
+    return this.exchange.peerAddress
   }
 
   get protocol(): string {
-    return this.connection.protocol
+    return this.exchange.protocol
   }
 
   override get accountId(): string | undefined {

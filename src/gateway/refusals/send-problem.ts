@@ -42,7 +42,7 @@ function sendsProof(arrival: GatedArrival): boolean {
 export function sendProblem(request: IncomingMessage, response: ServerResponse, error: GatehouseError): void {
   const { status, headers, body } = createProblem(arrivalOf(request), error)
   if (response.headersSent) {
-    arrivalOf(request).connection.abort()
+    arrivalOf(request).exchange.abort()
     return
   }
   applyKeepAlive(request, response)
@@ -55,31 +55,31 @@ export function sendProblem(request: IncomingMessage, response: ServerResponse, 
  * does not depend on the body of its request, which may not have arrived.
  */
 export function applyKeepAlive(request: IncomingMessage, response: ServerResponse): void {
-  if (!arrivalOf(request).connection.canPersist()) response.shouldKeepAlive = false
+  if (!arrivalOf(request).exchange.canPersist()) response.shouldKeepAlive = false
 }
 
 /**
  * Answers with a problem, or aborts a started response.
- * @param sentStatus the status to send, also to gRPC calls, whose refusals otherwise have status 200; undefined = that
- * of the error, which is always logged
+ * @param sentStatus the status to send, even to a gRPC call, whose refusal otherwise has status 200; undefined = that
+ *   of the error, which is logged in either case
  */
 export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatus?: number): void {
-  const { connection, outcome, requestId, carriers } = arrival
+  const { exchange, outcome, requestId, carriers } = arrival
   const { access, corsHeaders } = outcome
   recordFailure(outcome, error)
-  if (!connection.isHeadSent) recordStatus(outcome, error.status)
-  if (sentStatus === undefined && connection.httpVersion === '2' && isGrpcCall(arrival.head)) {
+  if (!exchange.isHeadSent) recordStatus(outcome, error.status)
+  if (sentStatus === undefined && exchange.httpVersion === '2' && isGrpcCall(arrival.head)) {
     endGrpcCall(arrival, grpcStatusLines(error))
     return
   }
-  if (connection.isHeadSent) {
-    connection.abort()
+  if (exchange.isHeadSent) {
+    exchange.abort()
     return
   }
   const isRegistry = isRegistryPath(outcome.destination?.target.path, carriers)
   const extraLines = corsHeaders?.lines
   const isProof = sendsProof(arrival)
-  writeProblem(connection, error, {
+  writeProblem(exchange, error, {
     requestId,
     access,
     carriers,
@@ -94,8 +94,8 @@ export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatu
 const beforeArrival = { access: undefined, carriers: createCarriers([]), isRegistry: false, isProof: false }
 
 /** Answers a request that could not be parsed. */
-function answerUnreadable(connection: ClientExchange, error: GatehouseError, requestId: string): void {
-  writeProblem(connection, error, { requestId, ...beforeArrival })
+function answerUnreadable(exchange: ClientExchange, error: GatehouseError, requestId: string): void {
+  writeProblem(exchange, error, { requestId, ...beforeArrival })
 }
 
 /** The whole response, for a socket without an HTTP connection; the socket is closed after it. */
@@ -116,14 +116,14 @@ export function answerErrorPage(
   portalLink: string | undefined,
   extraLines = '',
 ): void {
-  const { connection, outcome, requestId, carriers } = arrival
+  const { exchange, outcome, requestId, carriers } = arrival
   recordFailure(outcome, error)
   recordStatus(outcome, error.status)
   const isProof = sendsProof(arrival)
   const challenge = challengeLines(error, { access: outcome.access, carriers, isRegistry: false, isProof })
   const page = renderErrorPage(error, requestId, portalLink)
   const lines = extraLines + challenge + (outcome.corsHeaders?.lines ?? '')
-  writeAnswer(connection, error.status, completeText(page, lines))
+  writeAnswer(exchange, error.status, completeText(page, lines))
 }
 
 /** A page has challenges too (RFC 9110 15.5.2), except Basic, for which browsers would open a password dialog. */
@@ -135,14 +135,14 @@ function challengeLines(error: GatehouseError, context: ChallengeContext): strin
     .join('')
 }
 
-function writeProblem(connection: ClientExchange, error: GatehouseError, about: ProblemContext): void {
-  writeAnswer(connection, about.sentStatus ?? error.status, problemText(error, about))
+function writeProblem(exchange: ClientExchange, error: GatehouseError, about: ProblemContext): void {
+  writeAnswer(exchange, about.sentStatus ?? error.status, problemText(error, about))
 }
 
-function writeAnswer(connection: ClientExchange, status: number, { lines, body }: ProblemText): void {
-  const isHead = connection.head?.method === 'HEAD'
-  connection.respond(status, STATUS_CODES[status] ?? '', lines, isHead ? 'none' : 'counted')
-  connection.end(body)
+function writeAnswer(exchange: ClientExchange, status: number, { lines, body }: ProblemText): void {
+  const isHead = exchange.head?.method === 'HEAD'
+  exchange.respond(status, STATUS_CODES[status] ?? '', lines, isHead ? 'none' : 'counted')
+  exchange.end(body)
 }
 
 /** Turns any error into one that clients may see: an unknown error becomes `internal`, without its message. */
@@ -157,9 +157,9 @@ export interface UnreadableRefusal {
 }
 
 /** Answers a request that could not be parsed, and closes the connection. */
-export function refuseUnreadable(connection: ClientExchange, what: Unreadable): UnreadableRefusal {
+export function refuseUnreadable(exchange: ClientExchange, what: Unreadable): UnreadableRefusal {
   const refusal = { requestId: createRequestId(), error: unreadableError(what) }
-  answerUnreadable(connection, refusal.error, refusal.requestId)
+  answerUnreadable(exchange, refusal.error, refusal.requestId)
   return refusal
 }
 

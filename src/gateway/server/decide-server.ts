@@ -1,9 +1,9 @@
 import { framingNames, NameTable } from '#http/h1/name-table.ts'
-import { dateLine } from '#http/h1/response-writer.ts'
 import { onlyValueOf } from '#http/request-head.ts'
 import type { Principal } from '#identity/decision.ts'
 import { parseTraceparent, type Trace, type Tracer, traceparentOf } from '#ops/tracing/tracer.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import { dateLine } from '#platform/http.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
 import type { ArrivalReader } from '../arrival/arrival.ts'
 import { principalOf, recordStatus, recordTrace } from '../arrival/outcome.ts'
@@ -43,7 +43,7 @@ const names = new NameTable(framingNames)
 export function createDecideServer(options: ListenerOptions<DecideTraffic>): ArrivalServer {
   return createArrivalServer<DecideTraffic, DecideArrival>(options, {
     names: () => names,
-    read: (connection, head, { read }) => read(connection, head),
+    read: (exchange, head, { read }) => read(exchange, head),
     handle: (arrival, { decide }) => decide(arrival),
     refuse: refuseDecision,
     abort: refuseDecision,
@@ -78,7 +78,7 @@ export function createDecide(options: DecideOptions): DecideHandler {
   const gate = createGate<DecidedRoute>({ ...options, findRoute: (arrival) => findRoute(table, arrival) })
 
   function allow(route: DecidedRoute, arrival: DecideArrival): void {
-    const { connection, head, outcome, requestId, arrivedAt } = arrival
+    const { exchange, head, outcome, requestId, arrivedAt } = arrival
     const principal = principalOf(outcome)
     const trace = tracer?.startTrace(head.rawHeaders)
     if (trace) recordTrace(outcome, trace)
@@ -87,8 +87,8 @@ export function createDecide(options: DecideOptions): DecideHandler {
     // A `costHeader` would be in the backend's response, which never comes here.
     if (principal !== undefined) usageMeter.onDecided(route, principal, arrivedAt)
     recordStatus(outcome, 200)
-    connection.respond(200, 'OK', `${lines}${dateLine()}Content-Length: 0\r\n`, 'none')
-    connection.end()
+    exchange.respond(200, 'OK', `${lines}${dateLine()}Content-Length: 0\r\n`, 'none')
+    exchange.end()
   }
 
   const passGate = createPassGate<DecidedRoute, DecideArrival>({

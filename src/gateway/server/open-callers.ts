@@ -107,7 +107,7 @@ export function createOpenCallers({ metrics, clock, authState }: OpenCallersOpti
     if (!caller || !all.has(open)) return
     admittedUntil(caller, authState(), clock())
       .then((until) => {
-        // It may have closed by now: its connection can already carry another request.
+        // It may have closed by now: its exchange can already carry another request.
         if (!all.has(open)) return
         if (until === 0) tunnel.close(revokedCode, 'revoked')
         // The expiry of a key, or the end of an overlap, is not announced as a change.

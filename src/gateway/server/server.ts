@@ -52,8 +52,8 @@ export function createGatewayServer(options: GatewayServerOptions): ArrivalServe
 
   return createArrivalServer<Traffic, Arrival>(options, {
     names: options.names,
-    read: (connection, head, traffic) =>
-      traffic.fastLane?.(connection, head) ?? createArrival(connection, head, traffic),
+    read: (exchange, head, traffic) =>
+      traffic.fastLane?.(exchange, head) ?? createArrival(exchange, head, traffic),
     handle: (arrival, traffic) => {
       if (arrival instanceof LaneRequest) traffic.proxy.handleOrdinary(arrival)
       else routeRequest(arrival, traffic)
@@ -61,7 +61,7 @@ export function createGatewayServer(options: GatewayServerOptions): ArrivalServe
     refuse: answerProblem,
     abort: (arrival, error) => {
       if (own.abort(arrival, error)) return
-      arrival.connection.detach()
+      arrival.exchange.detach()
       answerProblem(arrival, error)
     },
     startDrain: own.startDrain,

@@ -161,7 +161,7 @@ function createAdmit(
 
   /** The app's router has chosen this prefix by its own rules; the table must agree. */
   function findOwnRoute(arrival: AppArrival): GateResult<ProxyRoute> {
-    if (arrival.connection.malformed) return arrival.connection.malformed
+    if (arrival.exchange.malformed) return arrival.exchange.malformed
     const scope = chooseScope(arrival, { cors: undefined, ownPaths })
     if (scope !== 'routes') return sharedError('path-ambiguous')
     const found = findRoute(table(), arrival)
