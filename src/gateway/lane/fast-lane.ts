@@ -139,7 +139,6 @@ const afterHttps = 'X-Forwarded-Proto: https\r\nX-Forwarded-Host: '
 type Caller = Pick<LaneFindings, 'decision' | 'credential'>
 
 const anonymous: Caller = { decision: anonymousDecision, credential: undefined }
-
 const withoutCredential: Caller = { decision: credentialsMissing, credential: undefined }
 
 /** Methods with semantics of their own: left to the general path. */
