@@ -3,7 +3,14 @@ import { type Cors, everyOrigin, type Preflight } from '#gateway/arrival/cors.ts
 import { destinationOf } from '#gateway/arrival/outcome.ts'
 import { parseHostName } from '#gateway/routes/hosts.ts'
 import { valuesOf } from '#http/request-head.ts'
-import { type Access, accessCookieCarrier, createCarriers, proofCarrier } from '#identity/access.ts'
+import type { Access } from '#identity/access.ts'
+import {
+  accessCookieCarrier,
+  basicCarrier,
+  bearerCarrier,
+  createCarriers,
+  proofCarrier,
+} from '#identity/carriers.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import type { Principal } from '#identity/decision.ts'
 import { redactTarget } from '../redact.ts'
@@ -92,8 +99,8 @@ export function describeScheme(
     hasAuthorization &&
     !leavesAuthorization &&
     sent !== 'bearer' &&
-    carrier !== 'bearer' &&
-    carrier !== 'basic'
+    carrier !== bearerCarrier &&
+    carrier !== basicCarrier
   const beside = isOthers ? "; Authorization is of another scheme, and so the backend's" : left.detail
   const about = sent === null && reason !== undefined ? `; ${reason}` : ''
   return {

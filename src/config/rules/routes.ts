@@ -1,5 +1,5 @@
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
-import { createCarriers } from '#identity/access.ts'
+import { createCarriers } from '#identity/carriers.ts'
 import { METHODS } from '#platform/http.ts'
 import { didYouMean } from '#platform/text.ts'
 import { listedMax } from '../problem.ts'

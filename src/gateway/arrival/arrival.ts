@@ -1,6 +1,6 @@
 import type { ClientExchange } from '#http/client-exchange.ts'
 import { type RequestHead, withoutTexts } from '#http/request-head.ts'
-import type { Carriers } from '#identity/access.ts'
+import type { Carriers } from '#identity/carriers.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import type { AddressSet } from '#platform/addresses.ts'
 import { copyString } from '#platform/text.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { onlyValueOf, type RequestHead } from '#http/request-head.ts'
-import { accessCookieCarrier } from '#identity/access.ts'
+import { accessCookieCarrier } from '#identity/carriers.ts'
 import { type Credentials, isWithoutCredential } from '#identity/credentials.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { cookieAttributes, dateLine } from '#platform/http.ts'

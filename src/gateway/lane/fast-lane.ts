@@ -3,10 +3,11 @@ import type { NameTable } from '#http/h1/name-table.ts'
 import { ParsedHead } from '#http/h1/request-parser.ts'
 import type { RequestHead } from '#http/request-head.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
-import type { Access, Carriers } from '#identity/access.ts'
+import type { Access } from '#identity/access.ts'
 import { anonymousDecision, credentialsMissing } from '#identity/authenticate.ts'
 import type { Authenticator } from '#identity/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
+import type { Carriers } from '#identity/carriers.ts'
 import type { AllowedDecision, Principal } from '#identity/decision.ts'
 import type { AddressSet } from '#platform/addresses.ts'
 import { copyString } from '#platform/text.ts'
@@ -137,7 +138,6 @@ const afterHttps = 'X-Forwarded-Proto: https\r\nX-Forwarded-Host: '
 type Caller = Pick<LaneFindings, 'decision' | 'credential'>
 
 const anonymous: Caller = { decision: anonymousDecision, credential: undefined }
-
 const withoutCredential: Caller = { decision: credentialsMissing, credential: undefined }
 
 /** Methods with semantics of their own: left to the general path. */

@@ -1,7 +1,7 @@
 import type { BodyProgress, ClientExchange } from '#http/client-exchange.ts'
 import type { ParsedHead } from '#http/h1/request-parser.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
-import type { Carriers } from '#identity/access.ts'
+import { bearerCarrier, type Carriers } from '#identity/carriers.ts'
 import { type Credential, type Credentials, noCredentials } from '#identity/credentials.ts'
 import type { Decision } from '#identity/decision.ts'
 import type { Allowance } from '#platform/errors/gatehouse-error.ts'
@@ -117,7 +117,8 @@ export abstract class LaneArrival
   get hasAuthorization(): boolean {
     const { credentials } = this
     return (
-      credentials.kind === 'bearer' || (credentials.kind === 'secretKey' && credentials.carrier === 'bearer')
+      credentials.kind === 'bearer' ||
+      (credentials.kind === 'secretKey' && credentials.carrier === bearerCarrier)
     )
   }
 

@@ -1,7 +1,7 @@
 import { keptLines } from '#http/h1/field-lines.ts'
 import { mark } from '#http/h1/name-table.ts'
 import type { ParsedHead } from '#http/h1/request-parser.ts'
-import type { Carrier, Carriers } from '#identity/access.ts'
+import type { Carrier, Carriers } from '#identity/carriers.ts'
 import { isUsualConnection } from '../forward/connection-lines.ts'
 import { requestMark } from '../forward/header-rules.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'

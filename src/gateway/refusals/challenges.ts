@@ -1,4 +1,5 @@
-import type { Access, Carriers, ProtectedAccess, SchemeName } from '#identity/access.ts'
+import type { Access, ProtectedAccess, SchemeName } from '#identity/access.ts'
+import type { Carriers } from '#identity/carriers.ts'
 import { proofAlgorithms } from '#identity/issuers/public-keys.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 

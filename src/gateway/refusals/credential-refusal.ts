@@ -1,10 +1,5 @@
-import {
-  type Access,
-  type Carriers,
-  describeCarriers,
-  type ProtectedAccess,
-  type SchemeName,
-} from '#identity/access.ts'
+import type { Access, ProtectedAccess, SchemeName } from '#identity/access.ts'
+import { basicCarrier, type Carriers, describeCarriers } from '#identity/carriers.ts'
 import type { Credential, Credentials } from '#identity/credentials.ts'
 import type { Refusal } from '#identity/decision.ts'
 import { countFailure } from '#identity/limits/failures.ts'
@@ -147,7 +142,7 @@ function adviceFor({ kind, text }: Credential, texts: Texts, taken: Taken): stri
 
 function keyAdvice(credential: Credential, texts: Texts, taken: Taken): string | undefined {
   const advice = adviceFor(credential, texts, taken)
-  if (advice !== undefined || credential.carrier !== 'basic' || formOf(credential.text) === 'secretKey')
+  if (advice !== undefined || credential.carrier !== basicCarrier || formOf(credential.text) === 'secretKey')
     return advice
   return notThePassword
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type RequestHead, valuesOf } from '#http/request-head.ts'
-import type { Carriers } from '#identity/access.ts'
+import type { Carriers } from '#identity/carriers.ts'
 import { type ErrorCode, errorDefinitions } from '#platform/errors/codes.ts'
 import type { ExceededRate, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { allowanceFields, dateLine, wholeSeconds } from '#platform/http.ts'

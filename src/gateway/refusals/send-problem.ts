@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ClientExchange } from '#http/client-exchange.ts'
 import { BodyTooSlow, HeadTooLarge, type MalformedMessage, type Unreadable } from '#http/request-head.ts'
-import { createCarriers, proofCarrier } from '#identity/access.ts'
+import { createCarriers, proofCarrier } from '#identity/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { STATUS_CODES } from '#platform/http.ts'
 import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'

@@ -1,6 +1,6 @@
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { Log } from '#platform/log/log.ts'
-import { monotonicClock } from '#platform/time.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import type { SharedListenerOptions } from './arrival-server.ts'
 
 /** Counts and logs connections that fail. A flood causes thousands, so totals are logged at intervals. */
@@ -33,7 +33,7 @@ const logIntervalMs = 10_000
 /** Writes the first report, and then totals at intervals. */
 function createTotalsReporter(): (write: (total: number) => void) => void {
   let total = 0
-  let reportedAt = Number.NEGATIVE_INFINITY
+  let reportedAt: MonotonicMs = Number.NEGATIVE_INFINITY
   return function report(write) {
     total++
     const now = monotonicClock()

@@ -1,5 +1,5 @@
-import { certificateCarrier } from '#identity/access.ts'
 import { type AdmittedCaller, type AuthState, admittedUntil } from '#identity/authorize.ts'
+import { certificateCarrier } from '#identity/carriers.ts'
 import type { Credential } from '#identity/credentials.ts'
 import { roleEpochIn } from '#identity/tokens/access-token-claims.ts'
 import { signingKeyIdOf } from '#identity/tokens/jwt.ts'
