@@ -216,10 +216,12 @@ t.test('what is opened can be closed: `openX` gives something with a `close`', a
   )
 })
 
-/** By its body, or by the interface that it says to return. */
+/** By its body, or by the interface that it says to return, or to return a map of. */
 function isClosable(body: string): boolean {
   if (/\b(?:close|shutDown)\w*\b/.test(body)) return true
-  const [, result = ''] = /^[\s\S]*?\): (?:Promise<|readonly |ReadonlyMap<string, )*(\w+)/.exec(body) ?? []
+  const [, named = ''] = /^[\s\S]*?\): (?:Promise<|readonly )*(\w+)/.exec(body) ?? []
+  const map = new RegExp(`^export type ${named} = ReadonlyMap<string, (\\w+)>$`, 'm')
+  const result = sources.flatMap(({ text }) => map.exec(text)?.[1] ?? [])[0] ?? named
   const declaration = new RegExp(`^export (?:interface|class) ${result}\\b[\\s\\S]*?^}$`, 'm')
   return sources.some(({ text }) => /\b(?:close|shutDown|end)\(/.test(declaration.exec(text)?.[0] ?? ''))
 }

@@ -16,7 +16,7 @@ export async function manPage(): Promise<string> {
     '.I COMMAND',
     '.RI [ OPTIONS ]',
     '.SH DESCRIPTION',
-    'It authenticates and authorizes requests, and forwards those that are allowed.',
+    'It authenticates and authorises requests, and forwards those that are allowed.',
     '.B gatehouse serve',
     'runs the gateway; the other commands prepare its config and manage its store, also beside running gateways.',
     '.SH OPTIONS',

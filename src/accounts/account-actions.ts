@@ -13,7 +13,7 @@ import { type AuditLog, createAuditEntryFactory, createAuditLog } from './audit-
 import { createDefaultKeys, type DefaultKeys } from './keys/default-keys.ts'
 import type { KeyOptions } from './keys/make-key.ts'
 import { createSecretKeys, type SecretKeys } from './keys/secret-keys.ts'
-import { createPortalAccess, type PortalAccess } from './portal-access.ts'
+import { createPortalAccessActions, type PortalAccessActions } from './portal-access-actions.ts'
 import { createProfile, type OwnProfile, type ProfileOptions } from './profile.ts'
 import { createSetupLinks, type SetupLinks, type SetupLinksOptions } from './setup-links.ts'
 import { createPlanReports, type PlanReports, type PlanReportsOptions } from './usage/plan-reports.ts'
@@ -23,7 +23,7 @@ import { createUsageReports, type UsageReports } from './usage/reports.ts'
  * Account actions of one actor, who is named in the audit log. The caller authorises: Admins for any account, others
  * only for their own, with the ID of the viewer.
  */
-export interface AccountActions extends PortalAccess {
+export interface AccountActions extends PortalAccessActions {
   readonly accounts: Accounts
   readonly search: AccountSearch
   readonly keys: DefaultKeys
@@ -85,7 +85,7 @@ export function createAccountActions(options: AccountActionsOptions): AccountAct
       audit,
       usage,
       plans,
-      ...createPortalAccess(common),
+      ...createPortalAccessActions(common),
     }
   }
 }

@@ -14,10 +14,10 @@ import type { AccountQuery } from './account-query.ts'
 import {
   type CursorParts,
   createCursor,
-  listPosition,
   type Page,
   type PageRequest,
   parseCursor,
+  parseListPosition,
 } from './pages.ts'
 
 export interface AccountSearch {
@@ -172,5 +172,5 @@ const listMark = '\n'
 /** @throws GatehouseError `request-invalid` (field `cursor`) for a cursor of another list */
 function positionIn(parts: CursorParts, order: AccountOrder): AccountPosition {
   const [key, id] = parts
-  return { key: order === 'email' ? key : listPosition(parts).createdAt, id }
+  return { key: order === 'email' ? key : parseListPosition(parts).createdAt, id }
 }

@@ -165,16 +165,17 @@ export function createAccountSessions(options: AccountSessionsOptions): AccountS
  * Ends the sessions of keys that an account no longer has. They are invalid without their key, but would still be
  * listed and count against `limits.sessions`. If a crash leaves some of them, they expire.
  */
-export async function endSessionsOfKey(
+export async function endSessionsOfLostKeys(
   store: Pick<SessionStore, 'listSessions' | 'endSession'>,
   before: Account,
   after: Account,
   now: EpochMs,
 ): Promise<void> {
   const kept = new Set(after.secretKeys.map(({ id }) => id))
-  const isOver =
+  // All sessions have ended with the epoch, or no key was lost.
+  const hasNothingToEnd =
     before.sessionEpoch !== after.sessionEpoch || before.secretKeys.every(({ id }) => kept.has(id))
-  if (isOver) return
+  if (hasNothingToEnd) return
   for await (const sessions of readBatches((page) => store.listSessions(after.id, page), now)) {
     const ended = sessions.filter(({ keyId }) => !kept.has(keyId) && portalEpochIn(keyId) === undefined)
     await Promise.all(ended.map(({ id }) => store.endSession(id, 'revoked')))

@@ -6,7 +6,7 @@ import type { Actor } from '#store/audit-entry.ts'
 import type { ImportedKeyStore, KeyStore } from '#store/keys.ts'
 import type { SessionStore, Visitor } from '#store/sessions.ts'
 import type { AccountActionsOf } from './account-actions.ts'
-import { endSessionsOfKey } from './account-sessions.ts'
+import { endSessionsOfLostKeys } from './account-sessions.ts'
 import { createAuditEntryFactory } from './audit-log.ts'
 import { mailTextsFor, mailTo } from './mails/mail.ts'
 import type { DeliverMail } from './mails/outbox.ts'
@@ -61,7 +61,7 @@ export function createHeldKeys(options: HeldKeysOptions): HeldKeys {
     const after = await store.revokeSecretKey(account.id, revocation, entry)
     if (!after) return
     await tellOwner(account, name)
-    await endSessionsOfKey(store, account, after, now)
+    await endSessionsOfLostKeys(store, account, after, now)
   }
 
   async function endApiKey(account: Account, actor: Actor): Promise<void> {

@@ -44,16 +44,19 @@ function createListCursor({ createdAt, id }: ListPosition): string {
 
 /** @throws GatehouseError `request-invalid` (field `cursor`) for a cursor of another list */
 export function parseListCursor(cursor: string): ListPosition {
-  return listPosition(parseCursor(cursor))
+  return parseListPosition(parseCursor(cursor))
 }
 
 /** @throws GatehouseError `request-invalid` (field `cursor`) for the parts of a cursor of another list */
-export function listPosition([createdAt, id]: CursorParts): ListPosition {
+export function parseListPosition([createdAt, id]: CursorParts): ListPosition {
   if (!/^\d{1,16}$/.test(createdAt)) throw invalidCursor()
   return { createdAt: Number(createdAt), id }
 }
 
-/** The first page of entries ordered by time. @param entries at least one more than `limit` if there are more */
+/**
+ * A page of entries ordered by time, which begins with the first of these.
+ * @param entries at least one more than `limit` if there are more
+ */
 export function pageOf<Entry>(
   entries: readonly Entry[],
   limit: number,

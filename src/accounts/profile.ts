@@ -16,7 +16,7 @@ export interface OwnProfile {
   /** @throws GatehouseError `request-invalid` (fields `firstName`, `lastName`), `account-not-found` */
   rename(id: string, names: { readonly firstName: string; readonly lastName: string }): Promise<Account>
   /** @param language undefined = as the browser prefers. @throws GatehouseError `account-not-found` */
-  setLanguage(id: string, language: string | undefined): Promise<void>
+  setLanguage(id: string, language: Language | undefined): Promise<void>
   /** Whether verifications can be sent at all (config `mail`); if not, an Admin verifies and changes e-mails. */
   readonly canSend: boolean
   /**

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type Arrival, credentialsOf } from '#gateway/arrival/arrival.ts'
-import { arrivalOf, type EndpointConnection } from '#gateway/arrival/endpoint-arrival.ts'
+import { arrivalOf, type EndpointExchange } from '#gateway/arrival/endpoint-arrival.ts'
 import { principalOf, recordDecision } from '#gateway/arrival/outcome.ts'
 import { type CheckBasicKey, createBasicKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
@@ -8,6 +8,7 @@ import { isAdminPath, revocationsPath } from '#gateway/routes/own-operations.ts'
 import { type GatedRoute, ownRouteName } from '#gateway/routes/route.ts'
 import { authorize } from '#identity/authorize.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import { monotonicClock } from '#platform/time.ts'
 import { adminRole } from '#store/accounts.ts'
 import type { AccountActor } from '#store/audit-entry.ts'
 
@@ -54,7 +55,7 @@ export function gatedRouteOf(path: string, introspection: IntrospectionRight): G
   return path === revocationsPath ? introspectionRoute(introspection) : ownAccountRoute
 }
 
-type EndpointArrival = Arrival<EndpointConnection>
+type EndpointArrival = Arrival<EndpointExchange>
 
 export interface AdmissionOptions
   extends Omit<
@@ -107,7 +108,7 @@ export function createAdmission(options: AdmissionOptions, route: GatedRoute): A
 
   async function admitAgain({ raw }: FastifyRequest): Promise<void> {
     const arrival = arrivalOf(raw)
-    const decision = await authenticator.decide(access, credentialsOf(arrival), performance.now())
+    const decision = await authenticator.decide(access, credentialsOf(arrival), monotonicClock())
     if (decision.kind === 'refused') throw sharedError(decision.code)
     const code = authorize(access, decision.principal)
     if (code !== undefined) throw sharedError(code)

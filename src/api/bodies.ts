@@ -69,14 +69,14 @@ export function limitBodies(app: FastifyInstance, timeoutMs: number, checkHead?:
 
 /** Sends 100 to a client that waits for it: not to HTTP/1.0, nor where the body is already coming (RFC 9110 10.1.1). */
 function sendContinue(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  const { head, connection } = arrivalOf(request.raw)
-  if (!head.expectsContinue || connection.bodyState === 'complete') {
+  const { head, exchange } = arrivalOf(request.raw)
+  if (!head.expectsContinue || exchange.bodyState === 'complete') {
     done()
     return
   }
   // A body that arrived together with the head is read only after the handler of the head, which may be running now.
   process.nextTick(() => {
-    if (connection.bodyState === 'pending') reply.raw.writeContinue()
+    if (exchange.bodyState === 'pending') reply.raw.writeContinue()
     done()
   })
 }

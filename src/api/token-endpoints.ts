@@ -1,27 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { HeldKeys } from '#accounts/held-keys.ts'
 import { arrivalOf, visitorOf } from '#gateway/arrival/endpoint-arrival.ts'
-import { ambiguousCookie, onlyCookieIn } from '#gateway/browser/browser-fields.ts'
-import {
-  accessCookieAttributes,
-  cleared,
-  cookieOptionsOf,
-  refreshCookieAttributes,
-} from '#gateway/browser/token-cookies.ts'
+import { ambiguousCookie } from '#gateway/browser/browser-fields.ts'
 import type { PublicPath } from '#gateway/routes/own-operations.ts'
 import { countFailure } from '#identity/limits/failures.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
-import type { IssuedTokens } from '#identity/tokens/issued-tokens.ts'
 import type { Sessions } from '#identity/tokens/sessions.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import type { TokenCookie } from '#platform/http.ts'
 import { isRecord } from '#platform/json.ts'
 import type { Rate } from '#store/rates.ts'
 import { readMembers } from './bodies.ts'
 import type { OwnEndpoint } from './own-endpoint.ts'
 import { onResponseSent } from './replies.ts'
+import { createTokenCookies, type TokenCookiesOptions } from './token-endpoint-cookies.ts'
 
 export interface TokenEndpointsOptions extends TokenCookiesOptions, FailedKeyPairOptions {
   readonly sessions: Sessions
@@ -120,67 +113,6 @@ export function tokenEndpoints(
     '/api/v1/accounts/access-token': { handler: issue },
     '/api/v1/accounts/refresh-token': { handler: refresh },
     '/api/v1/accounts/revoke-token': { handler: revoke, onAccepted: clearCookieUnlessCrossSite },
-  }
-}
-
-interface TokenCookiesOptions {
-  /** Carries the refresh token. */
-  readonly cookie: TokenCookie
-  /** Carries the access token; undefined = it is not enabled. */
-  readonly accessCookie: TokenCookie | undefined
-  /** The public origin. */
-  readonly publicOrigin: string
-  /** `cors.origins`: pages that are trusted with credentials. */
-  readonly origins: readonly string[]
-}
-
-/** The cookies with the tokens of a session. */
-interface TokenCookies {
-  /**
-   * Sets them, but not the access cookie for a page of another site: the author of that page could sign a visitor in to
-   * an account of their own, and read what the visitor then does (login CSRF).
-   */
-  set(request: FastifyRequest, reply: FastifyReply, issued: IssuedTokens): void
-  /** Clears them with any response: not all responses are written by Fastify. */
-  clear(reply: FastifyReply): void
-  /** The refresh token in its cookie. */
-  readRefreshToken(request: FastifyRequest): ReturnType<typeof onlyCookieIn>
-  /** Whether a page of another site has sent the request. */
-  isCrossSite(request: FastifyRequest): boolean
-}
-
-function createTokenCookies(app: FastifyInstance, options: TokenCookiesOptions): TokenCookies {
-  const { cookie, accessCookie, publicOrigin } = options
-  const trusted = new Set(options.origins)
-  const all = [cookie, ...(accessCookie ? [accessCookie] : [])]
-  const clearing = all.map((each) =>
-    app.serializeCookie(each.name, '', { ...cookieOptionsOf(each), ...cleared }),
-  )
-
-  /** Browsers say which page a request comes from; a client that says nothing is not a browser. */
-  function isCrossSite({ headers }: FastifyRequest): boolean {
-    const site = headers['sec-fetch-site']
-    if (site !== undefined) return site !== 'same-origin' && site !== 'same-site' && site !== 'none'
-    return headers.origin !== undefined && headers.origin !== publicOrigin
-  }
-
-  function isTrusted(request: FastifyRequest): boolean {
-    return !isCrossSite(request) || trusted.has(request.headers.origin ?? '')
-  }
-
-  return {
-    isCrossSite,
-    set: (request, reply, issued) => {
-      const { cookieToken, refreshToken } = issued
-      reply.header('Cache-Control', 'no-store')
-      reply.setCookie(cookie.name, refreshToken, refreshCookieAttributes(cookie, issued))
-      if (!accessCookie || cookieToken === undefined || !isTrusted(request)) return
-      reply.setCookie(accessCookie.name, cookieToken, accessCookieAttributes(accessCookie, cookieToken))
-    },
-    clear: ({ raw }) => {
-      raw.setHeader('Set-Cookie', clearing)
-    },
-    readRefreshToken: ({ raw }) => onlyCookieIn(arrivalOf(raw).head.rawHeaders, cookie.name),
   }
 }
 

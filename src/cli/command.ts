@@ -159,7 +159,7 @@ function describeParseError(error: unknown, names: readonly string[]): string {
   return meant === undefined ? message : `${message}, did you mean "--${meant}"?`
 }
 
-/** The last of several values would count and the others would not: `--scopes a --scopes b` is no list. */
+/** Otherwise only the last of several values would count: `--scopes a --scopes b` is not a list. */
 function assertGivenOnce(command: Command, tokens: ReturnType<typeof parse>['tokens']): void {
   const options = optionsOf(command)
   const given = new Set<string>()

@@ -1,7 +1,8 @@
+import { accountDefaults } from '#accounts/account-input.ts'
 import type { CreatedAccount } from '#accounts/accounts.ts'
 import type { ConfigInput } from '#config/load.ts'
 import { accessTokenPath } from '#gateway/routes/own-operations.ts'
-import { createCarriers, keyField } from '#identity/access.ts'
+import { createCarriers, keyField } from '#identity/carriers.ts'
 import type { Log } from '#platform/log/log.ts'
 import { shellWord } from '#platform/text.ts'
 import { spanText } from '#platform/time.ts'
@@ -39,14 +40,13 @@ export async function printWelcome({ terminal, gateway, log, given, input }: Wel
   }
 }
 
-/** About an account that there is, or about a new one, to try the gateway with. */
+/** What to say about an account to try the gateway with: one that exists, or a new one. */
 async function welcomeLines(operator: Operator, url: string, given: ConfigInput): Promise<readonly string[]> {
   const { accounts, keys, store, config } = operator
   const [any] = await accounts.list({ after: undefined, limit: 1 })
   const account = any && ((await store.findAccountByEmail(firstEmail)) ?? any)
   if (!account) {
-    const names = { firstName: '', lastName: '' }
-    const admin = { email: firstEmail, ...names, role: adminRole, isVerified: true }
+    const admin = { ...accountDefaults, email: firstEmail, role: adminRole, isVerified: true }
     return linesToPaste(operator, url, await accounts.create(admin))
   }
   const email = shellWord(account.email)

@@ -21,8 +21,8 @@ export interface ImportSource {
 export const standardStream = '-'
 
 /**
- * Works with a file, or standard input, which is kept in a temporary file meanwhile: private, without a name, and gone
- * with the process. The same for a pipe that has a name.
+ * Works with a file. Standard input, and a named pipe, are kept in a temporary file meanwhile: private, without a name,
+ * and gone when the process ends.
  * @param lineBytesMax longer lines cannot be used; default: as `readLines`
  * @throws OperatorError where it cannot be read
  */
@@ -62,7 +62,7 @@ async function openForReading(path: string, name: string, { input }: Terminal): 
 async function spool(input: AsyncIterable<unknown>): Promise<FileHandle> {
   const path = join(tmpdir(), `gatehouse-import-${randomUUID()}`)
   const file = await open(path, 'wx+', 0o600)
-  // At once: even a process that is killed leaves nothing.
+  // Removed at once, so that even a process that is killed leaves nothing behind.
   await unlink(path)
   try {
     for await (const chunk of input) {
@@ -119,14 +119,14 @@ export async function readInput(input: AsyncIterable<unknown>, bytesMax: number)
 /** A new file that only its owner can read, and what to throw where it cannot be written. */
 export async function createPrivateFile(
   path: string,
-  whenThere: { readonly problem: string; readonly hint: string },
+  whenThere: { readonly exists: string; readonly hint: string },
 ): Promise<{ readonly file: FileHandle; failed(cause: unknown): never }> {
   const failed = (cause: unknown): never => {
     throw new OperatorError(`cannot write ${path}: ${errorMessage(cause)}`, { cause })
   }
   const file = await open(path, 'wx', 0o600).catch((cause: unknown) => {
     if (!hasErrorCode(cause, 'EEXIST')) return failed(cause)
-    throw new OperatorError(`${path} exists${whenThere.problem}`, { hint: whenThere.hint })
+    throw new OperatorError(`${path} ${whenThere.exists}`, { hint: whenThere.hint })
   })
   return { file, failed }
 }
@@ -142,7 +142,7 @@ export interface KeysFile {
 /** @throws OperatorError if it exists, or cannot be written */
 export async function openKeysFile(path: string): Promise<KeysFile> {
   const { file, failed } = await createPrivateFile(path, {
-    problem: ', and may have keys that are shown nowhere else',
+    exists: 'exists, and may have keys that are shown nowhere else',
     hint: 'Choose another name. Nothing was changed.',
   })
   let isEmpty = true

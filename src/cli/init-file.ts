@@ -82,7 +82,7 @@ export const questions: readonly Question[] = [
     value: 'URL',
     help: 'URL that clients use; default http://localhost and the port.',
     ask: 'Which URL do clients use',
-    // A wrong port is reported once, as that.
+    // A wrong port is reported once, as a wrong port.
     defaultOf: ({ port = '' }) => `http://localhost${/^\d{1,4}$|^[1-6]\d{4}$/.test(port) ? `:${port}` : ''}`,
   },
   {

@@ -22,7 +22,7 @@ export function createJsonFormat<Item>(dataOf: (item: Item) => unknown): ListFor
   }
 }
 
-/** A table whose columns are as wide as the first batch, and a row of the widest cells that are known, need. */
+/** A table whose columns are wide enough for the first batch, and for the widest cells that are known. */
 export function createTableFormat<Item>({
   columns,
   widest = [],

@@ -152,7 +152,7 @@ function generalHelp(commands: readonly Command[], word?: string): string {
   return [
     `Usage: ${program} COMMAND [OPTIONS]`,
     '',
-    'An authenticating reverse proxy: it authenticates and authorizes requests, and forwards those that are allowed.',
+    'An authenticating reverse proxy: it authenticates and authorises requests, and forwards those that are allowed.',
     '',
     'Commands:',
     ...twoColumns(rows, helpWidthMax),

@@ -49,18 +49,16 @@ export async function withOperator<Result>(
   return withStore(config, async (store) => {
     const sealer = createSealer(sealingKeys)
     const clock = Date.now
-    const rates = createLocalRates(monotonicClock)
-    const limiter = { take: async (...rate: Parameters<typeof rates.take>) => rates.take(...rate) }
-    const actionsBy = createActionsFrom({
+    const actionsOf = createActionsFrom({
       config,
       store,
       sealingKeys,
-      limiter,
+      limiter: createLocalRates(monotonicClock),
       readQuotaUsed: createQuotaReader(store),
       clock,
     })
     return await work({
-      ...actionsBy(actor),
+      ...actionsOf(actor),
       config,
       store,
       subjects: createBlockedSubjects({ store, issuers: config.issuers, clock })(actor),

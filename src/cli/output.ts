@@ -49,7 +49,7 @@ export async function writeChunks(out: Output, chunks: AsyncIterable<string>): P
   }
 }
 
-/** How often progress is shown: on a terminal in one line that is overwritten, elsewhere in lines. */
+/** How often progress is shown: on a terminal in one line that is overwritten, elsewhere in a new line each time. */
 const intervalMs = { terminal: 500, other: 10_000 } as const
 
 /** The progress of long work, on standard error. */
@@ -72,7 +72,7 @@ interface ProgressOptions {
   readonly now?: () => number
 }
 
-/** Shows nothing of work that is done before the first interval has passed. */
+/** Shows nothing for work that is finished before the first interval has passed. */
 export function createProgress({
   verb,
   noun,

@@ -28,7 +28,7 @@ export function redactTarget(target: string): string {
   )
 }
 
-/** A part of a URL without `&`. @param isParameter whether it begins with a name: else names are after a `?` */
+/** A part of a URL without `&`. @param isParameter whether it begins with a name; otherwise a name follows a `?` */
 function redactParameter(part: string, isParameter: boolean): string {
   const texts = part.split('=')
   const found = texts.findIndex((text, index) => {

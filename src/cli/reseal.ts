@@ -91,7 +91,10 @@ export function sealedSecretsOf(account: Account): readonly { sealed: Uint8Array
   return found
 }
 
-/** What digests cannot be resealed: they are made again when their owner gives what they were made of. */
+/**
+ * What of an account still needs a previous key: digests cannot be resealed, and are only made again when their owner
+ * enters the password, or gets new recovery codes.
+ */
 function createDependence(keys: Keys) {
   const passwordKeys = deriveKeys(() => keys, 'password')()
   const [recoveryKey] = deriveKeys(() => keys, 'second factor')()

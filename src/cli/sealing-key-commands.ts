@@ -146,7 +146,7 @@ async function resealStore(invocation: Invocation, keys: SealingKeySet): Promise
   }
 }
 
-/** When the last refresh token ends that a key of before may have signed: those of its last day included. */
+/** When the last refresh token that the previous key may have signed expires, those of its last day included. */
 function neededUntilOf({ tokens }: Config, { previous }: SealingKeySet): number {
   return previous === undefined ? 0 : startOfDay(previous.since + 1) + tokens.refreshLifetimeMs
 }
@@ -185,7 +185,7 @@ function reloadAll({ keys, store }: Config): string {
   return 'Give every instance this file, and reload them (SIGHUP, or POST /reload).'
 }
 
-/** With --print the data is the content of the key: what is said goes to standard error. */
+/** With --print the output is the content of the key, so messages go to standard error. */
 function tell(invocation: Invocation, data: object, lines: readonly string[]): void {
   if (invocation.flag('print')) printToStderr(invocation.terminal, lines.join('\n'))
   else printData(invocation, data, lines)

@@ -58,8 +58,8 @@ function takeOver(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Runs work that leaves nothing behind where a signal stops it: it has to end when `stop` is aborted, and the process
- * ends by the signal only then. A second signal ends it at once.
+ * Runs work that leaves nothing behind if a signal stops it: the work has to end when `stop` is aborted, and only then
+ * does the signal end the process. A second signal ends it at once.
  */
 export async function stoppable<Result>(work: (stop: AbortSignal) => Promise<Result>): Promise<Result> {
   const controller = new AbortController()

@@ -84,25 +84,25 @@ async function backUp(
   const head = { version: readVersion(), at: new Date().toISOString(), driver }
   const text = formatBackup(head, until(stop, store.backUp()), progress.report)
   try {
-    return await (path === standardStream ? print(text, terminal) : writeNewFile(path, text))
+    return await (path === standardStream ? writeToStandardOutput(text, terminal) : writeNewFile(path, text))
   } finally {
     progress.end()
   }
 }
 
-type Text = AsyncGenerator<string, WrittenBackup>
+type BackupText = AsyncGenerator<string, WrittenBackup>
 
-async function print(text: Text, { out }: Terminal): Promise<WrittenBackup> {
+async function writeToStandardOutput(text: BackupText, { out }: Terminal): Promise<WrittenBackup> {
   return forEach(text, async (chunk) => {
     await out.write(chunk)
     if (out.failure) throw new OperatorError('the backup was not read to its end: discard it')
   })
 }
 
-/** Private, and on disk once it is there; nothing is left of one that fails. */
-async function writeNewFile(path: string, text: Text): Promise<WrittenBackup> {
+/** The file is private, and on disk once this resolves; if writing fails, nothing is left of it. */
+async function writeNewFile(path: string, text: BackupText): Promise<WrittenBackup> {
   const { file, failed } = await createPrivateFile(path, {
-    problem: ' already: a backup overwrites nothing',
+    exists: 'exists already: a backup overwrites nothing',
     hint: 'Choose another name, such as one with the date.',
   })
   try {
@@ -117,7 +117,7 @@ async function writeNewFile(path: string, text: Text): Promise<WrittenBackup> {
   }
 }
 
-async function forEach(text: Text, write: (chunk: string) => Promise<void>): Promise<WrittenBackup> {
+async function forEach(text: BackupText, write: (chunk: string) => Promise<void>): Promise<WrittenBackup> {
   try {
     for (;;) {
       const { done, value } = await text.next()
@@ -125,7 +125,7 @@ async function forEach(text: Text, write: (chunk: string) => Promise<void>): Pro
       await write(value)
     }
   } catch (error) {
-    // The store is still read from.
+    // Ends the reading of the store.
     await text.return(undefined as never).catch(() => {})
     throw error
   }
@@ -215,7 +215,7 @@ const nouns: Readonly<Record<RecordKind, string>> = {
   auditChain: 'an audit log',
 }
 
-/** Accounts of which the sealed secrets are tried: with the right key any of them opens. */
+/** How many accounts' sealed secrets are tried: with the right key, any of them can be unsealed. */
 const accountsTried = 100
 
 /**

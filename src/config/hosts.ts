@@ -43,7 +43,7 @@ export function originProblem(text: string, example: string): string | undefined
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
     return `must be a URL such as ${example}`
   }
-  // URL takes braces and the like for a name.
+  // URL accepts braces and the like in a host name.
   if (!/^(?:\[[\da-f:.]+\]|[\w.-]+)$/i.test(url.hostname)) {
     return `must have a host name: letters, digits, -, _ and dots, as in ${example}`
   }

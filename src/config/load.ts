@@ -25,7 +25,7 @@ import { reviewUpstreamHeaders } from './rules/headers.ts'
 import { reviewIdentity } from './rules/identity.ts'
 import { reviewIssuers } from './rules/issuers.ts'
 import { reviewKeyCarriers, reviewKeys } from './rules/keys.ts'
-import { reviewPortal } from './rules/portal.ts'
+import { reviewMail, reviewPortal } from './rules/portal.ts'
 import { reviewRoutes } from './rules/routes.ts'
 import { reviewUpstreams } from './rules/upstreams.ts'
 import { reviewAccessCookie } from './schema/access-cookie.ts'
@@ -33,7 +33,7 @@ import { reviewPlans } from './schema/accounts.ts'
 import { reviewCookie, reviewCors } from './schema/browsers.ts'
 import { reviewEvents } from './schema/events.ts'
 import { reviewHosts, reviewListen, reviewNetwork, reviewPorts, reviewRedirect } from './schema/listeners.ts'
-import type { SecretReference } from './schema/node.ts'
+import type { SecretReference, SecretResult } from './schema/node.ts'
 import { createReview } from './schema/review.ts'
 import type { ConfigTree } from './schema/schema.ts'
 import { reviewSecurityTxt } from './schema/security-txt.ts'
@@ -62,6 +62,7 @@ const rules = [
   reviewAccessCookie,
   reviewCors,
   reviewPortal,
+  reviewMail,
   reviewSecurityTxt,
   reviewKeys,
   reviewKeyCarriers,
@@ -121,20 +122,42 @@ export function reviewConfig({ configFile, file, overrides, env }: ReviewInput):
   const review = createReview(validation, readSecret)
   if (configFile.isReadable) for (const rule of rules) rule(review)
   const sources = createSources(configFile, overridden.applied)
+  const problems = findProblems({ configFile, overridden, review, sources })
+  const { tree } = validation
+  const resolved = problems.length === 0 ? resolveWithSecrets(tree, readSecret, resolvePath) : undefined
+  const snapshot = resolved && { file, tree, secrets: resolved.secrets }
+  return { file, config: resolved?.config, snapshot, problems, tree, sourceOf: sources.sourceOf, resolvePath }
+}
+
+interface Reviewed {
+  readonly configFile: ConfigFile
+  readonly overridden: ReturnType<typeof applyOverrides>
+  readonly review: { readonly findings: readonly Finding[] }
+  readonly sources: ReturnType<typeof createSources>
+}
+
+function findProblems({ configFile, overridden, review, sources }: Reviewed): readonly Problem[] {
+  if (!configFile.isReadable) return configFile.problems.toSorted(byPosition)
   const withHint = (finding: Finding): Finding => {
     const hint = unreplacedHintAt(overridden.tree, finding.path)
     return hint === '' ? finding : { ...finding, message: `${finding.message}; ${hint}` }
   }
   const found = new Set(review.findings.map(({ path }) => formatPath(path)))
   const unreplaced = findUnreplaced(overridden.tree).filter(({ path }) => !found.has(formatPath(path)))
-  const problems = configFile.isReadable
-    ? [
-        ...configFile.problems,
-        ...overridden.problems,
-        ...review.findings.map(withHint).map(sources.toProblem),
-        ...unreplaced.map((one) => sources.toProblem({ ...one, at: 'value' })),
-      ]
-    : configFile.problems
+  return [
+    ...configFile.problems,
+    ...overridden.problems,
+    ...review.findings.map(withHint).map(sources.toProblem),
+    ...unreplaced.map((one) => sources.toProblem({ ...one, at: 'value' })),
+  ].toSorted(byPosition)
+}
+
+/** The config of a tree without problems, and the texts of its secrets, by nameOfSecret. */
+function resolveWithSecrets(
+  tree: ConfigTree,
+  readSecret: (reference: SecretReference) => SecretResult,
+  resolvePath: (path: string) => string,
+) {
   const secrets: Record<string, string> = {}
   const secret = (reference: SecretReference) => {
     const found = readSecret(reference)
@@ -142,11 +165,7 @@ export function reviewConfig({ configFile, file, overrides, env }: ReviewInput):
     secrets[nameOfSecret(reference)] = found.value
     return found.value
   }
-  const { tree } = validation
-  const config = problems.length === 0 ? resolveConfig(tree, { secret, resolvePath }) : undefined
-  const snapshot = config && { file, tree, secrets }
-  const read = { problems: problems.toSorted(byPosition), tree, sourceOf: sources.sourceOf }
-  return { file, config, snapshot, ...read, resolvePath }
+  return { config: resolveConfig(tree, { secret, resolvePath }), secrets }
 }
 
 /** The environment that a config is read with. */

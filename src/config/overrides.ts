@@ -93,7 +93,7 @@ function parseValue(text: string, schema: SchemaNode | undefined): unknown {
 const partsMax = 8
 
 /** Variables that look like options but are not read, as they have one underscore where two are needed. */
-export function findMisspelledVariables(env: Environment, tree: ConfigTree): Warning[] {
+export function findMisspeltVariables(env: Environment, tree: ConfigTree): Warning[] {
   return Object.entries(env).flatMap(([name, text]): Warning[] => {
     const [, rest] = /^GATEHOUSE_([^_].*)$/.exec(name) ?? []
     if (rest === undefined || text === undefined || isUnrelated(name, text)) return []

@@ -15,7 +15,7 @@ let compiled: ReturnType<typeof compileSchema> | undefined
 /** Checks a tree against the schema and fills in the defaults; the given tree is not modified. */
 export function validate(written: Record<string, unknown>): Validation<ConfigTree> {
   const tree = structuredClone(written)
-  followStoreSection(tree)
+  setDefaultDriver(tree)
   compiled ??= compileSchema()
   const validateTree = compiled
   validateTree(tree)
@@ -26,7 +26,7 @@ export function validate(written: Record<string, unknown>): Validation<ConfigTre
 }
 
 /** If no driver is named, the section that is there decides. */
-function followStoreSection({ store }: Record<string, unknown>): void {
+function setDefaultDriver({ store }: Record<string, unknown>): void {
   if (isRecord(store) && !('driver' in store) && 'redis' in store) store.driver = 'redis'
 }
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { DeadlineSweep, Expiring } from '#platform/deadline.ts'
+import type { DeadlineSweep, Expiring } from '#platform/deadline-sweep.ts'
 import type { ClientCertificate } from './client-certificate.ts'
 import type { BodyTooSlow, MalformedMessage, RequestHead, Unreadable } from './request-head.ts'
 

@@ -1,12 +1,6 @@
 import type { ErrorCode } from '#platform/errors/codes.ts'
-import {
-  type Access,
-  accessCookieCarrier,
-  certificateCarrier,
-  type ProtectedAccess,
-  proofCarrier,
-  type SchemeName,
-} from './access.ts'
+import type { Access, ProtectedAccess, SchemeName } from './access.ts'
+import { accessCookieCarrier, bearerCarrier, certificateCarrier, proofCarrier } from './carriers.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import {
   type Authentication,
@@ -100,7 +94,7 @@ function settle(
 
 /** Whether a credential in Authorization: Bearer may be a key or a token, as its form does not show which. */
 export function mayBeKeyOrToken(kind: SchemeName, carrier: Credential['carrier']): boolean {
-  return kind === 'secretKey' && carrier === 'bearer'
+  return kind === 'secretKey' && carrier === bearerCarrier
 }
 
 const bearerToken: Sent = { scheme: 'bearer', cameAsDpop: false }

@@ -5,15 +5,10 @@ import {
   type MonotonicMs,
   monotonicClock,
 } from '#platform/time.ts'
-import {
-  type Access,
-  accessCookieCarrier,
-  type Carrier,
-  certificateCarrier,
-  type SchemeName,
-} from './access.ts'
+import type { Access, SchemeName } from './access.ts'
 import { authenticate, mayBeKeyOrToken, type Schemes } from './authenticate.ts'
 import { RecentCredentials } from './cache/recent-credentials.ts'
+import { accessCookieCarrier, bearerCarrier, type Carrier, certificateCarrier } from './carriers.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import type { Decision } from './decision.ts'
 import type { Directory } from './directory.ts'
@@ -199,8 +194,6 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     confirm: directory.confirm,
   }
 }
-
-const bearerCarrier = 'bearer'
 
 function lookUpKindOf(
   access: Access,

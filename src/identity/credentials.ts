@@ -1,16 +1,17 @@
 import { schemePrefix } from '#platform/http.ts'
 import { isForeignBearerKey, looksLikeKey } from '#platform/secrets/key-format.ts'
 import type { MonotonicMs } from '#platform/time.ts'
+import type { Access, SchemeName } from './access.ts'
 import {
-  type Access,
   accessCookieCarrier,
+  basicCarrier,
+  bearerCarrier,
   type Carrier,
   type Carriers,
   certificateCarrier,
   passwordOf,
   proofCarrier,
-  type SchemeName,
-} from './access.ts'
+} from './carriers.ts'
 import { type Decision, parseConfirmation } from './decision.ts'
 import { payloadOf } from './tokens/jwt.ts'
 
@@ -110,12 +111,12 @@ function readAuthorization(value: string, { bearer, basic }: Carriers): Credenti
   const token = tokenOf(value)
   if (token !== undefined) {
     return bearer && (looksLikeKey(token) || isForeignBearerKey(token))
-      ? newCredential('secretKey', token, 'bearer')
+      ? newCredential('secretKey', token, bearerCarrier)
       : newCredential('bearer', token, undefined)
   }
   if (proofPrefix.test(value)) return newCredential('bearer', proofToken.exec(value)?.[1] ?? '', proofCarrier)
   const password = basic ? passwordOf(value) : undefined
-  return password === undefined ? undefined : newCredential('secretKey', password, 'basic')
+  return password === undefined ? undefined : newCredential('secretKey', password, basicCarrier)
 }
 
 function newCredential(kind: SchemeName, text: string, carrier: Carrier | undefined): Credential {

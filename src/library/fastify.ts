@@ -79,7 +79,7 @@ async function registerGatehouse(app: FastifyInstance, options: GatehouseOptions
   await app.register(async (scope) => {
     scope.addHook('onRequest', (request, reply, done) => {
       const arrival = readAppArrival(request.raw, parts.reader)
-      const { malformed } = arrival.connection
+      const { malformed } = arrival.exchange
       if (malformed) refuse(reply, arrival, malformed)
       else done()
     })

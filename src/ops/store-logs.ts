@@ -8,7 +8,10 @@ import type { Metrics } from './metrics/metrics.ts'
  * Logs each change once: the store is unreachable, has come back without its data or with data of a newer program, or
  * is reachable again.
  */
-export function createConnectionLogger(log: Log, metrics: Metrics): (error: unknown) => void {
+export function createConnectionLogger(
+  log: Log,
+  metrics: Pick<Metrics, 'storeUp'>,
+): (error: unknown) => void {
   let wasUp: boolean | undefined
   let wasLost = false
   return (err) => {

@@ -17,7 +17,7 @@ export const {
   validateHeaderValue,
 } = process.getBuiltinModule('node:http')
 
-/** Methods that anybody invents are not among them, and must not become a label. */
+/** The methods that may become a label of a metric: none that a client has invented. */
 export const registeredMethods: ReadonlySet<string> = new Set(METHODS)
 
 export type IncomingMessage = http.IncomingMessage
@@ -26,7 +26,21 @@ export type ServerResponse = http.ServerResponse
 /** Statuses without a body, whatever the fields of the response say (RFC 9110 6.4.1), in addition to 1xx. */
 export const bodilessStatuses: ReadonlySet<number> = new Set([204, 304])
 
-/** Matches the beginning of credentials of a scheme: before a token character it would be another (RFC 9110 5.6.2). */
+/** The last Date line, and the second that it names, in milliseconds. */
+let lastDateLine = ''
+let lastDateAt = 0
+
+/** The Date line of the gateway's own responses (RFC 9110 6.6.1), created once a second. */
+export function dateLine(): string {
+  const now = Date.now()
+  if (now >= lastDateAt + 1_000 || now < lastDateAt) {
+    lastDateAt = now - (now % 1_000)
+    lastDateLine = `Date: ${new Date(lastDateAt).toUTCString()}\r\n`
+  }
+  return lastDateLine
+}
+
+/** Matches the beginning of credentials of a scheme: one that goes on is another scheme (RFC 9110 5.6.2). */
 export function schemePrefix(scheme: string): RegExp {
   return new RegExp(`^${scheme}(?![!#$%&'*+.^_\`|~0-9A-Za-z-])`, 'i')
 }

@@ -11,9 +11,9 @@ import { randomText } from '#platform/secrets/key-format.ts'
 import type { PortalRequest } from './portal-request.ts'
 
 /** The cookies of the portal. Browsers send them only to the portal, never to a backend. */
-export type PortalCookie = ReturnType<typeof createPortalCookie>
+export type PortalCookies = ReturnType<typeof createPortalCookies>
 
-interface PortalCookieOptions {
+interface PortalCookiesOptions {
   readonly path: string
   readonly isSecure: boolean
   /** Whether no backend is on the host of the portal. */
@@ -35,7 +35,7 @@ const formTokenPattern = /^[0-9A-Za-z]{32}$/
  * portal, hence `__Secure-` rather than `__Host-`: a `__Host-` cookie would be sent to every backend too. If the portal
  * has a host of its own it is `__Host-`, so that no other host of the domain can set it.
  */
-export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCookieOptions) {
+export function createPortalCookies({ path, isSecure, isAlone, tokens }: PortalCookiesOptions) {
   const prefix = prefixOf({ isSecure, isAlone })
   const name = sessionCookieName({ isSecure, isAlone })
   const formName = `${prefix}${formCookie}`
@@ -71,11 +71,11 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
     path,
     isSecure,
     /** The session token of a request; undefined if there is none. */
-    read: (request: PortalRequest): string | undefined => request.cookies.get(name) || undefined,
+    readSession: (request: PortalRequest): string | undefined => request.cookies.get(name) || undefined,
     readClientTokens,
     setTokens,
     /** Also sets the client token, which identifies this browser at its next sign-in. */
-    set: (request: PortalRequest, { token, clientToken, session, tokens: issued }: SignedIn): void => {
+    setSession: (request: PortalRequest, { token, clientToken, session, tokens: issued }: SignedIn): void => {
       const maxAge = Math.max(0, Math.floor((session.expiresAt - session.createdAt) / 1_000))
       request.cookies.set(name, token, { ...attributes, maxAge })
       const others = readClientTokens(request).filter((other) => other !== '' && other !== clientToken)
@@ -85,7 +85,7 @@ export function createPortalCookie({ path, isSecure, isAlone, tokens }: PortalCo
       // The browser may still have tokens of whoever was signed in before.
       else clearTokens(request)
     },
-    clear: (request: PortalRequest): void => {
+    clearSession: (request: PortalRequest): void => {
       request.cookies.set(name, '', { ...attributes, ...cleared })
       clearTokens(request)
     },
@@ -139,7 +139,7 @@ export function sessionCookieName(options: NamePrefix): string {
   return `${prefixOf(options)}${sessionCookie}`
 }
 
-type NamePrefix = Pick<PortalCookieOptions, 'isSecure' | 'isAlone'>
+type NamePrefix = Pick<PortalCookiesOptions, 'isSecure' | 'isAlone'>
 
 function prefixOf({ isSecure, isAlone }: NamePrefix): string {
   if (!isSecure) return ''

@@ -7,7 +7,7 @@ import type { ReceiverActions } from '#accounts/events/receiver-actions.ts'
 import type { IsReturnPath } from '#gateway/browser/sign-in-return.ts'
 import type { IdentityHeaders } from '#gateway/forward/identity-headers.ts'
 import type { RouteOptions } from '#gateway/routes/compile.ts'
-import type { Carriers } from '#identity/access.ts'
+import type { Carriers } from '#identity/carriers.ts'
 import type { BlockedSubjectsOf } from '#identity/issuers/subjects.ts'
 import { quotaUnitOf } from '#identity/limits/plans.ts'
 import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
@@ -22,7 +22,7 @@ import { adminRole } from '#store/accounts.ts'
 import type { Actor } from '#store/audit-entry.ts'
 import type { Visitor } from '#store/sessions.ts'
 import type { Branding } from './branding.ts'
-import type { PortalCookie } from './cookies.ts'
+import type { PortalCookies } from './cookies.ts'
 import { type Files, type Form, filesOf, formOf } from './forms/body.ts'
 import { csrfTokenOf } from './forms/csrf.ts'
 import type { FlashNotices } from './forms/flash-notices.ts'
@@ -76,7 +76,7 @@ export interface PortalOptions {
   readonly passwordResets: PasswordResets
   /** Limits the actions of an account. */
   readonly limiter: Pick<RateLimiter, 'take'>
-  readonly cookie: PortalCookie
+  readonly cookies: PortalCookies
   readonly clock: Clock
   /** The routes as configured, for *Try it*. */
   readonly routes: readonly RouteOptions[]
@@ -121,14 +121,14 @@ export function createPageContext(
   { options, assets, notices, scopedRoutes }: PortalParts,
   { request, formPagePath }: Pick<PageContext, 'request'> & Pick<PageFrame, 'formPagePath'>,
 ): PageContext {
-  const { cookie, clock, path, roles, plans, issuers, canMailLinks, oidc, passkeys } = options
+  const { cookies, clock, path, roles, plans, issuers, canMailLinks, oidc, passkeys } = options
   const { viewer, visitor } = request
   const translation = translationOf(languageOf(request, viewer))
 
   /** The CSRF token of the session or, without one, of the form cookie. */
   function csrfToken(): string {
-    const token = viewer ? cookie.read(request) : cookie.readFormToken(request)
-    return csrfTokenOf(token ?? cookie.setFormToken(request))
+    const token = viewer ? cookies.readSession(request) : cookies.readFormToken(request)
+    return csrfTokenOf(token ?? cookies.setFormToken(request))
   }
 
   function frame(status: number): PageFrame {

@@ -22,14 +22,14 @@ import { answerContinue, answerRedirect, type PortalResponse } from './portal-re
  * `rate-limited`
  */
 export function createPortalGate({ options, notices }: Pick<PortalParts, 'options' | 'notices'>) {
-  const { path: base, cookie, signIn, origin, requireSecondFactor } = options
+  const { path: base, cookies, signIn, origin, requireSecondFactor } = options
 
   async function findViewer(request: PortalRequest): Promise<Viewer | undefined> {
-    const token = cookie.read(request)
+    const token = cookies.readSession(request)
     if (token === undefined) return undefined
     request.viewer = await signIn.find(token, request.visitor)
     if (request.viewer) return request.viewer
-    cookie.clear(request)
+    cookies.clearSession(request)
     if (acceptsHtml(request) && !isPost(request)) notices.set(request, 'session-over')
     return undefined
   }
@@ -37,7 +37,7 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
   /** Redirects to the sign-in page, and from there back to the page, or to the page with the form. */
   function redirectToSignIn(registered: RegisteredPage, request: PortalRequest): PortalResponse {
     if (isCrossSiteNavigation(request)) return answerContinue(request.url, languageOf(request, undefined))
-    if (isPost(request) && cookie.read(request) !== undefined) notices.set(request, 'session-over')
+    if (isPost(request) && cookies.readSession(request) !== undefined) notices.set(request, 'session-over')
     const next = isPost(request) ? resolveFormPagePath(request, registered) : request.url.slice(base.length)
     const query = next.length < 2 ? '' : `?next=${encodeURIComponent(next)}`
     return answerRedirect(`${base}/sign-in${query}`)
@@ -71,7 +71,9 @@ export function createPortalGate({ options, notices }: Pick<PortalParts, 'option
   /** On a link of another site, browsers omit the cookie (SameSite=Strict) until our own page loads the URL again. */
   function isCrossSiteNavigation(request: PortalRequest): boolean {
     const site = request.headers['sec-fetch-site']
-    return !isPost(request) && (site === 'cross-site' || site === 'same-site') && !cookie.read(request)
+    return (
+      !isPost(request) && (site === 'cross-site' || site === 'same-site') && !cookies.readSession(request)
+    )
   }
 }
 

@@ -1,5 +1,6 @@
 import type { OidcSignIn } from '#identity/oidc/oidc-sign-in.ts'
-import type { KnownPerson, OidcOptions, OidcProvider, SignInSecrets } from '#identity/oidc/provider.ts'
+import type { KnownPerson } from '#identity/oidc/person.ts'
+import type { OidcOptions, OidcProvider, SignInSecrets } from '#identity/oidc/provider.ts'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { isSameText } from '#platform/secrets/sealing.ts'
@@ -33,14 +34,14 @@ export interface PortalProvider extends Pick<OidcOptions, 'name' | 'label' | 'is
 
 export function createPortalOidc(
   ways: Pick<PortalOidc, 'providers' | 'acceptsPasswords'>,
-  { sealer, cookie, clock }: SealedCookieParts,
+  { sealer, cookies, clock }: SealedCookieParts,
 ): PortalOidc {
-  const cookies = createSealedCookies(sealer, cookie)
+  const sealed = createSealedCookies(sealer, cookies)
   return {
     ...ways,
-    flows: createFlowCookies(cookies, clock),
-    sessions: createSessionCookies(cookies, clock),
-    takeOvers: createTakeOverCookie(cookies, clock),
+    flows: createFlowCookies(sealed, clock),
+    sessions: createSessionCookies(sealed, clock),
+    takeOvers: createTakeOverCookie(sealed, clock),
   }
 }
 

@@ -63,8 +63,8 @@ export interface RegisteredPage {
 
 /** The pattern of the nearest page with a GET: this one, or one above it. The start of the portal has one. */
 export function formPagePatternOf(path: string, pages: readonly PortalPage[]): string {
-  const isHome = path === '' || pages.some((page) => page.path === path && page.get)
-  return isHome ? path : formPagePatternOf(path.slice(0, path.lastIndexOf('/')), pages)
+  const hasGet = path === '' || pages.some((page) => page.path === path && page.get)
+  return hasGet ? path : formPagePatternOf(path.slice(0, path.lastIndexOf('/')), pages)
 }
 
 /** Where to redirect after a form, below the portal: the page with the form, for the same account. */
@@ -94,14 +94,14 @@ export async function accountOf({ actions, request }: SignedInContext): Promise<
  * @throws GatehouseError `request-invalid` (field `password`) if it is wrong, `too-many-failures`
  */
 export async function confirmPassword(
-  { viewer, visitor, form, request, texts }: SignedInContext,
+  { viewer, visitor, form, request, texts, locale }: SignedInContext,
   { signIn, oidc, passkeys }: Pick<PortalOptions, 'signIn' | 'oidc' | 'passkeys'>,
 ): Promise<void> {
   if (passkeys?.isConfirmed(request, viewer)) return
   if (oidc?.sessions.isConfirmed(request, viewer.session)) return
   const linked = oidc ? linkedProviders(oidc, viewer) : []
   if (oidc && linked.length > 0 && (viewer.account.portal.password === undefined || !oidc.acceptsPasswords))
-    throw invalidField('password', texts.errors.firstConfirm(labelsOf(linked, texts.form.or)))
+    throw invalidField('password', texts.errors.firstConfirm(labelsOf(linked, locale)))
   try {
     await signIn.confirm(viewer, form('password'), visitor)
   } catch (error) {

@@ -19,17 +19,17 @@ const attributes = { sameSite: 'strict', maxAgeS: confirmationMs / 1_000 } as co
 
 export function createPortalPasskeys(
   passkeys: Passkeys,
-  { sealer, cookie, clock }: SealedCookieParts,
+  { sealer, cookies, clock }: SealedCookieParts,
 ): PortalPasskeys {
-  const cookies = createSealedCookies(sealer, cookie)
+  const sealed = createSealedCookies(sealer, cookies)
   return {
     ...passkeys,
     confirm: (request, { session }) => {
       const value = { session: session.id, at: clock() }
-      cookies.set(request, passkeyConfirmationCookieName, value, attributes)
+      sealed.set(request, passkeyConfirmationCookieName, value, attributes)
     },
     isConfirmed: (request, { account, session }) => {
-      const { session: id, at } = cookies.read(request, passkeyConfirmationCookieName) ?? {}
+      const { session: id, at } = sealed.read(request, passkeyConfirmationCookieName) ?? {}
       const isRecent = typeof at === 'number' && Math.abs(clock() - at) < confirmationMs
       return isRecent && id === session.id && passkeysOf(account.portal).length > 0
     },

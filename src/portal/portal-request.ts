@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import Negotiator from 'negotiator'
 import type { Arrival } from '#gateway/arrival/arrival.ts'
-import type { EndpointConnection } from '#gateway/arrival/endpoint-arrival.ts'
+import type { EndpointExchange } from '#gateway/arrival/endpoint-arrival.ts'
 import { namesHtml } from '#gateway/refusals/problem-text.ts'
 import type { Viewer } from '#identity/portal/portal-sessions.ts'
 import { isLanguage, type Language } from '#platform/languages.ts'
@@ -11,7 +11,7 @@ import { languages } from './texts/texts.ts'
 /** A request to the portal, and the cookies of its response: everything that pages know of the HTTP server. */
 export interface PortalRequest {
   /** The request as the HTTP server knows it, with its logged outcome. */
-  readonly arrival: Arrival<EndpointConnection>
+  readonly arrival: Arrival<EndpointExchange>
   readonly method: string
   /** Path and query. */
   readonly url: string

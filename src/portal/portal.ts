@@ -97,11 +97,11 @@ export interface Portal {
 }
 
 export function createPortal(options: PortalOptions): Portal {
-  const { path: base, cookie } = options
+  const { path: base, cookies } = options
   const parts: PortalParts = {
     options,
     assets: readAssets(base, options.branding),
-    notices: createFlashNotices(cookie),
+    notices: createFlashNotices(cookies),
     scopedRoutes: scopedRoutesOf(options.routes),
   }
   const admit = createPortalGate(parts)
@@ -138,24 +138,24 @@ function scopedRoutesOf(routes: readonly RouteOptions[]): readonly ScopedRoute[]
 function toAnswer(
   { options, notices }: PortalParts,
   request: PortalRequest,
-  response: PageResult,
+  result: PageResult,
 ): PortalResponse {
-  switch (response.kind) {
+  switch (result.kind) {
     case 'page':
-      return answerPage(response)
+      return answerPage(result)
     case 'redirect':
-      if (response.notice) notices.set(request, response.notice)
-      return answerRedirect(options.path + response.to)
+      if (result.notice) notices.set(request, result.notice)
+      return answerRedirect(options.path + result.to)
     case 'leave':
-      return answerRedirect(response.url)
+      return answerRedirect(result.url)
     case 'continue':
-      return answerContinue(response.url, languageOf(request, request.viewer))
+      return answerContinue(result.url, languageOf(request, request.viewer))
     case 'data':
-      return answerData(response.data)
+      return answerData(result.data)
     case 'file':
-      return response
+      return result
     default:
-      return response satisfies never
+      return result satisfies never
   }
 }
 
@@ -202,13 +202,13 @@ async function submitForm<Context>(
 function hasValidCsrfToken(
   page: PortalPage,
   { request, viewer, form }: PageContext,
-  { cookie }: PortalOptions,
+  { cookies }: PortalOptions,
 ): boolean {
   const given = form(csrfField)
-  const sessionToken = viewer ? cookie.read(request) : undefined
+  const sessionToken = viewer ? cookies.readSession(request) : undefined
   if (isCsrfTokenOf(sessionToken, given)) return true
   // If the viewer has signed in in another tab, a sign-in form in this one still has the token of the form cookie.
-  return isPublic(page) && isCsrfTokenOf(cookie.readFormToken(request), given)
+  return isPublic(page) && isCsrfTokenOf(cookies.readFormToken(request), given)
 }
 
 /**

@@ -8,7 +8,7 @@ import { type PageResult, redirectTo } from './portal-response.ts'
 import { assertPasswordsMatch } from './sign-in/link-pages.ts'
 import { type ProfileForm, profilePage } from './views/profile-page.ts'
 
-/** One's own name, e-mail and password. */
+/** One's own name, e-mail, language and password. */
 export const profilePages: CreatePages = (options) => [
   { path: '/profile', get: (context) => showProfile(context) },
   {
@@ -50,7 +50,7 @@ export const profilePages: CreatePages = (options) => [
       const { viewer, visitor, form, request } = context
       assertPasswordsMatch(context)
       const change = { current: form('current'), password: form('password') }
-      options.cookie.set(request, await options.signIn.changePassword(viewer, change, visitor))
+      options.cookies.setSession(request, await options.signIn.changePassword(viewer, change, visitor))
       return redirectTo('/profile', 'password-changed')
     },
     refused: (context, error) => {

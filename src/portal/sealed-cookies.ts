@@ -2,7 +2,7 @@ import { cleared } from '#gateway/browser/token-cookies.ts'
 import { parseJsonObject } from '#platform/json.ts'
 import type { Sealer } from '#platform/secrets/sealing.ts'
 import type { Clock } from '#platform/time.ts'
-import type { PortalCookie } from './cookies.ts'
+import type { PortalCookies } from './cookies.ts'
 import type { CookieAttributes, PortalRequest } from './portal-request.ts'
 
 /**
@@ -22,13 +22,13 @@ const valueLengthMax = 3_800
 /** What is needed to create sealed cookies. */
 export interface SealedCookieParts {
   readonly sealer: Sealer
-  readonly cookie: PortalCookie
+  readonly cookies: PortalCookies
   readonly clock: Clock
 }
 
 export function createSealedCookies(
   sealer: Sealer,
-  { path: base, isSecure }: Pick<PortalCookie, 'path' | 'isSecure'>,
+  { path: base, isSecure }: Pick<PortalCookies, 'path' | 'isSecure'>,
 ) {
   const prefix = isSecure ? '__Secure-' : ''
 

@@ -150,7 +150,7 @@ function isLastFactor({ portal }: Account, id: string): boolean {
 }
 
 /** What the page *Two-factor sign-in* shows, and how it proves who sends its forms. */
-function createSecondFactorParts({ signIn, cookie, passkeys, requireSecondFactor }: PortalOptions) {
+function createSecondFactorParts({ signIn, cookies, passkeys, requireSecondFactor }: PortalOptions) {
   async function show(
     context: SignedInContext,
     refused?: { readonly form: SecondFactorForm } & FormRefusal,
@@ -174,7 +174,7 @@ function createSecondFactorParts({ signIn, cookie, passkeys, requireSecondFactor
     const account = await context.actions.accounts.get(viewer.account.id)
     // If a second factor is required, the browser got no tokens before the account had one.
     const tokens = await signIn.renewTokens({ ...viewer, account }, visitor)
-    if (tokens) cookie.setTokens(request, tokens)
+    if (tokens) cookies.setTokens(request, tokens)
     const factor = account.portal.secondFactor
     return context.show((frame) =>
       secondFactorPage(frame, { factor, proposed: undefined, isRequired: false, codes }),

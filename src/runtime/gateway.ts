@@ -58,6 +58,7 @@ async function openParts(options: GatewayOptions, opened: AsyncDisposableStack):
   opened.defer(metrics.close)
   let { config } = loaded
   let isShuttingDown = false
+  /** 0 until `shutDown`: if opening fails, nothing is waited for. */
   let drainMs = 0
   let isClean = true
   const requestServer = await openRequestServer(options, metrics)

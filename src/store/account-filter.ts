@@ -18,12 +18,12 @@ export const everyAccount: AccountFilter = {
 }
 
 /** Whether every account passes. */
-export function isOfAll({ words, ...others }: AccountFilter): boolean {
+export function matchesEvery({ words, ...others }: AccountFilter): boolean {
   return words.length === 0 && Object.values(others).every((value) => value === undefined)
 }
 
 /** Whether it asks for the last active day. */
-export function hasActivity({ activeSince, inactiveSince }: AccountFilter): boolean {
+export function asksForActivity({ activeSince, inactiveSince }: AccountFilter): boolean {
   return activeSince !== undefined || inactiveSince !== undefined
 }
 

@@ -41,9 +41,9 @@ export function isActiveAdmin({ role, isDisabled }: Pick<Account, 'role' | 'isDi
 }
 
 /**
- * Whether anybody but the person with its e-mail may have a password, a session or a key of the account, in which case
- * its first link with a person requires a proof. A person at another provider is known to have had the e-mail, as long
- * as it is verified.
+ * Whether somebody other than the person with its e-mail may have a password, a session or a key of the account. If so,
+ * linking it with that person requires a proof. If the account is already linked with a person at another provider,
+ * that person is known to have had the e-mail, as long as it is verified.
  */
 export function mayBeAnothers({ portal, isVerified }: Pick<Account, 'portal' | 'isVerified'>): boolean {
   return portal.identities.length === 0 ? hasBeenUsed(portal) : !isVerified

@@ -42,8 +42,8 @@ interface AuditChainPage {
 /**
  * The audit log consists of two chains, which are trimmed separately: actions on one's own account never evict entries
  * about others. Each entry has a link: a digest of the previous link and its own content. A link that is missing or
- * wrong shows that entries were removed or changed. The link of the last entry that retention has removed accounts for
- * those, and the last link for the end of a chain.
+ * wrong shows that entries were removed or changed. For each chain two links are kept: that of the last entry that
+ * retention has removed, which shows where the chain begins now, and that of its last entry, which shows where it ends.
  */
 export const auditClasses = ['acts', 'own'] as const
 
@@ -91,8 +91,8 @@ export function contentDigest(text: string): string {
 }
 
 /**
- * @param algorithm of the link; a Redis script can only compute SHA-1. Its input consists of SHA-256 digests and links,
- * which nobody can choose, and for which no other input can be found for a given link.
+ * @param algorithm of the link: a Redis script can only compute SHA-1. That is enough, as its input consists of SHA-256
+ * digests and earlier links, which nobody can choose, and as nobody can find another input for a given link.
  */
 export function auditLinkOf(before: string, text: string, algorithm: 'sha256' | 'sha1'): string {
   return hash(algorithm, before + contentDigest(text), 'hex')
@@ -110,15 +110,15 @@ export function isNextLink(link: string, before: string, text: string): boolean 
 const sha1Length = 40
 
 /**
- * What receivers of events have got. The events themselves are the entries of the audit log: whatever a verb writes
- * there with its change is an event, which nothing can lose.
+ * Which events their receivers have got. The events themselves are the entries of the audit log: as a verb writes its
+ * entry in one step with its change, no event can be lost.
  */
 export interface EventStore {
-  /** What is kept of each receiver, by its ID. */
+  /** The state that is kept of each receiver, by its ID. */
   readReceivers(): Promise<ReadonlyMap<string, string>>
   /**
-   * Replaces what is kept of a receiver if nobody else has. A crash of the machine, or a failover, may lose the last
-   * second.
+   * Replaces the state of a receiver, unless somebody else has replaced it. A crash of the machine, or a failover, may
+   * lose the last second.
    * @returns false where it is not `before` any more
    */
   replaceReceiver(replacement: ReceiverReplacement): Promise<boolean>

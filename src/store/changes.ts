@@ -49,6 +49,12 @@ export interface ChangeLogReading {
  */
 export const changesMax = 2_000
 
+/** When the oldest entry read at a start was made; 0 if it is the first of the log. */
+export function completeSinceOf(head: number, [oldest]: readonly LoggedChange[]): EpochMs {
+  if (oldest === undefined) return head === 0 ? 0 : Date.now()
+  return oldest.position === 1 ? 0 : oldest.at
+}
+
 /** What a change is about: an account ID, a session ID, a principal ID, or nothing. */
 export function changedIdOf(change: Change): string {
   switch (change.kind) {

@@ -13,8 +13,8 @@ interface Debt extends Debtor {
 type Places = Map<string, number>
 
 /**
- * How long it takes until subjects owe nothing: numbers by purpose and subject, in one array to save memory. Their
- * places have no gaps: whoever is deleted is replaced by the last.
+ * How long it takes until a subject owes nothing, by purpose and subject. The numbers are in one array, to save memory,
+ * and without gaps: the last debt moves to the place of one that is deleted.
  */
 export class Debts {
   /** By purpose; those for which nobody owes are dropped. */
@@ -68,7 +68,7 @@ export class Debts {
     this.#numbers[2 * place + 1] = owedMs
   }
 
-  /** Only if there is room, for a subject that owes nothing. @returns its place, to set what it owes */
+  /** Adds a subject that owes nothing yet, if there is room. @returns its place, to set what it owes */
   add({ purpose, subject }: Debtor): number {
     const place = this.#size++
     const places = this.#places.get(purpose) ?? new Map<string, number>()
@@ -87,7 +87,7 @@ export class Debts {
     this.#moveLast(place)
   }
 
-  /** Into a place whose subject is gone. */
+  /** Moves the last debt into a place whose subject is gone. */
   #moveLast(place: number): void {
     const last = --this.#size
     const [subject, purpose] = this.#debtors.splice(2 * last, 2)
@@ -99,7 +99,8 @@ export class Debts {
   }
 
   /**
-   * One debt after another, from the last place to the first: the one that replaces a deleted one has been visited.
+   * Visits one debt after another, from the last place to the first: what moves to the place of a deleted one has been
+   * visited already.
    * @returns undefined if there is none
    */
   next(): Debt | undefined {

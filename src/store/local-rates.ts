@@ -3,7 +3,7 @@ import type { MonotonicClock } from '#platform/time.ts'
 import { type Debtor, Debts } from './debts.ts'
 import type { CountedPurpose, Rate, RateResult } from './rates.ts'
 
-/** A rate that is counted often keeps, as a hint, where the subject that was counted last is. */
+/** A rate that is counted often, with a hint: the place of the subject that was counted last. */
 export interface HintedRate extends Rate {
   /** -1 = nobody has been counted. Absent = no hint is kept. */
   recentPlace?: number

@@ -9,7 +9,7 @@ import type { Visitor } from './sessions.ts'
 export interface PortalStore extends SecondFactorStore {
   /**
    * Without the old password as proof, the sealed copies of the account's earlier keys are dropped, unless nobody has
-   * used it in the portal yet. `refused`: the proof is not, or no longer, valid.
+   * used the account in the portal yet. `refused`: the proof is not, or no longer, valid.
    */
   readonly setPassword: AccountVerb<PasswordChange, 'set' | 'refused' | 'unknown'>
   /**
@@ -152,7 +152,7 @@ export type AttemptOutcome =
   /** An unknown client has the right password, or it was not checked: only this attempt does not count. */
   | 'not-wrong'
 
-/** One sign-in to the portal, in one browser; as a visitor: from where it was last used. */
+/** One sign-in to the portal, in one browser. Its address and User-Agent are those of its last use. */
 export interface PortalSession extends Visitor {
   readonly id: string
   readonly accountId: string

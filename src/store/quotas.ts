@@ -26,7 +26,7 @@ export function keyQuotaSubject(accountId: string, { id }: KeyQuota): string {
 }
 
 /** The owner of the quota with this subject, and the ID of the key if it is one's. */
-export function readQuotaSubject(subject: string): {
+export function parseQuotaSubject(subject: string): {
   readonly principalId: string
   readonly keyQuotaId: string | undefined
 } {
@@ -63,13 +63,13 @@ export interface QuotaTake {
   readonly sequence: number
   /** The number of processes, at least 1: the more there are, the less each may reserve. */
   readonly holders: number
-  /** Requests that wait; they pass at once if they are granted. */
+  /** How many requests wait for this take: they pass at once if they are granted. */
   readonly needed: number
   /** How many more the holder expects soon. If this and `needed` are 0, nothing is reserved. */
   readonly ahead: number
   /** How many of its reservation the holder has left and gives back. */
   readonly unused: number
-  /** How many it has left and keeps, which a reservation is added to. */
+  /** How many it has left and keeps; what it reserves now is added to these. */
   readonly kept: number
   /** Requests that have passed uncounted, because the store was unreachable. */
   readonly uncounted: number
@@ -135,10 +135,11 @@ export function quotaPercent(limit: number): number {
 }
 
 /**
- * What is granted. Reservations of other processes may never be used, so up to `quotaSlack` of them do not count
- * against the limit: at least the limit passes where no more are reserved, and never more than `quotaSlack` over it. A
- * process that expects many requests may reserve more, up to 1 %, while the end is far; towards it reservations become
- * smaller, so that hardly more than the limit passes. (scripts/take-quota.lua does the same.)
+ * Decides what is granted. What other processes have reserved may never be used, so up to `quotaSlack` of it does not
+ * count against the limit: if no more than that is reserved, at least `limit` requests pass, and never more than
+ * `quotaSlack` above it. While much of the quota is left, a process that expects many requests may reserve more, up to
+ * 1 % of the limit; as the quota runs out, reservations become smaller, so that hardly more than the limit passes.
+ * (scripts/take-quota.lua does the same.)
  */
 export function takeOfQuota(
   state: QuotaState,

@@ -31,7 +31,7 @@ export type RatePurpose =
   | 'verification'
   | `route ${string} ${'account' | 'key' | 'ip'}`
 
-/** What an instance counts by itself is kept apart from what its store counts, as the same counter may serve both. */
+/** `here …`: what an instance counts by itself, apart from what its store counts, as one counter may serve both. */
 export type CountedPurpose = RatePurpose | `here ${RatePurpose}`
 
 /** This many requests at once, and after that as many per `perMs`. */

@@ -50,7 +50,7 @@ export interface NewSession extends Pick<Session, 'id' | 'accountId' | 'createdA
   readonly visitor: Visitor
 }
 
-/** As a visitor: from where it was started, or last refreshed. */
+/** Its address and User-Agent are those of its last refresh; before the first, those of its start. */
 export interface Session extends Visitor {
   readonly id: string
   readonly accountId: string

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { showsOwnCredential } from '#gateway/gate/route-credentials.ts'
-import { passwordOf } from '#identity/access.ts'
+import { passwordOf } from '#identity/carriers.ts'
 import { createRefreshTokens, createSessionId } from '#identity/tokens/refresh-tokens.ts'
 import { createAccountId, createKey } from '#platform/secrets/keys.ts'
 import { createLinkToken } from '#platform/secrets/link-tokens.ts'

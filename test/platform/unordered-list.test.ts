@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { type Listed, UnorderedList } from '#platform/deadline.ts'
+import { type Listed, UnorderedList } from '#platform/deadline-sweep.ts'
 
 interface Item extends Listed {
   readonly name: number

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import type { SignedIn } from '#identity/portal/portal-sessions.ts'
-import { createPortalCookie, portalCookieNames } from '#portal/cookies.ts'
+import { createPortalCookies, portalCookieNames } from '#portal/cookies.ts'
 import { createFlashNotices } from '#portal/forms/flash-notices.ts'
 import type { PortalRequest } from '#portal/portal-request.ts'
 
@@ -12,16 +12,16 @@ t.test('what the portal sets has a name that no backend may set', async (t) => {
     { isSecure: true, isAlone: true },
   ]) {
     const names = new Set<string>()
-    const cookies: PortalRequest['cookies'] = { get: () => undefined, set: (name) => void names.add(name) }
+    const jar: PortalRequest['cookies'] = { get: () => undefined, set: (name) => void names.add(name) }
     // The casts are sound: only these members are used.
-    const request = { cookies } as PortalRequest
+    const request = { cookies: jar } as PortalRequest
     const session = { createdAt: 0, expiresAt: 1_000 }
     const signedIn = { token: 'a', clientToken: 'b', session, tokens: undefined } as SignedIn
 
-    const cookie = createPortalCookie({ ...place, path: '/portal', tokens: undefined })
-    cookie.set(request, signedIn)
-    cookie.setFormToken(request)
-    createFlashNotices(cookie).set(request, 'password-changed')
+    const cookies = createPortalCookies({ ...place, path: '/portal', tokens: undefined })
+    cookies.setSession(request, signedIn)
+    cookies.setFormToken(request)
+    createFlashNotices(cookies).set(request, 'password-changed')
 
     t.equal(names.size, 4)
     for (const name of names) t.ok(portalCookieNames.includes(name), name)

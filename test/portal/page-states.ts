@@ -1,6 +1,6 @@
 import type { DefaultKeysStatus } from '#accounts/keys/default-keys.ts'
 import type { SetupLink } from '#accounts/setup-links.ts'
-import { createCarriers } from '#identity/access.ts'
+import { createCarriers } from '#identity/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Html } from '#platform/pages/html.ts'
 import { dayOf } from '#platform/time.ts'

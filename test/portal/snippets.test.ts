@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { createCarriers } from '#identity/access.ts'
+import { createCarriers } from '#identity/carriers.ts'
 import { createSnippets } from '#portal/views/integration/snippets.ts'
 import { startBoth } from '../setup/both.ts'
 

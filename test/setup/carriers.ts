@@ -1,5 +1,5 @@
 import { createFieldReader } from '#gateway/arrival/request-fields.ts'
-import { createCarriers } from '#identity/access.ts'
+import { createCarriers } from '#identity/carriers.ts'
 
 /** Where secret keys come if the config says nothing. */
 export const usualCarriers = createCarriers(['SecretKey'])

@@ -4,7 +4,7 @@ import type { AuditEntry } from '#store/audit-entry.ts'
 import type { KeyStore } from '#store/keys.ts'
 import type { SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
-import { endSessionsOfKey } from '../account-sessions.ts'
+import { endSessionsOfLostKeys } from '../account-sessions.ts'
 import { keyDetails, type SecretKeyInput } from '../keys/input.ts'
 import {
   type AddSecretKeyOptions,
@@ -75,7 +75,7 @@ export function createKeyWriter(options: KeyWriterOptions) {
     const change = { secretKey, graceUntil: undefined, replaces: before.digest }
     const after = await store.resetSecretKey(account.id, change, auditEntry)
     if (!after) throw invalidField('keys', `"${before.name}" ${changedMeanwhile}`)
-    await endSessionsOfKey(store, account, after, clock())
+    await endSessionsOfLostKeys(store, account, after, clock())
   }
 
   return { create, replace, update }

@@ -116,16 +116,14 @@ async function takeNew(options: RoundOptions, state: ReceiverState, due: readonl
   const page = await options.store.readAuditAfter({ after: state.position, limit: readMax })
   const busy = new Set(due.map(({ place }) => place.account))
   const blocked = new Set(state.waiting.map(({ account }) => account))
+  const isFull = () =>
+    taken.batch.length >= max || taken.waiting.length + due.length + taken.batch.length >= waitingMax
   for (const positioned of page) {
     const candidate = toCandidate(options.receiver, positioned, taken.position)
     if (candidate) {
       const { account } = candidate.place
       if (isExpired(candidate.entry, state, options.now)) taken.dropped += drop(options, candidate)
-      else if (
-        taken.batch.length >= max ||
-        taken.waiting.length + due.length + taken.batch.length >= waitingMax
-      )
-        return taken
+      else if (isFull()) return taken
       else if (blocked.has(account)) taken.waiting.push(candidate.place)
       else if (busy.has(account)) return taken
       else {
@@ -163,7 +161,10 @@ function toCandidate(receiver: Receiver, positioned: PositionedEntry, after: str
   }
 }
 
-/** Whether an entry is too old, and the receiver still failed when it already was: no entry is dropped untried. */
+/**
+ * Whether the receiver was still failing when the entry had become too old. Age alone is not enough: after a long stop
+ * of the gateway, old entries are still sent.
+ */
 function isExpired({ at }: AuditEntry, { failures, failedAt }: ReceiverState, now: EpochMs): boolean {
   return now - at > keptMs && failures > 0 && failedAt - at > keptMs
 }

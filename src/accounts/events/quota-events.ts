@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/time.ts'
 import type { AccountReader } from '#store/accounts.ts'
 import type { EventStore } from '#store/audit.ts'
-import { type Quota, type QuotaWindow, quotaKeptMs, readQuotaSubject } from '#store/quotas.ts'
+import { parseQuotaSubject, type Quota, type QuotaWindow, quotaKeptMs } from '#store/quotas.ts'
 import { createAuditEntryFactory } from '../audit-log.ts'
 
 interface QuotaEventsOptions {
@@ -14,7 +14,7 @@ interface QuotaEventsOptions {
 
 /** A quota in one window. */
 interface UsedQuota extends Pick<QuotaWindow, 'window' | 'endsAt'> {
-  /** An account, a principal of an issuer, or a key: see readQuotaSubject. */
+  /** An account, a principal of an issuer, or a key: see parseQuotaSubject. */
   readonly subject: string
   readonly limit: number
   readonly per: Quota['per']
@@ -39,7 +39,7 @@ export function createQuotaEvents({ store, clock, isWanted, onStoreFailure }: Qu
   ): Promise<void> {
     const id = `quota:${subject}:${window}:${limit}:${percent}`
     if (announced.has(id)) return
-    const { principalId, keyQuotaId } = readQuotaSubject(subject)
+    const { principalId, keyQuotaId } = parseQuotaSubject(subject)
     const account = await store.findAccount(principalId)
     const key = account?.secretKeys.find(({ quota }) => quota !== undefined && quota.id === keyQuotaId)
     const details = { principal: principalId, ...(key && { key: key.name }), percent, limit, per, window }

@@ -9,7 +9,7 @@ import { digestText, type KeyStore, type KeyUse, type SecretKeyAdded } from '#st
 import { defaultKeyName, type KeyState, keyState, namedKeyOf, type SecretKey } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import { type AccountLookup, accountNotFound } from '../account-input.ts'
-import { endSessionsOfKey } from '../account-sessions.ts'
+import { endSessionsOfLostKeys } from '../account-sessions.ts'
 import { type CertificateInput, endingWith, parseCertificateInput } from './certificate-input.ts'
 import {
   assertValidGrace,
@@ -163,7 +163,7 @@ export function createSecretKeys(options: SecretKeysOptions): SecretKeys {
     const revocation = { name, now, graceUntil, ...(only && { only: only.digest }) }
     const after = await store.revokeSecretKey(account.id, revocation, auditEntry)
     if (!after) throw unknownKey(name)
-    await endSessionsOfKey(store, account, after, now)
+    await endSessionsOfLostKeys(store, account, after, now)
   }
 
   async function rotate(
@@ -230,7 +230,7 @@ export async function replaceSecretKey(
   const after = await withUnconfirmedKeys(made.key, store.resetSecretKey(account.id, reset, auditEntry))
   if (!after) return undefined
   // The key has been replaced: the new one must be shown even if this fails.
-  await endSessionsOfKey(store, account, after, now).catch(throwUnlessStoreUnavailable)
+  await endSessionsOfLostKeys(store, account, after, now).catch(throwUnlessStoreUnavailable)
   return made.key
 }
 

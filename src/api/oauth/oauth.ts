@@ -6,6 +6,7 @@ import type { ClientTokens } from '#identity/tokens/client-tokens.ts'
 import { payloadOf } from '#identity/tokens/jwt.ts'
 import type { Sessions } from '#identity/tokens/sessions.ts'
 import { formOf } from '#platform/secrets/key-format.ts'
+import { monotonicClock } from '#platform/time.ts'
 import {
   type AdmissionOptions,
   createAdmission,
@@ -81,7 +82,7 @@ function createEndpoints(options: OAuthOptions): Readonly<Record<OAuthPath, OwnE
   async function findAccessToken(text: string) {
     if (formOf(text) !== 'jwt') return undefined
     const { access } = route
-    const decision = await authenticator.decide(access, tokenCredential(text), performance.now())
+    const decision = await authenticator.decide(access, tokenCredential(text), monotonicClock())
     return decision.kind === 'allowed' ? decision.principal : undefined
   }
 

@@ -5,7 +5,7 @@ import {
   type PerOperation,
   revocationsPath,
 } from '#gateway/routes/own-operations.ts'
-import { type Carriers, createCarriers } from '#identity/access.ts'
+import { type Carriers, createCarriers } from '#identity/carriers.ts'
 import type { JsonSchema } from '#platform/json-schema.ts'
 import type { OperationDoc, ResponseDoc } from '../operation.ts'
 import { documentMaxAgeS, type OwnEndpoint } from '../own-endpoint.ts'

@@ -123,7 +123,7 @@ export async function readPassword(
   return password
 }
 
-/** Asks twice: what is typed is not seen. */
+/** Asks twice, as what is typed is not shown. */
 async function askPassword(terminal: Terminal, owner?: PasswordOwner): Promise<string> {
   const asker = openAsker(terminal)
   try {

@@ -9,7 +9,7 @@ import { createJsonFormat, createTableFormat, type ListFormat } from '../list-fo
 import { createProgress, isReaderGone, type Progress } from '../output.ts'
 import { type Columns, printToStderr } from '../print.ts'
 
-/** What a file has that was checked as a whole. */
+/** What the check of a whole file has found. */
 export interface CheckedAccounts {
   readonly count: number
   readonly badLines: number
@@ -115,7 +115,7 @@ async function* inputsOf(source: ImportSource): AsyncGenerator<readonly AccountI
   }
 }
 
-/** Where the keys go to a file or a program; a table is for people. */
+/** Whether the output goes to a file or a program; a table is for people. */
 export function isCsvWanted({ asJson, terminal }: Pick<Invocation, 'asJson' | 'terminal'>): boolean {
   return !asJson && terminal.out.isTTY !== true
 }

@@ -1,6 +1,5 @@
 import { createdData } from '#accounts/account-data.ts'
 import { accountDefaults } from '#accounts/account-input.ts'
-import { UnconfirmedKeys } from '#accounts/keys/make-key.ts'
 import type { Config } from '#config/config.ts'
 import { OperatorError } from '#platform/errors/operator-error.ts'
 import { spanText } from '#platform/time.ts'
@@ -47,19 +46,19 @@ export const createAccountCommand: Command = {
     const isMailed = invocation.flag('mail-link')
     if (isMailed && password !== undefined)
       throw new UsageError('--mail-link and --password-stdin exclude each other')
-    const { created, failure, setupUrl, config } = await withSealingOperator(
+    const { created, unconfirmed, failure, setupUrl, config } = await withSealingOperator(
       invocation.config,
       async (operator) => {
         if (isMailed) assertCanMail(operator)
         const { result: created, unconfirmed } = await keepUnconfirmedKeys(operator.accounts.create(input))
         const portalSetup: PortalSetup = unconfirmed
-          ? { failure: unconfirmed }
+          ? {}
           : await setUpPortal(operator, created.account, { password, isMailed })
-        return { created, ...portalSetup, config: operator.config }
+        return { created, unconfirmed, ...portalSetup, config: operator.config }
       },
     )
     printData(invocation, createdData(created, setupUrl), [
-      failure instanceof UnconfirmedKeys
+      unconfirmed
         ? 'Account and keys (unconfirmed: valid only if the change was saved):'
         : 'Account created. Save these keys:',
       ...accountLines(created.account),
@@ -69,13 +68,14 @@ export const createAccountCommand: Command = {
         : [`Set a portal password with this link (valid for ${lifetimeText(config)}):`, `  ${setupUrl}`]),
     ])
     warnOfSimilarRole(invocation, input.role, config.routes)
-    if (failure) throw failure
+    const error = unconfirmed ?? failure
+    if (error) throw error
   },
 }
 
 interface PortalSetup {
   readonly setupUrl?: string
-  /** Why the sign-in could not be set up, or that it is not known whether the account was saved. */
+  /** Why the sign-in could not be set up. */
   readonly failure?: unknown
 }
 

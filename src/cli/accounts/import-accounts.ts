@@ -67,7 +67,7 @@ function sayImported(count: number, { terminal }: Invocation): void {
   printToStderr(terminal, count === 0 ? 'The file has no accounts.' : text)
 }
 
-/** In one step of the store; the keys are printed once they are saved, or while that is not confirmed. */
+/** Imports in one step of the store; the keys are printed once they are saved, or if that could not be confirmed. */
 async function importAtOnce(
   inputs: NonNullable<CheckedAccounts['inputs']>,
   operator: Operator,
@@ -84,7 +84,7 @@ async function importAtOnce(
       () => table(created, { columns: keyColumns, whenEmpty: 'The file has no accounts.' }),
     )
   if (unconfirmed) throw unconfirmed
-  // A table says itself that it has none.
+  // An empty table already says that the file has no accounts.
   if (isCsvWanted(invocation) || (!asJson && created.length > 0)) sayImported(created.length, invocation)
   if (invocation.flag('mail-links')) await mailLinks(created, operator, invocation)
 }
@@ -101,7 +101,7 @@ function assertCanMailAll(operator: Operator, { inputs }: CheckedAccounts): void
   )
 }
 
-/** A few at a time. All are tried; each that fails is said. */
+/** Mails a few at a time. All are tried, and each failure is reported. */
 async function mailLinks(
   created: readonly CreatedAccount[],
   { setupLinks }: Operator,
@@ -131,7 +131,7 @@ async function mailLinks(
     )
 }
 
-/** For a thousand mails. */
+/** Enough for a thousand mails. */
 const mailsTimeoutMs = 3_600_000
 
 function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {

@@ -9,7 +9,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { keysOf } from '#platform/json.ts'
 import { countOf } from '#platform/text.ts'
 import { formatDay } from '#platform/time.ts'
-import { isOfAll } from '#store/account-filter.ts'
+import { matchesEvery } from '#store/account-filter.ts'
 import type { Account, ListedAccount } from '#store/accounts.ts'
 import { type Command, type Invocation, type Option, UsageError } from '../command.ts'
 import { createJsonFormat, createTableFormat, type ListFormat } from '../list-format.ts'
@@ -17,7 +17,7 @@ import { withOperator } from '../operator.ts'
 import { writeChunks } from '../output.ts'
 import { csvOption, printToStderr, wantsCsv } from '../print.ts'
 
-/** The options in place of the names of the admin API. */
+/** The options, by the names that the admin API has for them. */
 const optionNames = {
   q: 'search',
   role: 'role',
@@ -47,7 +47,7 @@ export const listAccountsCommand: Command = {
   run: async (invocation) => {
     const asCsv = wantsCsv(invocation)
     const query = queryOf(invocation)
-    const isNarrowed = !isOfAll(query.filter)
+    const isNarrowed = !matchesEvery(query.filter)
     await withOperator(invocation.config, async ({ accounts, search }) => {
       const unknownPlans = createUnknownPlans(accounts.planNames)
       const pages = notingEach(search.all(query), unknownPlans.add)

@@ -3,7 +3,14 @@ import { type Cors, everyOrigin, type Preflight } from '#gateway/arrival/cors.ts
 import { destinationOf } from '#gateway/arrival/outcome.ts'
 import { parseHostName } from '#gateway/routes/hosts.ts'
 import { valuesOf } from '#http/request-head.ts'
-import { type Access, accessCookieCarrier, createCarriers, proofCarrier } from '#identity/access.ts'
+import type { Access } from '#identity/access.ts'
+import {
+  accessCookieCarrier,
+  basicCarrier,
+  bearerCarrier,
+  createCarriers,
+  proofCarrier,
+} from '#identity/carriers.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import type { Principal } from '#identity/decision.ts'
 import { redactTarget } from '../redact.ts'
@@ -25,7 +32,7 @@ export function describeRequest({ outcome, client, fields }: ExplainedArrival, p
   }
 }
 
-/** Which page may read the response; undefined where it is no page that asks, or CORS is left to the upstreams. */
+/** Which page may read the response; undefined if no page asks, or CORS is left to the upstreams. */
 export function describeCors(
   { head, outcome }: ExplainedArrival,
   cors: Cors | undefined,
@@ -92,8 +99,8 @@ export function describeScheme(
     hasAuthorization &&
     !leavesAuthorization &&
     sent !== 'bearer' &&
-    carrier !== 'bearer' &&
-    carrier !== 'basic'
+    carrier !== bearerCarrier &&
+    carrier !== basicCarrier
   const beside = isOthers ? "; Authorization is of another scheme, and so the backend's" : left.detail
   const about = sent === null && reason !== undefined ? `; ${reason}` : ''
   return {
@@ -128,7 +135,7 @@ export interface CredentialBounds {
   readonly validUntil?: number
   /** The thumbprint of the key whose proof came with it; absent = none is needed. */
   readonly jkt?: string | undefined
-  /** The same of the certificate that its client has. */
+  /** The thumbprint of the certificate that its client has; absent = none is needed. */
   readonly certificate?: string | undefined
 }
 

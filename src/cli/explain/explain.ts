@@ -1,7 +1,7 @@
 import type { Config } from '#config/config.ts'
 import { type Cors, createCors } from '#gateway/arrival/cors.ts'
 import { type Outcome, principalOf } from '#gateway/arrival/outcome.ts'
-import { chooseScope } from '#gateway/gate/choose-scope.ts'
+import { chooseHandler } from '#gateway/gate/choose-handler.ts'
 import { createGate } from '#gateway/gate/gate.ts'
 import type { DecisionStep, StepListener } from '#gateway/gate/gate-result.ts'
 import { createHeadPreparation } from '#gateway/gate/prepare-head.ts'
@@ -59,11 +59,11 @@ export async function explain(
     const describe = describersOf(arrival, { request, config, cors, table, found })
     const steps: StepListener = { passed: (step) => recorder.pass(step, describe[step]()) }
 
-    const scope = chooseScope(arrival, { cors, ownPaths }, steps)
+    const handledBy = chooseHandler(arrival, { cors, ownPaths }, steps)
     const isForProxy = request.listener === 'decide'
-    const refusal = isForProxy ? undecidable(scope) : undefined
+    const refusal = isForProxy ? undecidable(handledBy) : undefined
     if (refusal) throw refusal
-    switch (scope) {
+    switch (handledBy) {
       case 'server':
         recorder.pass('cors', undefined)
         recorder.pass('route', describeMethods(standardMethods))
@@ -76,7 +76,7 @@ export async function explain(
       case 'routes':
         break
       default:
-        recorder.pass('cors', describePreflight(arrival, scope))
+        recorder.pass('cors', describePreflight(arrival, handledBy))
         return 'no-content'
     }
 

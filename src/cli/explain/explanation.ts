@@ -92,7 +92,7 @@ export function createStepRecorder({ failures, findSignIn }: StepRecorderOptions
 
   function refuseWith(error: GatehouseError): Explanation {
     const { code, status, allow } = error
-    // What was recognised says more than what to check for any credential.
+    // What was recognised says more than general advice about credentials.
     const facts = {
       code,
       ...(!isRecognised(error) && { check: errorDefinitions[code].check }),

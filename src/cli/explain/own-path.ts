@@ -62,7 +62,7 @@ function assertMethodAllowed({ head }: ExplainedArrival, methods: readonly strin
   if (!methods.includes(head.method)) throw new GatehouseError('method-not-allowed', { allow: methods })
 }
 
-/** Callers are admitted by the gate, as by a route. */
+/** The gate admits callers, as it does for a route. */
 async function explainAdmission(
   arrival: ExplainedArrival,
   methods: readonly string[],

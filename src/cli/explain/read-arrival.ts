@@ -5,7 +5,7 @@ import { trustedRequestId } from '#gateway/arrival/request-id.ts'
 import { malformedError } from '#gateway/refusals/send-problem.ts'
 import { readRequestFraming } from '#http/h1/request-framing.ts'
 import { MalformedMessage, type RequestHead } from '#http/request-head.ts'
-import { createCarriers } from '#identity/access.ts'
+import { createCarriers } from '#identity/carriers.ts'
 import { createAddressSet, unmappedAddress } from '#platform/addresses.ts'
 
 /** A request to be explained; it is never sent. */

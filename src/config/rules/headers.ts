@@ -3,8 +3,8 @@ import type { Path } from '../problem.ts'
 import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
 import { identityHeaders, reservedHeaders } from './identity.ts'
 
-// The fields that the gateway alone decides about, by their folded names. The texts say why, and stand after the name
-// in a message.
+// The fields that the gateway alone decides about, by their folded names. The texts say why; in a message they follow
+// the name.
 
 const aboutConnection = 'is about one connection, and written by the gateway'
 const handshake = 'belongs to the handshake between client and backend'
@@ -27,7 +27,7 @@ function framing(message: string) {
   return { contentlength: frames, transferencoding: frames, trailer: frames }
 }
 
-/** In what a backend gets. */
+/** In requests to a backend. */
 const reservedInRequests: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...inBoth,
@@ -52,7 +52,7 @@ const reservedInRequests: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** In what a client gets. */
+/** In responses to a client. */
 const reservedInResponses: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...inBoth,

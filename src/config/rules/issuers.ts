@@ -167,7 +167,7 @@ function reviewScopes(review: ConfigReview, path: Path, { issuers, scopes }: Rou
   }
 }
 
-/** A token that is no JWT does not say whose it is, and no issuer is told tokens of another. */
+/** A token that is not a JWT does not say which issuer it is from, and no issuer may be told the tokens of another. */
 function reviewAsked(review: ConfigReview, path: Path, { issuers }: RouteTree): void {
   const asked = issuers.filter((name) =>
     review.tree.issuers.some((issuer) => issuer.name === name && issuer.introspection !== undefined),

@@ -1,4 +1,4 @@
-import { carrierWords } from '#identity/access.ts'
+import { carrierWords } from '#identity/carriers.ts'
 import { oldKeyPrefixes, secretPrefixes } from '#platform/secrets/key-format.ts'
 import { parseSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { foldHeaderName } from '#platform/text.ts'

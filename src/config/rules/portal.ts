@@ -10,7 +10,7 @@ import { noProvision } from '../schema/portal.ts'
 import type { ConfigReview, ConfigTree } from '../schema/schema.ts'
 import { issuerUrlProblem } from './issuers.ts'
 
-/** Checks that the portal path does not overlap with other own paths, and that the mail options are consistent. */
+/** Checks the portal: its path, host, logo and colours, and the OpenID providers. */
 export function reviewPortal(review: ConfigReview): void {
   if (review.isValid(['portal', 'path'])) {
     const { path } = review.tree.portal
@@ -24,7 +24,6 @@ export function reviewPortal(review: ConfigReview): void {
   reviewLogo(review)
   reviewColors(review)
   reviewOidc(review)
-  reviewMail(review)
 }
 
 /** A host of the portal's own has nothing else: neither routes nor the origin that clients of the API use. */
@@ -73,7 +72,8 @@ function reviewColors(review: ConfigReview): void {
   reviewColor('darkColor', 'dark')
 }
 
-function reviewMail(review: ConfigReview): void {
+/** Checks the server that mails are sent by, and whom they are from. */
+export function reviewMail(review: ConfigReview): void {
   const { mail } = review.tree
   if (!mail || !review.hasValidShape(['mail'])) return
   const isValid = (...fields: readonly string[]) => review.isValid(['mail', ...fields])

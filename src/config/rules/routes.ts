@@ -1,5 +1,5 @@
 import { parseRequestTarget } from '#gateway/routes/request-target.ts'
-import { createCarriers } from '#identity/access.ts'
+import { createCarriers } from '#identity/carriers.ts'
 import { METHODS } from '#platform/http.ts'
 import { didYouMean } from '#platform/text.ts'
 import { listedMax } from '../problem.ts'
@@ -57,7 +57,7 @@ function reviewWebSocket(review: ConfigReview, index: number, { upstream = '', w
   review.report(path, `the upstream "${upstream}" speaks HTTP/2: WebSockets need one with protocol http1`)
 }
 
-/** Without one only another proxy can forward its requests, by rules of its own. */
+/** Without an upstream, only another proxy can forward the requests of the route, and it has its own rules. */
 function reviewMissingUpstream(review: ConfigReview, index: number, route: RouteTree): void {
   const { upstream, auth, stripPrefix, rewrite, responseHeaders } = route
   if (upstream !== undefined || auth === 'deny') return
@@ -113,7 +113,7 @@ function reviewAuthorization(review: ConfigReview, index: number, route: RouteTr
     )
 }
 
-/** A number would otherwise be multiplied by one of two factors. */
+/** Otherwise it would not be clear which of two factors the number at that place is multiplied by. */
 function reviewCostField(review: ConfigReview, index: number, { costField }: RouteTree): void {
   const path = ['routes', index, 'costField']
   if (costField === undefined || !review.isValid(path)) return

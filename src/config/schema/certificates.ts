@@ -6,7 +6,7 @@ import type { Review } from './review.ts'
 
 /**
  * Checks that `cert` is a certificate, and `key` the key that belongs to it.
- * @param path of what has the two options
+ * @param path of the section that has both options
  */
 export function reviewTlsPair(
   review: Review<unknown>,

@@ -40,7 +40,7 @@ export const events = list(
 
 type EventsTree = { readonly events: ValueOf<typeof events> }
 
-/** Checks who receives events: whether each can be posted to, and signed for. */
+/** Checks that events can be posted to each receiver, and signed for it. */
 export function reviewEvents(review: Review<EventsTree>): void {
   if (!review.hasValidShape(['events'])) return
   const urls = new Set<string>()

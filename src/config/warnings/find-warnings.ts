@@ -9,7 +9,7 @@ import { readSealingKeys } from '#platform/secrets/sealing-key.ts'
 import { formatDay, startOfDay } from '#platform/time.ts'
 import type { Config } from '../config.ts'
 import type { ConfigReadResult } from '../load.ts'
-import { findMisspelledVariables } from '../overrides.ts'
+import { findMisspeltVariables } from '../overrides.ts'
 import type { Problem, Warning } from '../problem.ts'
 import { findOidcProblems } from '../rules/portal.ts'
 import {
@@ -92,7 +92,7 @@ export function findWarnings(
     ...findUnheardHsts(tree),
     ...findInsecureFileModes(tree, resolvePath),
     ...findNarrowUpstreams(tree),
-    ...findMisspelledVariables(env, tree),
+    ...findMisspeltVariables(env, tree),
   ]
   return found.map((warning) => ({ ...warning, source: warning.source ?? sourceOf(warning.path) }))
 }

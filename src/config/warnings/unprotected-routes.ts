@@ -72,7 +72,7 @@ function exposesNestedPaths(
       others.filter((other) => !allowsAnonymous(other)),
     )) {
       const next = matchRoute(without, { host, target, method })
-      // What refuses everybody else is there for the sake of such routes.
+      // A denied route is there so that routes such as this one can open a part of what it closes.
       if (
         !next ||
         allowsAnonymous(next) ||

@@ -1,6 +1,6 @@
 import type { ClientExchange } from '#http/client-exchange.ts'
 import { type RequestHead, withoutTexts } from '#http/request-head.ts'
-import type { Carriers } from '#identity/access.ts'
+import type { Carriers } from '#identity/carriers.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import type { AddressSet } from '#platform/addresses.ts'
 import { copyString } from '#platform/text.ts'
@@ -12,10 +12,10 @@ import { createRequestId, trustedRequestId } from './request-id.ts'
 
 /**
  * A request as it arrived: immutable, apart from its outcome.
- * @typeParam Connection what is needed of it
+ * @typeParam Exchange what is needed of it
  */
-export interface Arrival<Connection = ClientExchange> {
-  readonly connection: Connection
+export interface Arrival<Exchange = ClientExchange> {
+  readonly exchange: Exchange
   readonly head: RequestHead
   readonly requestId: string
   readonly arrivedAt: MonotonicMs
@@ -27,7 +27,7 @@ export interface Arrival<Connection = ClientExchange> {
   readonly outcome: Outcome
 }
 
-/** A request at the gate: decisions need no more of its connection than the certificate of its client. */
+/** A request at the gate: decisions need no more of its exchange than the certificate of its client. */
 export type GatedArrival = Arrival<Pick<ClientExchange, 'clientCertificate'>>
 
 /**
@@ -45,18 +45,18 @@ export interface ArrivalReader {
 }
 
 /** Reads a request that has arrived. */
-export function createArrival<Connection extends Pick<ClientExchange, 'peerAddress' | 'protocol'>>(
-  connection: Connection,
+export function createArrival<Exchange extends Pick<ClientExchange, 'peerAddress' | 'protocol'>>(
+  exchange: Exchange,
   head: RequestHead,
   { trusted, fieldReader }: ArrivalReader,
-): Arrival<Connection> {
+): Arrival<Exchange> {
   const fields = fieldReader.read(head)
   const { host = '', uncommon } = fields
   const { forwardedFor, forwardedProto, forwardedHost } = uncommon
-  const { peerAddress: peer, protocol } = connection
+  const { peerAddress: peer, protocol } = exchange
   const client = readClient({ peer, protocol, host, forwardedFor, forwardedProto, forwardedHost }, trusted)
   return {
-    connection,
+    exchange,
     head,
     requestId: trustedRequestId(uncommon, client.isTrusted) ?? createRequestId(),
     arrivedAt: monotonicClock(),
@@ -72,10 +72,10 @@ export function createArrival<Connection extends Pick<ClientExchange, 'peerAddre
  * keep all of it in memory, with its credentials; a request ID would keep those of 255 others.
  */
 export function withoutHead(arrival: Arrival): Arrival {
-  const { connection, head, client, requestId, arrivedAt, carriers, outcome } = arrival
+  const { exchange, head, client, requestId, arrivedAt, carriers, outcome } = arrival
   forgetTexts(outcome)
   return {
-    connection,
+    exchange,
     arrivedAt,
     carriers,
     outcome,

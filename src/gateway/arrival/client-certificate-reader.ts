@@ -17,8 +17,8 @@ export function createClientCertificateReader(
   field: (typeof certificateFields)[number],
   clock: Clock = Date.now,
 ): ReadClientCertificate {
-  function read({ client, connection, fields }: GatedArrival): ClientCertificate | undefined {
-    if (!client.isTrusted) return connection.clientCertificate
+  function read({ client, exchange, fields }: GatedArrival): ClientCertificate | undefined {
+    if (!client.isTrusted) return exchange.clientCertificate
     const [value, second] = fields.uncommon.certificates?.get(field.toLowerCase()) ?? []
     // If there are several, one may be the client's own.
     if (value === undefined || second !== undefined) return undefined

@@ -3,8 +3,8 @@ import type { ClientExchange } from '#http/client-exchange.ts'
 import { userAgentLengthMax, type Visitor } from '#store/sessions.ts'
 import type { Arrival } from './arrival.ts'
 
-/** What the gateway's own endpoints need of a request's connection. */
-export type EndpointConnection = Pick<
+/** What the gateway's own endpoints need of a request's exchange. */
+export type EndpointExchange = Pick<
   ClientExchange,
   'peerAddress' | 'protocol' | 'clientCertificate' | 'bodyState' | 'canPersist' | 'abort'
 >
@@ -12,21 +12,21 @@ export type EndpointConnection = Pick<
 const arrivalKey = Symbol('arrival')
 
 /** Attaches its arrival to a request for the gateway's own endpoints. */
-export function attachArrival(request: IncomingMessage, arrival: Arrival<EndpointConnection>): void {
+export function attachArrival(request: IncomingMessage, arrival: Arrival<EndpointExchange>): void {
   Object.assign(request, { [arrivalKey]: arrival })
 }
 
 /** The arrival that attachArrival attached. */
-export function arrivalOf(request: IncomingMessage): Arrival<EndpointConnection> {
+export function arrivalOf(request: IncomingMessage): Arrival<EndpointExchange> {
   const arrival = attachedArrivalOf(request)
   if (!arrival) throw new Error('no arrival is attached to this request')
   return arrival
 }
 
 /** The arrival that attachArrival attached; undefined where none was. */
-export function attachedArrivalOf(request: IncomingMessage): Arrival<EndpointConnection> | undefined {
+export function attachedArrivalOf(request: IncomingMessage): Arrival<EndpointExchange> | undefined {
   // The cast is sound: only attachArrival writes this key, before any other code sees the request.
-  return (request as { [arrivalKey]?: Arrival<EndpointConnection> })[arrivalKey]
+  return (request as { [arrivalKey]?: Arrival<EndpointExchange> })[arrivalKey]
 }
 
 /** The origin of a request, as stored with sessions and in the audit log. */

@@ -58,7 +58,10 @@ export interface Outcome {
   readonly answeredAt: MonotonicMs | undefined
 }
 
-/** The mutable form, which only this module uses: an Outcome may be passed in its place. */
+/**
+ * The mutable form, for this module only. TypeScript accepts an Outcome for it, as `readonly` does not affect
+ * assignability.
+ */
 type Writable = { -readonly [Name in keyof Outcome]: Outcome[Name] }
 
 /** nginx's status for a client that disconnected before the response. Never sent. */

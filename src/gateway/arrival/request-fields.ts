@@ -2,7 +2,7 @@ import type { NameTable } from '#http/h1/name-table.ts'
 import { ParsedHead } from '#http/h1/request-parser.ts'
 import { bindsConnection } from '#http/outgoing/upstream-connection.ts'
 import { lengthsOf, type RequestHead } from '#http/request-head.ts'
-import type { Carriers } from '#identity/access.ts'
+import type { Carriers } from '#identity/carriers.ts'
 import {
   ambiguousCredentials,
   type Credentials,

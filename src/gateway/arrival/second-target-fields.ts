@@ -42,7 +42,10 @@ export const secondTargetFields: ReadonlyMap<string, SecondTargetField> = new Ma
 /** mod_dav reads it where there is no Destination. */
 const destinationAlias = 'New-URI'
 
-/** Other spellings are dropped, as a backend could take them for these. Reduced to letters and digits. */
+/**
+ * These names, reduced to letters and digits: other spellings are dropped, as a backend could take them for these
+ * fields.
+ */
 export const secondTargetNames: readonly string[] = [
   ...[...secondTargetFields.values()].map(({ name }) => name),
   destinationAlias,

@@ -1,5 +1,5 @@
-import { type Carrier, certificateCarrier } from '#identity/access.ts'
 import { createLru } from '#identity/cache/bounded-caches.ts'
+import { basicCarrier, type Carrier, certificateCarrier } from '#identity/carriers.ts'
 import { type Credentials, noCredentials } from '#identity/credentials.ts'
 import type { Directory } from '#identity/directory.ts'
 import type { AccessTokens } from '#identity/tokens/access-token.ts'
@@ -113,7 +113,7 @@ export type CheckBasicKey = (arrival: GatedArrival) => GatehouseError | undefine
 
 /** Whether a browser sends a key by itself, as it does with passwords and certificates. */
 function isAmbient(carrier: Carrier | undefined): boolean {
-  return carrier === 'basic' || carrier === certificateCarrier
+  return carrier === basicCarrier || carrier === certificateCarrier
 }
 
 /**

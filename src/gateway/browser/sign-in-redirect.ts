@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto'
-import { dateLine } from '#http/h1/response-writer.ts'
 import { onlyValueOf, type RequestHead } from '#http/request-head.ts'
-import { accessCookieCarrier } from '#identity/access.ts'
+import { accessCookieCarrier } from '#identity/carriers.ts'
 import { type Credentials, isWithoutCredential } from '#identity/credentials.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import { cookieAttributes } from '#platform/http.ts'
+import { cookieAttributes, dateLine } from '#platform/http.ts'
 import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { destinationOf, recordFailure, recordStatus } from '../arrival/outcome.ts'
 import { prefersHtml } from '../refusals/problem-text.ts'
@@ -31,7 +30,7 @@ export const signInStatus = 303
 
 export function createSignInRedirect({ findSignIn, returnKeys }: SignInRedirectOptions): RedirectToSignIn {
   return function redirectToSignIn(arrival, error, sentStatus = signInStatus) {
-    const { connection, outcome, head, requestId } = arrival
+    const { exchange, outcome, head, requestId } = arrival
     const signIn = findSignIn(arrival, error)
     if (!signIn) return false
     const { portalUrl, hostName, returnPath, loopError } = signIn
@@ -47,13 +46,13 @@ export function createSignInRedirect({ findSignIn, returnKeys }: SignInRedirectO
     const visitLine = key && sentStatus !== signInStatus ? '' : signIn.visitLine
     const cookies = visitLine + (key?.line ?? '')
     const lines = `Location: ${url}\r\nCache-Control: no-store\r\n${cookies}${outcome.corsHeaders?.lines ?? ''}`
-    connection.respond(
+    exchange.respond(
       sentStatus,
       sentStatus === signInStatus ? 'See Other' : 'Unauthorized',
       `${lines}X-Request-Id: ${requestId}\r\n${dateLine()}Content-Length: 0\r\n`,
       'none',
     )
-    connection.end()
+    exchange.end()
     return true
   }
 }

@@ -17,7 +17,7 @@ export function refreshCookieAttributes(
 
 /** The attributes of a cookie in the form that Fastify and the portal's cookie jar take. */
 export function cookieOptionsOf({ path, sameSite, isSecure }: CookieAttributes) {
-  // The cast is sound: `SameSite` is ASCII, whose letters both kinds of lower-casing treat alike.
+  // The cast is sound: to ASCII, toLowerCase does what the type `Lowercase` says.
   const lower = sameSite.toLowerCase() as Lowercase<typeof sameSite>
   return { path, httpOnly: true, secure: isSecure, sameSite: lower } as const
 }

@@ -48,7 +48,7 @@ export function askForUsage<Upstream>(
   { send, fail }: AskEvents<Upstream>,
 ): void {
   const { arrival, route } = request
-  const { connection, head, client, outcome } = arrival
+  const { exchange, head, client, outcome } = arrival
   if (!mayAskForStream(head)) {
     send(request)
     return
@@ -60,7 +60,7 @@ export function askForUsage<Upstream>(
   }
   const caller = principalOf(outcome)?.accountId ?? clientNetwork(client.address)
   bodies.hold(
-    { caller, connection, head, bodyBytesMax: route.bodyBytesMax },
+    { caller, exchange, head, bodyBytesMax: route.bodyBytesMax },
     {
       onHeld: (body) => {
         if (!body.isWhole) recordReason(outcome, tooLarge)

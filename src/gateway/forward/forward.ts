@@ -5,7 +5,7 @@ import type { ResponseHead } from '#http/outgoing/response-head.ts'
 import type { BodyTooSlow, MalformedMessage } from '#http/request-head.ts'
 import type { Call } from '#http/upstream/call.ts'
 import type { Target } from '#http/upstream/target.ts'
-import type { CallEvents, SentRequest } from '#http/upstream/upstream-request.ts'
+import type { AdoptedRequest, CallEvents } from '#http/upstream/upstream-request.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import { type ForwardEvents, type ForwardedRequest, OutgoingRequest } from './forwarded-request.ts'
@@ -29,14 +29,14 @@ export function forward<Forwarded extends ForwardedRequest>(
 
 /**
  * Continues a request without a body that the fast lane has sent, or has got no connection for.
- * @returns what gets the next events of its connection
+ * @returns what gets the next events of its exchange
  */
-export function forwardSent<Forwarded extends ForwardedRequest>(
+export function adoptRequest<Forwarded extends ForwardedRequest>(
   forwarded: Forwarded,
   events: ForwardEvents<Forwarded>,
-  sent: SentRequest,
+  adopted: AdoptedRequest,
 ): Call {
-  return new ForwardingExchange(forwarded, events).adopt(sent)
+  return new ForwardingExchange(forwarded, events).adopt(adopted)
 }
 
 /** One request and its response. Its methods are the event handlers, so that no closures are created per request. */
@@ -46,7 +46,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
 {
   readonly request: Forwarded
   readonly #events: ForwardEvents<Forwarded>
-  readonly #connection: ClientExchange
+  readonly #exchange: ClientExchange
   readonly #call: Call
   readonly #cost: ResponseCost | undefined
   #unfollow: (() => void) | undefined
@@ -64,13 +64,13 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   constructor(request: Forwarded, events: ForwardEvents<Forwarded>) {
     super()
     this.request = request
-    const { connection, head } = request.arrival
+    const { exchange, head } = request.arrival
     this.#pendingBody = request.heldBody
     this.#bodyBytes = this.#pendingBody?.bytes ?? 0
     this.#isBodyComplete = head.body.kind === 'none' || request.heldBody?.isWhole === true
     this.#awaitsContinue = head.expectsContinue
     this.#events = events
-    this.#connection = connection
+    this.#exchange = exchange
     this.#call = request.route.upstream.createCall(this, this)
     this.#cost = responseCostOf(request, (units) => events.onUnits(request, units))
   }
@@ -81,18 +81,18 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   }
 
   start(target: Target | undefined): void {
-    this.#connection.attach(this)
+    this.#exchange.attach(this)
     // A client that waits for a 100 sends nothing yet: the target decides with 100 (RFC 9110 10.1.1).
     if (!this.#isBodyComplete && !this.expectsContinue) this.#pendingBody ??= new PendingBody()
     this.#call.start(target)
     // No connection yet: body bytes that arrive meanwhile show whether the client is slow.
-    if (this.#pendingBody && !this.#isBodyComplete && !this.#isSettled) this.#connection.resumeBody()
+    if (this.#pendingBody && !this.#isBodyComplete && !this.#isSettled) this.#exchange.resumeBody()
   }
 
-  adopt(sent: SentRequest): Call {
-    this.#target = sent.target
-    this.#connection.attach(this)
-    this.#call.adopt(sent)
+  adopt(adopted: AdoptedRequest): Call {
+    this.#target = adopted.target
+    this.#exchange.attach(this)
+    this.#call.adopt(adopted)
     return this.#call
   }
 
@@ -103,7 +103,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     this.#pendingBody = undefined
     for (const chunk of chunks) this.#call.write(chunk)
     if (trailers) this.#call.finish(this.#trailerLines(trailers))
-    else if (!this.#isBodyComplete) this.#connection.resumeBody()
+    else if (!this.#isBodyComplete) this.#exchange.resumeBody()
   }
 
   onInformation(received: ResponseHead): void {
@@ -112,7 +112,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     if (this.request.arrival.head.minorVersion === 0 || (status === 100 && !this.#awaitsContinue)) return
     if (status === 100) this.#awaitsContinue = false
     const lines = status === 100 ? '' : this.#clientHeaderLines(received, false)
-    if (!this.#connection.writeInformation(status, reason, lines)) this.#call.pause()
+    if (!this.#exchange.writeInformation(status, reason, lines)) this.#call.pause()
   }
 
   onHead(received: ResponseHead, framing: ResponseFraming): void {
@@ -125,7 +125,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     this.#isChunked = clientFraming === 'chunked'
     this.#events.onResponseHead(this.request, status)
     const lines = this.#clientHeaderLines(received, this.#isChunked && framing === 'chunked')
-    this.#connection.respond(status, reason, lines, clientFraming)
+    this.#exchange.respond(status, reason, lines, clientFraming)
     if (framing === 'chunked' || framing === 'until-close') this.#onStreaming(received.headers)
   }
 
@@ -139,12 +139,12 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
 
   onData(chunk: Buffer): void {
     this.#cost?.readBody(chunk)
-    if (!this.#connection.write(chunk)) this.#call.pause()
+    if (!this.#exchange.write(chunk)) this.#call.pause()
   }
 
   onRead(): boolean {
-    if (!this.#connection.flush()) this.#call.pause()
-    return this.#connection.hasWrittenAll
+    if (!this.#exchange.flush()) this.#call.pause()
+    return this.#exchange.hasWrittenAll
   }
 
   onEnd(trailers: readonly string[], last = ''): void {
@@ -152,12 +152,12 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     if (!this.#settle()) return
     this.#events.onResponseEnd(this.request)
     const hasTrailers = trailers.length > 0 && this.#isChunked
-    this.#connection.end(hasTrailers ? clientTrailerLines(this.request, this.#received, trailers) : last)
+    this.#exchange.end(hasTrailers ? clientTrailerLines(this.request, this.#received, trailers) : last)
   }
 
   onUpgrade(received: ResponseHead, upstreamSocket: Socket, firstBytes: Buffer): void {
     const { reason, headers } = received
-    this.#cost?.read(headers)
+    this.#cost?.readFields(headers)
     if (!this.#acceptsHandshake(received)) upstreamSocket.destroy()
     if (!this.#settle()) return
     const headerLines = this.#clientHeaderLines(received, false)
@@ -172,7 +172,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   }
 
   onFailure(failure: UpstreamFailure): void {
-    const isWaiting = this.#connection.head === this.request.arrival.head
+    const isWaiting = this.#exchange.head === this.request.arrival.head
     // An error of our own at the end of the response: the client still waits for the rest.
     if (failure.reason === 'internal' && isWaiting) this.#isSettled = false
     this.#fail(failureError(failure))
@@ -180,14 +180,14 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
 
   /** More of the body may be written to the upstream. */
   onDrain(): void {
-    if (!this.#isSettled && this.#connection.bodyState !== 'complete') this.#connection.resumeBody()
+    if (!this.#isSettled && this.#exchange.bodyState !== 'complete') this.#exchange.resumeBody()
   }
 
   onBodyData(chunk: Buffer): void {
     this.#bodyBytes += chunk.length
     if (this.#bodyBytes > this.request.route.bodyBytesMax) this.#fail(new GatehouseError('body-too-large'))
     else if (this.#pendingBody) this.#bufferBody(this.#pendingBody, chunk)
-    else if (!this.#call.write(chunk)) this.#connection.pauseBody()
+    else if (!this.#call.write(chunk)) this.#exchange.pauseBody()
   }
 
   isChunkReleased(): boolean {
@@ -205,7 +205,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
   #bufferBody(pending: PendingBody, chunk: Buffer): void {
     pending.add(chunk)
     if (!pending.isFull) return
-    this.#connection.pauseBody()
+    this.#exchange.pauseBody()
     this.#call.onBodyProgress()
   }
 
@@ -244,7 +244,7 @@ class ForwardingExchange<Forwarded extends ForwardedRequest>
     this.#cost?.end()
     this.request.heldBody?.release()
     this.#unfollow?.()
-    this.#connection.attach(undefined)
+    this.#exchange.attach(undefined)
     return true
   }
 }

@@ -49,7 +49,7 @@ interface BackendDestination {
 /** An admitted request and its upstream. */
 export interface ForwardedRequest extends CostSources {
   /** The parts of an arrival that forwarding needs. */
-  readonly arrival: Pick<Arrival, 'connection' | 'head' | 'requestId' | 'client' | 'fields'>
+  readonly arrival: Pick<Arrival, 'exchange' | 'head' | 'requestId' | 'client' | 'fields'>
   readonly route: Pick<
     Route<Upstream>,
     | 'upstream'
@@ -152,17 +152,17 @@ export abstract class OutgoingRequest<Forwarded extends ForwardedRequest> implem
   }
 
   get clientSocket(): Socket | undefined {
-    return this.#isDirect ? this.request.arrival.connection.socket : undefined
+    return this.#isDirect ? this.request.arrival.exchange.socket : undefined
   }
 
   get clientSession(): object | undefined {
-    return this.#isDirect ? this.request.arrival.connection.session : undefined
+    return this.#isDirect ? this.request.arrival.exchange.session : undefined
   }
 
   /** Whether the client itself holds the connection: a proxy may send requests of many clients on one. */
   get #isDirect(): boolean {
-    const { client, connection } = this.request.arrival
-    return client.address === connection.peerAddress
+    const { client, exchange } = this.request.arrival
+    return client.address === exchange.peerAddress
   }
 
   get responseTimeoutMs(): number {

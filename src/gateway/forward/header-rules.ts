@@ -1,5 +1,5 @@
 import { firstOwnMark, framingNames, type MarkedName, NameTable } from '#http/h1/name-table.ts'
-import type { Carriers } from '#identity/access.ts'
+import type { Carriers } from '#identity/carriers.ts'
 import { isKeyAuthorization } from '#identity/credentials.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'

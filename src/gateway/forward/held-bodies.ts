@@ -4,7 +4,7 @@ import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { HeldBody } from './pending-body.ts'
 
 const mebibyte = 1_048_576
-/** Larger bodies are not held. The default of `maxBody`, so that with it there are none. */
+/** Larger bodies are not held. It is the default of `maxBody`, with which there are no larger ones. */
 export const heldBytesMax = 10 * mebibyte
 /** For all bodies of a process that are held at a time. */
 const heldBytesOfAllMax = 128 * mebibyte
@@ -18,7 +18,7 @@ const firstBytes = 4_096
 interface HeldRequest {
   /** An account, or the network of an anonymous client. */
   readonly caller: string
-  readonly connection: ClientExchange
+  readonly exchange: ClientExchange
   readonly head: RequestHead
   /** The `maxBody` of its route. */
   readonly bodyBytesMax: number
@@ -57,15 +57,15 @@ export function createHeldBodies(): HeldBodies {
 
   return {
     hold: (request, events) => {
-      const { connection, head, caller } = request
-      connection.attach(
+      const { exchange, head, caller } = request
+      exchange.attach(
         new ArrivingBody(request, events, {
           take: (bytes) => take(caller, bytes),
           giveBack: (bytes) => giveBack(caller, bytes),
         }),
       )
-      if (head.expectsContinue) connection.writeInformation(100, 'Continue', '')
-      connection.resumeBody()
+      if (head.expectsContinue) exchange.writeInformation(100, 'Continue', '')
+      exchange.resumeBody()
     },
   }
 }
@@ -133,15 +133,15 @@ class ArrivingBody implements RequestEvents {
 
   /** @param trailers undefined = there is more of the body */
   #settle(trailers: readonly string[] | undefined): void {
-    const { connection } = this.#request
-    connection.attach(undefined)
-    if (trailers === undefined) connection.pauseBody()
+    const { exchange } = this.#request
+    exchange.attach(undefined)
+    if (trailers === undefined) exchange.pauseBody()
     const bytes = this.#memory.subarray(0, this.#bytes)
     this.#events.onHeld(new HeldBody(bytes, trailers, () => this.#release()))
   }
 
   #fail(error: GatehouseError | MalformedMessage | BodyTooSlow): void {
-    this.#request.connection.attach(undefined)
+    this.#request.exchange.attach(undefined)
     this.#release()
     this.#events.onFailed(error)
   }

@@ -2,6 +2,7 @@ import { fieldsIn, valuesOf } from '#http/request-head.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
 import { foldHeaderName } from '#platform/text.ts'
 import type { CostTerm } from '../routes/route.ts'
+import { EventDataScanner } from './event-data.ts'
 import { fieldNameMemo } from './header-rules.ts'
 import { type FieldNode, fieldTree, JsonFieldScanner } from './json-fields.ts'
 
@@ -64,7 +65,10 @@ export interface CostSources {
   readonly bodyCost: BodyCost | undefined
 }
 
-/** The units of one response: as its head says, else its trailers, else what has come of its body, else one. */
+/**
+ * The units of one response: those that its head says, or else its trailers, or else as much of its body as has
+ * arrived; one if none of them says any.
+ */
 export class ResponseCost {
   readonly #sources: CostSources
   readonly #onUnits: (units: number) => void
@@ -78,13 +82,13 @@ export class ResponseCost {
   }
 
   /** @param headers of the head, or of the trailers */
-  read(headers: readonly string[]): void {
+  readFields(headers: readonly string[]): void {
     const units = this.#sources.costField?.unitsIn(headers)
     if (units !== undefined) this.#report(units)
   }
 
   readHead(headers: readonly string[]): void {
-    this.read(headers)
+    this.readFields(headers)
     const { bodyCost } = this.#sources
     if (bodyCost !== undefined && !this.#isKnown) this.#body = bodyCostReaderFor(bodyCost, headers)
   }
@@ -96,7 +100,7 @@ export class ResponseCost {
   /** @param last the rest of the body, a character for each byte */
   readEnd(last: string, trailers: readonly string[]): void {
     if (last !== '') this.readBody(Buffer.from(last, 'latin1'))
-    this.read(trailers)
+    this.readFields(trailers)
   }
 
   end(): void {
@@ -176,62 +180,4 @@ export function bodyCostReaderFor(cost: BodyCost, headers: readonly string[]): B
   const isOfEvents = type === 'text/event-stream'
   if (codings.length > 0 || !(isOfEvents || jsonTypes.test(type))) return undefined
   return new BodyCostReader(cost, isOfEvents)
-}
-
-const lineFeed = 0x0a
-const carriageReturn = 0x0d
-const dataField = Buffer.from('data:')
-
-/** What reads the data of events. */
-interface DataReader {
-  read(bytes: Uint8Array, start: number, end: number): void
-  /** The event is over. */
-  reset(): void
-}
-
-/** Finds the data of each event in an event stream that arrives in parts (WHATWG HTML 9.2.6); keeps none of it. */
-class EventDataScanner {
-  readonly #reader: DataReader
-  /** How much of `data:` the line has; -1 = it is of another field. */
-  #matched = 0
-  #isEmptyLine = true
-  #endsWithReturn = false
-
-  constructor(reader: DataReader) {
-    this.#reader = reader
-  }
-
-  read(bytes: Uint8Array, start: number, end: number): void {
-    for (let index = start; index < end; index++) {
-      const byte = bytes[index] ?? 0
-      if (byte === lineFeed || byte === carriageReturn) this.#endLine(byte, bytes, index)
-      else {
-        this.#isEmptyLine = false
-        this.#endsWithReturn = false
-        if (this.#matched === dataField.length) {
-          const lineEnd = lineEndIn(bytes, index, end)
-          this.#reader.read(bytes, index, lineEnd)
-          index = lineEnd - 1
-        } else if (this.#matched >= 0)
-          this.#matched = byte === dataField[this.#matched] ? this.#matched + 1 : -1
-      }
-    }
-  }
-
-  #endLine(byte: number, bytes: Uint8Array, index: number): void {
-    const isSecondByte = byte === lineFeed && this.#endsWithReturn
-    this.#endsWithReturn = byte === carriageReturn
-    if (isSecondByte) return
-    if (this.#isEmptyLine) this.#reader.reset()
-    // Between lines of data the event has a line feed, which ends a number.
-    else if (this.#matched === dataField.length) this.#reader.read(bytes, index, index + 1)
-    this.#matched = 0
-    this.#isEmptyLine = true
-  }
-}
-
-function lineEndIn(bytes: Uint8Array, start: number, end: number): number {
-  for (let index = start; index < end; index++)
-    if (bytes[index] === lineFeed || bytes[index] === carriageReturn) return index
-  return end
 }

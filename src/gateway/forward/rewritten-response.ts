@@ -1,6 +1,6 @@
 import type { ResponseFraming } from '#http/client-exchange.ts'
-import { dateLine } from '#http/h1/response-writer.ts'
 import { fieldsIn, lengthsOf, type RequestHead, valuesOf } from '#http/request-head.ts'
+import { dateLine } from '#platform/http.ts'
 import {
   CachingLines,
   cachingLengths,

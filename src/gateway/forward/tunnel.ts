@@ -94,7 +94,7 @@ class Direction {
     else if (!isFlowing) this.from.pause()
   }
 
-  /** Sends the Close frame, after which nothing follows; within a frame it waits for its end. */
+  /** Sends the Close frame, after which nothing follows. A frame that has begun is sent to its end first. */
   endWith(frame: Buffer): void {
     this.#closeFrame = frame
     this.#end()

@@ -54,10 +54,10 @@ const shareDetails: Readonly<Record<MissingShare, string | undefined>> = {
  * it did not send (RFC 8441 5), so the gateway does (RFC 6455 4.1).
  */
 export function handshakeFailure(
-  { connection, head }: Pick<Arrival, 'connection' | 'head'>,
+  { exchange, head }: Pick<Arrival, 'exchange' | 'head'>,
   { status, headers }: ResponseHead,
 ): InvalidResponse | undefined {
-  if (status >= 300 || !isExtendedConnect(connection, head)) return undefined
+  if (status >= 300 || !isExtendedConnect(exchange, head)) return undefined
   if (status !== 101) return new InvalidResponse(`a ${status} instead of a 101 that opens the WebSocket`)
   const key = onlyValueOf(head.rawHeaders, 'sec-websocket-key')
   return onlyValueOf(headers, 'sec-websocket-accept') === acceptOf(key ?? '')

@@ -1,5 +1,6 @@
 import type { KeyUses } from '#accounts/keys/uses.ts'
-import { certificateCarrier, type RouteRate } from '#identity/access.ts'
+import type { RouteRate } from '#identity/access.ts'
+import { certificateCarrier } from '#identity/carriers.ts'
 import type { AllowedDecision, Decision, DecisionScheme, Principal, Refusal } from '#identity/decision.ts'
 import type { TakePlanLimits } from '#identity/limits/plans.ts'
 import { type RateLimiter, takeRate } from '#identity/limits/rate-limiter.ts'

@@ -48,7 +48,7 @@ export function createPassGate<
     result: Promise<Result>,
     next: (settled: Result) => void,
   ): void {
-    const isWaiting = () => arrival.connection.head === sentHead(arrival)
+    const isWaiting = () => arrival.exchange.head === sentHead(arrival)
     result
       .then((settled) => {
         if (isWaiting()) next(settled)

@@ -33,7 +33,7 @@ interface SecondTargetContext {
   readonly account: string | undefined
 }
 
-/** @returns what is wrong with it, as text */
+/** Reads the value of a field that names a second target. @returns what is wrong with it, as text */
 export function readSecondTarget(
   form: Exclude<SecondTargetForm, 'account'>,
   sent: string,
@@ -92,7 +92,7 @@ function isOwnOrigin(
 /**
  * A path below the backend's own root, with or without a leading slash. The prefix that the route replaces in requests
  * is put before it, unless the client has done so.
- * @param root of such paths at the backend: empty, or an account of Swift
+ * @param root what precedes such paths at the backend: nothing, or an account of Swift
  */
 function readObject(
   sent: string,

@@ -1,5 +1,5 @@
 import { fieldsIn, type RequestHead } from '#http/request-head.ts'
-import type { Carriers } from '#identity/access.ts'
+import type { Carriers } from '#identity/carriers.ts'
 import {
   type Credentials,
   certificateCredential,

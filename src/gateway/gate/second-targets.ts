@@ -122,7 +122,7 @@ export function createSecondTargetCheck(options: SecondTargetOptions): CheckSeco
     return undefined
   }
 
-  /** The lines that tell the upstream of one target. */
+  /** Checks one target. @returns the lines that tell the upstream about it */
   async function check(
     field: NamingField,
     value: string,
@@ -197,7 +197,7 @@ function namesTarget(field: SecondTargetField): field is NamingField {
   return field.form !== 'account'
 }
 
-/** In the form that the route says: most backends refuse a Destination that is not one of their own URLs. */
+/** Writes Destination in the form of the route: most backends refuse one that is not among their own URLs. */
 function davDestination(
   target: RequestTarget,
   forwarded: string,

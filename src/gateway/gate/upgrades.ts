@@ -15,13 +15,13 @@ export function checkUpgrade<Upstream extends object>(
   route: Route<Upstream>,
   arrival: Arrival,
 ): GateResult<Route<Upstream>> {
-  const { connection, head, outcome } = arrival
+  const { exchange, head, outcome } = arrival
   if (route.websocket) {
     // Before the decision, as the bytes after a refused upgrade are not a request.
-    if (isWebSocketUpgrade(head)) connection.closeAfterAnswer()
+    if (isWebSocketUpgrade(head)) exchange.closeAfterAnswer()
     return route
   }
-  if (!isExtendedConnect(connection, head)) return route
+  if (!isExtendedConnect(exchange, head)) return route
   // A backend might answer it with 2xx like an ordinary request, so it is refused like any other CONNECT.
   recordReason(outcome, 'a WebSocket over HTTP/2: the route lacks websocket: true')
   return findForwardingRoute(table, { ...arrival, head: changedHead(head, { method: 'CONNECT' }) })

@@ -1,20 +1,19 @@
 import type { ClientExchange } from '#http/client-exchange.ts'
-import { keptLines } from '#http/h1/field-lines.ts'
-import { mark, type NameTable } from '#http/h1/name-table.ts'
+import type { NameTable } from '#http/h1/name-table.ts'
 import { ParsedHead } from '#http/h1/request-parser.ts'
 import type { RequestHead } from '#http/request-head.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
-import type { Access, Carrier, Carriers } from '#identity/access.ts'
+import type { Access } from '#identity/access.ts'
 import { anonymousDecision, credentialsMissing } from '#identity/authenticate.ts'
 import type { Authenticator } from '#identity/authenticator.ts'
 import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
+import type { Carriers } from '#identity/carriers.ts'
 import type { AllowedDecision, Principal } from '#identity/decision.ts'
 import type { AddressSet } from '#platform/addresses.ts'
 import { copyString } from '#platform/text.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { callerTextsOf } from '../arrival/caller-texts.ts'
-import { framingLine, isLastOnConnection, isUsualConnection } from '../forward/connection-lines.ts'
-import { requestMark } from '../forward/header-rules.ts'
+import { framingLine, isLastOnConnection } from '../forward/connection-lines.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
 import { hasUpstream } from '../gate/route-request.ts'
 import { parseHost } from '../routes/hosts.ts'
@@ -24,6 +23,7 @@ import type { Route } from '../routes/route.ts'
 import type { Destination, RouteTable } from '../routes/table.ts'
 import type { Forwarding, LaneFindings } from './lane-arrival.ts'
 import { LaneRequest } from './lane-request.ts'
+import { createOrdinaryHeadReader, type OrdinaryFields } from './ordinary-head.ts'
 
 /** The same parts decide about every other request. */
 interface FastLaneOptions {
@@ -46,15 +46,15 @@ interface FastLaneOptions {
  * @returns undefined if the request is not ordinary: the general path then takes the same steps
  *   (gateway/server/server.ts)
  */
-export type RecognizeOrdinary = (connection: ClientExchange, head: RequestHead) => LaneRequest | undefined
+export type RecognizeOrdinary = (exchange: ClientExchange, head: RequestHead) => LaneRequest | undefined
 
 export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
   const { names, carriers, trusted, ownPaths, table, authenticator, forwarding, writeIdentity } = options
   const readHead = createOrdinaryHeadReader(options)
 
-  return function recognize(connection, head) {
+  return function recognize(exchange, head) {
     if (!(head instanceof ParsedHead) || head.names !== names || !hasOrdinaryStart(head)) return undefined
-    const { peerAddress } = connection
+    const { peerAddress } = exchange
     if (trusted.has(peerAddress)) return undefined
     const fields = readHead(head)
     if (fields === undefined) return undefined
@@ -69,7 +69,7 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     if (decision.kind === 'allowed' && decision.principal !== undefined) authenticator.countHit()
     const { host } = fields
     const findings = { arrivedAt: now, host, destination, route, decision, credential, carriers, forwarding }
-    const request = new LaneRequest(connection, head, findings)
+    const request = new LaneRequest(exchange, head, findings)
     if (decision.kind === 'allowed') request.headerLines = writeLines(request, decision, fields.lines)
     return request
   }
@@ -138,7 +138,6 @@ const afterHttps = 'X-Forwarded-Proto: https\r\nX-Forwarded-Host: '
 type Caller = Pick<LaneFindings, 'decision' | 'credential'>
 
 const anonymous: Caller = { decision: anonymousDecision, credential: undefined }
-
 const withoutCredential: Caller = { decision: credentialsMissing, credential: undefined }
 
 /** Methods with semantics of their own: left to the general path. */
@@ -169,82 +168,3 @@ function forwardsUnchanged(route: Route<Upstream>, head: ParsedHead): boolean {
     (body.kind !== 'counted' || body.length <= route.bodyBytesMax)
   )
 }
-
-/**
- * The fields of an ordinary head that are not simply forwarded. One object for all heads, valid until the next is read.
- */
-interface OrdinaryFields {
-  /** The Host field; empty = there is none, or it is empty. */
-  host: string
-  /** The position of the credential in the text of the head; `credentialEnd` 0 = there is none. */
-  credentialStart: number
-  credentialEnd: number
-  /** The header field of a secret key; undefined = `Authorization: Bearer`. */
-  carrier: Carrier | undefined
-  /** The lines that are forwarded to the backend. */
-  lines: string
-}
-
-/**
- * Creates the function that reads the lines of a head that are not simply forwarded, and drops what no backend gets:
- * hop-by-hop fields, credentials, all spellings of identity headers, and fields of trusted proxies. It returns
- * undefined if more than the names of the fields decides what is forwarded (see gateway/forward/upstream-head.ts).
- */
-export function createOrdinaryHeadReader({
-  carriers,
-  ownCookies,
-}: Pick<FastLaneOptions, 'carriers' | 'ownCookies'>) {
-  const read: OrdinaryFields = {
-    host: '',
-    credentialStart: 0,
-    credentialEnd: 0,
-    carrier: undefined,
-    lines: '',
-  }
-
-  /** @returns whether a line is forwarded; undefined = the head is not ordinary: Upgrade, second targets … */
-  function visitLine(text: string, fieldMark: number, start: number, end: number): boolean | undefined {
-    switch (fieldMark) {
-      case mark.host:
-        if (read.host !== '') return undefined
-        read.host = text.slice(start, end)
-        return false
-      case mark.connection:
-        return isUsualConnection(text.slice(start, end)) ? false : undefined
-      case mark.contentLength:
-      case mark.transferEncoding:
-      case mark.keepAlive:
-      case requestMark.dropped:
-      case requestMark.forwarding:
-        return false
-      case requestMark.cookie:
-        return ownCookies.mayBeIn(text.slice(start, end)) ? undefined : true
-      default:
-        return takeCredential(text, fieldMark, start, end) ? false : undefined
-    }
-  }
-
-  /**
-   * Notes the position of the credential. @returns false if the line is not an ordinary credential, or not the first
-   */
-  function takeCredential(text: string, fieldMark: number, start: number, end: number): boolean {
-    const isBearer = fieldMark === requestMark.authorization
-    if (!isBearer && fieldMark < requestMark.key) return false
-    if (read.credentialEnd !== 0 || start === end) return false
-    read.credentialStart = isBearer ? start + bearerPrefix.length : start
-    read.credentialEnd = end
-    read.carrier = isBearer ? undefined : carriers.headers[fieldMark - requestMark.key]
-    return !isBearer || text.startsWith(bearerPrefix, start)
-  }
-
-  return function readOrdinaryHead(head: ParsedHead): OrdinaryFields | undefined {
-    read.host = ''
-    read.credentialEnd = 0
-    const lines = keptLines(head, visitLine)
-    if (lines === undefined || read.host === '') return undefined
-    read.lines = lines
-    return read
-  }
-}
-
-const bearerPrefix = 'Bearer '

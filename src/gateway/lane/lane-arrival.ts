@@ -1,7 +1,7 @@
 import type { BodyProgress, ClientExchange } from '#http/client-exchange.ts'
 import type { ParsedHead } from '#http/h1/request-parser.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
-import type { Carriers } from '#identity/access.ts'
+import { bearerCarrier, type Carriers } from '#identity/carriers.ts'
 import { type Credential, type Credentials, noCredentials } from '#identity/credentials.ts'
 import type { Decision } from '#identity/decision.ts'
 import type { Allowance } from '#platform/errors/gatehouse-error.ts'
@@ -58,7 +58,7 @@ export abstract class LaneArrival
   extends OutgoingRequest<ForwardedRequest>
   implements Arrival, RequestFields, Client, ForwardedRequest
 {
-  readonly connection: ClientExchange
+  readonly exchange: ClientExchange
   readonly head: ParsedHead
   readonly requestId: string
   readonly arrivedAt: MonotonicMs
@@ -72,9 +72,9 @@ export abstract class LaneArrival
   /** The lines for the target, without Host: set before the request is forwarded. */
   headerLines = ''
 
-  constructor(connection: ClientExchange, head: ParsedHead, findings: LaneFindings) {
+  constructor(exchange: ClientExchange, head: ParsedHead, findings: LaneFindings) {
     super()
-    this.connection = connection
+    this.exchange = exchange
     this.head = head
     this.requestId = createRequestId()
     this.arrivedAt = findings.arrivedAt
@@ -117,7 +117,8 @@ export abstract class LaneArrival
   get hasAuthorization(): boolean {
     const { credentials } = this
     return (
-      credentials.kind === 'bearer' || (credentials.kind === 'secretKey' && credentials.carrier === 'bearer')
+      credentials.kind === 'bearer' ||
+      (credentials.kind === 'secretKey' && credentials.carrier === bearerCarrier)
     )
   }
 
@@ -126,15 +127,15 @@ export abstract class LaneArrival
   }
 
   get address(): string {
-    return this.connection.peerAddress
+    return this.exchange.peerAddress
   }
 
   get forwardedFor(): string {
-    return this.connection.peerAddress
+    return this.exchange.peerAddress
   }
 
   get protocol(): string {
-    return this.connection.protocol
+    return this.exchange.protocol
   }
 
   override get accountId(): string | undefined {

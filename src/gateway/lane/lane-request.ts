@@ -6,7 +6,7 @@ import type { Acquisition, Waiter } from '#http/upstream/pool/waiter.ts'
 import { noTargets, type Target } from '#http/upstream/target.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { recordAnswered, recordSent, recordStatus, recordUpstream } from '../arrival/outcome.ts'
-import { forward, forwardSent } from '../forward/forward.ts'
+import { adoptRequest, forward } from '../forward/forward.ts'
 import { forwardedResponseLines } from '../forward/forwarded-response.ts'
 import { failureError } from '../forward/upstream-answer.ts'
 import { LaneArrival } from './lane-arrival.ts'
@@ -36,7 +36,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     }
     target.inFlight++
     this.#target = target
-    this.connection.attach(this)
+    this.exchange.attach(this)
     this.#acquisition = target.pool.acquire(this, false)
   }
 
@@ -66,7 +66,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     const target = this.#target
     const connection = this.#upstreamConnection
     if (target === undefined) throw new Error('a request without a target')
-    return forwardSent(this, events, { target, connection, isAnswered })
+    return adoptRequest(this, events, { target, connection, isAnswered })
   }
 
   onInformation(received: ResponseHead): void {
@@ -81,22 +81,22 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     const { status, reason } = received
     recordStatus(this.outcome, status)
     const lines = forwardedResponseLines(this, received, this.#target, false)
-    this.connection.respond(status, reason, lines, framing)
+    this.exchange.respond(status, reason, lines, framing)
   }
 
   onData(chunk: Buffer): void {
-    if (!this.connection.write(chunk)) this.#upstreamConnection?.pause()
+    if (!this.exchange.write(chunk)) this.#upstreamConnection?.pause()
   }
 
   onRead(): boolean {
-    if (!this.connection.flush()) this.#upstreamConnection?.pause()
-    return this.connection.hasWrittenAll
+    if (!this.exchange.flush()) this.#upstreamConnection?.pause()
+    return this.exchange.hasWrittenAll
   }
 
   onEnd(_trailers: readonly string[], last?: string): void {
     this.#settle()
     recordAnswered(this.outcome, monotonicClock())
-    this.connection.end(last)
+    this.exchange.end(last)
   }
 
   onUpgrade(): void {
@@ -106,7 +106,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
   onFailure(failure: UpstreamFailure): void {
     // An error of our own at the end of the response: it is answered 500, or cut off if it has begun.
     if (this.#target === undefined) {
-      if (this.connection.head === this.head) this.forwarding.events.onFailed(this, failureError(failure))
+      if (this.exchange.head === this.head) this.forwarding.events.onFailed(this, failureError(failure))
       return
     }
     this.#handOver(this.#isAnswered).onFailure(failure)
@@ -127,7 +127,7 @@ export class LaneRequest extends LaneArrival implements RequestEvents, UpstreamR
     this.#target = undefined
     this.#acquisition = undefined
     this.#upstreamConnection = undefined
-    this.connection.attach(undefined)
+    this.exchange.attach(undefined)
   }
 
   // A request with a body is handed over before this is attached, so the following are never called.

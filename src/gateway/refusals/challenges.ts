@@ -1,4 +1,5 @@
-import type { Access, Carriers, ProtectedAccess, SchemeName } from '#identity/access.ts'
+import type { Access, ProtectedAccess, SchemeName } from '#identity/access.ts'
+import type { Carriers } from '#identity/carriers.ts'
 import { proofAlgorithms } from '#identity/issuers/public-keys.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 
@@ -69,7 +70,7 @@ function keyHeaderScheme({ schemes }: ProtectedAccess, { headers }: Carriers): S
   return schemes.includes('secretKey') && headers.length > 0 ? 'secretKey' : 'bearer'
 }
 
-/** For a client that uses proofs, or has a token that needs one: others know only `Bearer`. */
+/** Sent to a client that uses proofs, or whose token needs one; any other client can only use `Bearer`. */
 function proofChallengeOf(scheme: SchemeName, code: ErrorCode): string {
   const [, ...parameters] = usualChallengeOf(scheme, code).split(' ')
   return scheme === 'secretKey'

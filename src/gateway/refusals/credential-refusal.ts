@@ -1,10 +1,5 @@
-import {
-  type Access,
-  type Carriers,
-  describeCarriers,
-  type ProtectedAccess,
-  type SchemeName,
-} from '#identity/access.ts'
+import type { Access, ProtectedAccess, SchemeName } from '#identity/access.ts'
+import { basicCarrier, type Carriers, describeCarriers } from '#identity/carriers.ts'
 import type { Credential, Credentials } from '#identity/credentials.ts'
 import type { Refusal } from '#identity/decision.ts'
 import { countFailure } from '#identity/limits/failures.ts'
@@ -147,7 +142,7 @@ function adviceFor({ kind, text }: Credential, texts: Texts, taken: Taken): stri
 
 function keyAdvice(credential: Credential, texts: Texts, taken: Taken): string | undefined {
   const advice = adviceFor(credential, texts, taken)
-  if (advice !== undefined || credential.carrier !== 'basic' || formOf(credential.text) === 'secretKey')
+  if (advice !== undefined || credential.carrier !== basicCarrier || formOf(credential.text) === 'secretKey')
     return advice
   return notThePassword
 }
@@ -198,7 +193,7 @@ const textsOf = memoizeByObject((carriers: Carriers): Texts => {
 })
 
 /** Names of parameters in which clients of other services send keys and tokens. */
-const credential =
+const credentialParameter =
   /[?&](?:(?:x[-_])?api[-_]?key|key|secret[-_]?key|access[-_]?token|auth[-_]?token|token|jwt|bearer|authorization)=/i
 /**
  * A key of the gateway, or a JWT, whatever the parameter is called. The name must not contain `?`, which bounds the
@@ -208,7 +203,7 @@ const credentialValue = /[?&][^=&?]{0,64}=(?:eyJ|[a-z][a-z0-9]{0,15}_[sa]k_|g[sa
 /** Signed URLs of stores: S3 and its dialects, Google, Azure, CloudFront. */
 const signature = /[?&](?:x-[a-z]{2,5}-signature|signature|sig|awsaccesskeyid)=/i
 
-const advice = {
+const queryAdvices = {
   credential:
     'A credential in the query is not accepted: URLs end up in logs, in histories and on other sites.',
   signature:
@@ -223,6 +218,6 @@ export function queryAdvice(target: string): string | undefined {
   const queryAt = target.indexOf('?')
   if (queryAt === -1) return undefined
   const query = target.slice(queryAt)
-  if (signature.test(query)) return advice.signature
-  return credential.test(query) || credentialValue.test(query) ? advice.credential : undefined
+  if (signature.test(query)) return queryAdvices.signature
+  return credentialParameter.test(query) || credentialValue.test(query) ? queryAdvices.credential : undefined
 }

@@ -1,6 +1,6 @@
-import { dateLine } from '#http/h1/response-writer.ts'
 import { type RequestHead, valuesOf } from '#http/request-head.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { dateLine } from '#platform/http.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 
 /** gRPC's status codes (https://grpc.github.io/grpc/core/md_doc_statuscodes.html) for those of HTTP. */
@@ -37,17 +37,17 @@ export function grpcStatusLines({ status, code }: GatehouseError): string {
 }
 
 /**
- * Ends a call. One of which nothing was answered yet gets a response without a body, whose head is its trailers too
+ * Ends a call. If nothing has been answered yet, it gets a response without a body, whose head also serves as trailers
  * (Trailers-Only of gRPC over HTTP/2). A response that cannot have trailers is aborted.
  * @param statusLines field lines
  */
-export function endGrpcCall({ connection, requestId, outcome }: Arrival, statusLines: string): void {
-  if (connection.isHeadSent) {
-    if (connection.framing === 'chunked') connection.end(statusLines)
-    else connection.abort()
+export function endGrpcCall({ exchange, requestId, outcome }: Arrival, statusLines: string): void {
+  if (exchange.isHeadSent) {
+    if (exchange.framing === 'chunked') exchange.end(statusLines)
+    else exchange.abort()
     return
   }
   const lines = `content-type: application/grpc\r\n${statusLines}X-Request-Id: ${requestId}\r\n`
-  connection.respond(200, 'OK', `${lines}${outcome.corsHeaders?.lines ?? ''}${dateLine()}`, 'none')
-  connection.end()
+  exchange.respond(200, 'OK', `${lines}${outcome.corsHeaders?.lines ?? ''}${dateLine()}`, 'none')
+  exchange.end()
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ClientExchange } from '#http/client-exchange.ts'
 import { BodyTooSlow, HeadTooLarge, type MalformedMessage, type Unreadable } from '#http/request-head.ts'
-import { createCarriers, proofCarrier } from '#identity/access.ts'
+import { createCarriers, proofCarrier } from '#identity/carriers.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { STATUS_CODES } from '#platform/http.ts'
 import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
@@ -42,7 +42,7 @@ function sendsProof(arrival: GatedArrival): boolean {
 export function sendProblem(request: IncomingMessage, response: ServerResponse, error: GatehouseError): void {
   const { status, headers, body } = createProblem(arrivalOf(request), error)
   if (response.headersSent) {
-    arrivalOf(request).connection.abort()
+    arrivalOf(request).exchange.abort()
     return
   }
   applyKeepAlive(request, response)
@@ -55,31 +55,31 @@ export function sendProblem(request: IncomingMessage, response: ServerResponse, 
  * does not depend on the body of its request, which may not have arrived.
  */
 export function applyKeepAlive(request: IncomingMessage, response: ServerResponse): void {
-  if (!arrivalOf(request).connection.canPersist()) response.shouldKeepAlive = false
+  if (!arrivalOf(request).exchange.canPersist()) response.shouldKeepAlive = false
 }
 
 /**
  * Answers with a problem, or aborts a started response.
- * @param sentStatus the status to send, also to gRPC calls, whose refusals otherwise have status 200; undefined = that
- * of the error, which is always logged
+ * @param sentStatus the status to send, even to a gRPC call, whose refusal otherwise has status 200; undefined = that
+ *   of the error, which is logged in either case
  */
 export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatus?: number): void {
-  const { connection, outcome, requestId, carriers } = arrival
+  const { exchange, outcome, requestId, carriers } = arrival
   const { access, corsHeaders } = outcome
   recordFailure(outcome, error)
-  if (!connection.isHeadSent) recordStatus(outcome, error.status)
-  if (sentStatus === undefined && connection.httpVersion === '2' && isGrpcCall(arrival.head)) {
+  if (!exchange.isHeadSent) recordStatus(outcome, error.status)
+  if (sentStatus === undefined && exchange.httpVersion === '2' && isGrpcCall(arrival.head)) {
     endGrpcCall(arrival, grpcStatusLines(error))
     return
   }
-  if (connection.isHeadSent) {
-    connection.abort()
+  if (exchange.isHeadSent) {
+    exchange.abort()
     return
   }
   const isRegistry = isRegistryPath(outcome.destination?.target.path, carriers)
   const extraLines = corsHeaders?.lines
   const isProof = sendsProof(arrival)
-  writeProblem(connection, error, {
+  writeProblem(exchange, error, {
     requestId,
     access,
     carriers,
@@ -93,18 +93,6 @@ export function answerProblem(arrival: Arrival, error: GatehouseError, sentStatu
 /** Without a request there is no route, and so no challenge. */
 const beforeArrival = { access: undefined, carriers: createCarriers([]), isRegistry: false, isProof: false }
 
-/** Answers a request that could not be parsed. */
-function answerUnreadable(connection: ClientExchange, error: GatehouseError, requestId: string): void {
-  writeProblem(connection, error, { requestId, ...beforeArrival })
-}
-
-/** The whole response, for a socket without an HTTP connection; the socket is closed after it. */
-function formatRawProblem(error: GatehouseError, requestId: string): string {
-  const { lines, body } = problemText(error, { requestId, ...beforeArrival })
-  const { status } = error
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}Connection: close\r\n\r\n${body}`
-}
-
 /**
  * Answers with an error page, for a person in a browser.
  * @param portalLink a path, or a URL if the portal has a host of its own; undefined = there is no portal
@@ -116,14 +104,14 @@ export function answerErrorPage(
   portalLink: string | undefined,
   extraLines = '',
 ): void {
-  const { connection, outcome, requestId, carriers } = arrival
+  const { exchange, outcome, requestId, carriers } = arrival
   recordFailure(outcome, error)
   recordStatus(outcome, error.status)
   const isProof = sendsProof(arrival)
   const challenge = challengeLines(error, { access: outcome.access, carriers, isRegistry: false, isProof })
   const page = renderErrorPage(error, requestId, portalLink)
   const lines = extraLines + challenge + (outcome.corsHeaders?.lines ?? '')
-  writeAnswer(connection, error.status, completeText(page, lines))
+  writeAnswer(exchange, error.status, completeText(page, lines))
 }
 
 /** A page has challenges too (RFC 9110 15.5.2), except Basic, for which browsers would open a password dialog. */
@@ -135,14 +123,14 @@ function challengeLines(error: GatehouseError, context: ChallengeContext): strin
     .join('')
 }
 
-function writeProblem(connection: ClientExchange, error: GatehouseError, about: ProblemContext): void {
-  writeAnswer(connection, about.sentStatus ?? error.status, problemText(error, about))
+function writeProblem(exchange: ClientExchange, error: GatehouseError, about: ProblemContext): void {
+  writeAnswer(exchange, about.sentStatus ?? error.status, problemText(error, about))
 }
 
-function writeAnswer(connection: ClientExchange, status: number, { lines, body }: ProblemText): void {
-  const isHead = connection.head?.method === 'HEAD'
-  connection.respond(status, STATUS_CODES[status] ?? '', lines, isHead ? 'none' : 'counted')
-  connection.end(body)
+function writeAnswer(exchange: ClientExchange, status: number, { lines, body }: ProblemText): void {
+  const isHead = exchange.head?.method === 'HEAD'
+  exchange.respond(status, STATUS_CODES[status] ?? '', lines, isHead ? 'none' : 'counted')
+  exchange.end(body)
 }
 
 /** Turns any error into one that clients may see: an unknown error becomes `internal`, without its message. */
@@ -157,13 +145,14 @@ export interface UnreadableRefusal {
 }
 
 /** Answers a request that could not be parsed, and closes the connection. */
-export function refuseUnreadable(connection: ClientExchange, what: Unreadable): UnreadableRefusal {
-  const refusal = { requestId: createRequestId(), error: unreadableError(what) }
-  answerUnreadable(connection, refusal.error, refusal.requestId)
-  return refusal
+export function refuseUnreadable(exchange: ClientExchange, what: Unreadable): UnreadableRefusal {
+  const requestId = createRequestId()
+  const error = unreadableError(what)
+  writeProblem(exchange, error, { requestId, ...beforeArrival })
+  return { requestId, error }
 }
 
-/** The response to plain HTTP on a TLS port. */
+/** The whole response to plain HTTP on a TLS port. The socket has no HTTP connection, and is closed after it. */
 export function refusePlainHttp(): UnreadableRefusal & { readonly answer: string } {
   const requestId = createRequestId()
   const detail = 'This port speaks HTTPS only: use https:// instead of http://.'
@@ -171,7 +160,10 @@ export function refusePlainHttp(): UnreadableRefusal & { readonly answer: string
     detail,
     cause: new Error('plain HTTP on a TLS port'),
   })
-  return { requestId, error, answer: formatRawProblem(error, requestId) }
+  const { status } = error
+  const { lines, body } = problemText(error, { requestId, ...beforeArrival })
+  const answer = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}Connection: close\r\n\r\n${body}`
+  return { requestId, error, answer }
 }
 
 function unreadableError(what: Unreadable): GatehouseError {

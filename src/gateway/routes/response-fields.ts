@@ -1,5 +1,6 @@
 import { lengthsOf, withoutFields } from '#http/request-head.ts'
-import type { Carriers, SchemeName } from '#identity/access.ts'
+import type { SchemeName } from '#identity/access.ts'
+import type { Carriers } from '#identity/carriers.ts'
 
 /** Where a secret key may come. */
 export type KeyCarriers = Pick<Carriers, 'headers' | 'bearer' | 'basic'>

@@ -22,7 +22,7 @@ export function createAccessLineWriter(listener: string | undefined): WriteAcces
   const routeMembers = memoize((route: string) => new RouteMembers(route))
   const callerMembers = new CallerMembers()
   return (arrival, now, isComplete) => {
-    const { head, client, outcome, connection } = arrival
+    const { head, client, outcome, exchange } = arrival
     const { route, status = clientClosedRequest } = outcome
     return (
       listenerMember +
@@ -30,7 +30,7 @@ export function createAccessLineWriter(listener: string | undefined): WriteAcces
       traceMember(outcome.trace) +
       clientMember(client.address) +
       jsonMember('path', loggedPath(arrival)) +
-      routeMembers(route).of(head.method, connection.httpVersion, status) +
+      routeMembers(route).of(head.method, exchange.httpVersion, status) +
       millisecondsMember(now - arrival.arrivedAt) +
       callerMembers.of(outcome, isComplete)
     )

@@ -6,7 +6,7 @@ import { createListener } from '#http/h1/listener.ts'
 import type { NameTable } from '#http/h1/name-table.ts'
 import { createSessionOpener, type SessionLimits } from '#http/h2/client-session.ts'
 import type { RequestHead, Unreadable } from '#http/request-head.ts'
-import { DeadlineSweep } from '#platform/deadline.ts'
+import { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import type { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { type Arrival, type ArrivalReader, withoutHead } from '../arrival/arrival.ts'
 import { refusePlainHttp, refuseUnreadable, toGatehouseError } from '../refusals/send-problem.ts'
@@ -62,7 +62,7 @@ interface ListenerTraffic extends Pick<ArrivalReader, 'trusted'> {
 
 /** Handles the requests of one listener. */
 interface RequestHandler<Traffic extends ListenerTraffic, Incoming extends Arrival> {
-  read(connection: ClientExchange, head: RequestHead, traffic: Traffic): Incoming
+  read(exchange: ClientExchange, head: RequestHead, traffic: Traffic): Incoming
   /** The fields whose lines are marked. Called for each head. */
   names(): NameTable
   /** @throws GatehouseError the request is then refused with it */
@@ -92,7 +92,7 @@ export interface ArrivalServer<Incoming = Arrival> {
   reconfigure(options: ServerOptions): void
 }
 
-/** The request that a connection is serving. Hot: stored on the connection, not in a map (docs/performance.md). */
+/** The request of an exchange. Hot: stored on the exchange, not in a map (docs/performance.md). */
 interface CurrentRequest<Incoming> {
   arrival: Incoming | undefined
   /** The observer that recorded its start. Not the whole Traffic, which a WebSocket would keep alive past a reload. */
@@ -101,13 +101,13 @@ interface CurrentRequest<Incoming> {
 
 /** undefined = there has been no request yet. */
 function currentRequestOf<Incoming>({ listenerState }: ClientExchange): CurrentRequest<Incoming> | undefined {
-  // The cast is sound: a connection has one listener, and only its onRequest sets this.
+  // The cast is sound: an exchange has one listener, and only its onRequest sets this.
   return listenerState as CurrentRequest<Incoming> | undefined
 }
 
 /** Keeps only what the end of the current request needs: a WebSocket may last for days. */
-export function forgetHead(connection: ClientExchange): void {
-  const current = currentRequestOf<Arrival>(connection)
+export function forgetHead(exchange: ClientExchange): void {
+  const current = currentRequestOf<Arrival>(exchange)
   if (current?.arrival) current.arrival = withoutHead(current.arrival)
 }
 
@@ -116,12 +116,12 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
   options: ListenerOptions<Traffic>,
   handler: RequestHandler<Traffic, Incoming>,
 ): ArrivalServer<Incoming> {
-  function onRequest(connection: ClientExchange, head: RequestHead): void {
+  function onRequest(exchange: ClientExchange, head: RequestHead): void {
     const traffic = options.traffic()
-    const arrival = handler.read(connection, head, traffic)
+    const arrival = handler.read(exchange, head, traffic)
     traffic.observer.begin()
-    const current = currentRequestOf<Incoming>(connection)
-    if (current === undefined) connection.listenerState = { arrival, observer: traffic.observer }
+    const current = currentRequestOf<Incoming>(exchange)
+    if (current === undefined) exchange.listenerState = { arrival, observer: traffic.observer }
     else {
       current.arrival = arrival
       current.observer = traffic.observer
@@ -133,9 +133,9 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
     }
   }
 
-  function onUnreadable(connection: ClientExchange, what: Unreadable): void {
-    const refusal = refuseUnreadable(connection, what)
-    options.traffic().observer.recordUnreadable(connection.peerAddress, refusal)
+  function onUnreadable(exchange: ClientExchange, what: Unreadable): void {
+    const refusal = refuseUnreadable(exchange, what)
+    options.traffic().observer.recordUnreadable(exchange.peerAddress, refusal)
   }
 
   function answerPlainHttp(peerAddress: string): string {
@@ -144,8 +144,8 @@ export function createArrivalServer<Traffic extends ListenerTraffic, Incoming ex
     return answer
   }
 
-  function onEnd(connection: ClientExchange, isComplete: boolean): void {
-    const current = currentRequestOf<Incoming>(connection)
+  function onEnd(exchange: ClientExchange, isComplete: boolean): void {
+    const current = currentRequestOf<Incoming>(exchange)
     if (current?.arrival === undefined) return
     const { arrival, observer } = current
     current.arrival = undefined

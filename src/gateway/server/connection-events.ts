@@ -1,5 +1,6 @@
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { Log } from '#platform/log/log.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import type { SharedListenerOptions } from './arrival-server.ts'
 
 /** Counts and logs connections that fail. A flood causes thousands, so totals are logged at intervals. */
@@ -32,10 +33,10 @@ const logIntervalMs = 10_000
 /** Writes the first report, and then totals at intervals. */
 function createTotalsReporter(): (write: (total: number) => void) => void {
   let total = 0
-  let reportedAt = Number.NEGATIVE_INFINITY
+  let reportedAt: MonotonicMs = Number.NEGATIVE_INFINITY
   return function report(write) {
     total++
-    const now = performance.now()
+    const now = monotonicClock()
     if (now - reportedAt < logIntervalMs) return
     write(total)
     reportedAt = now

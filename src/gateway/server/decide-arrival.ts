@@ -12,7 +12,7 @@ import { secondTargetFields, secondTargetNames } from '../arrival/second-target-
 import { fieldNameMemo, identityNames } from '../forward/header-rules.ts'
 import { toGatehouseError } from '../refusals/send-problem.ts'
 
-/** A request that a proxy has described. The connection is only used to send the answer. */
+/** A request that a proxy has described. Its exchange is only used to send the answer. */
 export interface DecideArrival extends Arrival {
   /** What the proxy sent; `head` is what it described. */
   readonly sentHead: RequestHead
@@ -22,7 +22,7 @@ export interface DecideArrival extends Arrival {
   readonly refusalStatus: number | undefined
 }
 
-export type ReadDecideArrival = (connection: ClientExchange, head: RequestHead) => DecideArrival
+export type ReadDecideArrival = (exchange: ClientExchange, head: RequestHead) => DecideArrival
 
 interface DecideArrivalOptions extends ArrivalReader {
   /** Names of the headers that the proxy sets on an allowed request. */
@@ -53,29 +53,26 @@ export function createDecideArrivalReader({
       : readEnvoyDescription(head, fields.host, fields.uncommon.isHostRepeated)
   }
 
-  return function readDecideArrival(connection, sentHead) {
+  return function readDecideArrival(exchange, sentHead) {
     const sentFields = fieldReader.read(sentHead)
     const refusalStatus = asksFor403(sentHead.target) ? forbidden : undefined
-    if (!trusted.has(connection.peerAddress)) {
-      onUntrusted(connection.peerAddress)
-      return withProblem(createArrival(connection, sentHead, { trusted, fieldReader }), untrusted)
+    if (!trusted.has(exchange.peerAddress)) {
+      onUntrusted(exchange.peerAddress)
+      return withProblem(createArrival(exchange, sentHead, { trusted, fieldReader }), untrusted)
     }
     try {
-      if (isExtendedConnect(connection, sentHead)) throw tunnelRefused
+      if (isExtendedConnect(exchange, sentHead)) throw tunnelRefused
       const { method, target, host } = describe(sentHead, sentFields)
       const head = changedHead(sentHead, { method, target, body: noBody, expectsContinue: false })
       const uncommon = { ...sentFields.uncommon, isHostRepeated: false, forwardedHost: host }
       const fields = { ...sentFields, host, uncommon }
-      const arrival = createArrival(connection, head, {
+      const arrival = createArrival(exchange, head, {
         trusted,
         fieldReader: { carriers, read: () => fields },
       })
       return { ...arrival, sentHead, problem: undefined, refusalStatus }
     } catch (error) {
-      return withProblem(
-        createArrival(connection, sentHead, { trusted, fieldReader }),
-        toGatehouseError(error),
-      )
+      return withProblem(createArrival(exchange, sentHead, { trusted, fieldReader }), toGatehouseError(error))
     }
   }
 }
@@ -175,7 +172,7 @@ const absoluteForm = /^[a-z][a-z0-9+.-]*:/i
 function readTarget(target: string): string {
   if (absoluteForm.test(target) || !target.startsWith('/'))
     throw invalidField('X-Forwarded-Uri', 'must be a path, with its query if it has one')
-  // White space cannot occur in a request line; the byte A0 can, and is no white space there.
+  // Not `\s`, which matches the byte A0, too: a request line may have this byte in its target, but no white space.
   if (/[\t-\r ]/.test(target)) throw invalidField('X-Forwarded-Uri', 'must not contain spaces')
   return encodeHighBytes(target)
 }
@@ -222,9 +219,9 @@ function asksFor403(target: string): boolean {
 }
 
 /**
- * Refuses other spellings of identity headers (`X_User_Id`, `x.user.role`), and of those that name a second target. The
- * main listener drops them; here they would stay on the request, beside the header that the proxy sets or that was
- * decided about, and a backend that turns names into variables could read either.
+ * Refuses other spellings of identity headers (`X_User_Id`, `x.user.role`), and of headers that name a second target.
+ * The main listener drops them. Here they would stay on the request, beside the identity header that the proxy sets or
+ * the second target that was checked, and a backend that turns names into variables could read either.
  * @param configured names of the identity headers
  * @returns a function that throws GatehouseError `request-invalid`
  */

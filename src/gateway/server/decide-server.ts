@@ -1,9 +1,9 @@
 import { framingNames, NameTable } from '#http/h1/name-table.ts'
-import { dateLine } from '#http/h1/response-writer.ts'
 import { onlyValueOf } from '#http/request-head.ts'
 import type { Principal } from '#identity/decision.ts'
 import { parseTraceparent, type Trace, type Tracer, traceparentOf } from '#ops/tracing/tracer.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
+import { dateLine } from '#platform/http.ts'
 import { memoizeByObject } from '#platform/memoize.ts'
 import type { ArrivalReader } from '../arrival/arrival.ts'
 import { principalOf, recordStatus, recordTrace } from '../arrival/outcome.ts'
@@ -15,7 +15,7 @@ import {
   identityValue,
 } from '../forward/identity-headers.ts'
 import type { HeadUpstream } from '../forward/upstream-head.ts'
-import { chooseScope, type Scope, type ScopeOptions } from '../gate/choose-scope.ts'
+import { type ChooseHandlerOptions, chooseHandler, type HandledBy } from '../gate/choose-handler.ts'
 import { createGate, type GateOptions } from '../gate/gate.ts'
 import { createPassGate } from '../gate/pass-gate.ts'
 import { findRoute } from '../gate/route-request.ts'
@@ -43,7 +43,7 @@ const names = new NameTable(framingNames)
 export function createDecideServer(options: ListenerOptions<DecideTraffic>): ArrivalServer {
   return createArrivalServer<DecideTraffic, DecideArrival>(options, {
     names: () => names,
-    read: (connection, head, { read }) => read(connection, head),
+    read: (exchange, head, { read }) => read(exchange, head),
     handle: (arrival, { decide }) => decide(arrival),
     refuse: refuseDecision,
     abort: refuseDecision,
@@ -55,7 +55,7 @@ export function createDecideServer(options: ListenerOptions<DecideTraffic>): Arr
 /** A route that may have no upstream here. */
 type DecidedRoute = Route<HeadUpstream | undefined>
 
-interface DecideOptions extends ScopeOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'steps'> {
+interface DecideOptions extends ChooseHandlerOptions, Omit<GateOptions<DecidedRoute>, 'findRoute' | 'steps'> {
   readonly table: RouteTable<HeadUpstream | undefined>
   readonly writeDecision: WriteDecision
   readonly checkSecondTargets: CheckSecondTargets
@@ -78,7 +78,7 @@ export function createDecide(options: DecideOptions): DecideHandler {
   const gate = createGate<DecidedRoute>({ ...options, findRoute: (arrival) => findRoute(table, arrival) })
 
   function allow(route: DecidedRoute, arrival: DecideArrival): void {
-    const { connection, head, outcome, requestId, arrivedAt } = arrival
+    const { exchange, head, outcome, requestId, arrivedAt } = arrival
     const principal = principalOf(outcome)
     const trace = tracer?.startTrace(head.rawHeaders)
     if (trace) recordTrace(outcome, trace)
@@ -87,8 +87,8 @@ export function createDecide(options: DecideOptions): DecideHandler {
     // A `costHeader` would be in the backend's response, which never comes here.
     if (principal !== undefined) usageMeter.onDecided(route, principal, arrivedAt)
     recordStatus(outcome, 200)
-    connection.respond(200, 'OK', `${lines}${dateLine()}Content-Length: 0\r\n`, 'none')
-    connection.end()
+    exchange.respond(200, 'OK', `${lines}${dateLine()}Content-Length: 0\r\n`, 'none')
+    exchange.end()
   }
 
   const passGate = createPassGate<DecidedRoute, DecideArrival>({
@@ -109,7 +109,7 @@ export function createDecide(options: DecideOptions): DecideHandler {
       refuseDecision(arrival, arrival.problem)
       return
     }
-    const error = undecidable(chooseScope(arrival, options))
+    const error = undecidable(chooseHandler(arrival, options))
     if (error !== undefined) {
       refuseDecision(arrival, error)
       return
@@ -122,8 +122,8 @@ export function createDecide(options: DecideOptions): DecideHandler {
  * Refuses to decide about a request that the gateway would answer itself: after a 2xx the proxy would forward it, and
  * its backend would get it unauthenticated.
  */
-export function undecidable(scope: Scope): GatehouseError | undefined {
-  switch (scope) {
+export function undecidable(handledBy: HandledBy): GatehouseError | undefined {
+  switch (handledBy) {
     case 'routes':
       return undefined
     case 'own':

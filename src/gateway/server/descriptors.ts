@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { monotonicClock } from '#platform/time.ts'
 
 /** Descriptors kept free for files, the store and upstreams. */
 const reservedDescriptors = 16
@@ -15,7 +16,7 @@ const countMaxAgeMs = 100
 export function watchDescriptors(limit = descriptorsMax(), count = countDescriptors) {
   if (limit === undefined) return () => true
   let used = count()
-  let countedAt = performance.now()
+  let countedAt = monotonicClock()
   let connectionsAtCount = 0
 
   return function mayAccept(openConnections: number): boolean {
@@ -23,7 +24,7 @@ export function watchDescriptors(limit = descriptorsMax(), count = countDescript
     // Other descriptors, such as files that are opened later, may have doubled since the last count.
     const others = used - connectionsAtCount
     if (others * 2 + openConnections * 2 + reservedDescriptors < limit) return true
-    const now = performance.now()
+    const now = monotonicClock()
     if (
       now - countedAt > countMaxAgeMs ||
       Math.abs(openConnections - connectionsAtCount) >= connectionsPerCount

@@ -2,6 +2,7 @@ import type { Server } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { isInTime } from '#platform/deadline.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { monotonicClock } from '#platform/time.ts'
 import type { ArrivalServer } from './arrival-server.ts'
 
 /** How long the last responses may take to be flushed. */
@@ -25,13 +26,13 @@ export async function drainServer(
 ): Promise<boolean> {
   startDrain(timeoutMs)
   // A request may be in transit on an idle connection right now: its response gets Connection: close.
-  const endsAt = performance.now() + timeoutMs
+  const endsAt = monotonicClock() + timeoutMs
   await acceptBacklog(servers[0], Math.min(timeoutMs / 2, backlogTimeoutMs))
   for (const server of servers) server.close()
   const closed = Promise.all(
     [...connections].map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))),
   )
-  await isInTime(closed, Math.max(0, endsAt - performance.now()))
+  await isInTime(closed, Math.max(0, endsAt - monotonicClock()))
   const aborted = abortOpen(new GatehouseError('shutting-down'))
   if (aborted > 0) await isInTime(closed, flushTimeoutMs)
   for (const { socket } of connections) socket.destroy()
@@ -44,13 +45,13 @@ export async function drainServer(
  * @param withinMs how long at most: under a flood the backlog is never empty
  */
 async function acceptBacklog(server: Server, withinMs: number): Promise<void> {
-  const endsAt = performance.now() + withinMs
+  const endsAt = monotonicClock() + withinMs
   let idleTurns = 0
   const onConnection = () => {
     idleTurns = -1
   }
   server.on('connection', onConnection)
-  while (idleTurns < idleTurnsMax && performance.now() < endsAt) {
+  while (idleTurns < idleTurnsMax && monotonicClock() < endsAt) {
     await setImmediate()
     idleTurns++
   }

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream'
 import type { ClientExchange } from '#http/client-exchange.ts'
-import { dateLine } from '#http/h1/response-writer.ts'
 import {
   bodilessStatuses,
+  dateLine,
   type IncomingMessage,
   STATUS_CODES,
   validateHeaderName,

@@ -6,12 +6,12 @@ import { forgetHead } from './arrival-server.ts'
 
 /** Answers 101 with the upstream's headers and joins both sockets. */
 export function joinTunnel(
-  { connection, outcome }: Arrival,
+  { exchange, outcome }: Arrival,
   accepted: UpgradeResponse,
   onClosed: () => void,
 ): Tunnel {
   recordStatus(outcome, 101)
-  const { stream, firstBytes } = connection.acceptUpgrade(accepted.reason, accepted.headerLines)
+  const { stream, firstBytes } = exchange.acceptUpgrade(accepted.reason, accepted.headerLines)
   const tunnel = openTunnel(stream, accepted.upstreamSocket, onClosed)
   // Bytes that arrived early are relayed first.
   if (accepted.firstBytes.length > 0) accepted.upstreamSocket.unshift(accepted.firstBytes)
@@ -22,6 +22,6 @@ export function joinTunnel(
     accepted.upstreamSocket.end()
   } else if (firstBytes !== undefined) stream.unshift(firstBytes)
   stream.resume()
-  forgetHead(connection)
+  forgetHead(exchange)
   return tunnel
 }

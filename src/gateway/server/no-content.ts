@@ -1,4 +1,4 @@
-import { dateLine } from '#http/h1/response-writer.ts'
+import { dateLine } from '#platform/http.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 import { recordStatus } from '../arrival/outcome.ts'
 
@@ -13,8 +13,8 @@ export function answerOptions(arrival: Arrival, methods: Iterable<string>): void
 }
 
 /** @param lines field lines */
-export function answerNoContent({ connection, outcome, requestId }: Arrival, lines: string): void {
+export function answerNoContent({ exchange, outcome, requestId }: Arrival, lines: string): void {
   recordStatus(outcome, 204)
-  connection.respond(204, 'No Content', `${lines}X-Request-Id: ${requestId}\r\n${dateLine()}`, 'none')
-  connection.end()
+  exchange.respond(204, 'No Content', `${lines}X-Request-Id: ${requestId}\r\n${dateLine()}`, 'none')
+  exchange.end()
 }

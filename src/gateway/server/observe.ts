@@ -79,7 +79,7 @@ export function createObserver(options: ObserverOptions): Observer {
     if (logsAccess) log.line(accessLine(arrival, now, isComplete), 'request')
   }
 
-  function count({ head, outcome, arrivedAt, connection }: Arrival, now: MonotonicMs): void {
+  function count({ head, outcome, arrivedAt, exchange }: Arrival, now: MonotonicMs): void {
     const { route, routeIndex, upstream, sentAt, answeredAt, trace, status = clientClosedRequest } = outcome
     // The time that a WebSocket stays open is not its latency.
     const endedAt = status === switchingProtocols ? (answeredAt ?? now) : now
@@ -87,7 +87,7 @@ export function createObserver(options: ObserverOptions): Observer {
     const traceId = trace?.isSampled ? trace.traceId : undefined
     metrics.requestDuration.observeAt(series.durationStart, (endedAt - arrivedAt) / 1_000, traceId)
     metrics.requests.incAt(series.countPlace(head.method, status))
-    countOfVersion[connection.httpVersion].value++
+    countOfVersion[exchange.httpVersion].value++
     // A 429 of an upstream is not counted here.
     if (status === tooManyRequests && upstream === undefined) metrics.rateLimited.inc({ route })
     if (upstream === undefined || sentAt === undefined) return
@@ -110,7 +110,7 @@ export function createObserver(options: ObserverOptions): Observer {
     const { route, fault: err, trace } = outcome
     log.error(
       { requestId, ...(trace && { trace_id: trace.traceId, span_id: trace.spanId }), route, err },
-      'internal error: the request was answered 500',
+      'internal error: the request failed',
     )
   }
 

@@ -1,5 +1,5 @@
-import { certificateCarrier } from '#identity/access.ts'
 import { type AdmittedCaller, type AuthState, admittedUntil } from '#identity/authorize.ts'
+import { certificateCarrier } from '#identity/carriers.ts'
 import type { Credential } from '#identity/credentials.ts'
 import { roleEpochIn } from '#identity/tokens/access-token-claims.ts'
 import { signingKeyIdOf } from '#identity/tokens/jwt.ts'
@@ -107,7 +107,7 @@ export function createOpenCallers({ metrics, clock, authState }: OpenCallersOpti
     if (!caller || !all.has(open)) return
     admittedUntil(caller, authState(), clock())
       .then((until) => {
-        // It may have closed by now: its connection can already carry another request.
+        // It may have closed by now: its exchange can already carry another request.
         if (!all.has(open)) return
         if (until === 0) tunnel.close(revokedCode, 'revoked')
         // The expiry of a key, or the end of an overlap, is not announced as a change.

@@ -59,19 +59,19 @@ export function createGrpcCalls({ followStream, openArrivals }: GrpcCallsOptions
   }
 }
 
-function isForwardedCall({ connection, head, outcome }: Arrival): boolean {
-  return connection.httpVersion === '2' && outcome.sentAt !== undefined && isGrpcCall(head)
+function isForwardedCall({ exchange, head, outcome }: Arrival): boolean {
+  return exchange.httpVersion === '2' && outcome.sentAt !== undefined && isGrpcCall(head)
 }
 
-function isOpen({ connection, head }: Arrival): boolean {
-  return connection.head === head
+function isOpen({ exchange, head }: Arrival): boolean {
+  return exchange.head === head
 }
 
 function end(arrival: Arrival): void {
-  const { connection, outcome } = arrival
+  const { exchange, outcome } = arrival
   if (!isOpen(arrival)) return
   // First: nothing of the backend's response may follow the trailers.
-  connection.detach()
-  if (!connection.isHeadSent) recordStatus(outcome, 401)
+  exchange.detach()
+  if (!exchange.isHeadSent) recordStatus(outcome, 401)
   endGrpcCall(arrival, revokedCallLines)
 }

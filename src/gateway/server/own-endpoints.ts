@@ -41,23 +41,23 @@ export function createOwnEndpoints(): OwnEndpoints {
   const responses = new Map<Arrival, ServerResponse>()
 
   function handle(arrival: Arrival, { api, ownPaths }: EndpointParts): void {
-    const { connection, outcome, requestId } = arrival
+    const { exchange, outcome, requestId } = arrival
     const request = createIncomingMessage(arrival, ownPaths.methodsOf(destinationOf(outcome).target.path))
-    const response = openResponse(request, connection, end)
+    const response = openResponse(request, exchange, end)
     attachArrival(request, arrival)
     response.setHeader('X-Request-Id', requestId)
     for (const [name, value] of outcome.corsHeaders?.fields ?? []) response.setHeader(name, value)
     responses.set(arrival, response)
-    response.shouldKeepAlive = connection.canPersist()
-    connection.attach(new NodeHttpAdapter(request, response))
+    response.shouldKeepAlive = exchange.canPersist()
+    exchange.attach(new NodeHttpAdapter(request, response))
     response.once('close', end)
-    response.once('prefinish', () => connection.startSendTimeout())
+    response.once('prefinish', () => exchange.startSendTimeout())
     response.once('finish', () => {
       end()
-      if (connection.socket === undefined) return
-      response.detachSocket(connection.socket)
+      if (exchange.socket === undefined) return
+      response.detachSocket(exchange.socket)
       response.emit('close')
-      connection.endExternally({ closes: !response.shouldKeepAlive || hasConnectionClose(response) })
+      exchange.endExternally({ closes: !response.shouldKeepAlive || hasConnectionClose(response) })
     })
     api.routing(request, response)
 
@@ -87,14 +87,14 @@ export function createOwnEndpoints(): OwnEndpoints {
 /** @param onEnding called before the exchange ends, if the response is written to the exchange directly */
 function openResponse(
   request: IncomingMessage,
-  connection: ClientExchange,
+  exchange: ClientExchange,
   onEnding: () => void,
 ): ServerResponse {
   // The cast is sound: ExchangeResponse has everything that Fastify and this file use of a response.
-  if (connection.socket === undefined)
-    return new ExchangeResponse(request, connection, onEnding) as unknown as ServerResponse
+  if (exchange.socket === undefined)
+    return new ExchangeResponse(request, exchange, onEnding) as unknown as ServerResponse
   const response = new ServerResponse(request)
-  response.assignSocket(connection.socket)
+  response.assignSocket(exchange.socket)
   return response
 }
 
@@ -144,26 +144,26 @@ class NodeHttpAdapter implements RequestEvents {
 }
 
 /** @param methods those that its path supports; default: those of the portal, which decides by itself */
-function createIncomingMessage({ connection, head }: Arrival, methods = portalMethods): IncomingMessage {
+function createIncomingMessage({ exchange, head }: Arrival, methods = portalMethods): IncomingMessage {
   const { method, target, minorVersion, rawHeaders } = head
   // No endpoint uses the socket.
-  const request = new IncomingMessage(connection.socket ?? new Socket())
+  const request = new IncomingMessage(exchange.socket ?? new Socket())
   // Methods that the path does not support, such as CONNECT, are all refused in the same way. HEAD stays, as its
   // refusal has no body.
-  const isListed = (method === 'HEAD' || methods.includes(method)) && !isExtendedConnect(connection, head)
+  const isListed = (method === 'HEAD' || methods.includes(method)) && !isExtendedConnect(exchange, head)
   request.method = isListed ? method : unlistedMethod
   request.url = target
   // Fastify sets Connection unless the version is 2, whose responses have no such field.
-  const isHttp2 = connection.httpVersion === '2'
+  const isHttp2 = exchange.httpVersion === '2'
   request.httpVersionMajor = isHttp2 ? 2 : 1
   request.httpVersionMinor = isHttp2 ? 0 : minorVersion
   request.httpVersion = `${request.httpVersionMajor}.${request.httpVersionMinor}`
   request.rawHeaders = [...rawHeaders]
   request.headers = joinHeaders(rawHeaders)
-  if (connection.bodyState === 'complete') {
+  if (exchange.bodyState === 'complete') {
     request.complete = true
     request.push(null)
-  } else request._read = () => connection.resumeBody()
+  } else request._read = () => exchange.resumeBody()
   return request
 }
 

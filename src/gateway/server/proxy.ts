@@ -133,11 +133,11 @@ export function createProxy(options: ProxyOptions): RequestProxy {
     { route, arrival, headInput, heldBody }: AdmittedRequest<Upstream>,
     secondTargets: SecondTargets | undefined,
   ): void {
-    const { connection, head, outcome } = arrival
+    const { exchange, head, outcome } = arrival
     const { principal, strippedPrefix, isUpgrade, isLast } = headInput
     if (head.upgrade !== undefined && !isUpgrade && isWebSocketUpgrade(head)) onIgnoredUpgrade(route.name)
     if (principal !== undefined) usageMeter.onForwarded(route, principal, arrival.arrivedAt)
-    if (connection.httpVersion === '2' && isGrpcCall(head)) grpcCalls.onForwarded()
+    if (exchange.httpVersion === '2' && isGrpcCall(head)) grpcCalls.onForwarded()
     forward(
       {
         arrival,
@@ -214,7 +214,7 @@ function createEvents({
     onResponseHead: ({ arrival }, status) => {
       recordStatus(arrival.outcome, status)
     },
-    onEventStream: ({ arrival }) => followStream(arrival, () => arrival.connection.abort()),
+    onEventStream: ({ arrival }) => followStream(arrival, () => arrival.exchange.abort()),
     onUnits: ({ arrival, route }, units) => {
       const principal = principalOf(arrival.outcome)
       if (principal !== undefined) usageMeter.onUnits(route, principal, units)

@@ -1,6 +1,6 @@
 import { framingNames, NameTable } from '#http/h1/name-table.ts'
-import { dateLine } from '#http/h1/response-writer.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
+import { dateLine } from '#platform/http.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
 import { recordRouteName, recordStatus } from '../arrival/outcome.ts'
 import { answerProblem } from '../refusals/send-problem.ts'
@@ -37,10 +37,10 @@ export function createRedirectServer(options: ListenerOptions<RedirectTraffic>):
  * refused: a client that is always redirected would send its bodies in the clear each time before it follows.
  * @throws GatehouseError `method-not-allowed`, `path-ambiguous`, `request-invalid`
  */
-function redirect({ connection, head, fields, outcome, requestId }: Arrival, traffic: RedirectTraffic): void {
+function redirect({ exchange, head, fields, outcome, requestId }: Arrival, traffic: RedirectTraffic): void {
   const { publicOrigin } = traffic
   recordRouteName(outcome, ownRouteName)
-  connection.closeAfterAnswer()
+  exchange.closeAfterAnswer()
   if (head.method !== 'GET' && head.method !== 'HEAD')
     throw new GatehouseError('method-not-allowed', {
       allow: ['GET', 'HEAD'],
@@ -51,6 +51,6 @@ function redirect({ connection, head, fields, outcome, requestId }: Arrival, tra
   recordStatus(outcome, 308)
   const location = `Location: ${publicOrigin}${target.sentPath}${target.query}\r\n`
   const lines = `${location}X-Request-Id: ${requestId}\r\n${dateLine()}Content-Length: 0\r\n`
-  connection.respond(308, 'Permanent Redirect', lines, 'none')
-  connection.end()
+  exchange.respond(308, 'Permanent Redirect', lines, 'none')
+  exchange.end()
 }

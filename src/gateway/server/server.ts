@@ -1,6 +1,6 @@
 import type { NameTable } from '#http/h1/name-table.ts'
 import { type Arrival, type ArrivalReader, createArrival } from '../arrival/arrival.ts'
-import { chooseScope, type ScopeOptions } from '../gate/choose-scope.ts'
+import { type ChooseHandlerOptions, chooseHandler } from '../gate/choose-handler.ts'
 import type { RecognizeOrdinary } from '../lane/fast-lane.ts'
 import { LaneRequest } from '../lane/lane-request.ts'
 import { answerProblem } from '../refusals/send-problem.ts'
@@ -12,11 +12,11 @@ import { createOwnEndpoints, type EndpointParts } from './own-endpoints.ts'
 import type { RequestProxy } from './proxy.ts'
 
 /** How requests are handled under one config. A reload replaces it as a whole: no request meets two of them. */
-export interface Traffic extends ScopeOptions, ArrivalReader {
+export interface Traffic extends ChooseHandlerOptions, ArrivalReader {
   readonly observer: Observer
   /** The gateway's own endpoints. */
   readonly api: EndpointParts['api']
-  readonly ownPaths: ScopeOptions['ownPaths'] & EndpointParts['ownPaths']
+  readonly ownPaths: ChooseHandlerOptions['ownPaths'] & EndpointParts['ownPaths']
   readonly proxy: Omit<RequestProxy, 'forwarding'>
   /** undefined = no request of this config is ordinary. */
   readonly fastLane: RecognizeOrdinary | undefined
@@ -34,8 +34,8 @@ export function createGatewayServer(options: GatewayServerOptions): ArrivalServe
   const own = createOwnEndpoints()
 
   function routeRequest(arrival: Arrival, traffic: Traffic): void {
-    const scope = chooseScope(arrival, traffic)
-    switch (scope) {
+    const handledBy = chooseHandler(arrival, traffic)
+    switch (handledBy) {
       case 'server':
         answerOptions(arrival, standardMethods)
         return
@@ -46,14 +46,14 @@ export function createGatewayServer(options: GatewayServerOptions): ArrivalServe
         traffic.proxy.handle(arrival)
         return
       default:
-        answerNoContent(arrival, scope.lines)
+        answerNoContent(arrival, handledBy.lines)
     }
   }
 
   return createArrivalServer<Traffic, Arrival>(options, {
     names: options.names,
-    read: (connection, head, traffic) =>
-      traffic.fastLane?.(connection, head) ?? createArrival(connection, head, traffic),
+    read: (exchange, head, traffic) =>
+      traffic.fastLane?.(exchange, head) ?? createArrival(exchange, head, traffic),
     handle: (arrival, traffic) => {
       if (arrival instanceof LaneRequest) traffic.proxy.handleOrdinary(arrival)
       else routeRequest(arrival, traffic)
@@ -61,7 +61,7 @@ export function createGatewayServer(options: GatewayServerOptions): ArrivalServe
     refuse: answerProblem,
     abort: (arrival, error) => {
       if (own.abort(arrival, error)) return
-      arrival.connection.detach()
+      arrival.exchange.detach()
       answerProblem(arrival, error)
     },
     startDrain: own.startDrain,

@@ -48,7 +48,7 @@ export function createTraceRecorder({ tracer, exporter, routes }: TraceRecorderO
 }
 
 function serverSpan(arrival: Arrival, trace: Trace, route: TracedRoute | undefined, now: MonotonicMs): Span {
-  const { head, outcome, arrivedAt, requestId, client, connection } = arrival
+  const { head, outcome, arrivedAt, requestId, client, exchange } = arrival
   const { status, code, decision } = outcome
   const httpRoute = route && (route.prefix || '/')
   const method = spanMethod(head.method)
@@ -70,8 +70,8 @@ function serverSpan(arrival: Arrival, trace: Trace, route: TracedRoute | undefin
       'url.path': loggedPath(arrival),
       ...addressAttributes(`${client.protocol}://${client.host}`),
       'client.address': client.address,
-      'network.peer.address': connection.peerAddress,
-      'network.protocol.version': connection.httpVersion,
+      'network.peer.address': exchange.peerAddress,
+      'network.protocol.version': exchange.httpVersion,
       'user_agent.original': onlyValueOf(trace.rawHeaders, 'user-agent')?.slice(0, userAgentMax),
       'error.type': code ?? (isError ? String(status) : undefined),
       'gatehouse.route': outcome.route,

@@ -225,7 +225,7 @@ export class ClientConnection
   }
 
   readonly #onClose = (): void => {
-    // Applies to whatever owns the socket now.
+    // Also after `release`: the connection stays in the sweep until its socket closes.
     this.options.connections.remove(this)
     this.bodyRate.stop()
     this.#requestReader.close()

@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerOpts, Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { unmappedAddress } from '#platform/addresses.ts'
-import type { DeadlineSweep } from '#platform/deadline.ts'
+import type { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import type { OpenConnection } from '../client-exchange.ts'
 import { ClientConnection } from './client-connection.ts'
 import { keepAliveOf } from './response-writer.ts'

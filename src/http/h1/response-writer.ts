@@ -1,7 +1,13 @@
 import type { Socket } from 'node:net'
 import { copyString } from '#platform/text.ts'
 import type { ResponseFraming } from '../client-exchange.ts'
-import { type DeferredWrite, deferWrite, mustWriteNow, writeDirectly } from './socket-writes.ts'
+import {
+  type DeferredWrite,
+  deferWrite,
+  mustWriteNow,
+  smallChunkBytesMax,
+  writeDirectly,
+} from './socket-writes.ts'
 
 interface ResponseStart {
   readonly status: number
@@ -22,9 +28,6 @@ export function keepAliveOf(timeoutMs: number): KeepAlive {
   const seconds = Math.floor(timeoutMs / 1_000)
   return { timeoutMs, lines: `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n\r\n` }
 }
-
-/** Data up to this size is copied to save a write; longer data is written without a copy. */
-export const smallChunkBytesMax = 16_384
 
 /**
  * Writes one response after another to a socket. Small data is buffered until `flush`, so that head and data are sent
@@ -182,17 +185,4 @@ function statusLine(status: number, reason: string): string {
     last.line = copyString(`HTTP/1.1 ${status} ${reason}\r\n`)
   }
   return last.line
-}
-
-let second = 0
-let line = ''
-
-/** The Date line of the gateway's own responses (RFC 9110 6.6.1), created once a second. */
-export function dateLine(): string {
-  const now = Date.now()
-  if (now >= second + 1_000 || now < second) {
-    second = now - (now % 1_000)
-    line = `Date: ${new Date(second).toUTCString()}\r\n`
-  }
-  return line
 }

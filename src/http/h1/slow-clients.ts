@@ -1,4 +1,4 @@
-import type { Expiring } from '#platform/deadline.ts'
+import type { Expiring } from '#platform/deadline-sweep.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import type { ExchangeOptions } from '../client-exchange.ts'
 

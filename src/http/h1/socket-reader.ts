@@ -1,5 +1,5 @@
 import type { OnReadOpts, Socket } from 'node:net'
-import { smallChunkBytesMax } from './response-writer.ts'
+import { smallChunkBytesMax } from './socket-writes.ts'
 
 /** The size of a read; Node only checks whether it is 0. */
 const readSize = 65_536

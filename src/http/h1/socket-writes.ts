@@ -8,6 +8,9 @@ export interface DeferredWrite {
   writeNow(): void
 }
 
+/** Data up to this size is copied to save a write; longer data is written without a copy. */
+export const smallChunkBytesMax = 16_384
+
 /** Maximum number of writes in one batch: the first waits for the last (docs/performance.md). */
 const batchMax = 128
 

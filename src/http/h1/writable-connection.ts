@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { unmappedAddress } from '#platform/addresses.ts'
-import type { DeadlineSweep } from '#platform/deadline.ts'
+import type { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { type ClientCertificate, clientCertificateOf } from '../client-certificate.ts'
 import type {

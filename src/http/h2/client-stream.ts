@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { monotonicClock } from '#platform/time.ts'
 import { clientCertificateOf } from '../client-certificate.ts'
 import {
   type BodyState,
@@ -186,7 +187,11 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
   onHead(): void {}
 
   onData(chunk: Buffer): void {
-    if (this.#lingering !== undefined) this.#discard(this.#lingering, chunk.length)
+    if (this.#lingering !== undefined) {
+      const deadline = this.#lingering.discard(chunk.length, this.session.options.connections.sweptAt)
+      if (deadline === undefined) this.#stream.reset(errorCode.noError)
+      else this.deadline = deadline
+    }
     this.#bodyRate?.count(chunk.length)
     this.#events?.onBodyData(chunk)
   }
@@ -239,12 +244,6 @@ export class ClientStream implements ClientExchange, StreamEvents, BodySender {
     // Reading continues: RFC 9113 8.1 allows a reset after the response, but curl and other clients that are still
     // sending would lose the response. The stream still counts as open.
     this.#lingering = new LingeringClose()
-    this.deadline = this.#lingering.begin(performance.now())
-  }
-
-  #discard(lingering: LingeringClose, bytes: number): void {
-    const deadline = lingering.discard(bytes, this.session.options.connections.sweptAt)
-    if (deadline === undefined) this.#stream.reset(errorCode.noError)
-    else this.deadline = deadline
+    this.deadline = this.#lingering.begin(monotonicClock())
   }
 }

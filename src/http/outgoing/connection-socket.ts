@@ -5,11 +5,11 @@ import type { ConnectionPersistence } from './response-head.ts'
 /** How long an idle connection is kept if the upstream announces no limit: less than servers usually do. */
 const defaultKeepAliveMs = 4_000
 /** A connection is closed this long before the upstream will close it, as announced. */
-const keepAliveMarginMs = 1_000
+const earlyCloseMs = 1_000
 
 /** How long a connection may be reused after a response. */
 export function reusableMs({ keepAliveMs }: ConnectionPersistence): number {
-  return Math.max(0, (keepAliveMs ?? defaultKeepAliveMs + keepAliveMarginMs) - keepAliveMarginMs)
+  return Math.max(0, (keepAliveMs ?? defaultKeepAliveMs + earlyCloseMs) - earlyCloseMs)
 }
 
 /**

@@ -2,8 +2,8 @@ import { connect as connectPlain, type OnReadOpts, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import { startDeadline } from '#platform/deadline.ts'
 import { PooledSocketReader } from '../h1/socket-reader.ts'
-import { Connection } from './connection.ts'
 import { UpstreamFailure } from './failure.ts'
+import { Http1Connection } from './http1-connection.ts'
 import type { TargetAddress } from './target-address.ts'
 import type { ConnectionOpener } from './upstream-connection.ts'
 
@@ -22,7 +22,7 @@ interface TargetTls {
   readonly verify: boolean
   readonly context: SecureContext | undefined
   /** The last TLS session with this target, which the next connection resumes to save most of the handshake. */
-  session: Buffer | undefined
+  tlsSession: Buffer | undefined
 }
 
 interface DialEvents {
@@ -87,21 +87,21 @@ function openTls(
   tls: TargetTls,
   protocol: UpstreamProtocol,
 ): Socket {
-  const { verify, context, session } = tls
+  const { verify, context, tlsSession } = tls
   const socket = connectTls({
     ...endpoint,
     ...(serverName !== undefined && { servername: serverName }),
     ...(context && { secureContext: context }),
     rejectUnauthorized: verify,
     ALPNProtocols: [protocol === 'http2' ? 'h2' : 'http/1.1'],
-    ...(session && { session }),
+    ...(tlsSession && { session: tlsSession }),
   })
-  // Only the session of a verified server is kept, as the server's name is not checked again when it is resumed.
+  // Only the TLS session of a verified server is kept, as the server's name is not checked again when it is resumed.
   socket.on('session', (next) => {
-    if (socket.authorized || !verify) tls.session = next
+    if (socket.authorized || !verify) tls.tlsSession = next
   })
   socket.once('error', () => {
-    tls.session = undefined
+    tls.tlsSession = undefined
   })
   return socket
 }
@@ -163,7 +163,7 @@ export function createHttp1Opener(options: DialOptions): ConnectionOpener {
       const isPooled = !options.address.isTls && use !== 'upgrade'
       const reader = isPooled ? new PooledSocketReader() : undefined
       const dialEvents = {
-        onSocket: (socket: Socket) => events.onConnection(new Connection(socket, reader)),
+        onSocket: (socket: Socket) => events.onConnection(new Http1Connection(socket, reader)),
         onFailure: (failure: UpstreamFailure) => events.onFailure(failure),
       }
       return dial(options, dialEvents, reader?.onread)

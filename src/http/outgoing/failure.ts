@@ -49,7 +49,7 @@ export class InvalidResponse extends UpstreamFailure {
   }
 }
 
-/** @param error what was thrown when the target closed the connection, be it to end a response or within one */
+/** @param error what was thrown when the target closed the connection, at the end of a response or within one */
 export function endFailure(error: unknown): UpstreamFailure {
   if (!(error instanceof InvalidResponse)) return readFailure(error)
   return new UpstreamFailure('closed-early', 'the target closed the connection', error)

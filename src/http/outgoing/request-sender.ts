@@ -1,6 +1,11 @@
 import type { Socket } from 'node:net'
-import { smallChunkBytesMax } from '../h1/response-writer.ts'
-import { type DeferredWrite, deferWrite, mustWriteNow, writeDirectly } from '../h1/socket-writes.ts'
+import {
+  type DeferredWrite,
+  deferWrite,
+  mustWriteNow,
+  smallChunkBytesMax,
+  writeDirectly,
+} from '../h1/socket-writes.ts'
 import type { BodyFraming } from '../request-head.ts'
 import { Unsent, type UpstreamFailure } from './failure.ts'
 import { SentBody } from './sent-body.ts'

@@ -1,4 +1,4 @@
-import { DeadlineSweep, type Expiring } from '#platform/deadline.ts'
+import { DeadlineSweep, type Expiring } from '#platform/deadline-sweep.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { RequestOptions } from './upstream-connection.ts'

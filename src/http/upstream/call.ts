@@ -14,7 +14,7 @@ import type { UpstreamConnection, UpstreamResponseEvents } from '../outgoing/ups
 import type { ChooseTarget } from './balancer.ts'
 import type { Acquisition, Waiter } from './pool/waiter.ts'
 import { noTargets, releaseOnClose, type Target } from './target.ts'
-import type { CallEvents, SentRequest, UpstreamRequest } from './upstream-request.ts'
+import type { AdoptedRequest, CallEvents, UpstreamRequest } from './upstream-request.ts'
 
 export interface CallOptions {
   readonly chooseTarget: ChooseTarget
@@ -59,8 +59,8 @@ export class Call implements UpstreamResponseEvents, Waiter {
     else this.#events.onFailure(new UpstreamFailure('no-target', 'no target is healthy'))
   }
 
-  /** Takes over a request that other code has sent; its events now go to this call. */
-  adopt({ target, connection, isAnswered }: SentRequest): void {
+  /** Takes over a request from other code; its events now go to this call. */
+  adopt({ target, connection, isAnswered }: AdoptedRequest): void {
     this.#target = target
     this.#connection = connection
     this.#isAnswered = isAnswered

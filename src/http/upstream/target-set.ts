@@ -164,7 +164,7 @@ function createTargetOpener(
   return function openTarget(address: TargetAddress, weight: number, configured: string): Target {
     // Created once: loading certificates for every connection would cost more than the handshake.
     if (address.isTls) context ??= createContext(config.tls)
-    const tls = { verify, context, session: undefined }
+    const tls = { verify, context, tlsSession: undefined }
     const named = serverName === undefined ? address : { ...address, serverName }
     const dialOptions = { address: named, connectTimeoutMs, tls, protocol }
     const opener = protocol === 'http2' ? createHttp2Opener(dialOptions) : createHttp1Opener(dialOptions)

@@ -21,8 +21,8 @@ export interface CallEvents extends UpstreamResponseEvents {
   onSent(target: Target, now: MonotonicMs): void
 }
 
-/** A request without a body that other code has sent, or has found no connection for. */
-export interface SentRequest {
+/** A request without a body that a call takes over from other code, which has sent it or got no connection for it. */
+export interface AdoptedRequest {
   /** The target, which counts the request as in flight. */
   readonly target: Target
   /** undefined = it got no connection. */

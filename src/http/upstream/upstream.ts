@@ -100,7 +100,7 @@ export function openUpstreams(
   configs: readonly UpstreamConfig[],
   previous: Upstreams | undefined,
   { log, targetKeys }: UpstreamsOptions,
-): ReadonlyMap<string, Upstream> {
+): Upstreams {
   const logged = { onHealthChange: createHealthLog(log), onAddressChange: createAddressLog(log) }
   return new Map(
     configs.map((config) => {

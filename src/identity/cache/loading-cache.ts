@@ -36,11 +36,9 @@ interface LoadingCache<Value> {
    * @throws GatehouseError `store-unavailable` if the key is not cached and the store is unreachable
    */
   get(key: string): Value | undefined | Promise<Value | undefined>
-  /** Drops a key, and discards the result of a load that has begun. */
-  drop(key: string): void
   /**
-   * Drops a key that has changed, and if it was cached, loads it again in the background: a revocation is then known
-   * even if the store becomes unreachable.
+   * Drops a key that has changed, and discards the result of a load that has begun. If the key was cached, it is
+   * loaded again in the background: a revocation is then known even if the store becomes unreachable.
    * @returns what was cached
    */
   reload(key: string): Value | undefined
@@ -193,7 +191,6 @@ export function createLoadingCache<Value extends object>(
 
   return {
     get,
-    drop,
     reload: (key) => {
       const known = entries.get(key)?.value
       if (known !== undefined || absences.get(key) !== undefined) due.add(key)

@@ -44,7 +44,7 @@ interface QuotasOptions
 /** What was asked for: a quota in one window. */
 type AskedQuota = Pick<Reservation, 'subject' | 'window' | 'endsAt' | 'limit' | 'per'>
 
-/** How many subjects are kept, in about 40 MB; beyond that, the one that was first used longest ago is dropped. */
+/** How many subjects are kept, in about 40 MB; beyond that, the oldest one is dropped. */
 const reservationsMax = 100_000
 /**
  * After how long the store is asked again about a used-up quota: a plan may be changed, or a reservation given back.

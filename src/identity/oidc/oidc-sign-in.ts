@@ -12,7 +12,7 @@ import type { Visitor } from '#store/sessions.ts'
 import { takeAuditEntry } from '../limits/failures.ts'
 import { type RateLimiter, takeOrThrow } from '../limits/rate-limiter.ts'
 import type { KnownClients, PortalSessionIds, PortalSessions, SignedIn } from '../portal/portal-sessions.ts'
-import type { KnownPerson, Person } from './provider.ts'
+import type { KnownPerson, Person } from './person.ts'
 
 /** Decides which account a person signs in to who was authenticated by an OpenID provider. */
 export interface OidcSignIn {

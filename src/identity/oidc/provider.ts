@@ -1,10 +1,8 @@
 import type { AuthorizationResponseError, Configuration } from 'openid-client'
-import { findFieldErrors } from '#accounts/account-input.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { Clock, EpochMs } from '#platform/time.ts'
-import type { ExternalIdentity } from '#store/portal-access.ts'
-import { isSubject } from '../issuers/subjects.ts'
 import { createDiscovery, unavailable } from './discovery.ts'
+import { type ClaimNames, type Claims, hasEmail, type Person, parsePerson } from './person.ts'
 import { ProviderUnreachable } from './provider-fetch.ts'
 
 /** How people sign in to the portal at an OpenID provider: one of `portal.oidc`. */
@@ -186,63 +184,4 @@ function describe(error: unknown): string {
     messages.push(typeof name === 'string' ? `${cause.message} (${name.slice(0, 40)})` : cause.message)
   }
   return messages.join(': ')
-}
-
-/** The names of the claims that are read. */
-interface ClaimNames {
-  readonly email: string
-  readonly emailVerified: string
-  readonly firstName: string
-  readonly lastName: string
-}
-
-/** Somebody whom the provider has authenticated. */
-export interface Person {
-  readonly identity: ExternalIdentity
-  /** undefined = none, or none that an account can have. */
-  readonly email: string | undefined
-  /** Whether the provider says that the e-mail is verified. */
-  readonly isEmailVerified: boolean
-  /** Empty = none, or none that an account can have. */
-  readonly firstName: string
-  readonly lastName: string
-}
-
-/** A person at the provider, and the verified e-mail. */
-export type KnownPerson = Pick<Person, 'identity'> & { readonly email: string }
-
-export type Claims = Readonly<Record<string, unknown>>
-
-/** @returns undefined where the subject cannot be stored */
-export function parsePerson(
-  identity: { readonly issuer: string; readonly subject: unknown },
-  claims: Claims,
-  names: ClaimNames,
-): Person | undefined {
-  const { issuer, subject } = identity
-  if (!isSubject(subject)) return undefined
-  const email = claims[names.email]
-  const isEmail = typeof email === 'string' && findFieldErrors({ email }).length === 0
-  return {
-    identity: { issuer, subject },
-    email: isEmail ? email : undefined,
-    isEmailVerified: isTrue(claims[names.emailVerified]),
-    firstName: nameOf(claims[names.firstName]),
-    lastName: nameOf(claims[names.lastName]),
-  }
-}
-
-/** Whether the claims say that an e-mail is, or is not, verified. */
-export function hasEmail(claims: Claims, names: ClaimNames): boolean {
-  return claims[names.email] !== undefined && claims[names.emailVerified] !== undefined
-}
-
-/** Cognito sends `"true"` and Entra `"1"`, where OpenID Connect Core 1.0, 5.1, has a boolean. */
-function isTrue(value: unknown): boolean {
-  return value === true || value === 'true' || value === 1 || value === '1'
-}
-
-function nameOf(value: unknown): string {
-  const isName = typeof value === 'string' && findFieldErrors({ firstName: value }).length === 0
-  return isName ? value : ''
 }

@@ -3,11 +3,7 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { FastifyReply } from 'fastify'
 import { type Arrival, type ArrivalReader, createArrival } from '#gateway/arrival/arrival.ts'
-import {
-  attachArrival,
-  attachedArrivalOf,
-  type EndpointConnection,
-} from '#gateway/arrival/endpoint-arrival.ts'
+import { attachArrival, attachedArrivalOf, type EndpointExchange } from '#gateway/arrival/endpoint-arrival.ts'
 import { createProblem, malformedError, toGatehouseError } from '#gateway/refusals/send-problem.ts'
 import { type ClientCertificate, clientCertificateOf } from '#http/client-certificate.ts'
 import { readRequestFraming } from '#http/h1/request-framing.ts'
@@ -17,14 +13,14 @@ import { unmappedAddress } from '#platform/addresses.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 
 /** A request of an app, as the decisions of the gateway know it. */
-export type AppArrival = Arrival<AppConnection>
+export type AppArrival = Arrival<AppExchange>
 
 /** Reads a request that Node's HTTP server has parsed; returns the same arrival each time. */
 export function readAppArrival(request: IncomingMessage, reader: ArrivalReader): AppArrival {
   const known = appArrivalOf(request)
   if (known) return known
   const readHead = readHeadOf(request)
-  const arrival = createArrival(new AppConnection(request, readHead), readHead.head, reader)
+  const arrival = createArrival(new AppExchange(request, readHead), readHead.head, reader)
   attachArrival(request, arrival)
   return arrival
 }
@@ -71,8 +67,8 @@ interface ReadHead {
   readonly malformed: GatehouseError | undefined
 }
 
-/** The connection of a request that Node's HTTP server has read. */
-class AppConnection implements EndpointConnection {
+/** The exchange of a request that Node's HTTP server has read. */
+class AppExchange implements EndpointExchange {
   readonly #request: IncomingMessage
   readonly #head: RequestHead
   /** Why the request is refused in any case; undefined = it is not. */
@@ -96,7 +92,7 @@ class AppConnection implements EndpointConnection {
     return clientCertificateOf(this.#request.socket)
   }
 
-  get bodyState(): EndpointConnection['bodyState'] {
+  get bodyState(): EndpointExchange['bodyState'] {
     if (this.#request.complete) return 'complete'
     return this.#request.readableLength > 0 ? 'buffered' : 'pending'
   }
@@ -123,10 +119,10 @@ function lengthOf(body: RequestHead['body']): number {
  */
 export function refuse(reply: FastifyReply, arrival: AppArrival, error: GatehouseError): void {
   const { status, headers, body } = createProblem(arrival, error)
-  if (!arrival.connection.canPersist()) reply.header('Connection', 'close')
+  if (!arrival.exchange.canPersist()) reply.header('Connection', 'close')
   reply.code(status).headers(headers).send(Buffer.from(body))
   // Node may also refuse a malformed request once it continues to read, which would send the client a second response.
-  if (arrival.connection.malformed && reply.raw.writableEnded) reply.raw.socket?.destroySoon()
+  if (arrival.exchange.malformed && reply.raw.writableEnded) reply.raw.socket?.destroySoon()
 }
 
 /**

@@ -54,7 +54,7 @@ export function createRequireHook(parts: AppParts, options: RequireOptions = {})
   )
   const gate = createGate<GatedRoute, AppArrival>({
     ...parts.gate,
-    findRoute: ({ connection, outcome }) => connection.malformed ?? routeOf(outcome.route),
+    findRoute: ({ exchange, outcome }) => exchange.malformed ?? routeOf(outcome.route),
   })
 
   return function requireCaller(request, reply, done) {

@@ -79,7 +79,7 @@ export abstract class Instrument<Series = unknown> {
   }
 }
 
-/** What counts in one series. */
+/** The count of one series. */
 export interface Count {
   value: number
 }

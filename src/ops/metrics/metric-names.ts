@@ -1,9 +1,9 @@
-/** Every metric of the gateway begins with it, but none of those about the process. */
+/** The names of the gateway's own metrics begin with it; those of metrics about the process do not. */
 export const ownPrefix = 'gatehouse_'
 
 /**
- * The names of metrics that other code refers to: the status page shows them, and some are merged by name. They are
- * shared, as the status page shows 0 for a name that no metric has.
+ * The names of metrics that other code refers to: the status page shows them, or they are merged by name. Each is
+ * written once, as the status page would show 0 for a name that no metric has.
  */
 export const metricNames = {
   requests: 'gatehouse_http_requests_total',

@@ -32,7 +32,7 @@ export function toOpenMetrics(text: string, exemplars: ReadonlyMap<string, Exemp
   return lines.join('\n')
 }
 
-/** The name of a counter is there without `_total`, which only its samples have; quotes are escaped. */
+/** In OpenMetrics, only the samples of a counter have `_total`, not its name; quotes are escaped. */
 function withFamilyName(line: string): string {
   const [hash = '', keyword = '', name = '', ...rest] = line.split(' ')
   return [hash, keyword, name.replace(/_total$/, ''), rest.join(' ').replaceAll('"', '\\"')].join(' ')

@@ -21,8 +21,9 @@ export const sampleIntervalMs = 2 ** 31 - 1
 let processRegistry: Registry | undefined
 
 /**
- * The instruments of prom-client for the process itself, once for all gateways in it: what observes collections of
- * garbage and samples the event loop can never be stopped, and would hold every gateway that was ever opened.
+ * The instruments of prom-client for the process itself, once for all gateways in it: their observer of garbage
+ * collections and their sampling of the event loop can never be stopped, and would keep every gateway that was ever
+ * opened in memory.
  */
 export function ofProcess(): Registry {
   if (processRegistry) return processRegistry

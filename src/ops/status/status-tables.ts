@@ -37,7 +37,7 @@ export function millisecondsCell(value: number | undefined): Cell {
   return { content: formatMilliseconds(value), kind: 'number' }
 }
 
-/** What each listener was asked; false if only the main one was. */
+/** The requests of each listener; false if only the main one had any. */
 export function listenersCard(figures: Figures, seconds: number): Html | false {
   const { decide } = figures
   if (!decide) return false

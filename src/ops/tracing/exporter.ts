@@ -128,7 +128,7 @@ export interface Span {
   readonly name: string
   readonly kind: 'server' | 'client'
   readonly startMs: MonotonicMs
-  readonly endMs: number
+  readonly endMs: MonotonicMs
   readonly isError: boolean
   /** Undefined attributes are left out. */
   readonly attributes: Readonly<Record<string, string | number | undefined>>

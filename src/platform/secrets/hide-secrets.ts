@@ -10,8 +10,8 @@ const knownKeyPrefixes = [
   ...Object.values(keyMarks).map((mark) => `${defaultKeyPrefix}_${mark}`),
 ]
 /**
- * A key with another prefix, which stays visible, as a pattern that begins with any name takes 20 times as long. The
- * handle, mistyped or not, distinguishes it from a name such as `page_sk_SK`.
+ * A key with another prefix. The prefix itself stays visible, as a pattern that begins with any name would take 20
+ * times as long. The handle, mistyped or not, distinguishes the key from a name such as `page_sk_SK`.
  */
 const otherKeyPattern = '_[sSaA][kK]_[0-9A-Za-z]{12,20}_'
 /**
@@ -28,19 +28,19 @@ const ownStartPattern = [
 /** The start of any credential of the gateway, or of any JWT. */
 export const secretStartPattern = new RegExp(`${ownStartPattern}|eyJ`)
 const ownStart = new RegExp(ownStartPattern)
-/** A run of the characters in credentials, which are longer than their prefix of at least four. */
+/** A run of the characters of credentials, longer than the shortest prefix. */
 const runs = /[0-9A-Za-z_~.-]{5,}/g
 /**
- * A JWT, or a text that only begins like one: without a point it is none. The pattern matches it nevertheless, as
- * otherwise each of many `eyJ` would be read to the end again.
+ * A JWT, or a text that only begins like one: without a dot it is not a JWT. The pattern matches that too: otherwise, a
+ * text with many `eyJ` would be read to its end again for each of them.
  */
 const jwtStarts = /eyJ(?:[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_.-]+)?)?/g
 /** How many levels of escapes are decoded: double encoding comes from mistakes, not from hiding. */
 const decodingsMax = 3
 
 /**
- * Matches in any case, as systems that ignore case may have changed it, and most of a key could be guessed then. A JWT
- * never starts with `eyj`.
+ * Matches in any case: a system that ignores case may have changed it, and most of a key could be guessed from what is
+ * left. A JWT never starts with `eyj`.
  */
 function inAnyCase(letters: string): string {
   return Array.from(letters, (letter) => `[${letter.toUpperCase()}${letter}]`).join('')
@@ -154,7 +154,7 @@ function decodeAny(text: string): string {
   })
 }
 
-/** Matches a secret in linear time, as what may stand between its characters is none of them. */
+/** Matches a secret in linear time, as what may stand between its characters cannot be one of them. */
 function patternOf(secret: string): RegExp {
   const bytes = Buffer.from(secret)
   const spellings = [secret, bytes.toString('hex'), ...[0, 1, 2].map((before) => base64Of(bytes, before))]

@@ -27,7 +27,7 @@ type AccountHandler = (
 ) => Promise<PageResult>
 
 /** What an Admin can do to an account, by the name of the form. */
-const actions: Readonly<Record<ActionName, AccountHandler>> = {
+const handlers: Readonly<Record<ActionName, AccountHandler>> = {
   update: updateAccount,
   verify: updateBy({ isVerified: true }, 'account-verified'),
   unverify: updateBy({ isVerified: false }, 'account-unverified'),
@@ -71,7 +71,7 @@ export const accountPages: CreatePages = (options) => [
     get: withAccount((context, account) => showAccount(context, account)),
   },
   // The cast is sound: these are the keys of the table.
-  ...(Object.keys(actions) as ActionName[]).map((name) => createActionPage(name, options)),
+  ...(Object.keys(handlers) as ActionName[]).map((name) => createActionPage(name, options)),
   {
     path: '/accounts/:id/delete',
     get: withAccount(async (context, account) => context.show((frame) => deleteAccountPage(frame, account))),
@@ -88,7 +88,7 @@ function createActionPage(name: ActionName, options: PortalOptions): PortalPage 
     try {
       if (account.id === context.viewer.account.id && !revokingActions.has(name))
         await confirmPassword(context, options)
-      return await actions[name](context, account, options)
+      return await handlers[name](context, account, options)
     } catch (error) {
       const refusal = formRefusal(context, error, name === 'update' ? profileOf(context.form) : {})
       if (name === 'update') return showAccount(context, account, { state: refusal.state }, refusal)

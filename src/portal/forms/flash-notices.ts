@@ -1,6 +1,6 @@
 import { cleared } from '#gateway/browser/token-cookies.ts'
 import type { NoticeKind } from '#platform/pages/html.ts'
-import { noticeCookieName, type PortalCookie } from '../cookies.ts'
+import { noticeCookieName, type PortalCookies } from '../cookies.ts'
 import type { PortalRequest } from '../portal-request.ts'
 import type { Texts } from '../texts/texts.ts'
 import type { PageNotice } from '../views/frame.ts'
@@ -28,7 +28,7 @@ const otherKinds: Readonly<Partial<Record<NoticeName, NoticeKind>>> = {
 const lifetimeS = 60
 
 /** Flash messages: a cookie carries the name of a notice to the next page. */
-export function createFlashNotices({ path, isSecure }: Pick<PortalCookie, 'path' | 'isSecure'>) {
+export function createFlashNotices({ path, isSecure }: Pick<PortalCookies, 'path' | 'isSecure'>) {
   const attributes = { path, httpOnly: true, secure: isSecure, sameSite: 'strict' } as const
   return {
     set: ({ cookies }: PortalRequest, name: NoticeName): void => {

@@ -19,7 +19,7 @@ import {
 /** Pages to request a link for a forgotten password, and those that links open. */
 export const linkPages: CreatePages = ({
   signIn,
-  cookie,
+  cookies,
   emailVerification,
   passwordResets,
   requireSecondFactor,
@@ -50,7 +50,7 @@ export const linkPages: CreatePages = ({
       const token = tokenFromLink(form('token'))
       const signedIn = await signIn.redeemLink({ token, password: form('password') }, visitor)
       if (!signedIn) return redirectTo('/sign-in', 'password-set')
-      cookie.set(request, signedIn)
+      cookies.setSession(request, signedIn)
       return redirectTo(startPath, 'welcome')
     },
     refused: (context, error) => {

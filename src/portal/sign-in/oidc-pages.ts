@@ -18,7 +18,7 @@ import {
 import { takeOverPage } from '../views/sign-in-page.ts'
 
 /** Pages that lead to the OpenID providers and back; none if the config has no provider. */
-export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => {
+export const oidcPages: CreatePages = ({ oidc, cookies, path: base, origin }) => {
   if (!oidc) return []
   const { providers, flows, sessions, takeOvers, acceptsPasswords } = oidc
 
@@ -69,7 +69,7 @@ export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => 
       sessions.confirm(request, flow.confirms.sessionId)
     } else {
       try {
-        const signedIn = await signIn.signIn(person, cookie.readClientTokens(request), visitor)
+        const signedIn = await signIn.signIn(person, cookies.readClientTokens(request), visitor)
         begin(request, signedIn, { provider: name, idToken })
       } catch (error) {
         if (!(error instanceof TakeOverNeeded)) throw error
@@ -83,7 +83,7 @@ export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => 
 
   function begin(request: PortalRequest, signedIn: SignedIn, beginning: Beginning): void {
     recordAccount(request.arrival.outcome, signedIn.account.id)
-    cookie.set(request, signedIn)
+    cookies.setSession(request, signedIn)
     sessions.begin(request, signedIn.session, beginning)
   }
 
@@ -105,7 +105,7 @@ export const oidcPages: CreatePages = ({ oidc, cookie, path: base, origin }) => 
     const pending = readTakeOver(request)
     if (!pending) throw unknownFlow()
     const { person, from, next } = pending
-    begin(request, await from.signIn.takeOver(person, cookie.readClientTokens(request), visitor), pending)
+    begin(request, await from.signIn.takeOver(person, cookies.readClientTokens(request), visitor), pending)
     takeOvers.clear(request)
     return redirectTo(safeRedirectPath(next) || startPath, 'account-taken-over')
   }

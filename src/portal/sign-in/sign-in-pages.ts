@@ -21,7 +21,7 @@ import { flowOf, givenIn, passkeyFormBytesMax } from './passkey-pages.ts'
 
 /** Pages to sign in and out. */
 export const signInPages: CreatePages = (options) => {
-  const { signIn, cookie, oidc, passkeys } = options
+  const { signIn, cookies, oidc, passkeys } = options
 
   async function redirectToStart({ viewer }: PageContext): Promise<PageResult> {
     return redirectTo(viewer ? startPath : '/sign-in')
@@ -34,7 +34,7 @@ export const signInPages: CreatePages = (options) => {
   }
 
   async function submitSignIn({ form, visitor, request }: PageContext): Promise<PageResult> {
-    const clientTokens = cookie.readClientTokens(request)
+    const clientTokens = cookies.readClientTokens(request)
     const email = form('email').trim()
     return begin(
       request,
@@ -45,7 +45,7 @@ export const signInPages: CreatePages = (options) => {
 
   async function submitCode(context: PageContext): Promise<PageResult> {
     const { form, visitor, request } = context
-    const clientTokens = cookie.readClientTokens(request)
+    const clientTokens = cookies.readClientTokens(request)
     const pending = form('pending')
     const isPasskey = form('credential') !== ''
     const account = isPasskey ? (await signIn.findPending(pending))?.account : undefined
@@ -55,7 +55,7 @@ export const signInPages: CreatePages = (options) => {
 
   async function submitPasskey(context: PageContext): Promise<PageResult> {
     const { form, request } = context
-    const clientTokens = cookie.readClientTokens(request)
+    const clientTokens = cookies.readClientTokens(request)
     const given = givenIn('sign-in', context, undefined)
     return begin(request, await signIn.signInWithPasskey({ ...given, clientTokens }), form)
   }
@@ -73,7 +73,7 @@ export const signInPages: CreatePages = (options) => {
 
   function begin(request: PortalRequest, signedIn: SignedIn, form: Form): PageResult {
     recordAccount(request.arrival.outcome, signedIn.account.id)
-    cookie.set(request, signedIn)
+    cookies.setSession(request, signedIn)
     return redirectTo(safeRedirectPath(form('next')) || startPath)
   }
 
@@ -89,7 +89,7 @@ export const signInPages: CreatePages = (options) => {
 
   /** Clears the cookies; a person who came from a provider is signed out there too. */
   async function forget(context: SignedInContext, response: PageResult): Promise<PageResult> {
-    cookie.clear(context.request)
+    cookies.clearSession(context.request)
     const url = await signOutAtProvider(oidc, context)
     return url === undefined ? response : continueTo(url)
   }
@@ -189,7 +189,7 @@ function tooLate(error: unknown, { texts }: PageContext): unknown {
  * Where page visits without a credential are sent to: a person who is signed in gets new cookies, and is sent back to
  * the page. The author of a link can choose that page, but only among those that a link could open directly.
  */
-function continuePage({ signIn, cookie, isReturnPath, signInReturn }: PortalOptions): PortalPage {
+function continuePage({ signIn, cookies, isReturnPath, signInReturn }: PortalOptions): PortalPage {
   async function continueToPage(context: SignedInContext): Promise<PageResult> {
     const { request, viewer, visitor } = context
     const to = queryOf(context)('to')
@@ -197,15 +197,15 @@ function continuePage({ signIn, cookie, isReturnPath, signInReturn }: PortalOpti
     if (isReturnPath?.(to, hostName) !== true) return redirectTo(startPath)
     const tokens = await signIn.renewTokens(viewer, visitor)
     if (tokens === undefined) return askAgain(context)
-    cookie.setTokens(request, tokens)
+    cookies.setTokens(request, tokens)
     return leaveTo(to)
   }
 
   /** The session was ended, by an Admin or with all others, so this browser is signed out. */
   async function askAgain({ request, viewer, visitor }: SignedInContext): Promise<PageResult> {
     await signIn.signOut(viewer, visitor)
-    cookie.clear(request)
-    const next = encodeURIComponent(request.url.slice(cookie.path.length))
+    cookies.clearSession(request)
+    const next = encodeURIComponent(request.url.slice(cookies.path.length))
     return redirectTo(`/sign-in?next=${next}`, 'session-over')
   }
 

@@ -1,5 +1,5 @@
 import type { RouteOptions } from '#gateway/routes/compile.ts'
-import type { Carriers } from '#identity/access.ts'
+import type { Carriers } from '#identity/carriers.ts'
 import { badge, card, emptyState, type Html, html, icon, staticNotice } from '#platform/pages/html.ts'
 import type { PageFrame } from './frame.ts'
 import { page } from './layout.ts'

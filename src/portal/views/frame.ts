@@ -1,7 +1,8 @@
 import type { QuotaUnit } from '#identity/limits/plans.ts'
-import type { Language } from '#platform/languages.ts'
+import type { Language, Locale } from '#platform/languages.ts'
 import type { PageMoment } from '#platform/pages/format.ts'
 import type { NoticeKind } from '#platform/pages/html.ts'
+import { listText } from '#platform/text.ts'
 import type { Texts } from '../texts/texts.ts'
 
 /** What every page's layout needs. */
@@ -83,9 +84,12 @@ export interface FrameOidc {
   readonly path: string
 }
 
-/** Such as `Example ID or Google`. */
-export function labelsOf(providers: readonly FrameProvider[], or = ' or '): string {
-  return providers.map(({ label }) => label).join(or)
+/** Such as `Example ID or Google`. @param locale default: English */
+export function labelsOf(providers: readonly FrameProvider[], locale?: Locale): string {
+  return listText(
+    providers.map(({ label }) => label),
+    locale,
+  )
 }
 
 /** The query of a link that leads to a provider. @param next where to go afterwards; empty = the start of the portal */

@@ -19,7 +19,7 @@ interface ProfileView {
   readonly refused?: RefusedForm<ProfileForm> | undefined
 }
 
-/** One's own name, e-mail and password. */
+/** One's own name, e-mail, language and password, and the way to the second factor. */
 export function profilePage(frame: PageFrame, view: ProfileView): Html {
   const { account } = view
   const texts = frame.texts.profile

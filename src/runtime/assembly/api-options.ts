@@ -6,14 +6,14 @@ import type { SignInReturnOptions } from '#api/register-portal.ts'
 import { createReturnKeys, type IsReturnPath } from '#gateway/browser/sign-in-return.ts'
 import { returnsToOtherHosts, signInHostsOf } from '#gateway/routes/own-paths.ts'
 import type { OpenCallers } from '#gateway/server/open-callers.ts'
-import { createCarriers } from '#identity/access.ts'
+import { createCarriers } from '#identity/carriers.ts'
 import { type BlockedSubjectsOf, createBlockedSubjects } from '#identity/issuers/subjects.ts'
 import { createOidcProvider } from '#identity/oidc/provider.ts'
 import { createSignInCodes } from '#identity/portal/sign-in-codes.ts'
 import type { TokenCookie } from '#platform/http.ts'
 import { readVersion } from '#platform/package.ts'
 import { createSealer } from '#platform/secrets/sealing.ts'
-import { createPortalCookie, type PortalCookie } from '#portal/cookies.ts'
+import { createPortalCookies, type PortalCookies } from '#portal/cookies.ts'
 import type { PortalSignInReturn } from '#portal/page-context.ts'
 import { createPortal } from '#portal/portal.ts'
 import { createPortalOidc, type PortalOidc } from '#portal/portal-oidc.ts'
@@ -128,7 +128,7 @@ function portalOptions({ oidcSignInAt, accessCookie, ...parts }: PortalServices,
   const { config, limiter, clock, sealingKeys, gatewayUrl, isReturnPath } = options
   const { passkeys } = parts.signIn
   const { publicOrigin, portal, routes, identityHeaders, keys, plans } = config
-  const cookie = createPortalCookie({
+  const cookies = createPortalCookies({
     path: portal.path,
     isSecure: publicOrigin.startsWith('https:'),
     isAlone: portal.host !== undefined,
@@ -154,10 +154,10 @@ function portalOptions({ oidcSignInAt, accessCookie, ...parts }: PortalServices,
     plans: Object.keys(plans),
     issuers: config.issuers.map(({ name }) => name),
     receiversOf: createReceiversFrom(options),
-    cookie,
+    cookies,
     passkeys:
-      passkeys && createPortalPasskeys(passkeys, { sealer: createSealer(sealingKeys), cookie, clock }),
-    oidc: portalOidc(oidcSignInAt, cookie, options),
+      passkeys && createPortalPasskeys(passkeys, { sealer: createSealer(sealingKeys), cookies, clock }),
+    oidc: portalOidc(oidcSignInAt, cookies, options),
     clock,
     gatewayUrl,
     isReturnPath,
@@ -167,7 +167,7 @@ function portalOptions({ oidcSignInAt, accessCookie, ...parts }: PortalServices,
 /** undefined = people sign in by password only. */
 function portalOidc(
   signInAt: AccountServices['oidcSignInAt'],
-  cookie: PortalCookie,
+  cookies: PortalCookies,
   { config, sealingKeys, clock }: ApiPartsOptions,
 ): PortalOidc | undefined {
   const { oidc, acceptsPasswords } = config.portal
@@ -186,6 +186,6 @@ function portalOidc(
   }))
   return createPortalOidc(
     { providers, acceptsPasswords },
-    { sealer: createSealer(sealingKeys), cookie, clock },
+    { sealer: createSealer(sealingKeys), cookies, clock },
   )
 }

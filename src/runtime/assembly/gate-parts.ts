@@ -3,7 +3,7 @@ import { createClientCertificateReader } from '#gateway/arrival/client-certifica
 import { createBasicKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import { createPossessionCheck } from '#gateway/gate/possession.ts'
 import { createKeyHeaderReader } from '#gateway/gate/route-credentials.ts'
-import { createCarriers } from '#identity/access.ts'
+import { createCarriers } from '#identity/carriers.ts'
 import { createPlanLimits } from '#identity/limits/plans.ts'
 import { createProofNonces, createProofs } from '#identity/proofs.ts'
 import type { CallerAuth } from './caller-auth.ts'

@@ -77,7 +77,7 @@ export function callerAuthConfigOf(config: Config) {
 
 export type CallerAuthConfig = ReturnType<typeof callerAuthConfigOf>
 
-/** The parts, without those that count requests and send mails. */
+/** What caller-auth.ts builds on: all parts but those that only others need. */
 export interface CallerParts
   extends Omit<
     ConfigParts,

@@ -23,7 +23,7 @@ import type { Traffic } from '#gateway/server/server.ts'
 import { createTraceRecorder } from '#gateway/server/trace-recorder.ts'
 import { createUsageMeter } from '#gateway/server/usage-meter.ts'
 import type { Upstreams } from '#http/upstream/upstream.ts'
-import { createCarriers } from '#identity/access.ts'
+import { createCarriers } from '#identity/carriers.ts'
 import { createQuotaCharge } from '#identity/limits/plans.ts'
 import type { Exporter } from '#ops/tracing/exporter.ts'
 import { createTracer } from '#ops/tracing/tracer.ts'
@@ -72,14 +72,20 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
   const { readAccessCookie, redirectToSignIn } = createBrowserParts(config)
   const assertion = createAssertionHeader(options, callerAuth)
   const { writer, writeIdentity, ownCookies } = createForwardParts(config, carriers, assertion)
-  const gate = { ...createGateParts(options, callerAuth), readAccessCookie, table, ownPaths, publicOrigin }
+  const gateParts = {
+    ...createGateParts(options, callerAuth),
+    readAccessCookie,
+    table,
+    ownPaths,
+    publicOrigin,
+  }
   /** What the proxy, the fast lane and the decisions for other proxies have in common. */
   const shared = {
-    ...gate,
+    ...gateParts,
     carriers,
     trusted: createAddressSet(config.trustedProxies),
     cors: createCors({ ...config.cors, table, ownPaths }),
-    checkSecondTargets: createSecondTargetCheck(gate),
+    checkSecondTargets: createSecondTargetCheck(gateParts),
     ownCookies,
     redirectToSignIn,
     usageMeter: createUsageMeter(options.usageRecorder, createQuotaCharge({ plans, quotas: options.quotas })),
@@ -113,7 +119,7 @@ export async function buildTraffic(options: TrafficOptions): Promise<WorkerTraff
     ownPaths,
     sendNotice: createNoticesFrom(options),
     api: await buildApi({
-      ...createApiOptions({ ...options, checks: gate, isReturnPath }),
+      ...createApiOptions({ ...options, checks: gateParts, isReturnPath }),
       issuers: config.issuers,
       protectedResources: config,
       securityTxt: config.securityTxt,

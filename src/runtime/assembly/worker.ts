@@ -21,7 +21,7 @@ export interface Worker extends Pick<RequestServer, keyof WorkerUrls | 'drain'> 
   /** When the change log was last read; -Infinity = never. */
   lastReadAt(): MonotonicMs
   /** See RequestServer. */
-  prepare(next: Config): Promise<PreparedConfig>
+  prepare(nextConfig: Config): Promise<PreparedConfig>
   /** See RequestServer. */
   close(): Promise<void>
 }
@@ -96,27 +96,27 @@ async function openParts(options: WorkerOptions, opened: AsyncDisposableStack): 
     return built
   }
 
-  async function prepare(config: Config): Promise<PreparedConfig> {
-    const useSealingKeys = parts.rereadSealingKeys(config.keys.sealingKey)
-    const next = await build(config, current())
-    const discard = () => next.closeUnshared(current())
+  async function prepare(nextConfig: Config): Promise<PreparedConfig> {
+    const useSealingKeys = parts.rereadSealingKeys(nextConfig.keys.sealingKey)
+    const nextParts = await build(nextConfig, current())
+    const discard = () => nextParts.closeUnshared(current())
     return {
       commit: () => {
         // First, as nothing after this can fail: if it fails, the old config stays active as a whole.
         try {
-          listeners.reconfigure(config)
+          listeners.reconfigure(nextConfig)
         } catch (error) {
           discard()
           throw error
         }
         useSealingKeys()
         const before = current()
-        built = next
-        log.level = config.log.level
-        void events.use(config)
-        before.closeUnshared(next)
+        built = nextParts
+        log.level = nextConfig.log.level
+        void events.use(nextConfig)
+        before.closeUnshared(nextParts)
         // Keys in the config may have been removed, for which there is no change event.
-        if (before.callerAuth !== next.callerAuth) openCallers.revalidate(undefined)
+        if (before.callerAuth !== nextParts.callerAuth) openCallers.revalidate(undefined)
       },
       discard,
     }

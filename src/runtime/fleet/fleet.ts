@@ -173,14 +173,14 @@ export async function openFleet(options: FleetOptions): Promise<RequestServer> {
 
   /** For a worker that is still starting, the start and its requests share the deadline. */
   async function drainSlot(slot: WorkerSlot, deadline: MonotonicMs): Promise<boolean> {
-    await slot.stop(deadline - performance.now())
-    const timeoutMs = Math.max(0, deadline - performance.now())
+    await slot.stop(deadline - monotonicClock())
+    const timeoutMs = Math.max(0, deadline - monotonicClock())
     const ending = slot.worker()?.channel.request('drain', { timeoutMs }, timeoutMs + drainGraceMs)
     return ending?.catch(() => false) ?? true
   }
 
   async function drain(timeoutMs: number): Promise<boolean> {
-    const deadline = performance.now() + timeoutMs
+    const deadline = monotonicClock() + timeoutMs
     const ends = await Promise.all(slots.map((slot) => drainSlot(slot, deadline)))
     return ends.every((isClean) => isClean)
   }

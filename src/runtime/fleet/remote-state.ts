@@ -1,4 +1,5 @@
 import type { InstanceMemory } from '#identity/cache/cached-records.ts'
+import { monotonicClock } from '#platform/time.ts'
 import { rateKey } from '#store/local-rates.ts'
 import type { InstanceCounts, RateResult } from '#store/rates.ts'
 import type { Channel } from './channel.ts'
@@ -92,7 +93,7 @@ interface PendingRecall {
 }
 
 function now(): number {
-  return toSharedClock(performance.now())
+  return toSharedClock(monotonicClock())
 }
 
 /** @param send gets what was queued in one turn of the event loop */

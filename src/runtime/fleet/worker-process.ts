@@ -4,7 +4,7 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { PackedSnapshot } from '#ops/metrics/metrics.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
-import type { MonotonicMs } from '#platform/time.ts'
+import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import type { WorkerUrls } from '../request-server.ts'
 import { type Channel, openChannel, type RequestHandlers } from './channel.ts'
 import type { RequestsToFleet, RequestsToWorker, WorkerStartOptions } from './messages.ts'
@@ -76,7 +76,7 @@ export async function startWorker(
     const urls = await channel.request('start', options, timeoutMs)
     const { pid } = child.process
     const hasEnded = () => isOver
-    return { urls, pid, channel, readyAt: performance.now(), lastSample: [], ended, hasEnded, kill }
+    return { urls, pid, channel, readyAt: monotonicClock(), lastSample: [], ended, hasEnded, kill }
   } catch (error) {
     kill()
     await ended

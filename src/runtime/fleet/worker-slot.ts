@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Log } from '#platform/log/log.ts'
+import { monotonicClock } from '#platform/time.ts'
 import type { PingReply, WorkerStartOptions } from './messages.ts'
 import { startWorker, type WorkerExit, type WorkerProcess } from './worker-process.ts'
 
@@ -74,7 +75,7 @@ export function createWorkerSlot(options: WorkerSlotOptions): WorkerSlot {
     worker = undefined
     if (isStopped) return
     onDeath(dead)
-    const delayMs = nextDelayMs(performance.now() - dead.readyAt)
+    const delayMs = nextDelayMs(monotonicClock() - dead.readyAt)
     log.error(
       { worker: number, pid: dead.pid, exitCode, signal, delayMs },
       'worker exited unexpectedly: replacing it',

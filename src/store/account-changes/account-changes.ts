@@ -52,8 +52,8 @@ export function nextSessionEpoch({ sessionEpoch }: Account): Pick<Account, 'sess
 }
 
 /**
- * If the new key has the digest of the replaced one, the key stays and only its limits change, also for the old key of
- * the same name during an overlap.
+ * If the new key has the digest of the one that it replaces, that key stays: only its limits change, and during an
+ * overlap those of the old key of the same name too.
  * @returns undefined if the account's key is not the one to replace
  */
 export function withSecretKey(account: Account, reset: SecretKeyReset): Account | undefined {
@@ -61,19 +61,7 @@ export function withSecretKey(account: Account, reset: SecretKeyReset): Account 
   const isOfName = ({ name }: SecretKey) => name === secretKey.name
   const before = namedKeyOf(account, secretKey.name)
   if (!isExpectedKey(before, reset.replaces)) return undefined
-  if (before && isExpectedKey(before, secretKey.digest)) {
-    const { id, scopes, addresses, quota, expiresAt } = secretKey
-    const limited = ({ quota: _, ...key }: SecretKey) => ({
-      ...key,
-      id,
-      scopes,
-      addresses,
-      ...(quota && { quota }),
-      expiresAt,
-    })
-    const inPlace = (key: SecretKey) => (key === before ? secretKey : isOfName(key) ? limited(key) : key)
-    return withSecretKeys(account, account.secretKeys.map(inPlace))
-  }
+  if (before && isExpectedKey(before, secretKey.digest)) return withNewLimits(account, before, secretKey)
   const replaced =
     before && graceUntil !== undefined
       ? [
@@ -81,10 +69,27 @@ export function withSecretKey(account: Account, reset: SecretKeyReset): Account 
           { ...secretKey, id: before.id },
         ]
       : [secretKey]
-  // At the same index; a default key that was revoked comes first again.
+  // The new key takes the index of the old one; a default key that had been revoked comes first again.
   const place = Math.max(account.secretKeys.findIndex(isOfName), 0)
   const others = account.secretKeys.filter((key) => !isOfName(key))
   return withSecretKeys(account, others.toSpliced(place, 0, ...replaced))
+}
+
+function withNewLimits(account: Account, before: SecretKey, secretKey: SecretKey): Account {
+  const { name, id, scopes, addresses, quota, expiresAt } = secretKey
+  const limited = ({ quota: _, ...key }: SecretKey) => ({
+    ...key,
+    id,
+    scopes,
+    addresses,
+    ...(quota && { quota }),
+    expiresAt,
+  })
+  const secretKeys = account.secretKeys.map((key) => {
+    if (key === before) return secretKey
+    return key.name === name ? limited(key) : key
+  })
+  return withSecretKeys(account, secretKeys)
 }
 
 /** Sessions and uses are not affected, as they refer to a key by its ID and digest. */

@@ -55,19 +55,19 @@ export function accountsByReplacing(replace: Replace) {
 }
 
 export function keysByReplacing(replace: Replace) {
-  const { accountAfter, isUpdated, outcomeOf } = createVerbs(replace)
+  const { verbForAccount, verbForChange, verbForOutcome } = createVerbs(replace)
   return {
-    resetSecretKey: accountAfter(withSecretKey),
+    resetSecretKey: verbForAccount(withSecretKey),
     addSecretKey: async (id, addition, audit?) => {
       const { transform, outcome } = recordOutcome('added', (account) => withAddedKey(account, addition))
       const { kind } = await replace(id, transform, audit)
       return addKeyOutcome(kind, outcome())
     },
-    renameSecretKey: outcomeOf('renamed', withRenamedKey),
-    revokeSecretKey: accountAfter(withoutSecretKey),
-    resetApiKey: accountAfter(withApiKey),
-    resealAccount: isUpdated(withResealed),
-    endOverlap: isUpdated(withoutPreviousKey),
+    renameSecretKey: verbForOutcome('renamed', withRenamedKey),
+    revokeSecretKey: verbForAccount(withoutSecretKey),
+    resetApiKey: verbForAccount(withApiKey),
+    resealAccount: verbForChange(withResealed),
+    endOverlap: verbForChange(withoutPreviousKey),
   } satisfies Partial<KeyStore>
 }
 
@@ -83,20 +83,20 @@ function createVerbs(replace: Replace) {
   type Change<Input, Refusal = undefined> = (account: Account, input: Input) => Account | Refusal
 
   return {
-    /** Whether the change was made. */
-    isUpdated:
+    /** It tells whether the change was made. */
+    verbForChange:
       <Input>(change: Change<Input>): AccountVerb<Input, boolean> =>
       async (id, input, audit) =>
         (await replace(id, (account) => change(account, input), audit)).kind === 'updated',
-    /** The account after the change; undefined = it was not made. */
-    accountAfter:
+    /** It returns the account after the change; undefined = it was not made. */
+    verbForAccount:
       <Input>(change: Change<Input>): AccountVerb<Input, Account | undefined> =>
       async (id, input, audit) => {
         const replacement = await replace(id, (account) => change(account, input), audit)
         return replacement.kind === 'updated' ? replacement.account : undefined
       },
-    /** For a change that has its own reasons to refuse. */
-    outcomeOf:
+    /** It returns the outcome of a change that has its own reasons to refuse. */
+    verbForOutcome:
       <Done extends string, Input, Refusal extends string>(
         done: Done,
         change: Change<Input, Refusal>,
@@ -136,15 +136,15 @@ export function sessionsByReplacing(replace: Replace) {
 }
 
 export function portalByReplacing(replace: Replace) {
-  const { isUpdated, outcomeOf } = createVerbs(replace)
+  const { verbForChange, verbForOutcome } = createVerbs(replace)
   return {
-    enableSecondFactor: isUpdated(withSecondFactor),
-    useSecondFactor: isUpdated(withUsedFactor),
-    setRecoveryCodes: isUpdated(withRecoveryCodes),
-    disableSecondFactor: isUpdated(withoutSecondFactor),
-    addPasskey: outcomeOf('added', withPasskey),
-    usePasskey: outcomeOf('used', withUsedPasskey),
-    changePasskey: isUpdated(withChangedPasskey),
+    enableSecondFactor: verbForChange(withSecondFactor),
+    useSecondFactor: verbForChange(withUsedFactor),
+    setRecoveryCodes: verbForChange(withRecoveryCodes),
+    disableSecondFactor: verbForChange(withoutSecondFactor),
+    addPasskey: verbForOutcome('added', withPasskey),
+    usePasskey: verbForOutcome('used', withUsedPasskey),
+    changePasskey: verbForChange(withChangedPasskey),
     setPassword: async (id, change, audit) => {
       const { kind } = await replace(id, (account) => withPassword(account, change), audit)
       if (kind === 'updated') return 'set'
@@ -159,15 +159,15 @@ export function portalByReplacing(replace: Replace) {
     settlePasswordAttempt: async (id, outcome, client) => {
       await replace(id, (account) => withSettledAttempt(account, outcome, client))
     },
-    setSetupLink: isUpdated((account, setupLink: OneTimeLink) => nextPortal(account, { setupLink })),
-    setResetLink: isUpdated((account, resetLink: OneTimeLink) => nextPortal(account, { resetLink })),
+    setSetupLink: verbForChange((account, setupLink: OneTimeLink) => nextPortal(account, { setupLink })),
+    setResetLink: verbForChange((account, resetLink: OneTimeLink) => nextPortal(account, { resetLink })),
     noteSignInNetwork: async (id, network) => {
       const noted = await replace(id, (account) => withNetwork(account, network))
       if (noted.kind !== 'updated') return 'known'
       return noted.account.portal.networks.length === 1 ? 'first' : 'new'
     },
-    setLanguage: isUpdated((account, language: string | undefined) => nextPortal(account, { language })),
-    setEmailLink: isUpdated((account, emailLink: EmailLink) => nextPortal(account, { emailLink })),
+    setLanguage: verbForChange((account, language: string | undefined) => nextPortal(account, { language })),
+    setEmailLink: verbForChange((account, emailLink: EmailLink) => nextPortal(account, { emailLink })),
     redeemEmailLink: async (id, use, audit) => {
       const { kind } = await replace(id, (account) => withVerifiedEmail(account, use), audit)
       if (kind === 'updated') return 'verified'

@@ -28,6 +28,10 @@ import { nextRevision, nextSessionEpoch } from './account-changes.ts'
 // What each verb of the portal turns an account into; undefined = rejected. Both adapters save the result only if the
 // account has not changed since, so a link works only once, even if it is used twice at the same time.
 
+export function nextPortal(account: Account, changes: Partial<PortalAccess>): Account {
+  return nextRevision(account, { portal: { ...account.portal, ...changes } })
+}
+
 export function withPassword(
   account: Account,
   { password, proof, endsSessions }: PasswordChange,
@@ -36,8 +40,8 @@ export function withPassword(
   const isLink = proof?.kind === 'setup-link' || proof?.kind === 'reset-link'
   if (isLink && !isValidLink(passwordLinkOf(account, proof.kind), proof)) return undefined
   if (proof?.kind === 'password' && proof.password !== portal.password) return undefined
-  // Somebody who sets it without the old one need not be the owner: an Admin can make a link, and read the mails of an
-  // e-mail that they have entered. So keys from before must not be shown to them.
+  // Whoever sets a password without the old one may not be the owner: an Admin can create a link, and can read mail to
+  // an address that they have entered. They must not be shown the keys from before.
   const isForeign = proof?.kind !== 'password' && hasBeenUsed(portal)
   return nextPortal(isForeign ? withoutSealedKeys(account) : account, {
     password,
@@ -121,7 +125,7 @@ export function withIdentity(
     })
   }
   if (!proof && mayBeAnothers(account)) return undefined
-  // A person who has one of them could set a password later.
+  // Whoever has one of these links could use it later, for example to set a password.
   const links = { setupLink: undefined, resetLink: undefined, emailLink: undefined }
   const next = { identities: [...others, identity].slice(-identitiesMax), ...links }
   return { ...nextPortal(account, next), isVerified: true }
@@ -142,10 +146,6 @@ function isValidLink(
   { digest, now }: { readonly digest: string; readonly now: EpochMs },
 ): boolean {
   return link !== undefined && now < link.expiresAt && isSameText(link.digest, digest)
-}
-
-export function nextPortal(account: Account, changes: Partial<PortalAccess>): Account {
-  return nextRevision(account, { portal: { ...account.portal, ...changes } })
 }
 
 export function withSecondFactor(account: Account, factor: SecondFactor): Account | undefined {
@@ -238,5 +238,5 @@ function withFactor(
   secondFactor: SecondFactor | undefined,
   passkeyChallengeAt = account.portal.passkeyChallengeAt,
 ): Account {
-  return nextRevision(account, { portal: { ...account.portal, secondFactor, passkeyChallengeAt } })
+  return nextPortal(account, { secondFactor, passkeyChallengeAt })
 }

@@ -1,7 +1,7 @@
 import { dayOf } from '#platform/time.ts'
 import {
-  hasActivity,
-  isOfAll,
+  asksForActivity,
+  matchesEvery,
   needleOf,
   passesActivity,
   passesWithoutActivity,
@@ -34,7 +34,7 @@ interface Candidates {
 }
 
 /** Lists accounts with a filter: reads them as texts, and parses only those that may match. */
-export function createAccountLists({ keys, ask, listNewest, confirmAbsence }: Connection) {
+export function createAccountLists({ keys, ask, listByTime, confirmAbsence }: Connection) {
   /** The last active day is stored apart, so that a use does not write the account. */
   async function withActivity(account: Account): Promise<ListedAccount> {
     const score = await ask((client) => client.zscore(keys.activeDays, account.id))
@@ -49,9 +49,13 @@ export function createAccountLists({ keys, ask, listNewest, confirmAbsence }: Co
   }
 
   async function byTime({ order, after, limit, filter }: FilterPage): Promise<Candidates> {
-    const count = isOfAll(filter) ? Math.min(limit, scannedMax) : scannedMax
+    const count = matchesEvery(filter) ? Math.min(limit, scannedMax) : scannedMax
     const from = after && { member: after.id, at: Number(after.key) }
-    const listed = await listNewest(keys.ids, { after: from, limit: count }, order === 'oldest')
+    const listed = await listByTime(keys.ids, {
+      after: from,
+      limit: count,
+      order: order === 'oldest' ? 'oldest' : 'newest',
+    })
     const last = listed.length < count ? undefined : listed.at(-1)
     return {
       entries: listed.map(({ member }) => ({ id: member })),
@@ -90,7 +94,7 @@ export function createAccountLists({ keys, ask, listNewest, confirmAbsence }: Co
       const isListed = term === undefined || term === emailKey(account.email)
       return isListed && passesWithoutActivity(account, filter) ? [account] : []
     })
-    const asked = hasActivity(filter) ? passing : passing.slice(0, limit)
+    const asked = asksForActivity(filter) ? passing : passing.slice(0, limit)
     const found = (await Promise.all(asked.map(withActivity))).filter((each) => passesActivity(each, filter))
     const accounts = found.slice(0, limit)
     const last = accounts.length === limit ? accounts.at(-1) : undefined

@@ -39,7 +39,7 @@ export interface AccountAccess extends Pick<AccountReader, 'findAccount'> {
  * are searched by.
  */
 export function createAccountStore(connection: Connection): AccountStore & AccountAccess {
-  const { keys, ask, runAudited, listNewest, notify, confirmAbsence } = connection
+  const { keys, ask, runAudited, listByTime, notify, confirmAbsence } = connection
   const lists = createAccountLists(connection)
 
   async function find(id: string): Promise<Account | undefined> {
@@ -124,9 +124,9 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
   }
 
   /**
-   * Another Admin who is not disabled, for a script that takes one away. Both are keys of that script, which atomically
-   * checks that the other one is still an Admin: of two who take each other's role away only one succeeds, without
-   * anything to keep in step with the accounts.
+   * Another Admin who is not disabled, for a script after which this account is no Admin. The script gets both accounts
+   * as keys, and checks atomically that the other one is still an Admin: of two who demote each other, only one
+   * succeeds. So no count of Admins has to be kept in step with the accounts.
    * @param audit the actor usually is one, so that nothing has to be searched
    * @returns its ID; undefined = there is none
    */
@@ -136,14 +136,14 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
     const actorId = audit?.actor.kind === 'account' ? audit.actor.id : undefined
     if (actorId !== undefined && isOther(await find(actorId))) return actorId
     for (let after: TimedMember | undefined; ; ) {
-      const listed = await listNewest(keys.ids, { after, limit: readAtOnce })
+      const listed = await listByTime(keys.ids, { after, limit: readAtOnce })
       const found = (await Promise.all(listed.map(({ member }) => find(member)))).find(isOther)
       if (found || listed.length < readAtOnce) return found?.id
       after = listed.at(-1)
     }
   }
 
-  /** Removed in the background by Redis: expiring a large one would block it. */
+  /** Redis removes the index in the background: letting a large one expire would block it. */
   async function dropIndex({ id, sessionEpoch }: Account): Promise<void> {
     await ask((client) => client.unlink(keys.openSessionsOf(id, sessionEpoch))).catch(() => {})
   }
@@ -173,7 +173,7 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
       [id, adminRole],
       audit,
     )
-    // It was made an Admin, or the other one no longer is one, since they were read.
+    // Since they were read, this account has become an Admin, or the other one has ceased to be one.
     if (outcome === 'last-admin') return deleteAccount(id, audit)
     if (outcome === 0) await confirmAbsence()
     notify({ kind: 'account', accountId: id }, outcome)
@@ -192,7 +192,7 @@ export function createAccountStore(connection: Connection): AccountStore & Accou
     },
     listAccounts: async ({ after, limit }) => {
       const from = after && { member: after.id, at: after.createdAt }
-      const listed = await listNewest(keys.ids, { after: from, limit })
+      const listed = await listByTime(keys.ids, { after: from, limit })
       const found = await Promise.all(listed.map(({ member }) => find(member)))
       return found.filter((account) => account !== undefined)
     },

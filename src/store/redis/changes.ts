@@ -2,6 +2,7 @@ import {
   type ChangeLogReading,
   type ChangeStore,
   changesMax,
+  completeSinceOf,
   type LoggedChange,
   parseChange,
 } from '../changes.ts'
@@ -12,7 +13,8 @@ import { loadScript } from './scripts.ts'
 const readScript = loadScript('read-changes')
 
 /**
- * The change log of all instances: reading it is the guarantee, listening to it makes it fast.
+ * The change log of all instances: reading it guarantees that no change is missed, listening only makes changes arrive
+ * sooner.
  * @param listens whether to subscribe to changes as they are made; commands need not
  */
 export function openChanges(
@@ -57,7 +59,7 @@ export function openChanges(
     subscription?.check(head)
     if (!isContinued) return { head, changes: undefined, completeSince: Date.now() }
     const changes = entries.flatMap((entry) => loggedAfter(after, entry)).map(toLocalClock)
-    return { head, changes, completeSince: after === undefined ? completeSince(head, changes) : 0 }
+    return { head, changes, completeSince: after === undefined ? completeSinceOf(head, changes) : 0 }
   }
 
   /**
@@ -77,12 +79,6 @@ export function openChanges(
     isListening: () => subscription?.isListening() ?? false,
     close: () => subscription?.close(),
   }
-}
-
-/** When the oldest entry read at a start was made; 0 if it is the first of the log. */
-function completeSince(head: number, [oldest]: readonly LoggedChange[]): number {
-  if (oldest === undefined) return head === 0 ? 0 : Date.now()
-  return oldest.position === 1 ? 0 : oldest.at
 }
 
 interface Entry {
@@ -111,9 +107,9 @@ function parseReply(reply: unknown) {
 function parseEntry(entry: unknown): Entry {
   const [id, fields]: unknown[] = Array.isArray(entry) ? entry : []
   const words = Array.isArray(fields) ? fields.map(String) : []
-  const [, kind = '', , subject = '', , at] = words
+  const [, kind = '', , changedId = '', , at] = words
   const position = Number.parseInt(String(id), 10)
-  const change = parseChange(kind, subject)
+  const change = parseChange(kind, changedId)
   return {
     position,
     text: [id, ...words].join(' '),
@@ -230,7 +226,7 @@ function openSubscription(options: RedisOptions, channel: string, onChange: (cha
 
 /** `position time kind subject`, as log-change.lua writes it. */
 function parseMessage(message: string): LoggedChange | undefined {
-  const [position, at, kind = '', subject = ''] = message.split(' ')
-  const change = parseChange(kind, subject)
+  const [position, at, kind = '', changedId = ''] = message.split(' ')
+  const change = parseChange(kind, changedId)
   return change && { change, position: Number(position), at: Number(at) }
 }

@@ -17,8 +17,8 @@ const undoBatchSize = 100
 
 /**
  * Creates accounts batch by batch, as one script for a million would block Redis for minutes. If a batch cannot be
- * created, those before it are deleted again. The Admins, who are few, come last and in one step: an Admin that may
- * still be undone must not permit the removal of another.
+ * created, those before it are deleted again. The Admins, who are few, come last and in one step: an Admin whose
+ * creation may still be undone must not permit the removal of another Admin.
  * @throws what the batches throw; GatehouseError `store-unavailable` if not all could be deleted
  */
 export async function importAccounts(

@@ -25,6 +25,13 @@ export interface TimedMember {
   readonly at: EpochMs
 }
 
+interface TimedPage {
+  readonly after: TimedMember | undefined
+  readonly limit: number
+  /** Which comes first; default: the newest. */
+  readonly order?: 'newest' | 'oldest'
+}
+
 /**
  * A connection to Redis, and the ways to use it. Every failure is a GatehouseError `store-unavailable`, except a
  * script's fault.
@@ -59,17 +66,16 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     return ask((client) => script.run(client, call))
   }
 
-  /** A page of a sorted set by time, newest first. @param after may have been removed; undefined = from the start */
-  async function listNewest(
+  /** A page of a sorted set by time, in this order. @param after may have been removed; undefined = from the start */
+  async function listByTime(
     key: string,
-    { after, limit }: { readonly after: TimedMember | undefined; readonly limit: number },
-    isReversed = false,
+    { after, limit, order = 'newest' }: TimedPage,
   ): Promise<readonly TimedMember[]> {
     // The cast is sound: the script returns nothing else.
     const texts = (await run(
       listByTimeScript,
       [key],
-      [after?.member ?? '', after?.at ?? 0, limit, Number(isReversed)],
+      [after?.member ?? '', after?.at ?? 0, limit, Number(order === 'oldest')],
     )) as string[]
     if (texts.length === 0) await storeId.confirmAbsence()
     return pairsOf(texts).map(([member, at]) => ({ member, at: Number(at) }))
@@ -162,7 +168,7 @@ export function openConnection(options: RedisOptions, isLongLived: boolean) {
     keys,
     ask,
     run,
-    listNewest,
+    listByTime,
     runInAnyFormat,
     runDurably,
     runAudited,

@@ -35,9 +35,10 @@ export function createSessionStore(
   }
 
   /**
-   * Reads one after the other: only the session names its account, and a script may only read keys that it was given,
-   * as the key may be on another node while a Cluster moves its slot. Each is read in its current state, so a rejection
-   * is right; a rotation is made only if neither has changed since.
+   * Reads the session, and then its account. No script can read both in one step: only the session names its account,
+   * and a script may only read keys that it was given, as others may be on another node while a Cluster moves their
+   * slot. Both are read in their current state, so a rejection is right; a rotation is made only if neither has changed
+   * since.
    */
   async function findBoth(
     id: string,

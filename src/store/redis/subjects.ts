@@ -8,7 +8,7 @@ const unblockScript = loadScript('unblock-subject', { isLogged: true, isAudited:
 
 /** Blocked principals as members of one sorted set, whose scores are the times. */
 export function createSubjectStore(connection: Connection): SubjectStore {
-  const { keys, ask, runAudited, settle, listNewest, notify, confirmAbsence } = connection
+  const { keys, ask, runAudited, settle, listByTime, notify, confirmAbsence } = connection
 
   return {
     findBlockedSubject: async (principalId) => {
@@ -29,7 +29,7 @@ export function createSubjectStore(connection: Connection): SubjectStore {
         runAudited(unblockScript, [keys.blockedSubjects], [principalId], audit),
       ),
     listBlockedSubjects: async ({ after, limit }) => {
-      const found = await listNewest(keys.blockedSubjects, {
+      const found = await listByTime(keys.blockedSubjects, {
         after: after && { member: after.principalId, at: after.blockedAt },
         limit,
       })

@@ -92,19 +92,19 @@ function createHolderIndex<Bound extends SQLInputValue>(
 
   return {
     holderOf,
-    /** Whether an account would get what another has. */
+    /** Whether the change would give an account a value that another has. */
     isTaken: (before: Account, after: Account): boolean => {
       const { added } = listChange(valuesOf(before), valuesOf(after))
       const holders = added.map((value) => holderOf(bind(value)))
       return holders.some((holder) => holder !== undefined && holder !== after.id)
     },
-    /** Does nothing unless these have changed, which is rare. */
+    /** Does nothing unless these values have changed, which is rare. */
     update: (before: Account, after: Account): void => {
       const { added, removed } = listChange(valuesOf(before), valuesOf(after))
       removeEach(before, removed)
       for (const value of added) replace.run(bind(value), after.id)
     },
-    /** For an account that is restored. @throws the constraint where another has it */
+    /** For an account that is restored. @throws the violated constraint if another account has one of its values */
     add: (account: Account): void => {
       for (const value of valuesOf(account)) insert.run(bind(value), account.id)
     },

@@ -129,10 +129,10 @@ function createRestorer(database: Database, { create, importedKeys, identities }
     }
   }
 
-  /** Far ahead of what any process has read of the log, so that all of them drop everything. */
+  /** Adds a change far ahead of what any process has read of the log, so that all of them drop everything. */
   function end(): void {
     countEntries.run()
-    // They get nothing of the restored audit log.
+    // Receivers of events get nothing of the restored audit log.
     removeReceivers.run()
     const last = Math.max(head, Number(lastChange.get()?.head ?? 0))
     insertChange.run(last + changesMax + 1, 'signing-keys', '', Date.now())
@@ -151,8 +151,8 @@ function selectAllOf(kind: TableKind): string {
 }
 
 /**
- * Replaces existing rows, as chains and last uses of accounts have some. For all other kinds, a duplicate key is an
- * error.
+ * Replaces the rows that exist already: those of the chains, and the last active days, which triggers have written. For
+ * all other kinds, a duplicate key is an error.
  */
 function insertRestored(kind: TableKind): string {
   return insertOf(kind, kind === 'auditChain' || kind === 'activity' ? 'INSERT OR REPLACE' : 'INSERT')

@@ -3,6 +3,7 @@ import {
   type ChangeLogReading,
   type ChangeStore,
   changesMax,
+  completeSinceOf,
   type LoggedChange,
   parseChange,
 } from '../changes.ts'
@@ -33,7 +34,7 @@ export function openChanges(
   let isBehind = false
   const watch = listens ? watchWal(walPath, announce) : undefined
 
-  /** Announces our own changes once more, as the log contains both. */
+  /** Announces what is new in the log: the changes of others, and our own once more, as the log has both. */
   function announce(): void {
     const reading = announcedHead === undefined ? undefined : tryReadAfter(announcedHead)
     if (!reading) return
@@ -67,9 +68,7 @@ export function openChanges(
 
   function readAtStart(head: number): ChangeLogReading {
     const changes = selectAfter.all(Math.max(0, head - changesMax)).flatMap(toLogged)
-    const [oldest] = changes
-    const isWhole = oldest === undefined ? head === 0 : oldest.position === 1
-    return { head, changes, completeSince: isWhole ? 0 : (oldest?.at ?? Date.now()) }
+    return { head, changes, completeSince: completeSinceOf(head, changes) }
   }
 
   return {

@@ -24,7 +24,8 @@ interface Busy {
 }
 
 /**
- * Opens a database, and creates it and its directory if there is none: this blocks the thread, writes do not.
+ * Opens a database, and creates it and its directory if there is none: opening blocks the thread, waiting for another
+ * writer does not.
  * @param busyTimeoutMs how long to wait for a writer in another process
  * @throws OperatorError where the database cannot be opened
  */
@@ -44,7 +45,7 @@ export function openDatabase(path: string, busyTimeoutMs: number) {
         assertInPlace()
         const attempt = mapSqliteErrors(() => tryWrite(database, work, kind))
         if (attempt.kind === 'written') {
-          // Only now does it show in which file it was written.
+          // Only now is it certain which file was written: it may have been replaced in the meantime.
           assertInPlace()
           return attempt.result
         }

@@ -7,9 +7,9 @@ import { createHeaderRules, identityNames } from '#gateway/forward/header-rules.
 import { createIdentityWriter } from '#gateway/forward/identity-headers.ts'
 import { createOwnCookies } from '#gateway/forward/own-cookies.ts'
 import { createRequestWriter } from '#gateway/forward/upstream-head.ts'
-import { createOrdinaryHeadReader } from '#gateway/lane/fast-lane.ts'
+import { createOrdinaryHeadReader } from '#gateway/lane/ordinary-head.ts'
 import { type ParsedHead, RequestParser } from '#http/h1/request-parser.ts'
-import { createCarriers } from '#identity/access.ts'
+import { createCarriers } from '#identity/carriers.ts'
 import { createRandom } from '../../http/outgoing/random.ts'
 import { identityHeaders, inputOf } from '../forward/heads.ts'
 

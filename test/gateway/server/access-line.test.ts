@@ -95,7 +95,7 @@ function arrivalOf(seen: Seen): Arrival {
   })
   // Only what is read of it.
   return {
-    connection: { httpVersion: seen.httpVersion },
+    exchange: { httpVersion: seen.httpVersion },
     head: { method: fresh('GET') },
     requestId: 'request-1',
     arrivedAt: 0,

@@ -5,7 +5,7 @@ import type { ClientConnection } from '#http/h1/client-connection.ts'
 import { createListener, type ReloadableListenerOptions } from '#http/h1/listener.ts'
 import { framingNames, NameTable } from '#http/h1/name-table.ts'
 import type { RequestHead } from '#http/request-head.ts'
-import { DeadlineSweep } from '#platform/deadline.ts'
+import { DeadlineSweep } from '#platform/deadline-sweep.ts'
 import { portOf } from '../../setup/net.ts'
 
 const names = new NameTable(framingNames)

@@ -3,7 +3,6 @@ import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { PendingBody } from '#gateway/forward/pending-body.ts'
 import type { ClientConnection } from '#http/h1/client-connection.ts'
-import { smallChunkBytesMax } from '#http/h1/response-writer.ts'
 import {
   DirectSocketReader,
   ownedCopy,
@@ -11,6 +10,7 @@ import {
   receivedChunk,
   sharedBuffer,
 } from '#http/h1/socket-reader.ts'
+import { smallChunkBytesMax } from '#http/h1/socket-writes.ts'
 import { portOf, until } from '../../setup/net.ts'
 import { connectRaw } from '../../setup/raw-client.ts'
 import { answerWith, listen } from './listen.ts'

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { PooledSocketReader, sharedBuffer } from '#http/h1/socket-reader.ts'
-import { Connection } from '#http/outgoing/connection.ts'
 import type { UpstreamFailure } from '#http/outgoing/failure.ts'
+import { Http1Connection } from '#http/outgoing/http1-connection.ts'
 import { answerOf, startHeadBackend } from './backends.ts'
 
 /** A connection to a target that never answers, and what delivers data as if they had come from it now. */
@@ -14,10 +14,10 @@ async function openConnection(t: Test) {
   t.teardown(() => socket.destroy())
   await once(socket, 'connect')
   const deliver = (text: string) => reader.onread.callback(sharedBuffer.write(text, 'latin1'), sharedBuffer)
-  return { connection: new Connection(socket, reader), socket, deliver, heads }
+  return { connection: new Http1Connection(socket, reader), socket, deliver, heads }
 }
 
-function send(connection: Connection, method: 'GET' | 'POST' = 'GET') {
+function send(connection: Http1Connection, method: 'GET' | 'POST' = 'GET') {
   const events: (string | UpstreamFailure)[] = []
   const body = method === 'GET' ? 'none' : 'counted'
   const options = {

@@ -144,11 +144,3 @@ t.test('a value changed during an outage is loaded when asked for, not before', 
   t.equal(loads.length, 1)
   t.strictSame(await getLoaded('a', 'two'), { text: 'two' })
 })
-
-t.test('a dropped value is not served during an outage', async (t) => {
-  const { cache, contact, getLoaded } = createBench(options)
-  await getLoaded('a', 'one')
-  contact.isUp = false
-  cache.drop('a')
-  t.throws(() => cache.get('a'), { code: 'store-unavailable' })
-})

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Claims, hasEmail, parsePerson } from '#identity/oidc/provider.ts'
+import { type Claims, hasEmail, parsePerson } from '#identity/oidc/person.ts'
 
 const names = {
   email: 'email',

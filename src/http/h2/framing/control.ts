@@ -18,11 +18,11 @@ import {
   windowDefault,
   windowMax,
 } from './protocol.ts'
-import type { StreamTable } from './stream-table.ts'
-import type { ClosedStreams, StreamConnection } from './streams.ts'
+import type { ClosedStreams, StreamTable } from './stream-table.ts'
+import type { StreamConnection } from './streams.ts'
 
 /** The connection whose frames are read. */
-export interface FrameTarget extends StreamConnection<FrameStream> {
+export interface FramedConnection extends StreamConnection<FrameStream> {
   readonly streams: StreamTable<FrameStream>
   readonly output: FrameOutput
   readonly encoder: HpackEncoder
@@ -61,7 +61,7 @@ export interface FrameConnectionOptions {
 
 /** Handles frames that carry neither fields nor data (RFC 9113 6.3 to 6.9). */
 export class Control {
-  readonly #target: FrameTarget
+  readonly #connection: FramedConnection
   /** undefined = the peer is a server, which is trusted not to flood. */
   readonly #guard: FloodGuard | undefined
   readonly #closed: ClosedStreams
@@ -70,8 +70,8 @@ export class Control {
   peerWindow = windowDefault
   #peerStreamsMax = Number.POSITIVE_INFINITY
 
-  constructor(target: FrameTarget, guard: FloodGuard | undefined, closed: ClosedStreams) {
-    this.#target = target
+  constructor(connection: FramedConnection, guard: FloodGuard | undefined, closed: ClosedStreams) {
+    this.#connection = connection
     this.#guard = guard
     this.#closed = closed
   }
@@ -95,7 +95,7 @@ export class Control {
       case frameType.goaway:
         if (streamId !== 0) throw protocolError('GOAWAY is on a stream')
         if (payload.length < 8) throw frameSizeError('GOAWAY')
-        this.#target.events.onGoaway(uint31At(payload, 0), uint32At(payload, 4))
+        this.#connection.events.onGoaway(uint31At(payload, 0), uint32At(payload, 4))
         return
       case frameType.priority:
         this.#onPriority(streamId, payload)
@@ -109,8 +109,8 @@ export class Control {
   /** @throws ConnectionError if nobody has opened the stream */
   assertNotIdle(streamId: number): void {
     const isOfClient = streamId % 2 === 1
-    const isOfPeer = isOfClient === this.#target.options.isServer
-    if (streamId > (isOfPeer ? this.#closed.lastPeerId : isOfClient ? this.#target.lastOpenedId : 0))
+    const isOfPeer = isOfClient === this.#connection.options.isServer
+    if (streamId > (isOfPeer ? this.#closed.lastPeerId : isOfClient ? this.#connection.lastOpenedId : 0))
       throw protocolError('a frame is on an idle stream')
   }
 
@@ -124,38 +124,38 @@ export class Control {
     const { settings, smallestTableSize } = readSettings(payload)
     const { enablePush, headerTableSize, initialWindowSize, maxConcurrentStreams } = settings
     // No server may set it (RFC 9113 6.5.2).
-    if (enablePush === 1 && !this.#target.options.isServer) throw protocolError('a server enables push')
+    if (enablePush === 1 && !this.#connection.options.isServer) throw protocolError('a server enables push')
     this.hasSettings = true
-    if (smallestTableSize !== undefined) this.#target.encoder.limitTable(smallestTableSize)
-    if (headerTableSize !== undefined) this.#target.encoder.limitTable(headerTableSize)
+    if (smallestTableSize !== undefined) this.#connection.encoder.limitTable(smallestTableSize)
+    if (headerTableSize !== undefined) this.#connection.encoder.limitTable(headerTableSize)
     if (initialWindowSize !== undefined) this.#changeWindows(initialWindowSize)
     if (maxConcurrentStreams !== undefined) this.#peerStreamsMax = maxConcurrentStreams
-    this.#target.output.frame(frameType.settings, frameFlag.acknowledgement, 0, Buffer.alloc(0))
-    this.#target.events.onSettings(this.#peerStreamsMax)
+    this.#connection.output.frame(frameType.settings, frameFlag.acknowledgement, 0, Buffer.alloc(0))
+    this.#connection.events.onSettings(this.#peerStreamsMax)
   }
 
   /** Also applies to open streams (RFC 9113 6.9.2). */
   #changeWindows(size: number): void {
     const change = size - this.peerWindow
     this.peerWindow = size
-    for (const stream of this.#target.streams) if (!stream.widen(change)) throw windowTooLarge()
+    for (const stream of this.#connection.streams) if (!stream.widen(change)) throw windowTooLarge()
   }
 
   #onPing(flags: number, streamId: number, payload: Buffer): void {
     if (streamId !== 0) throw protocolError('PING is on a stream')
     if (payload.length !== 8) throw frameSizeError('PING')
     if ((flags & frameFlag.acknowledgement) !== 0) {
-      this.#target.pings.onAnswer(payload)
+      this.#connection.pings.onAnswer(payload)
       return
     }
-    this.#target.output.frame(frameType.ping, frameFlag.acknowledgement, 0, payload)
-    this.#target.events.onPing()
+    this.#connection.output.frame(frameType.ping, frameFlag.acknowledgement, 0, payload)
+    this.#connection.events.onPing()
   }
 
   #onReset(streamId: number, payload: Buffer): void {
     if (streamId === 0) throw protocolError('RST_STREAM is not on a stream')
     if (payload.length !== 4) throw frameSizeError('RST_STREAM')
-    const stream = this.#target.streams.get(streamId)
+    const stream = this.#connection.streams.get(streamId)
     if (stream === undefined) this.assertNotIdle(streamId)
     // After a complete response nothing is wasted: gRPC clients reset calls that end before they have sent everything.
     if (stream === undefined || stream.hasSentEnd)
@@ -169,10 +169,10 @@ export class Control {
     const bytes = uint31At(payload, 0)
     if (streamId === 0) {
       if (bytes === 0) throw protocolError('a window grows by 0')
-      this.#target.sender.widen(bytes)
+      this.#connection.sender.widen(bytes)
       return
     }
-    const stream = this.#target.streams.get(streamId)
+    const stream = this.#connection.streams.get(streamId)
     if (stream === undefined) this.assertNotIdle(streamId)
     else if (bytes === 0) stream.refuse(errorCode.protocolError)
     else if (!stream.widen(bytes)) stream.refuse(errorCode.flowControlError)

@@ -1,17 +1,17 @@
 import { monotonicClock } from '#platform/time.ts'
 import { areTrailers } from '../fields.ts'
 import { CompressionError, HpackDecoder } from '../hpack/decoder.ts'
-import { Control, type FrameTarget } from './control.ts'
+import { Control, type FramedConnection } from './control.ts'
 import { BlockReader, type FieldBlock } from './field-block.ts'
 import { FloodGuard } from './flood-guard.ts'
 import { type FrameEvents, FrameReader, Preface } from './frame-reader.ts'
 import { FrameStream } from './frame-stream.ts'
 import { ConnectionError, errorCode, frameHeadBytes, frameType, protocolError } from './protocol.ts'
-import { ClosedStreams } from './streams.ts'
+import { ClosedStreams } from './stream-table.ts'
 
 /** Passes received frames to the streams that they belong to (RFC 9113 5.1, 6). */
 export class FrameDispatcher implements FrameEvents {
-  readonly #target: FrameTarget
+  readonly #connection: FramedConnection
   readonly #frames = new FrameReader(this)
   readonly #blocks: BlockReader
   readonly #decoder = new HpackDecoder()
@@ -34,13 +34,15 @@ export class FrameDispatcher implements FrameEvents {
   #dataBytes = 0
   #messageBytes = 0
 
-  constructor(target: FrameTarget) {
-    const { isServer, headSizeMax, windowBytes } = target.options
-    this.#target = target
+  constructor(connection: FramedConnection) {
+    const { isServer, headSizeMax, windowBytes } = connection.options
+    this.#connection = connection
     this.#window = windowBytes
     this.#blocks = new BlockReader(headSizeMax)
-    this.#guard = isServer ? new FloodGuard(() => this.#messageBytes + target.output.messageBytes) : undefined
-    this.#control = new Control(target, this.#guard, this.#closed)
+    this.#guard = isServer
+      ? new FloodGuard(() => this.#messageBytes + connection.output.messageBytes)
+      : undefined
+    this.#control = new Control(connection, this.#guard, this.#closed)
     this.#preface = isServer ? new Preface() : undefined
   }
 
@@ -89,7 +91,7 @@ export class FrameDispatcher implements FrameEvents {
 
   onFrame(type: number, flags: number, streamId: number, payload: Buffer): void {
     // An earlier frame of the same chunk may have ended the connection.
-    if (this.#target.isClosed) return
+    if (this.#connection.isClosed) return
     if (this.#blocks.openStreamId !== 0 && type !== frameType.continuation)
       throw protocolError('a field block is interrupted')
     if (!this.#control.hasSettings && type !== frameType.settings)
@@ -103,13 +105,13 @@ export class FrameDispatcher implements FrameEvents {
 
   onDataStart(streamId: number, length: number): void {
     this.#dataStream = undefined
-    if (this.#target.isClosed) return
+    if (this.#connection.isClosed) return
     this.#finished++
     if (this.#blocks.openStreamId !== 0 || !this.#control.hasSettings || streamId === 0)
       throw protocolError('a DATA frame is out of place')
     this.#countWindow(length)
     this.#dataBytes = frameHeadBytes + length
-    const stream = this.#target.streams.get(streamId)
+    const stream = this.#connection.streams.get(streamId)
     if (stream === undefined) this.#onClosedData(streamId)
     else if (stream.awaitsHead) stream.refuse(errorCode.protocolError)
     else if (stream.body.begin(length)) this.#dataStream = stream
@@ -132,9 +134,9 @@ export class FrameDispatcher implements FrameEvents {
     if (this.#window < 0)
       throw new ConnectionError(errorCode.flowControlError, 'the window of the connection is exceeded')
     this.#unreported += length
-    if (this.#unreported < this.#target.options.windowBytes / 2) return
+    if (this.#unreported < this.#connection.options.windowBytes / 2) return
     // Data counts as soon as it has arrived: unread, it would hold up other streams. Its stream's window bounds it.
-    this.#target.writeWindowUpdate(0, this.#unreported)
+    this.#connection.writeWindowUpdate(0, this.#unreported)
     this.#window += this.#unreported
     this.#unreported = 0
   }
@@ -151,16 +153,16 @@ export class FrameDispatcher implements FrameEvents {
     const fields: string[] = []
     // Decoded in any case, as both sides have to keep the same table.
     const isWhole = this.#decode(block.bytes, fields)
-    const stream = this.#target.streams.get(streamId)
+    const stream = this.#connection.streams.get(streamId)
     if (stream !== undefined) this.#onFurtherBlock(stream, fields, isWhole, isLast)
-    else if (!this.#target.options.isServer || streamId <= this.#closed.lastPeerId)
+    else if (!this.#connection.options.isServer || streamId <= this.#closed.lastPeerId)
       this.#onClosedBlock(streamId)
     else this.#onNewStream(streamId, fields, isWhole, isLast)
   }
 
   #decode(bytes: Buffer, fields: string[]): boolean {
     try {
-      return this.#decoder.decode(bytes, fields, this.#target.options.headSizeMax())
+      return this.#decoder.decode(bytes, fields, this.#connection.options.headSizeMax())
     } catch (error) {
       if (!(error instanceof CompressionError)) throw error
       throw new ConnectionError(errorCode.compressionError, error.message)
@@ -170,24 +172,24 @@ export class FrameDispatcher implements FrameEvents {
   #onNewStream(streamId: number, fields: string[], isWhole: boolean, isLast: boolean): void {
     if (streamId % 2 === 0) throw protocolError('a client opens a server stream')
     this.#closed.open(streamId)
-    const target = this.#target
+    const connection = this.#connection
     if (this.#closed.isIgnored(streamId)) return
-    if (target.streams.size >= target.options.streamsMax) {
+    if (connection.streams.size >= connection.options.streamsMax) {
       this.countWasted()
-      target.writeReset(streamId, errorCode.refusedStream)
+      connection.writeReset(streamId, errorCode.refusedStream)
       return
     }
-    const stream = new FrameStream(target, streamId, this.#control.peerWindow)
-    target.streams.add(stream)
+    const stream = new FrameStream(connection, streamId, this.#control.peerWindow)
+    connection.streams.add(stream)
     if (isLast) stream.body.skip()
-    target.events.onStream(stream, fields, isWhole, isLast)
+    connection.events.onStream(stream, fields, isWhole, isLast)
   }
 
   /** Handles a response, or trailers. */
   #onFurtherBlock(stream: FrameStream, fields: string[], isWhole: boolean, isLast: boolean): void {
     if (stream.body.hasEnded) stream.refuse(errorCode.streamClosed)
     else if (stream.awaitsHead) this.#onResponseHead(stream, fields, isWhole, isLast)
-    else if (!isLast || !isWhole || !areTrailers(fields, this.#target.options.isServer))
+    else if (!isLast || !isWhole || !areTrailers(fields, this.#connection.options.isServer))
       stream.refuse(errorCode.protocolError)
     else stream.body.end(fields)
   }
@@ -202,14 +204,14 @@ export class FrameDispatcher implements FrameEvents {
     this.#control.assertNotIdle(streamId)
     if (this.#closed.isIgnored(streamId)) return
     this.countWasted()
-    this.#target.writeReset(streamId, errorCode.streamClosed)
+    this.#connection.writeReset(streamId, errorCode.streamClosed)
   }
 
   /** Fields for a stream that is not open: none can follow its end (RFC 9113 5.1). */
   #onClosedBlock(streamId: number): void {
     this.#control.assertNotIdle(streamId)
     if (this.#closed.isIgnored(streamId)) return
-    if (this.#target.options.isServer && this.#closed.hasSkipped)
+    if (this.#connection.options.isServer && this.#closed.hasSkipped)
       throw protocolError('a stream is opened out of order')
     throw new ConnectionError(errorCode.streamClosed, 'fields come after the end of their stream')
   }

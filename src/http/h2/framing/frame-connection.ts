@@ -3,7 +3,12 @@ import type { MonotonicMs } from '#platform/time.ts'
 import { preface } from '../../h1/preface.ts'
 import { DirectSocketReader } from '../../h1/socket-reader.ts'
 import { HpackEncoder } from '../hpack/encoder.ts'
-import { type ConnectionEvents, type FrameConnectionOptions, type FrameTarget, Pings } from './control.ts'
+import {
+  type ConnectionEvents,
+  type FrameConnectionOptions,
+  type FramedConnection,
+  Pings,
+} from './control.ts'
 import { FrameDispatcher } from './dispatcher.ts'
 import { writeFieldBlock } from './field-block.ts'
 import { FrameOutput } from './frame-output.ts'
@@ -19,7 +24,7 @@ const unsentBytesMax = 262_144
 const lingeringMs = 1_000
 
 /** An HTTP/2 connection, to a client or to a server (RFC 9113): frames, streams and flow control. */
-export class FrameConnection implements FrameTarget {
+export class FrameConnection implements FramedConnection {
   readonly socket: Socket
   readonly output: FrameOutput
   readonly sender: Sender

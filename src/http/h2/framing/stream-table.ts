@@ -10,7 +10,7 @@ const bucketsMin = 16
 
 /**
  * The open streams of a connection by ID. Not a Map: one that changes with every request costs the garbage collector
- * more than anything else (see platform/deadline.ts). IDs are assigned in order, so that buckets fill evenly.
+ * more than anything else (see platform/deadline-sweep.ts). IDs are assigned in order, so that buckets fill evenly.
  */
 export class StreamTable<Entry extends TableEntry<Entry>> {
   #buckets: (Entry | undefined)[] = new Array(bucketsMin).fill(undefined)
@@ -71,5 +71,42 @@ export class StreamTable<Entry extends TableEntry<Entry>> {
     const entries = [...this]
     this.#buckets = new Array(2 * this.#buckets.length).fill(undefined)
     for (const entry of entries) this.#link(entry)
+  }
+}
+
+/** How many of the streams that this side has reset are remembered: the peer may send more before it knows. */
+const resetMax = 1_000
+
+/** Decides what a frame means that arrives on a stream that is not open. */
+export class ClosedStreams {
+  readonly #reset = new Set<number>()
+  /** The last stream that the peer has opened, and how many it has opened. */
+  lastPeerId = 0
+  #opened = 0
+  /** After a GOAWAY, later streams of the peer are ignored. */
+  lastAccepted = Number.POSITIVE_INFINITY
+
+  /** The peer opens a stream. */
+  open(id: number): void {
+    this.lastPeerId = id
+    this.#opened++
+  }
+
+  /** Whether the peer has skipped streams, which it can never open (RFC 9113 5.1.1). */
+  get hasSkipped(): boolean {
+    return this.#opened !== (this.lastPeerId + 1) / 2
+  }
+
+  /** This side has reset a stream. */
+  addReset(id: number): void {
+    this.#reset.add(id)
+    if (this.#reset.size <= resetMax) return
+    const [oldest] = this.#reset
+    if (oldest !== undefined) this.#reset.delete(oldest)
+  }
+
+  /** Whether further frames for a stream are ignored (RFC 9113 5.1). */
+  isIgnored(id: number): boolean {
+    return id > this.lastAccepted || this.#reset.has(id)
   }
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
-import { type Deadline, DeadlineSweep, type Expiring, startDeadline } from '#platform/deadline.ts'
+import { type Deadline, startDeadline } from '#platform/deadline.ts'
+import { DeadlineSweep, type Expiring } from '#platform/deadline-sweep.ts'
 import { monotonicClock } from '#platform/time.ts'
 import { RefillingBudget } from '../../h2/framing/flood-guard.ts'
 import { FrameConnection } from '../../h2/framing/frame-connection.ts'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Listed } from '#platform/deadline.ts'
+import type { Listed } from '#platform/deadline-sweep.ts'
 import type { BodyProgress } from '../../client-exchange.ts'
 
 /** Somebody who uses a connection to a target, or waits for one. */

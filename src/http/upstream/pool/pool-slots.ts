@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Listed } from '#platform/deadline.ts'
+import type { Listed } from '#platform/deadline-sweep.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { UpstreamFailure } from '../../outgoing/failure.ts'
 import type { ConnectionHolder, UpstreamConnection } from '../../outgoing/upstream-connection.ts'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { DeadlineSweep, UnorderedList } from '#platform/deadline.ts'
+import { DeadlineSweep, UnorderedList } from '#platform/deadline-sweep.ts'
 import { type MonotonicClock, type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { NoConnection } from '../../outgoing/failure.ts'
 import type { ConnectionOpener, OpenEvents, UpstreamConnection } from '../../outgoing/upstream-connection.ts'
@@ -199,7 +199,10 @@ export class Pool {
     return queued
   }
 
-  /** Unless little of the body has arrived: then the client may be slow, which the minimum rate of bodies limits. */
+  /**
+   * Starts the timeout of a waiting request, unless little of its body has arrived: its client may be slow, which
+   * `limits.bodyRate` limits.
+   */
   #startQueueTimeout(queued: QueuedWaiter): void {
     if (queued.user.bodyProgress === 'held' || queued.place !== -1) return
     queued.deadline = monotonicClock() + this.#options.connectTimeoutMs

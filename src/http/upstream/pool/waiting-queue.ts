@@ -1,4 +1,4 @@
-import { type Expiring, UnorderedList } from '#platform/deadline.ts'
+import { type Expiring, UnorderedList } from '#platform/deadline-sweep.ts'
 import type { Claim, ClientNetwork, PoolUser, Waiting } from './parties.ts'
 import type { Share } from './share.ts'
 import type { Acquisition, Waiter } from './waiter.ts'

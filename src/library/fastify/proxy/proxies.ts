@@ -10,7 +10,7 @@ import type {
 } from 'fastify'
 import { destinationOf } from '#gateway/arrival/outcome.ts'
 import type { SecondTargets } from '#gateway/forward/forwarded-request.ts'
-import { chooseScope } from '#gateway/gate/choose-scope.ts'
+import { chooseHandler } from '#gateway/gate/choose-handler.ts'
 import { createGate } from '#gateway/gate/gate.ts'
 import type { GateResult } from '#gateway/gate/gate-result.ts'
 import { createHeadPreparation } from '#gateway/gate/prepare-head.ts'
@@ -161,9 +161,9 @@ function createAdmit(
 
   /** The app's router has chosen this prefix by its own rules; the table must agree. */
   function findOwnRoute(arrival: AppArrival): GateResult<ProxyRoute> {
-    if (arrival.connection.malformed) return arrival.connection.malformed
-    const scope = chooseScope(arrival, { cors: undefined, ownPaths })
-    if (scope !== 'routes') return sharedError('path-ambiguous')
+    if (arrival.exchange.malformed) return arrival.exchange.malformed
+    const handledBy = chooseHandler(arrival, { cors: undefined, ownPaths })
+    if (handledBy !== 'routes') return sharedError('path-ambiguous')
     const found = findRoute(table(), arrival)
     return found === route || found instanceof GatehouseError ? found : sharedError('path-ambiguous')
   }

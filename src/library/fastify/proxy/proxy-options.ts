@@ -5,7 +5,7 @@ import { hasUpstream } from '#gateway/gate/route-request.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
 import type { Route } from '#gateway/routes/route.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
-import type { Carriers } from '#identity/access.ts'
+import type { Carriers } from '#identity/carriers.ts'
 import type { RequireOptions } from '../require.ts'
 
 /**

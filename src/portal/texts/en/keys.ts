@@ -1,4 +1,4 @@
-import { englishCarriers } from '#identity/access.ts'
+import { englishCarriers } from '#identity/carriers.ts'
 import type { QuotaUnit } from '#identity/limits/plans.ts'
 import { type Content, html } from '#platform/pages/html.ts'
 

@@ -142,7 +142,7 @@ function accessCard(frame: PageFrame, account: Account, { isOwn }: { readonly is
       isDisabled
         ? factRow(texts.setupLink, texts.noSetupLink)
         : frame.oidc?.acceptsPasswords === false
-          ? factRow(texts.noPassword, texts.signInWith(labelsOf(frame.oidc.providers, frame.texts.form.or)))
+          ? factRow(texts.noPassword, texts.signInWith(labelsOf(frame.oidc.providers, frame.locale)))
           : isOwn
             ? factRow(texts.ownPassword, texts.ownPasswordHint(`${frame.base}/profile`))
             : setupLinkRows(frame, id)

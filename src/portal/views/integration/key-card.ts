@@ -1,5 +1,5 @@
 import type { DefaultKeysStatus, KeyStatus } from '#accounts/keys/default-keys.ts'
-import { type Carriers, describeCarriers } from '#identity/access.ts'
+import { type Carriers, describeCarriers } from '#identity/carriers.ts'
 import { type PageMoment, relativeTime, time } from '#platform/pages/format.ts'
 import { attributeIf, card, type Html, html, notice, staticNotice } from '#platform/pages/html.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'

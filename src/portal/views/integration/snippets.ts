@@ -1,5 +1,5 @@
 import { oauthTokenPath } from '#gateway/routes/own-operations.ts'
-import type { Carriers } from '#identity/access.ts'
+import type { Carriers } from '#identity/carriers.ts'
 import { shellWord } from '#platform/text.ts'
 
 /** Example code. It reads the caller's keys from the environment, so that no key ends up in source code. */

@@ -33,7 +33,7 @@ export function createBackUp(
   store: Omit<Store, keyof BackupStore>,
   openLog: () => Pick<ChangeStore, 'readChanges'>,
 ): BackupStore['backUp'] {
-  const { keys, ask, listNewest } = connection
+  const { keys, ask, listByTime } = connection
 
   return async function* backUp() {
     const log = openLog()
@@ -56,7 +56,7 @@ export function createBackUp(
 
   async function* readAccounts(): Batches {
     for (let after: TimedMember | undefined; ; ) {
-      const listed = await listNewest(keys.ids, { after, limit: pageSize })
+      const listed = await listByTime(keys.ids, { after, limit: pageSize })
       const found = await Promise.all(listed.map(({ member }) => store.findAccount(member)))
       const accounts = found.filter((account) => account !== undefined)
       yield accounts.map(accountRecord)

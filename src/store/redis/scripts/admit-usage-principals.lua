@@ -2,7 +2,7 @@
 -- KEYS[1] principals (sorted set by the day of their last use)
 -- ARGV[1] how many there may be  ARGV[2] today  ARGV[3] the first day that is kept  ARGV[4..] IDs
 -- One that ends with a colon stands for all others of its issuer, and always has room.
--- Returns those that are one too many.
+-- Returns those for which there is no room.
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. ARGV[3])
 local room = tonumber(ARGV[1]) - redis.call('ZCARD', KEYS[1])
 local refused = {}

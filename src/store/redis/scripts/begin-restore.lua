@@ -1,4 +1,4 @@
--- Claims an empty store for a restore: until it is finished no store can begin here, and none is believed to be empty.
+-- Claims an empty store for a restore: until that is finished, no new store begins here, and nobody takes it for empty.
 -- KEYS[1] the restore: who writes it, and when last in ms  KEYS[2] store ID  KEYS[3..] what a store that is not empty has
 -- ARGV[1] who claims it  ARGV[2] ms after which one that writes nothing counts as dead
 -- Returns 'begun', 'resumed' where one that is dead has left something, 'busy', or the index of the key that is there.

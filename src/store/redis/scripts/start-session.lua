@@ -1,5 +1,5 @@
--- Starts a session unless the account has changed since it was read, or has as many as it may: then sessions that are
--- named end first, and it starts once they are few enough.
+-- Starts a session unless the account has changed since it was read. If the account has as many as it may, the sessions
+-- of KEYS[8..] end first, and this one starts only if that makes room for it.
 -- KEYS[4] the account  KEYS[5] the session  KEYS[6] sessions of the account (sorted set by end)
 -- KEYS[7] those of them that are open (sorted set by start, newest first)  KEYS[8..] sessions that may end: the oldest
 -- ARGV[4] revision that was read  ARGV[5] session ID  ARGV[6] now  ARGV[7] lives until  ARGV[8] kept until

@@ -27,7 +27,7 @@ const strayBytesGraceMs = 150
 const drainGraceMs = 1_000
 
 /** One HTTP/1.1 connection to a target: one request at a time, reused as long as both sides agree. */
-export class Connection implements UpstreamConnection {
+export class Http1Connection implements UpstreamConnection {
   readonly socket: Socket
   readonly #reader: SocketReader
   readonly #sender: RequestSender

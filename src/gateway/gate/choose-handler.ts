@@ -12,9 +12,9 @@ import type { StepListener } from './gate-result.ts'
 /**
  * Who handles a request: the server itself (`OPTIONS *`, or a preflight), the gateway's own endpoints, or the routes.
  */
-export type Scope = 'server' | Preflight | 'own' | 'routes'
+export type HandledBy = 'server' | Preflight | 'own' | 'routes'
 
-export interface ScopeOptions {
+export interface ChooseHandlerOptions {
   /** undefined = CORS is left to the upstreams. */
   readonly cors: Cors | undefined
   readonly ownPaths: Pick<OwnPaths, 'has' | 'isOwnHost' | 'portalScopes'>
@@ -25,11 +25,11 @@ export interface ScopeOptions {
  * @throws GatehouseError `method-not-allowed`, `path-ambiguous`, `request-invalid`, `route-not-found`,
  *   `service-worker-refused`
  */
-export function chooseScope(
+export function chooseHandler(
   arrival: GatedArrival,
-  { cors, ownPaths }: ScopeOptions,
+  { cors, ownPaths }: ChooseHandlerOptions,
   steps?: StepListener,
-): Scope {
+): HandledBy {
   const { head, fields, outcome } = arrival
   // CONNECT need not name a path, and is never accepted.
   if (head.method === 'CONNECT' && !head.target.startsWith('/'))

@@ -4,7 +4,7 @@ import { type AccountLookup, assertNotOwn } from './account-input.ts'
 import type { AuditEntryFactory } from './audit-log.ts'
 
 /** What Admins can take away from the ways of signing in to an account in the portal. */
-export interface PortalAccess {
+export interface PortalAccessActions {
   /**
    * Removes all links of the account with people at OpenID providers, and ends its portal sessions. After that,
    * whoever next comes from a provider with the account's e-mail, verified there, is linked to the account.
@@ -20,7 +20,7 @@ export interface PortalAccess {
   resetSecondFactor(idOrEmail: string): Promise<boolean>
 }
 
-interface PortalAccessOptions {
+interface PortalAccessActionsOptions {
   readonly store: Pick<PortalStore, 'unlinkIdentities' | 'disableSecondFactor'>
   readonly accounts: AccountLookup
   /** Who acts: nobody resets their own second factor. */
@@ -28,7 +28,12 @@ interface PortalAccessOptions {
   readonly entry: AuditEntryFactory
 }
 
-export function createPortalAccess({ store, accounts, by, entry }: PortalAccessOptions): PortalAccess {
+export function createPortalAccessActions({
+  store,
+  accounts,
+  by,
+  entry,
+}: PortalAccessActionsOptions): PortalAccessActions {
   return {
     unlinkIdentities: async (idOrEmail) => {
       const account = await accounts.get(idOrEmail)

@@ -1,0 +1,88 @@
+import { keptLines } from '#http/h1/field-lines.ts'
+import { mark } from '#http/h1/name-table.ts'
+import type { ParsedHead } from '#http/h1/request-parser.ts'
+import type { Carrier, Carriers } from '#identity/carriers.ts'
+import { isUsualConnection } from '../forward/connection-lines.ts'
+import { requestMark } from '../forward/header-rules.ts'
+import type { OwnCookies } from '../forward/own-cookies.ts'
+
+/**
+ * The fields of an ordinary head that are not simply forwarded. One object for all heads, valid until the next is read.
+ */
+export interface OrdinaryFields {
+  /** The Host field; empty = there is none, or it is empty. */
+  host: string
+  /** The position of the credential in the text of the head; `credentialEnd` 0 = there is none. */
+  credentialStart: number
+  credentialEnd: number
+  /** The header field of a secret key; undefined = `Authorization: Bearer`. */
+  carrier: Carrier | undefined
+  /** The lines that are forwarded to the backend. */
+  lines: string
+}
+
+interface OrdinaryHeadOptions {
+  readonly carriers: Carriers
+  readonly ownCookies: OwnCookies
+}
+
+/**
+ * Creates the function that reads the lines of a head that are not simply forwarded, and drops what no backend gets:
+ * hop-by-hop fields, credentials, all spellings of identity headers, and fields of trusted proxies. It returns
+ * undefined if more than the names of the fields decides what is forwarded (see gateway/forward/upstream-head.ts).
+ */
+export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadOptions) {
+  const read: OrdinaryFields = {
+    host: '',
+    credentialStart: 0,
+    credentialEnd: 0,
+    carrier: undefined,
+    lines: '',
+  }
+
+  /** @returns whether a line is forwarded; undefined = the head is not ordinary: Upgrade, second targets … */
+  function visitLine(text: string, fieldMark: number, start: number, end: number): boolean | undefined {
+    switch (fieldMark) {
+      case mark.host:
+        if (read.host !== '') return undefined
+        read.host = text.slice(start, end)
+        return false
+      case mark.connection:
+        return isUsualConnection(text.slice(start, end)) ? false : undefined
+      case mark.contentLength:
+      case mark.transferEncoding:
+      case mark.keepAlive:
+      case requestMark.dropped:
+      case requestMark.forwarding:
+        return false
+      case requestMark.cookie:
+        return ownCookies.mayBeIn(text.slice(start, end)) ? undefined : true
+      default:
+        return takeCredential(text, fieldMark, start, end) ? false : undefined
+    }
+  }
+
+  /**
+   * Notes the position of the credential. @returns false if the line is not an ordinary credential, or not the first
+   */
+  function takeCredential(text: string, fieldMark: number, start: number, end: number): boolean {
+    const isBearer = fieldMark === requestMark.authorization
+    if (!isBearer && fieldMark < requestMark.key) return false
+    if (read.credentialEnd !== 0 || start === end) return false
+    read.credentialStart = isBearer ? start + bearerPrefix.length : start
+    read.credentialEnd = end
+    read.carrier = isBearer ? undefined : carriers.headers[fieldMark - requestMark.key]
+    return !isBearer || text.startsWith(bearerPrefix, start)
+  }
+
+  return function readOrdinaryHead(head: ParsedHead): OrdinaryFields | undefined {
+    read.host = ''
+    read.credentialEnd = 0
+    const lines = keptLines(head, visitLine)
+    if (lines === undefined || read.host === '') return undefined
+    read.lines = lines
+    return read
+  }
+}
+
+const bearerPrefix = 'Bearer '
