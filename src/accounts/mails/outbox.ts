@@ -20,7 +20,7 @@ interface OutboxOptions {
 }
 
 /** How many mails may wait, of some 1 KB each, and how many are sent at a time. */
-export const waitingMax = 1_000
+const waitingMax = 1_000
 const atOnceMax = 4
 
 export function openOutbox({ onFailure }: OutboxOptions): Outbox {

@@ -1,7 +1,6 @@
 import { createdData, keysCsvHeading, keysCsvLines } from '#accounts/account-data.ts'
 import type { CreatedAccount } from '#accounts/accounts.ts'
 import { importMax } from '#accounts/import-file.ts'
-import { openOutbox, waitingMax } from '#accounts/mails/outbox.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import { countOf } from '#platform/text.ts'
 import type { Command, Invocation } from '../command.ts'
@@ -108,19 +107,14 @@ async function mailLinks(
   { terminal }: Invocation,
 ): Promise<void> {
   let failed = 0
-  const outbox = openOutbox({
-    onFailure: (error, { account }) => {
-      failed++
-      printToStderr(terminal, `no link was mailed to ${account}: ${errorMessage(error)}`)
-    },
-  })
-  for (const batch of chunksOf(created, waitingMax)) {
-    for (const { account } of batch)
-      outbox.add({
-        about: { mail: 'set-up link', account: account.email },
-        run: () => setupLinks.mail(account.id),
-      })
-    await outbox.close(mailsTimeoutMs)
+  for (const batch of chunksOf(created, mailsAtOnce)) {
+    const sending = batch.map(({ account }) =>
+      setupLinks.mail(account.id).catch((error: unknown) => {
+        failed++
+        printToStderr(terminal, `no link was mailed to ${account.email}: ${errorMessage(error)}`)
+      }),
+    )
+    await Promise.all(sending)
   }
   if (failed > 0)
     throw new OperatorError(
@@ -131,8 +125,7 @@ async function mailLinks(
     )
 }
 
-/** Enough for a thousand mails. */
-const mailsTimeoutMs = 3_600_000
+const mailsAtOnce = 4
 
 function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>

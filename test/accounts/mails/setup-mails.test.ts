@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
 import { run, tempFolder } from '../../cli/run.ts'
 import { openPortalForm } from '../../security/support/portal-form.ts'
@@ -17,8 +18,8 @@ function linkIn(mail = '') {
 }
 
 /** A gateway and commands on one store, before a real mail server. */
-async function start(t: Test, { hasMail = true } = {}) {
-  const { port, mails } = await startMailServer(t)
+async function start(t: Test, { hasMail = true, server = {} as SMTPServerOptions } = {}) {
+  const { port, mails } = await startMailServer(t, server)
   const mail = { host: '127.0.0.1', port, security: 'none', from: 'gatehouse@example.com', notices: false }
   const gateway = await startGateway(t, { config: { ...(hasMail && { mail }) } })
   const command = (...args: readonly string[]) => run(t, [...args, '--json', '--config', gateway.configFile])
@@ -97,6 +98,30 @@ t.test('an import mails a link to everybody, and says who got none', async (t) =
   t.equal(imported.status, 0, imported.stderr)
   t.strictSame(mails.map((mail) => linkIn(mail).to).toSorted(), rows.toSorted())
   t.equal(new Set(mails.map((mail) => linkIn(mail).token)).size, 12)
+})
+
+t.test('a link that cannot be mailed holds up no other, and fails the command in the end', async (t) => {
+  const refused = new Set(['p1@example.com', 'p6@example.com'])
+  const { command, mails } = await start(t, {
+    server: {
+      onRcptTo: ({ address }, _session, done) => done(refused.has(address) ? new Error('no') : null),
+    },
+  })
+  const file = join(tempFolder(t), 'people.csv')
+  const rows = Array.from({ length: 9 }, (_, index) => `p${index}@example.com`)
+  writeFileSync(file, ['email', ...rows, ''].join('\n'))
+  const imported = await command('accounts', 'import', file, '--mail-links')
+  t.equal(imported.status, 1)
+  t.equal((imported.json() as readonly unknown[]).length, 9, 'all are imported, and their keys printed')
+  t.strictSame(
+    imported.stderr.match(/no link was mailed to \S+(?=: )/g)?.toSorted(),
+    [...refused].map((email) => `no link was mailed to ${email}`),
+  )
+  t.match(imported.stderr, '2 of 9 set-up links were not mailed; the accounts are imported')
+  t.strictSame(
+    mails.map((mail) => linkIn(mail).to).toSorted(),
+    rows.filter((email) => !refused.has(email)),
+  )
 })
 
 t.test('without a mail server nothing is created for links that cannot be mailed', async (t) => {
