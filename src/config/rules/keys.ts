@@ -1,3 +1,4 @@
+import { methodOverrides, pathOverrides } from '#gateway/forward/header-rules.ts'
 import { carrierWords } from '#identity/carriers.ts'
 import { oldKeyPrefixes, secretPrefixes } from '#platform/secrets/key-format.ts'
 import { parseSealingKeys } from '#platform/secrets/sealing-key.ts'
@@ -19,12 +20,9 @@ const ordinaryHeaders = new Set([
   'range',
   'referer',
   'useragent',
-  'xhttpmethod',
-  'xhttpmethodoverride',
-  'xmethodoverride',
-  'xoriginalurl',
   'xrequestedwith',
-  'xrewriteurl',
+  ...pathOverrides,
+  ...methodOverrides,
 ])
 /** Prefixes of further common headers. */
 const ordinaryPrefixes = ['accept-', 'access-control-', 'content-', 'if-', 'sec-', 'x-forwarded-']

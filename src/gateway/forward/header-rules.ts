@@ -87,7 +87,7 @@ const forwardingNames = new Set([
  * Frameworks took the path from these fields, which IIS sets (CVE-2018-14773), although the route was matched by that
  * of the request line. Not even a trusted proxy may send them.
  */
-const pathOverrides = ['xoriginalurl', 'xrewriteurl', 'xhttppathoverride']
+export const pathOverrides = ['xoriginalurl', 'xrewriteurl', 'xhttppathoverride']
 
 /** Names that commonly carry an identity: dropped whether or not they are configured. */
 export const identityNames: readonly string[] = [
@@ -106,7 +106,7 @@ export const identityNames: readonly string[] = [
 ]
 
 /** These override the method at the backend, but the route was matched by the one in the request line. */
-const methodOverrides = new Set(['xhttpmethodoverride', 'xhttpmethod', 'xmethodoverride'])
+export const methodOverrides = new Set(['xhttpmethodoverride', 'xhttpmethod', 'xmethodoverride'])
 
 /** Dropped even if it is not a configured carrier: clients that were not told of the change still send keys in it. */
 const secretKeyName = 'SecretKey'
