@@ -106,6 +106,34 @@ t.test('without sealed copies a key is shown once, at creation', async (t) => {
   t.match(stderr, /^gatehouse: these keys cannot be shown again\n.*keys\.reveal: false/)
 })
 
+t.test('if one key cannot be shown again, the command that resets it is named', async (t) => {
+  const { run } = createWorkspace(t)
+  const email = 'ada@example.com'
+  await run('accounts', 'create', '--email', email, '--set', 'keys.reveal=false')
+  const both = await run('keys', 'show', email)
+  t.match(both.stderr, 'these keys cannot be shown again')
+  t.match(both.stderr, 'Reset them: gatehouse keys reset-secret and gatehouse keys reset-api\n')
+  await run('keys', 'reset-secret', email)
+  const { stderr } = await run('keys', 'show', email)
+  t.match(stderr, 'the API key cannot be shown again')
+  t.match(stderr, 'Reset it: gatehouse keys reset-api\n')
+  await run('keys', 'reset-api', email)
+  t.match(await run('keys', 'show', email), { status: 0 })
+  await run('keys', 'reset-secret', email, '--set', 'keys.reveal=false')
+  const last = await run('keys', 'show', email)
+  t.match(last.stderr, 'the secret key cannot be shown again')
+  t.match(last.stderr, 'Reset it: gatehouse keys reset-secret\n')
+})
+
+t.test('reset-secret says that it ends a revoked key that still worked', async (t) => {
+  const { run } = createWorkspace(t)
+  const email = 'ada@example.com'
+  await run('accounts', 'create', '--email', email)
+  await run('keys', 'revoke', email, 'default', '--grace', '1h')
+  const { stdout } = await run('keys', 'reset-secret', email, '--grace', '1h')
+  t.match(stdout, /\nThe revoked key, which still worked, no longer does\.\n$/)
+})
+
 t.test('keys sealed before keys.reveal became false are shown again only once it is true', async (t) => {
   const { run } = createWorkspace(t)
   await run('accounts', 'create', '--email', 'ada@example.com')

@@ -89,11 +89,17 @@ const show: Command = {
       },
     )
     if (secretKey === undefined || apiKey === undefined) {
+      const resets = [
+        ...(secretKey === undefined ? ['gatehouse keys reset-secret'] : []),
+        ...(apiKey === undefined ? ['gatehouse keys reset-api'] : []),
+      ]
+      const isOne = resets.length === 1
       const reason = config.keys.reveal
-        ? 'They were created with keys.reveal: false, with another sealing key, or before a password was set.'
+        ? `${isOne ? 'It was' : 'They were'} created with keys.reveal: false, with another sealing key, or before a password was set.`
         : 'The config has keys.reveal: false.'
-      const hint = `${reason} Reset them: gatehouse keys reset-secret`
-      throw new OperatorError('these keys cannot be shown again', { hint })
+      const hint = `${reason} Reset ${isOne ? 'it' : 'them'}: ${resets.join(' and ')}`
+      const lost = secretKey === undefined ? 'the secret key' : 'the API key'
+      throw new OperatorError(`${isOne ? lost : 'these keys'} cannot be shown again`, { hint })
     }
     printData(invocation, { secretKey, apiKey }, fieldLines({ 'Secret key': secretKey, 'API key': apiKey }))
   },

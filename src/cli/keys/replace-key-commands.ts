@@ -41,16 +41,21 @@ export const resetSecretKeyCommand: Command = {
   run: async (invocation, who) => {
     const { grace, graceSeconds } = readGrace(invocation, resetGrace)
     const ending = graceSeconds === 0 ? 'The old key is revoked.' : `The old key stays valid for ${grace}.`
-    let hadKey = false
+    let note = ending
     async function reset({ keys }: Operator): Promise<string> {
-      hadKey = (await keys.status(who)).secretKey.exists
+      const { secretKey, previousSecretKey } = await keys.status(who)
+      // A revoked key that still works for a while ends with the reset, whatever the grace.
+      if (!secretKey.exists)
+        note = previousSecretKey
+          ? 'The revoked key, which still worked, no longer does.'
+          : 'There was no key to replace.'
       return keys.resetSecretKey(who, graceSeconds)
     }
     return printNewKey(invocation, reset, {
       kind: 'secret',
       data: (secretKey) => ({ secretKey }),
       heading: 'New secret key:',
-      note: () => (hadKey ? ending : 'There was no key to replace.'),
+      note: () => note,
     })
   },
 }
