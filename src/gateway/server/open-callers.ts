@@ -38,8 +38,9 @@ interface OpenCallersOptions {
 }
 
 interface OpenCaller {
-  readonly tunnel: Tunnel
-  /** Whether it is an event stream or a gRPC call instead. */
+  /** The WebSocket, event stream or gRPC call. */
+  readonly opened: Pick<Tunnel, 'close'>
+  /** Whether it is an event stream or a gRPC call, which `closeTunnels` leaves open. */
   readonly isStream: boolean
   /** undefined = anonymous. */
   readonly caller: AdmittedCaller | undefined
@@ -71,14 +72,14 @@ export function createOpenCallers({ metrics, clock, authState }: OpenCallersOpti
       remove(open)
       metrics.webSocketsOpen.dec()
     })
-    const open: OpenCaller = { tunnel, isStream: false, caller, timer: undefined }
+    const open: OpenCaller = { opened: tunnel, isStream: false, caller, timer: undefined }
     add(open)
     if (closing) tunnel.close(...closing)
   }
 
   function followStream(arrival: GatedArrival, end: () => void): () => void {
     const caller = admittedCallerOf(arrival)
-    const open: OpenCaller = { tunnel: { close: end }, isStream: true, caller, timer: undefined }
+    const open: OpenCaller = { opened: { close: end }, isStream: true, caller, timer: undefined }
     add(open)
     return () => remove(open)
   }
@@ -103,13 +104,13 @@ export function createOpenCallers({ metrics, clock, authState }: OpenCallersOpti
   }
 
   function check(open: OpenCaller): void {
-    const { caller, tunnel } = open
+    const { caller, opened } = open
     if (!caller || !all.has(open)) return
     admittedUntil(caller, authState(), clock())
       .then((until) => {
         // It may have closed by now: its exchange can already carry another request.
         if (!all.has(open)) return
-        if (until === 0) tunnel.close(revokedCode, 'revoked')
+        if (until === 0) opened.close(revokedCode, 'revoked')
         // The expiry of a key, or the end of an overlap, is not announced as a change.
         else if (until < Number.POSITIVE_INFINITY) {
           checkLater(open, Math.min(Math.max(0, until - clock()), recheckMaxMs))
@@ -118,7 +119,7 @@ export function createOpenCallers({ metrics, clock, authState }: OpenCallersOpti
       .catch((error: unknown) => {
         if (!all.has(open)) return
         if (isStoreUnavailable(error)) checkLater(open, retryMs)
-        else tunnel.close(internalErrorCode, 'internal error')
+        else opened.close(internalErrorCode, 'internal error')
       })
   }
 
@@ -152,7 +153,7 @@ export function createOpenCallers({ metrics, clock, authState }: OpenCallersOpti
     },
     closeTunnels: (code, reason) => {
       closing = [code, reason]
-      for (const { tunnel, isStream } of all) if (!isStream) tunnel.close(code, reason)
+      for (const { opened, isStream } of all) if (!isStream) opened.close(code, reason)
     },
   }
 }
