@@ -52,7 +52,7 @@ export interface SignIn extends Pick<PortalSessions, 'find' | 'renewTokens' | 'c
    * @throws GatehouseError `request-invalid` (field `code`), `credentials-invalid` (it took too long, or the password
    * was changed), `account-disabled`, `too-many-failures`
    */
-  signInWithCode(attempt: CodeAttempt, visitor: Visitor): Promise<SignedIn>
+  signInWithSecondFactor(attempt: SecondFactorAttempt, visitor: Visitor): Promise<SignedIn>
   /** How the sign-in can go on after SecondFactorNeeded; undefined = it took too long, or the password was changed. */
   findPending(pending: string): Promise<(SecondFactorChoice & { readonly account: Account }) | undefined>
   /** undefined = there are none: the portal is not at an origin for them, or passwords are not accepted either. */
@@ -103,11 +103,11 @@ interface PasskeyAttempt extends PasskeyGiven {
   readonly clientTokens: readonly string[]
 }
 
-interface CodeAttempt {
+interface SecondFactorAttempt {
   /** The `pending` of a SecondFactorNeeded. */
   readonly pending: string
-  /** As it was typed, or a passkey instead. */
-  readonly code: string | Pick<PasskeyGiven, 'credential' | 'flow'>
+  /** A code as it was typed, or a passkey. */
+  readonly given: string | Pick<PasskeyGiven, 'credential' | 'flow'>
   readonly clientTokens: readonly string[]
 }
 
@@ -129,15 +129,20 @@ export function createSignIn(options: SignInOptions): SignIn {
     return sessions.start(current, visitor, { client })
   }
 
-  async function signInWithCode({ pending, code, clientTokens }: CodeAttempt, visitor: Visitor) {
+  async function signInWithSecondFactor(
+    { pending, given, clientTokens }: SecondFactorAttempt,
+    visitor: Visitor,
+  ) {
     const account = await factors.findPending(pending)
     if (!account) throw new GatehouseError('credentials-invalid')
     if (account.isDisabled) throw new GatehouseError('account-disabled', { accountId: account.id })
     const client = knownClients.find(account.id, clientTokens)
-    if (typeof code === 'string')
-      return sessions.start(await factors.check(account, { code, visitor, client }), visitor, { client })
+    if (typeof given === 'string')
+      return sessions.start(await factors.check(account, { code: given, visitor, client }), visitor, {
+        client,
+      })
     if (!passkeys) throw new GatehouseError('credentials-invalid')
-    return sessions.start(await passkeys.check(account, { ...code, visitor, client }), visitor, { client })
+    return sessions.start(await passkeys.check(account, { ...given, visitor, client }), visitor, { client })
   }
 
   async function findPending(pending: string) {
@@ -180,7 +185,7 @@ export function createSignIn(options: SignInOptions): SignIn {
 
   return {
     signIn,
-    signInWithCode,
+    signInWithSecondFactor,
     findPending,
     passkeys,
     signInWithPasskey,
@@ -220,7 +225,7 @@ export function withoutPasswords(
     signIn: {
       ...signIn,
       signIn: refuse,
-      signInWithCode: refuse,
+      signInWithSecondFactor: refuse,
       passkeys: undefined,
       signInWithPasskey: refuse,
       links: { ...signIn.links, check: refuse },

@@ -49,8 +49,12 @@ export const signInPages: CreatePages = (options) => {
     const pending = form('pending')
     const isPasskey = form('credential') !== ''
     const account = isPasskey ? (await signIn.findPending(pending))?.account : undefined
-    const code = isPasskey ? givenIn('second-factor', context, account) : form('code')
-    return begin(request, await signIn.signInWithCode({ pending, code, clientTokens }, visitor), form)
+    const given = isPasskey ? givenIn('second-factor', context, account) : form('code')
+    return begin(
+      request,
+      await signIn.signInWithSecondFactor({ pending, given, clientTokens }, visitor),
+      form,
+    )
   }
 
   async function submitPasskey(context: PageContext): Promise<PageResult> {

@@ -258,7 +258,7 @@ t.test('where passwords are not accepted none signs in, confirms or can be set',
   const before = await store.findAccount(id)
   const attempts: readonly (readonly [what: string, attempt: () => Promise<unknown>])[] = [
     ['the right password', () => signIn.signIn({ email, password }, visitor)],
-    ['a code', () => signIn.signInWithCode({ pending: '', code: '', clientTokens: [] }, visitor)],
+    ['a code', () => signIn.signInWithSecondFactor({ pending: '', given: '', clientTokens: [] }, visitor)],
     ['a link, looked at', () => signIn.links.check(token)],
     ['a link, used', () => signIn.redeemLink({ token, password: 'another password' }, visitor)],
     ['the password again', () => signIn.confirm(signedIn, password, visitor)],

@@ -78,13 +78,13 @@ t.test(
     t.match(await signIn.findPending(pending), { hasApp: false, hasPasskeys: true, account: { id } })
     const flow = flowOf('second-factor')
     const credential = device.get(ask(flow), { isUserVerified: false })
-    const attempt = { pending, code: { credential, flow }, clientTokens: [] }
+    const attempt = { pending, given: { credential, flow }, clientTokens: [] }
     t.match(
-      await signIn.signInWithCode(attempt, visitor),
+      await signIn.signInWithSecondFactor(attempt, visitor),
       { account: { email } },
       'without verifying the user',
     )
-    await t.rejects(signIn.signInWithCode(attempt, visitor), refusedField, 'once')
+    await t.rejects(signIn.signInWithSecondFactor(attempt, visitor), refusedField, 'once')
     t.match(await actions(), [
       { action: 'sign-in-failed' },
       { action: 'signed-in' },

@@ -39,7 +39,7 @@ async function openProtected(t: Test, options: Parameters<typeof openPeople>[1] 
     return error.pending
   }
   const sendCode = (pending: string, code: string, clientTokens: readonly string[] = []) =>
-    signIn.signInWithCode({ pending, code, clientTokens }, visitor)
+    signIn.signInWithSecondFactor({ pending, given: code, clientTokens }, visitor)
 
   return {
     ...people,
