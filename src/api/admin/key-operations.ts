@@ -22,7 +22,7 @@ import {
   timeOrNull,
   type Value,
 } from '#platform/json-schema.ts'
-import { parseTime, timeRule } from '#platform/time.ts'
+import { type EpochMs, parseTime, timeRule } from '#platform/time.ts'
 import { type AdminOperations, operation } from '../operation.ts'
 import { type AdminOperationOptions, idOf, pageSchema } from './admin-request.ts'
 
@@ -192,7 +192,7 @@ const anyKey: NewKey = { name: 'x', scopes: [], addresses: [] }
 /** The input for a new key, and the errors of all members that are wrong. */
 function readNewKey(
   { name, scopes, addresses, quota, expiresAt, expiresInSeconds }: NewKey,
-  now: number,
+  now: EpochMs,
 ): { readonly input: SecretKeyInput; readonly errors: readonly FieldError[] } {
   const time = expiresAt === undefined ? undefined : parseTime(expiresAt)
   const end = expiresInSeconds === undefined ? time : now + expiresInSeconds * 1_000

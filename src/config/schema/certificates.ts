@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
+import type { EpochMs } from '#platform/time.ts'
 import type { Path } from '../problem.ts'
 import type { SecretReference } from './node.ts'
 import type { Review } from './review.ts'
@@ -80,7 +81,7 @@ function tlsPairProblem(pair: { readonly cert: string; readonly key: string }): 
 }
 
 /** Why clients will reject a certificate because of its dates; undefined = they will not. */
-export function validityProblem(pem: string, now: number): string | undefined {
+export function validityProblem(pem: string, now: EpochMs): string | undefined {
   const certificate = parseCertificate(pem)
   if (!certificate) return undefined
   const { validFromDate, validToDate } = certificate

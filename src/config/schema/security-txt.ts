@@ -1,4 +1,4 @@
-import { isDay } from '#platform/time.ts'
+import { type EpochMs, isDay } from '#platform/time.ts'
 import type { Path, Warning } from '../problem.ts'
 import { item, list, text } from './fields.ts'
 import { convertResolved, optional, type ValueOf } from './node.ts'
@@ -75,7 +75,7 @@ function uriProblem(text: string): string | undefined {
     : 'must be a URI, and begin with https:// if it is a page'
 }
 
-export function findExpiredSecurityTxt({ securityTxt }: SecurityTxtTree, now: number): Warning[] {
+export function findExpiredSecurityTxt({ securityTxt }: SecurityTxtTree, now: EpochMs): Warning[] {
   if (!securityTxt || now < Date.parse(`${securityTxt.expires}T23:59:59Z`)) return []
   const message = `security.txt has expired: its readers need not trust it`
   return [{ path: ['securityTxt', 'expires'], message, hint: 'check the contacts and set a later day' }]

@@ -6,7 +6,7 @@ import {
   parseAddressRange,
 } from '#platform/addresses.ts'
 import { readSealingKeys } from '#platform/secrets/sealing-key.ts'
-import { formatDay, startOfDay } from '#platform/time.ts'
+import { type EpochMs, formatDay, startOfDay } from '#platform/time.ts'
 import type { Config } from '../config.ts'
 import type { ConfigReadResult } from '../load.ts'
 import { findMisspeltVariables } from '../overrides.ts'
@@ -49,7 +49,7 @@ interface OwnPaths {
 interface WarningOptions {
   /** Default: the environment of the process. */
   readonly env?: Environment | undefined
-  readonly now?: number
+  readonly now?: EpochMs
 }
 
 /** What a valid config allows but is probably not intended: reported as warnings, not rejected. */
@@ -139,7 +139,7 @@ function insecureCookie({ publicUrl, cookie, listen }: ConfigTree): Warning[] {
   return [{ path: ['publicUrl'], message, hint: 'set the https URL that clients use' }]
 }
 
-function outdatedCertificate(config: ConfigReadResult['config'], now: number): Warning[] {
+function outdatedCertificate(config: ConfigReadResult['config'], now: EpochMs): Warning[] {
   const message = config?.listen.tls && validityProblem(config.listen.tls.cert, now)
   return message === undefined ? [] : [{ path: ['listen', 'tls', 'cert'], message }]
 }
@@ -152,7 +152,7 @@ function cleartextPublicUrl({ listen, publicUrl }: ConfigTree): Warning[] {
 }
 
 /** A replaced sealing key that is still accepted, although no refresh token can need it any more. */
-function findLeftSealingKeys({ keys, tokens }: Config, now: number): Warning[] {
+function findLeftSealingKeys({ keys, tokens }: Config, now: EpochMs): Warning[] {
   const since = previousSince(keys.sealingKey)
   if (since === undefined || now < startOfDay(since + 1) + tokens.refreshLifetimeMs) return []
   const message = `a previous key, replaced on ${formatDay(since)}, is still accepted`

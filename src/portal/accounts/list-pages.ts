@@ -1,7 +1,7 @@
 import { accountsFile } from '#accounts/account-data.ts'
 import { type AccountQuery, type AccountQueryField, parseAccountQuery } from '#accounts/account-query.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { dayOf, formatDay } from '#platform/time.ts'
+import { dayOf, type EpochMs, formatDay } from '#platform/time.ts'
 import type { Account, AccountChanges } from '#store/accounts.ts'
 import type { Form } from '../forms/body.ts'
 import { formRefusal } from '../forms/refusal.ts'
@@ -57,7 +57,7 @@ function fieldsOf(context: SignedInContext): ListFields {
 }
 
 /** @throws GatehouseError `request-invalid` */
-function accountQueryOf(fields: ListFields, now: number): AccountQuery {
+function accountQueryOf(fields: ListFields, now: EpochMs): AccountQuery {
   const choice = activityChoices.find(({ value }) => value === fields.active)
   const day = choice && formatDay(dayOf(now) - choice.days)
   const texts: Readonly<Record<AccountQueryField, string | undefined>> = {

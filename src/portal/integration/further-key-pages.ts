@@ -2,7 +2,7 @@ import { hasPrivateKey } from '#accounts/keys/certificate-input.ts'
 import { parseQuota, quotaRule, type SecretKeyInput } from '#accounts/keys/input.ts'
 import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import { GatehouseError, invalidField } from '#platform/errors/gatehouse-error.ts'
-import { dayMs } from '#platform/time.ts'
+import { dayMs, type EpochMs } from '#platform/time.ts'
 import { defaultKeyName } from '#store/secret-keys.ts'
 import type { Form } from '../forms/body.ts'
 import { type FormRefusal, formRefusal } from '../forms/refusal.ts'
@@ -135,7 +135,7 @@ function isUnknownKey(error: unknown): boolean {
 }
 
 /** @throws GatehouseError `request-invalid` (fields `lifetimeDays` and `quota`) if they cannot be read */
-function keyInputOf({ form, texts }: SignedInContext, now: number): SecretKeyInput {
+function keyInputOf({ form, texts }: SignedInContext, now: EpochMs): SecretKeyInput {
   const days = form('lifetimeDays')
   if (!/^\d{0,4}$/.test(days)) throw invalidField('lifetimeDays', texts.furtherKeys.chooseLifetime)
   const typed = form('quota').trim()

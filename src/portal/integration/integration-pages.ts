@@ -1,5 +1,6 @@
 import { invalidField } from '#platform/errors/gatehouse-error.ts'
 import type { KeyKind } from '#platform/secrets/keys.ts'
+import type { EpochMs } from '#platform/time.ts'
 import { formRefusal } from '../forms/refusal.ts'
 import type { PortalOptions, SignedInContext } from '../page-context.ts'
 import type { CreatePages, PortalPage } from '../portal-page.ts'
@@ -111,7 +112,7 @@ function createShowIntegration({ publicOrigin, routes, carriers }: PortalOptions
 }
 
 /** The current state of an overlap, polled by the script of the page. */
-async function currentOverlap({ actions, viewer, locale, texts }: SignedInContext, now: number) {
+async function currentOverlap({ actions, viewer, locale, texts }: SignedInContext, now: EpochMs) {
   const keys = await actions.keys.status(viewer.account.id)
   const overlap = overlapOf(keys)
   if (!overlap) {

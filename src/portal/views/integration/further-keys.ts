@@ -3,7 +3,7 @@ import type { SecretKeyStatus } from '#accounts/keys/secret-keys.ts'
 import { formatCount, time } from '#platform/pages/format.ts'
 import { badge, card, emptyState, type Html, html, icon, notice, staticNotice } from '#platform/pages/html.ts'
 import { listText } from '#platform/text.ts'
-import { dayMs, spanText } from '#platform/time.ts'
+import { dayMs, type EpochMs, spanText } from '#platform/time.ts'
 import { type FormState, type PageFrame, type RefusedForm, stateOf } from '../frame.ts'
 import { actsRow, cell, copyButton, titleRow } from '../parts.ts'
 import { certificateForm, createForm, renameForm, revokeForm, rotateForm } from './further-key-forms.ts'
@@ -78,7 +78,7 @@ function createdPart(frame: PageFrame, { name, key, graceSeconds }: CreatedKey):
 /** How long before its end a key is marked as ending soon. */
 const warnMs = 7 * dayMs
 
-function isEndNear({ state, revokedAt, expiresAt }: SecretKeyStatus, now: number): boolean {
+function isEndNear({ state, revokedAt, expiresAt }: SecretKeyStatus, now: EpochMs): boolean {
   return state === 'valid' && revokedAt === undefined && expiresAt !== undefined && expiresAt - now <= warnMs
 }
 
