@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
@@ -7,9 +6,9 @@ import { parseHost } from '#gateway/routes/hosts.ts'
 import { openMetricsType, prefersOpenMetrics } from '#ops/metrics/open-metrics-format.ts'
 import type { Status } from '#ops/status/status.ts'
 import { isLoopback, withoutBrackets } from '#platform/addresses.ts'
-import { assetFiles, readProgramFile } from '#platform/package.ts'
 import type { StoreHealth, StoreState } from '#store/store-health.ts'
 import { jsonLine } from './replies.ts'
+import { registerStatus } from './status-page.ts'
 import { schemaController } from './validate-with-schemas.ts'
 
 /** The state that operators can query, and the actions they can trigger. */
@@ -27,7 +26,7 @@ interface OpsOptions {
   readStatus(): Promise<Status>
 }
 
-/** The outcome of a reload. Unless it was applied, the old config stays current. */
+/** The outcome of a reload. Unless the new config was taken, the old one stays current. */
 export type ReloadOutcome =
   | { readonly kind: 'taken' }
   /** The config is invalid. */
@@ -163,60 +162,4 @@ function isListenerName(name: string, { host, hosts }: OpsAddress): boolean {
   if (hosts.includes(name) || name === hostname().toLowerCase()) return true
   // If it listens beyond this machine, scrapers call it by the name of a service.
   return !isLoopback(host) && privateName.test(name)
-}
-
-const sharedStyles = new URL('../platform/pages/assets/', import.meta.url)
-const assets = new URL('../ops/status/assets/', import.meta.url)
-
-/** `/status`: a page for people, and the same as JSON for programs with `?json`. */
-export function registerStatus(app: FastifyInstance, readStatus: () => Promise<Status>): void {
-  // Loaded on first use: in most processes nobody opens the page.
-  let pages: ReturnType<typeof loadStatusPage> | undefined
-
-  app.get('/status', async (request, reply) => {
-    const status = await readStatus()
-    reply.headers({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
-    if (Object.hasOwn(request.query as object, 'json')) return status
-    pages ??= loadStatusPage()
-    const { render, policy } = await pages
-    return reply
-      .headers({
-        'Content-Type': 'text/html; charset=utf-8',
-        'Content-Security-Policy': policy,
-        'Referrer-Policy': 'no-referrer',
-        'X-Frame-Options': 'DENY',
-      })
-      .send(render(status))
-  })
-}
-
-async function loadStatusPage() {
-  const { statusPage } = await import('#ops/status/status-page.ts')
-  // Shared styles come first.
-  const styles = [...assetFiles([sharedStyles], '.css'), new URL('status.css', assets)]
-  const style = styles.map(readText).join('\n')
-  const script = readText(new URL('status.js', assets))
-  return {
-    policy: policyOf(style, script),
-    render: (status: Status) => statusPage(status, { style, script }).text,
-  }
-}
-
-function readText(file: URL): string {
-  return readProgramFile(file).toString()
-}
-
-/** Allows only this style and this script, and data only from this origin. */
-function policyOf(style: string, script: string): string {
-  const digestOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`
-  return [
-    "default-src 'none'",
-    `style-src ${digestOf(style)}`,
-    `script-src ${digestOf(script)}`,
-    "connect-src 'self'",
-    'img-src data:',
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ].join('; ')
 }

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Fastify from 'fastify'
 import type { Browser } from 'playwright-core'
-import { registerStatus } from '#api/ops.ts'
+import { registerStatus } from '#api/status-page.ts'
 import { sampleHour } from '../ops/status/sample-hour.ts'
 import { portOf } from '../setup/net.ts'
 
