@@ -38,6 +38,31 @@ export function createLru<Value extends object>(entriesMax: number, bytes?: LruB
   }
 }
 
+/** Secret keys that are known to be invalid for good. */
+interface RevokedKeys {
+  /** @param digest of a key that was reset, or that the store has just shown to be wrong */
+  add(digest: Uint8Array): void
+  has(digest: Uint8Array): boolean
+  clear(): void
+}
+
+/** @param digestsMax how many are kept: those used last */
+export function createRevokedKeys(digestsMax: number): RevokedKeys {
+  const revoked = createLru<typeof isRevoked>(digestsMax)
+
+  return {
+    add: (digest) => revoked.set(textOf(digest), isRevoked),
+    has: (digest) => revoked.get(textOf(digest)) !== undefined,
+    clear: revoked.clear,
+  }
+}
+
+const isRevoked = {}
+
+function textOf(digest: Uint8Array): string {
+  return Buffer.from(digest).toString('base64')
+}
+
 /**
  * Results of verification, by the digest of a token, as tokens of some issuers have several KiB. To be cleared when
  * keys are withdrawn.

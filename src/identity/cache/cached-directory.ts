@@ -6,7 +6,7 @@ import { keyState } from '#store/secret-keys.ts'
 import type { SessionStore } from '#store/sessions.ts'
 import type { SubjectStore } from '#store/subjects.ts'
 import type { CachedAccount, CachedSession, CachedSubject, Directory } from '../directory.ts'
-import { createLru } from './bounded-caches.ts'
+import { createLru, createRevokedKeys } from './bounded-caches.ts'
 import {
   accountKey,
   deserializeAccount,
@@ -20,8 +20,8 @@ import {
   toCachedSession,
   toCachedSubject,
 } from './cached-records.ts'
-import { createRecentChanges, createRevokedKeys } from './known-changes.ts'
 import { createLoadingCache, type LookUpResult } from './loading-cache.ts'
+import { createRecentChanges } from './recent-changes.ts'
 import { isCurrent, type StoreConnectionState } from './store-connection.ts'
 
 /** How much is cached, and how long it is fresh. */

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
-import { isLocalAddress, openPoster } from '#http/outgoing/post-message.ts'
+import { isLocalAddress, openPoster } from '#http/outgoing/poster.ts'
 import { startServer } from '../../setup/backend.ts'
 
 interface Options {

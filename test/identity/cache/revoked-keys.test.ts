@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createRevokedKeys } from '#identity/cache/known-changes.ts'
+import { createRevokedKeys } from '#identity/cache/bounded-caches.ts'
 import { newKey } from '../../store/samples.ts'
 
 t.test('a revoked key is recognised by its digest', (t) => {

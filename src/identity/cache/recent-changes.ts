@@ -1,5 +1,4 @@
 import type { EpochMs, MonotonicClock, MonotonicMs } from '#platform/time.ts'
-import { createLru } from './bounded-caches.ts'
 
 /** When subjects have changed, as far back as needed. */
 export interface RecentChanges {
@@ -71,29 +70,4 @@ export function createRecentChanges(windowMs: number, monotonic: MonotonicClock)
     hasChangedSince: (subject, time) => (changes.get(subject)?.at ?? Number.NEGATIVE_INFINITY) >= time,
     forgottenUntil: () => forgottenUntil,
   }
-}
-
-/** Secret keys that are known to be invalid for good. */
-interface RevokedKeys {
-  /** @param digest of a key that was reset, or that the store has just shown to be wrong */
-  add(digest: Uint8Array): void
-  has(digest: Uint8Array): boolean
-  clear(): void
-}
-
-/** @param digestsMax how many are kept: those used last */
-export function createRevokedKeys(digestsMax: number): RevokedKeys {
-  const revoked = createLru<typeof isRevoked>(digestsMax)
-
-  return {
-    add: (digest) => revoked.set(textOf(digest), isRevoked),
-    has: (digest) => revoked.get(textOf(digest)) !== undefined,
-    clear: revoked.clear,
-  }
-}
-
-const isRevoked = {}
-
-function textOf(digest: Uint8Array): string {
-  return Buffer.from(digest).toString('base64')
 }
