@@ -143,6 +143,9 @@ export function openRateLimiter({
 /** Collects what is left of each limit that a request is counted against; undefined = the response will not say. */
 export type Allowances = Allowance[] | undefined
 
+/** Why the caller has to wait; undefined = within the limit. */
+export type Excess = GatehouseError | undefined
+
 /** Who is counted. */
 interface RateSubject {
   readonly principal: Principal | undefined
@@ -155,7 +158,7 @@ export function takeRate(
   rate: RouteRate,
   caller: RateSubject,
   allowances?: Allowances,
-): GatehouseError | undefined | Promise<GatehouseError | undefined> {
+): Excess | Promise<Excess> {
   const by = countedBy(rate.by, caller.principal)
   const purpose = by === rate.by ? rate.purpose : rate.purposes[by]
   const taken = limiter.take(purpose, rateSubject(by, caller), rate)
@@ -171,7 +174,7 @@ export function noteTaken(
   rate: Rate,
   taken: RateResult | Promise<RateResult>,
   allowances: Allowances,
-): GatehouseError | undefined | Promise<GatehouseError | undefined> {
+): Excess | Promise<Excess> {
   return taken instanceof Promise
     ? excessLater(policy, rate, taken, allowances)
     : excessOf(policy, rate, taken, allowances)
@@ -183,11 +186,11 @@ async function excessLater(
   rate: Rate,
   taken: Promise<RateResult>,
   allowances: Allowances,
-): Promise<GatehouseError | undefined> {
+): Promise<Excess> {
   return excessOf(policy, rate, await taken, allowances)
 }
 
-function excessOf(policy: string, rate: Rate, taken: RateResult, allowances: Allowances): GatehouseError | undefined {
+function excessOf(policy: string, rate: Rate, taken: RateResult, allowances: Allowances): Excess {
   if (!taken.isAllowed)
     return new GatehouseError('rate-limited', { rate: exceededRateOf(policy, rate, taken) })
   allowances?.push(allowanceOf(policy, rate, taken))
