@@ -1,12 +1,11 @@
 import type { EpochMs, MonotonicMs } from '#platform/time.ts'
 import { type Quota, type QuotaStore, quotaUsed, quotaWindow } from '#store/quotas.ts'
+import { type IdleReservationsOptions, openIdleReservations } from './idle-reservations.ts'
 import {
   addPassed,
   createQuotaRequests,
   expectedSoon,
   hasToAsk,
-  type IdleReservationsOptions,
-  openIdleReservations,
   type QuotaRequestsOptions,
   type QuotaResult,
   Reservation,
