@@ -8,7 +8,7 @@ import {
   type Refusal,
   refusedCredential,
 } from '#identity/decision.ts'
-import { createLookUpGuard } from '#identity/limits/failures.ts'
+import { createLookUpGuard } from '#identity/limits/look-up-guard.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError, sharedError, throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
-import { countFailure, createLookUpGuard } from '#identity/limits/failures.ts'
+import { countFailure } from '#identity/limits/failures.ts'
+import { createLookUpGuard } from '#identity/limits/look-up-guard.ts'
 import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'
 
