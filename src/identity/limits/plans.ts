@@ -6,7 +6,8 @@ import type { Rate } from '#store/rates.ts'
 import type { CountedQuota, Principal } from '../decision.ts'
 import type { QuotaResult } from './quota-reservation.ts'
 import type { Quotas } from './quotas.ts'
-import { type Allowances, type Excess, noteTaken, type RateLimiter } from './rate-limiter.ts'
+import type { RateLimiter } from './rate-limiter.ts'
+import { type Allowances, type Excess, noteTaken } from './take-rate.ts'
 
 /** What a quota is a number of. */
 export type QuotaUnit = 'requests' | 'units'

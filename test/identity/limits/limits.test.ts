@@ -1,12 +1,8 @@
 import t, { type Test } from 'tap'
 import type { RouteRate } from '#identity/access.ts'
 import { countFailure } from '#identity/limits/failures.ts'
-import {
-  openRateLimiter,
-  takePortalAction,
-  takeRate,
-  takeSessionStart,
-} from '#identity/limits/rate-limiter.ts'
+import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
+import { takePortalAction, takeRate, takeSessionStart } from '#identity/limits/take-rate.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'
 
 const atOnce = 600
