@@ -32,30 +32,39 @@ export function createAccessCookieReader({ name, ...siteOptions }: AccessCookieO
 }
 
 /**
- * Refuses a request whose key came in Basic authentication, even if the key is valid; undefined = it is not refused.
+ * Refuses a request whose key a browser sends by itself (Basic, a certificate), even if the key is valid; undefined =
+ * it is not refused.
  */
-export type CheckBasicKey = (arrival: GatedArrival) => GatehouseError | undefined
+export type CheckAmbientKey = (arrival: GatedArrival) => GatehouseError | undefined
 
-/** Whether a browser sends a key by itself, as it does with passwords and certificates. */
-function isAmbient(carrier: Carrier | undefined): boolean {
-  return carrier === basicCarrier || carrier === certificateCarrier
-}
+/** What the client is told about a refused key, by its carrier. Keys of other carriers are not refused. */
+const details: ReadonlyMap<Carrier | undefined, string> = new Map([
+  [
+    basicCarrier,
+    'A key in Authorization: Basic is not accepted from pages of other origins, because browsers send it by themselves.',
+  ],
+  [
+    certificateCarrier,
+    'A client certificate is not accepted as a key from pages of other origins, because browsers send it by themselves.',
+  ],
+])
 
 /**
- * A browser that was once given a password adds it to every request for the host (RFC 7617 2.2), whichever page makes
- * it. So a key in Basic authentication is as ambient as a cookie: a request that may change something, or that opens a
- * WebSocket, must not come from a page of another origin. Programs send neither Sec-Fetch-Site nor a foreign Origin.
+ * A browser that was once given a password (RFC 7617 2.2) or a certificate adds it to every request for the host,
+ * whichever page makes it. So such a key is as ambient as a cookie: a request that may change something, or that opens
+ * a WebSocket, must not come from a page of another origin. Programs send neither Sec-Fetch-Site nor a foreign Origin.
  *
  * A method override does not make a safe method unsafe: a page needs permission through CORS to set that field.
  */
-export function createBasicKeyCheck(options: OriginRuleOptions): CheckBasicKey {
+export function createAmbientKeyCheck(options: OriginRuleOptions): CheckAmbientKey {
   const readBrowserFields = createBrowserFieldReader(undefined)
   const checkOrigin = createOriginRule(options)
 
-  return function checkBasicKey(arrival) {
+  return function checkAmbientKey(arrival) {
     const { head, client, outcome } = arrival
     const credentials = credentialsOf(arrival)
-    if (credentials.kind !== 'secretKey' || !isAmbient(credentials.carrier)) return undefined
+    const detail = credentials.kind === 'secretKey' ? details.get(credentials.carrier) : undefined
+    if (detail === undefined) return undefined
     const fields = readBrowserFields(head)
     if (!isUnsafeRequest(head, fields)) return undefined
     const { site, origin } = fields
@@ -65,9 +74,6 @@ export function createBasicKeyCheck(options: OriginRuleOptions): CheckBasicKey {
     return sharedError('cross-site-request', detail)
   }
 }
-
-const detail =
-  'A key in Authorization: Basic is not accepted from pages of other origins, because browsers send it by themselves.'
 
 export interface OriginRuleOptions {
   /** The origin of `publicUrl`. */
