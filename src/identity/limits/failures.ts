@@ -103,7 +103,7 @@ export function countFailure(
   return countShared(limiter, rate, { subject, here, isMalformed })
 }
 
-/** How many more wrong credentials a network may send to this process now. Nothing is counted. */
+/** How many more wrong credentials a network may send to this process now. */
 function failuresLeft(limiter: Pick<RateLimiter, 'takeInProcess'>, rate: Rate, address: string): number {
   return leftOf(limiter, rate, { purpose: failurePurpose, address })
 }
@@ -113,6 +113,7 @@ function leftOf(
   { limit, perMs }: Rate,
   { purpose, address }: { readonly purpose: RatePurpose; readonly address: string },
 ): number {
+  // With an infinite limit a take costs nothing: it only tells how much is used. Nothing is counted.
   const { resetMs } = limiter.takeInProcess(purpose, clientNetwork(address), {
     limit: Number.POSITIVE_INFINITY,
     perMs,

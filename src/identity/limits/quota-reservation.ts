@@ -104,10 +104,13 @@ export interface QuotaRequestsOptions {
   readonly monotonic: MonotonicClock
   /** The number of processes last known. */
   processes(): number
+  /** Called when the store did not count a take: requests are then counted in this process alone. */
+  onStoreFailure(error: unknown): void
 }
 
 /** Sends a process's requests to the store, one at a time for each reservation. */
-export function createQuotaRequests({ store, clock, monotonic, processes }: QuotaRequestsOptions) {
+export function createQuotaRequests(options: QuotaRequestsOptions) {
+  const { store, clock, monotonic, processes, onStoreFailure } = options
   const holder = randomUUID()
   let sequence = 0
 
@@ -115,7 +118,7 @@ export function createQuotaRequests({ store, clock, monotonic, processes }: Quot
    * A take whose response was lost may have been counted. It is repeated unchanged, which counts it once, and what it
    * grants is kept or given back: those who waited for it have been answered without it.
    * @param wanted `kept`: how many of those left may pass meanwhile; the others are given back
-   * @returns what is granted; undefined = the store could not answer
+   * @returns what is granted; undefined = the store did not answer, or has a fault
    */
   async function request(
     reservation: Reservation,
@@ -130,7 +133,8 @@ export function createQuotaRequests({ store, clock, monotonic, processes }: Quot
       const granted = await send(reservation, nextTake(reservation, wanted))
       addGranted(reservation, granted, monotonic())
       return granted
-    } catch {
+    } catch (error) {
+      onStoreFailure(error)
       return undefined
     }
   }

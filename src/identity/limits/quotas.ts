@@ -62,7 +62,7 @@ const refillDelayMs = 100
  */
 export function openQuotas(options: QuotasOptions): Quotas {
   const { store, storeConnection, clock, monotonic, processes, onAsked } = options
-  const { holder, request } = createQuotaRequests({ store, clock, monotonic, processes })
+  const { holder, request } = createQuotaRequests(options)
   const reservations = new Map<string, Reservation>()
   const idle = openIdleReservations({ reservations, storeConnection, processes, giveBack: startGiveBack })
   let low: Reservation[] = []

@@ -41,6 +41,8 @@ interface RateLimiterOptions {
   readonly monotonic: MonotonicClock
   /** Counts that the workers of this instance share; undefined = there is only one worker. */
   readonly counts?: InstanceCounts | undefined
+  /** Called when the store did not count a request, which this process then counts alone, or a heartbeat. */
+  onStoreFailure(error: unknown): void
 }
 
 /** When the next heartbeat is due after the last: it is then sent with the next reading of the change log. */
@@ -59,6 +61,7 @@ export function openRateLimiter({
   storeConnection,
   monotonic,
   counts,
+  onStoreFailure,
 }: RateLimiterOptions): RateLimiter {
   const local = createLocalRates(monotonic)
   // A second set of counters, as `takeInProcess` must not use up the outage share in `local`.
@@ -76,7 +79,8 @@ export function openRateLimiter({
     try {
       processes = Math.max(1, await store.heartbeat(instance))
       return true
-    } catch {
+    } catch (error) {
+      onStoreFailure(error)
       return false
     }
   }
@@ -108,7 +112,10 @@ export function openRateLimiter({
     subject: string,
     rate: Rate,
   ): Promise<RateResult> {
-    return taken.catch(() => takeShare(purpose, subject, rate))
+    return taken.catch((error: unknown) => {
+      onStoreFailure(error)
+      return takeShare(purpose, subject, rate)
+    })
   }
 
   function takeShare(purpose: RatePurpose, subject: string, rate: Rate): RateResult {
@@ -136,6 +143,9 @@ export function openRateLimiter({
 /** Collects what is left of each limit that a request is counted against; undefined = the response will not say. */
 export type Allowances = Allowance[] | undefined
 
+/** Why the caller has to wait; undefined = within the limit. */
+export type Excess = GatehouseError | undefined
+
 /** Who is counted. */
 interface RateSubject {
   readonly principal: Principal | undefined
@@ -148,7 +158,7 @@ export function takeRate(
   rate: RouteRate,
   caller: RateSubject,
   allowances?: Allowances,
-): GatehouseError | undefined | Promise<GatehouseError | undefined> {
+): Excess | Promise<Excess> {
   const by = countedBy(rate.by, caller.principal)
   const purpose = by === rate.by ? rate.purpose : rate.purposes[by]
   const taken = limiter.take(purpose, rateSubject(by, caller), rate)
@@ -164,7 +174,7 @@ export function noteTaken(
   rate: Rate,
   taken: RateResult | Promise<RateResult>,
   allowances: Allowances,
-): GatehouseError | undefined | Promise<GatehouseError | undefined> {
+): Excess | Promise<Excess> {
   return taken instanceof Promise
     ? excessLater(policy, rate, taken, allowances)
     : excessOf(policy, rate, taken, allowances)
@@ -176,16 +186,11 @@ async function excessLater(
   rate: Rate,
   taken: Promise<RateResult>,
   allowances: Allowances,
-): Promise<GatehouseError | undefined> {
+): Promise<Excess> {
   return excessOf(policy, rate, await taken, allowances)
 }
 
-function excessOf(
-  policy: string,
-  rate: Rate,
-  taken: RateResult,
-  allowances: Allowances,
-): GatehouseError | undefined {
+function excessOf(policy: string, rate: Rate, taken: RateResult, allowances: Allowances): Excess {
   if (!taken.isAllowed)
     return new GatehouseError('rate-limited', { rate: exceededRateOf(policy, rate, taken) })
   allowances?.push(allowanceOf(policy, rate, taken))

@@ -11,7 +11,12 @@ const beside = '2001:db8::2'
 async function start(t: Test) {
   const store = await (await newSqlitePlace(t)).open()
   const time = { ms: 1_000 }
-  const limiter = openRateLimiter({ store, storeConnection: { isUp: false }, monotonic: () => time.ms })
+  const limiter = openRateLimiter({
+    store,
+    storeConnection: { isUp: false },
+    monotonic: () => time.ms,
+    onStoreFailure: () => {},
+  })
   t.teardown(limiter.close)
   const failures = { limit, perMs: limit * 1_000 }
   const guard = createLookUpGuard(limiter, failures)

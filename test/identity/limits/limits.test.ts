@@ -16,7 +16,12 @@ async function start(t: Test) {
   const time = { ms: 1_000 }
   const store = await (await newSqlitePlace(t)).open()
   // The store counts on a clock of its own: while it is out of reach this process counts, in the same way.
-  const limiter = openRateLimiter({ store, storeConnection: { isUp: false }, monotonic: () => time.ms })
+  const limiter = openRateLimiter({
+    store,
+    storeConnection: { isUp: false },
+    monotonic: () => time.ms,
+    onStoreFailure: () => {},
+  })
   t.teardown(limiter.close)
   return { time, limiter }
 }
@@ -85,7 +90,12 @@ t.test('wrong credentials are counted over all instances, malformed ones by each
   // What instances have in common is the store, which counts here in this process.
   const store = await (await newSqlitePlace(t)).open()
   const limiters = [1, 2].map(() => {
-    const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, monotonic: () => 1_000 })
+    const limiter = openRateLimiter({
+      store,
+      storeConnection: { isUp: true },
+      monotonic: () => 1_000,
+      onStoreFailure: () => {},
+    })
     t.teardown(limiter.close)
     return limiter
   })
