@@ -16,8 +16,8 @@ if (major < minimumVersion[0] || (major === minimumVersion[0] && minor < minimum
   process.exit(1)
 }
 
-// V8 optimises nothing until the gateway is ready (startOptimizing in runtime/v8.ts). Before any file is loaded, as
-// already that makes it optimise. The other commands end soon, or have much to do at once.
+// V8 optimises nothing until the gateway is ready (startOptimizing in runtime/v8.ts). Set before any file is loaded, as
+// loading alone makes V8 optimise. The other commands end soon, or have much to do at once.
 if (process.argv[2] === 'serve') {
   const { setFlagsFromString } = process.getBuiltinModule('node:v8')
   for (const flag of ['--no-opt', '--no-maglev']) setFlagsFromString(flag)

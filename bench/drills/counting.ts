@@ -44,6 +44,7 @@ export async function counting(scope: Scope, report: Report): Promise<void> {
     storeConnection: { isUp: true },
     monotonic: elapsedMs,
     processes: () => 1,
+    onStoreFailure: () => {},
   })
   const takePlanLimits = createPlanLimits({
     plans: { large: { quota: { limit: 1e12, per: 'month' }, rateLimit: undefined } },

@@ -37,12 +37,17 @@ const heard = new Map<string, Map<number, number>>()
 async function openInstance({ config }: LoadedConfig, index: number) {
   const store = await openStore(config.store, 'request')
   const clock = Date.now
-  const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, monotonic: monotonicClock })
+  const limiter = openRateLimiter({
+    store,
+    storeConnection: { isUp: true },
+    monotonic: monotonicClock,
+    onStoreFailure: () => {},
+  })
   const identity = await openCallerAuth({
     config,
     store,
     sealingKeys: createSealingKeys(config.keys.sealingKey, { mayCreate: false }).keys,
-    keyUses: openKeyUses({ store, clock }),
+    keyUses: openKeyUses({ store, clock, onLoss: () => {} }),
     limiter,
     acknowledgements: openAcknowledgements({ store, onLoss: () => {} }),
     log,

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Arrival, credentialsOf } from '#gateway/arrival/arrival.ts'
 import { arrivalOf, type EndpointExchange } from '#gateway/arrival/endpoint-arrival.ts'
 import { principalOf, recordDecision } from '#gateway/arrival/outcome.ts'
-import { type CheckBasicKey, createBasicKeyCheck } from '#gateway/browser/ambient-credentials.ts'
+import { type CheckAmbientKey, createAmbientKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
 import { isAdminPath, revocationsPath } from '#gateway/routes/own-operations.ts'
 import { type GatedRoute, ownRouteName } from '#gateway/routes/route.ts'
@@ -60,7 +60,7 @@ type EndpointArrival = Arrival<EndpointExchange>
 export interface AdmissionOptions
   extends Omit<
     GateOptions<GatedRoute, EndpointArrival>,
-    'findRoute' | 'takePlanLimits' | 'checkBasicKey' | 'readKeyHeaders'
+    'findRoute' | 'takePlanLimits' | 'checkAmbientKey' | 'readKeyHeaders'
   > {
   /** The origin of `publicUrl`. */
   readonly publicOrigin: string
@@ -70,8 +70,8 @@ export interface AdmissionOptions
  * Refuses pages of `cors.origins` too, as with the refresh cookie: permission to call the gateway is not permission to
  * use keys that the browser has remembered for it.
  */
-export function createOwnBasicKeyCheck(publicOrigin: string): CheckBasicKey {
-  return createBasicKeyCheck({ publicOrigin, origins: [] })
+export function createOwnAmbientKeyCheck(publicOrigin: string): CheckAmbientKey {
+  return createAmbientKeyCheck({ publicOrigin, origins: [] })
 }
 
 /** Decides who may call. */
@@ -92,7 +92,7 @@ export function createAdmission(options: AdmissionOptions, route: GatedRoute): A
   const gate = createGate<GatedRoute, EndpointArrival>({
     ...options,
     findRoute: () => route,
-    checkBasicKey: createOwnBasicKeyCheck(options.publicOrigin),
+    checkAmbientKey: createOwnAmbientKeyCheck(options.publicOrigin),
     readKeyHeaders: () => {
       throw new Error('there is no backend to leave Authorization to')
     },

@@ -43,9 +43,10 @@ import { createApiEndpoint } from './openapi/openapi.ts'
 import { publicOperations } from './openapi/public-operations.ts'
 import { type Operation, registerOperations } from './operation.ts'
 import { documentEndpoint, isOwnApp, type OwnEndpoint, registerOwnRoute } from './own-endpoint.ts'
-import { registerPortal, registerSignInReturn, type SignInReturnOptions } from './register-portal.ts'
+import { registerPortal } from './register-portal.ts'
 import { applyReplyKeepAlive, jsonLine } from './replies.ts'
 import { type RevocationsOptions, revocationsOperations } from './revocations.ts'
+import { registerSignInReturn, type SignInReturnOptions } from './sign-in-return.ts'
 import {
   type HeldKeysEndpointOptions,
   revokeKeyEndpoint,

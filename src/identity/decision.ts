@@ -19,7 +19,10 @@ export interface AllowedDecision {
   /** What the sender has to prove before anything is done; such a decision is never reused. undefined = nothing. */
   readonly confirmation: Confirmation | undefined
   readonly holdsUntil: HoldsUntil
-  /** Belongs to the code that acts on the decision: what it keeps for the next time. */
+  /**
+   * Texts that were written for the caller, kept for its next request (gateway/arrival/caller-texts.ts); this room does
+   * not look into it.
+   */
   kept: object | undefined
 }
 
@@ -84,6 +87,7 @@ export interface Scheme {
 
 /** An authenticated caller. */
 export interface Principal {
+  /** The account's ID, or that of a principal of a foreign issuer (`principalId`). */
   readonly accountId: string
   readonly role: string
   readonly scheme: SchemeName

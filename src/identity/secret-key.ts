@@ -115,8 +115,8 @@ export function createSecretKeyScheme(
     if (accountId === undefined) return lookUpForeign(digest, imported)
     const account = directory.account(accountId)
     if (account instanceof Promise) return decideForeign({ accountId, digest }, account, imported)
-    const decision = decideKey({ accountId, digest }, account)
-    return decision === invalid ? decideForeign({ accountId, digest }, account, imported) : decision
+    const verdict = decideKey({ accountId, digest }, account)
+    return verdict === invalid ? decideForeign({ accountId, digest }, account, imported) : verdict
   }
 
   async function lookUpForeign(digest: Uint8Array, imported: ImportedKeys): Promise<Authentication> {
@@ -135,9 +135,9 @@ export function createSecretKeyScheme(
     const verdict = decideKey(key, await account)
     if (verdict !== invalid) return verdict
     await confirm()
-    const decision = decideKey(key, await directory.account(key.accountId))
-    if (decision === invalid) imported.forget(key.digest)
-    return decision
+    const confirmed = decideKey(key, await directory.account(key.accountId))
+    if (confirmed === invalid) imported.forget(key.digest)
+    return confirmed
   }
 
   return {

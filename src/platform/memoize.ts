@@ -38,6 +38,21 @@ export function memoizeByObject<Key extends object, Value extends object>(
   }
 }
 
+/** Computes a value once for arguments that are equal as JSON, which then share one object. All results are kept. */
+export function memoizeByContent<Args extends readonly unknown[], Value>(
+  compute: (...args: Args) => Value,
+): (...args: Args) => Value {
+  const known = new Map<string, Value>()
+  return (...args) => {
+    const content = JSON.stringify(args)
+    // The cast is sound: the key is present.
+    if (known.has(content)) return known.get(content) as Value
+    const computed = compute(...args)
+    known.set(content, computed)
+    return computed
+  }
+}
+
 interface MemoizeBounds {
   readonly entriesMax: number
   /** In characters: the value for a longer text is computed each time, and not cached. */

@@ -18,8 +18,7 @@ import { answerContinue, answerRedirect, type PortalResponse } from './portal-re
 
 /**
  * Creates `Portal.admit`, which rejects with the errors below.
- * @throws GatehouseError `method-not-allowed`, `cross-site-request`, `role-forbidden`, `credentials-missing`,
- * `rate-limited`
+ * @throws GatehouseError `method-not-allowed`, `cross-site-request`, `role-forbidden`, `credentials-missing`
  */
 export function createPortalGate({ options, notices }: Pick<PortalParts, 'options' | 'notices'>) {
   const { path: base, cookies, signIn, origin, requireSecondFactor } = options

@@ -1,5 +1,5 @@
 import type { RouteOptions } from '#gateway/routes/compile.ts'
-import { takePortalAction } from '#identity/limits/rate-limiter.ts'
+import { takePortalAction } from '#identity/limits/take-rate.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { accountPages } from './accounts/account-pages.ts'
 import { importPages } from './accounts/import-pages.ts'

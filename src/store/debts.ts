@@ -1,3 +1,5 @@
+import type { MonotonicMs } from '#platform/time.ts'
+
 /** A subject that owes, and the purpose. */
 export interface Debtor {
   readonly purpose: string
@@ -48,22 +50,17 @@ export class Debts {
     return isOf ? place : undefined
   }
 
-  remainingMs(place: number, now: number): number {
+  remainingMs(place: number, now: MonotonicMs): number {
     const at = this.#numbers[2 * place] ?? 0
     const owedMs = this.#numbers[2 * place + 1] ?? 0
     return Math.max(0, owedMs - Math.max(0, now - at))
-  }
-
-  /** Whether the clock has been set back since the debt was set. */
-  isAhead(place: number, now: number): boolean {
-    return now < (this.#numbers[2 * place] ?? 0)
   }
 
   /**
    * Updates in place: deleting and re-adding a key of a Map makes it walk over all deleted entries.
    * @param owedMs counts from `at`: an absolute time would leave no precision for fractions of an interval
    */
-  set(place: number, at: number, owedMs: number): void {
+  set(place: number, at: MonotonicMs, owedMs: number): void {
     this.#numbers[2 * place] = at
     this.#numbers[2 * place + 1] = owedMs
   }

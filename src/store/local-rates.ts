@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { MonotonicClock } from '#platform/time.ts'
+import type { MonotonicClock, MonotonicMs } from '#platform/time.ts'
 import { type Debtor, Debts } from './debts.ts'
 import type { CountedPurpose, Rate, RateResult } from './rates.ts'
 
@@ -46,11 +46,8 @@ export function createLocalRates(monotonic: MonotonicClock) {
     const afterMs = beforeMs + intervalMs
     const excessMs = afterMs - perMs
     // Less than a millionth of a slot is rounding.
-    if (excessMs > intervalMs / 1_000_000) {
-      // The clock was set back: the debt runs off from now on, not only once the clock has reached the old time.
-      if (place !== undefined && debts.isAhead(place, now)) debts.set(place, now, beforeMs)
+    if (excessMs > intervalMs / 1_000_000)
       return { isAllowed: false, remaining: 0, retryMs: Math.ceil(excessMs), resetMs: Math.ceil(beforeMs) }
-    }
     const usedPlace = place ?? addDebt({ purpose, subject: key }, now)
     debts.set(usedPlace, now, afterMs)
     if (recentPlace !== undefined && recentPlace !== usedPlace) rate.recentPlace = usedPlace
@@ -59,13 +56,13 @@ export function createLocalRates(monotonic: MonotonicClock) {
   }
 
   /** @returns its place */
-  function addDebt(debtor: Debtor, now: number): number {
+  function addDebt(debtor: Debtor, now: MonotonicMs): number {
     if (--additionsUntilSweep === 0) sweepSettled(now)
     if (debts.size >= subjectsMax) evictLeast(now)
     return debts.add(debtor)
   }
 
-  function sweepSettled(now: number): void {
+  function sweepSettled(now: MonotonicMs): void {
     sweepAt = now + sweepIntervalMs
     additionsUntilSweep = additionsPerSweep
     for (let left = Math.min(sweptMax, debts.size); left > 0; left--) {
@@ -75,7 +72,7 @@ export function createLocalRates(monotonic: MonotonicClock) {
     }
   }
 
-  function evictLeast(now: number): void {
+  function evictLeast(now: MonotonicMs): void {
     let least: Debtor | undefined
     let leastMs = Number.POSITIVE_INFINITY
     for (let count = 0; count < evictionCandidatesMax; count++) {

@@ -35,7 +35,12 @@ async function withSignIn<Result>(
   return gateway.operate(async (operator) => {
     const { config, store } = operator
     const clock = Date.now
-    const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, monotonic: clock })
+    const limiter = openRateLimiter({
+      store,
+      storeConnection: { isUp: true },
+      monotonic: clock,
+      onStoreFailure: () => {},
+    })
     const keys = acceptedKeys(keysIn(keyFile))
     const services = createAccountServices({
       config,

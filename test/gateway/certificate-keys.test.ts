@@ -65,7 +65,12 @@ async function start(
 type Headers = Readonly<Record<string, string>>
 
 /** 200, or status and code. */
-async function send(url: string, certificate?: Certificate, headers: Headers = {}, method = 'GET') {
+async function send(url: string, certificate?: Certificate, headers?: Headers, method?: string) {
+  const { status, text } = await exchange(url, certificate, headers, method)
+  return status === 200 ? '200' : `${status} ${JSON.parse(text).code}`
+}
+
+async function exchange(url: string, certificate?: Certificate, headers: Headers = {}, method = 'GET') {
   const agent = new Agent({ maxCachedSessions: 0 })
   const sent = request(url, { ca: server.cert, agent, headers, method, ...certificate })
   sent.end()
@@ -73,8 +78,7 @@ async function send(url: string, certificate?: Certificate, headers: Headers = {
   const chunks: Buffer[] = []
   for await (const chunk of response) chunks.push(chunk as Buffer)
   agent.destroy()
-  const text = Buffer.concat(chunks).toString()
-  return response.statusCode === 200 ? '200' : `${response.statusCode} ${JSON.parse(text).code}`
+  return { status: response.statusCode, text: Buffer.concat(chunks).toString() }
 }
 
 t.test('a certificate that an account was given stands for a key', async (t) => {
@@ -149,6 +153,11 @@ t.test('a page of another origin changes nothing with the certificate of its vis
   await bind()
   const page = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }
   t.equal(await send(`${gateway.url}/key`, mine, page, 'POST'), '403 cross-site-request')
+  const refused = await exchange(`${gateway.url}/key`, mine, page, 'POST')
+  t.match(
+    JSON.parse(refused.text).detail,
+    /^A client certificate is not accepted as a key from pages of other/,
+  )
   t.equal(await send(`${gateway.url}/key`, mine, {}, 'POST'), '200')
 })
 

@@ -33,7 +33,12 @@ export function openPeople(
   const store = openSqliteStore({ path: join(folder, 'gatehouse.db'), busyTimeoutMs: 1_000 })
   const time = { now: 1_800_000_000_000 }
   const clock = () => time.now
-  const limiter = openRateLimiter({ store, storeConnection: { isUp: false }, monotonic: clock })
+  const limiter = openRateLimiter({
+    store,
+    storeConnection: { isUp: false },
+    monotonic: clock,
+    onStoreFailure: () => {},
+  })
   t.teardown(async () => {
     limiter.close()
     await store.close()

@@ -1,3 +1,4 @@
+import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { digestOf } from '#platform/secrets/keys.ts'
 import { copyString } from '#platform/text.ts'
 import type { Clock } from '#platform/time.ts'
@@ -19,6 +20,8 @@ export interface KeyUses {
 interface KeyUsesOptions {
   readonly store: Pick<KeyStore, 'recordKeyUses'>
   readonly clock: Clock
+  /** Called when uses are dropped because the store failed to write them for another reason than an outage. */
+  onLoss(error: unknown): void
   /** Default 500 ms. */
   readonly flushMs?: number
 }
@@ -40,7 +43,7 @@ type PendingAccountUses = readonly [accountId: string, uses: PendingUse[]]
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
-export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): KeyUses {
+export function openKeyUses({ store, clock, onLoss, flushMs = 500 }: KeyUsesOptions): KeyUses {
   /**
    * By account ID, which is the same string object at each request, so that look-ups are fast. An account's keys are
    * compared one by one: most accounts use few, `keys.maxPerAccount` at most, and hashing a text that has just
@@ -93,17 +96,23 @@ export function openKeyUses({ store, clock, flushMs = 500 }: KeyUsesOptions): Ke
     return taken
   }
 
-  /** Uses that cannot be written are kept for the next time, unless the key was used again meanwhile. */
+  /**
+   * What an outage keeps from being written is kept for the next time, unless the key was used again meanwhile.
+   * @returns false where the store is unavailable
+   */
   async function write(): Promise<boolean> {
     const taken = takeBatch()
     if (taken.length === 0) return true
     try {
       await store.recordKeyUses(taken.flatMap(toRecordedUses))
-      return true
-    } catch {
-      for (const each of taken) requeue(each)
-      return false
+    } catch (error) {
+      if (isStoreUnavailable(error)) {
+        for (const each of taken) requeue(each)
+        return false
+      }
+      onLoss(error)
     }
+    return true
   }
 
   function requeue([accountId, uses]: PendingAccountUses): void {

@@ -145,13 +145,13 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
   }
 
   /** @returns false where the store is unavailable */
-  async function write(batch: UsageBatch): Promise<boolean> {
+  async function write(sent: UsageBatch): Promise<boolean> {
     try {
-      await store.addUsage(batch)
+      await store.addUsage(sent)
       isLosing = false
     } catch (error) {
       if (isStoreUnavailable(error)) return false
-      lose(totalOf(batch.entries).requests, error)
+      lose(totalOf(sent.entries).requests, error)
     }
     return true
   }

@@ -16,7 +16,7 @@ const quotaUse = {
   used: {
     ...count,
     description:
-      'Requests in this day or month, on routes with `quotaCounts: units` their units; may be up to 1 % of the limit, and 100, too low.',
+      'Requests in this day or month, on routes with `quotaCounts: units` their units; may be up to 1 % of the limit too low.',
   },
   remaining: count,
   resetsAt: time,

@@ -2,7 +2,7 @@ import type { Plans } from '#accounts/usage/plan-reports.ts'
 import { principalOf } from '#gateway/arrival/outcome.ts'
 import type { Route } from '#gateway/routes/route.ts'
 import type { CountedQuota } from '#identity/decision.ts'
-import { countedBy, rateSubject } from '#identity/limits/rate-limiter.ts'
+import { countedBy, rateSubject } from '#identity/limits/take-rate.ts'
 import type { StepResult } from './explanation.ts'
 import type { ExplainedArrival } from './read-arrival.ts'
 

@@ -2,14 +2,14 @@ import type { Config } from '#config/config.ts'
 import { type Cors, createCors } from '#gateway/arrival/cors.ts'
 import { type Outcome, principalOf } from '#gateway/arrival/outcome.ts'
 import { chooseHandler } from '#gateway/gate/choose-handler.ts'
-import { createGate } from '#gateway/gate/gate.ts'
+import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
 import type { DecisionStep, StepListener } from '#gateway/gate/gate-result.ts'
 import { createHeadPreparation } from '#gateway/gate/prepare-head.ts'
 import { findForwardingRoute, findRoute, hasUpstream } from '#gateway/gate/route-request.ts'
 import { createSecondTargetCheck } from '#gateway/gate/second-targets.ts'
 import { compileRoutes } from '#gateway/routes/compile.ts'
-import { createOwnPaths } from '#gateway/routes/own-paths.ts'
-import { standardMethods } from '#gateway/routes/route.ts'
+import { createOwnPaths, type OwnPaths } from '#gateway/routes/own-paths.ts'
+import { type GatedRoute, standardMethods } from '#gateway/routes/route.ts'
 import { createRouteTable, type RouteTable } from '#gateway/routes/table.ts'
 import { undecidable } from '#gateway/server/decide-server.ts'
 import type { UpstreamConfig } from '#http/upstream/upstream-config.ts'
@@ -30,7 +30,7 @@ import {
   describeRequest,
   describeScheme,
 } from './describe-steps.ts'
-import { createStepRecorder, type Explanation, type StepResult } from './explanation.ts'
+import { createStepRecorder, type Explanation, type StepRecorder, type StepResult } from './explanation.ts'
 import { explainOwnPath } from './own-path.ts'
 import { type ExplainedArrival, type ExplainedRequest, readArrival } from './read-arrival.ts'
 import { type ReadOnlyAuth, readOnlyGateOptions } from './read-only-auth.ts'
@@ -74,57 +74,78 @@ export async function explain(
         return 'answer'
       }
       case 'routes':
-        break
+        return explainRoute(arrival, {
+          config,
+          table,
+          ownPaths,
+          gateOptions,
+          steps,
+          recorder,
+          found,
+          isForProxy,
+        })
       default:
         recorder.pass('cors', describePreflight(arrival, handledBy))
         return 'no-content'
     }
-
-    const checkSecondTargets = createSecondTargetCheck({
-      ...gateOptions,
-      table,
-      ownPaths,
-      publicOrigin: config.publicOrigin,
-    })
-    const passDestination = async (came: ExplainedArrival, route: FoundRoute) => {
-      const { secondTargets } = came.fields.uncommon
-      const checked = secondTargets === undefined ? undefined : await checkSecondTargets(route, came)
-      if (checked instanceof GatehouseError) throw checked
-      recorder.pass('destination', checked === undefined ? undefined : describeSecondTargets(checked))
-      return checked
-    }
-    const gate = createGate<FoundRoute, ExplainedArrival>({
-      ...gateOptions,
-      findRoute: (came) => {
-        const result = isForProxy ? findRoute(table, came) : findForwardingRoute(table, came)
-        if (!(result instanceof GatehouseError)) found.route = result
-        return result
-      },
-      steps,
-    })
-    const route = await gate(arrival)
-    if (route instanceof GatehouseError) throw route
-    const secondTargets = await passDestination(arrival, route)
-    if (isForProxy) {
-      steps.passed('limits')
-      recorder.pass('upstream', describeDecision(config, route, arrival))
-      return 'forward'
-    }
-    if (!hasUpstream(route)) throw new Error('a forwarding route without an upstream')
-    const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
-    const input = createHeadPreparation({ tracer, steps })(route, arrival)
-    if (input === undefined) {
-      recorder.pass('upstream', describeMethods([...(route.methods ?? standardMethods)].toSorted()))
-      return 'no-content'
-    }
-    recorder.pass('upstream', describeUpstream(config, { route, arrival, input, secondTargets }))
-    return 'forward'
   })
 }
 
 /** The route that was found; undefined until then. */
 interface Found {
   route: FoundRoute | undefined
+}
+
+interface RouteContext {
+  readonly config: Config
+  readonly table: RouteTable<UpstreamConfig | undefined>
+  readonly ownPaths: OwnPaths
+  /** What the gate decides by. */
+  readonly gateOptions: Omit<GateOptions<GatedRoute>, 'findRoute' | 'steps'>
+  readonly steps: StepListener
+  readonly recorder: StepRecorder
+  /** Gets the route. */
+  readonly found: Found
+  /** Whether a proxy asks, which forwards the request itself. */
+  readonly isForProxy: boolean
+}
+
+/** Explains a request to a route, from the gate to what the upstream would get. @throws GatehouseError if refused */
+async function explainRoute(
+  arrival: ExplainedArrival,
+  { config, table, ownPaths, gateOptions, steps, recorder, found, isForProxy }: RouteContext,
+): Promise<'forward' | 'no-content'> {
+  const gate = createGate<FoundRoute, ExplainedArrival>({
+    ...gateOptions,
+    findRoute: (came) => {
+      const result = isForProxy ? findRoute(table, came) : findForwardingRoute(table, came)
+      if (!(result instanceof GatehouseError)) found.route = result
+      return result
+    },
+    steps,
+  })
+  const route = await gate(arrival)
+  if (route instanceof GatehouseError) throw route
+  const { publicOrigin } = config
+  const checkSecondTargets = createSecondTargetCheck({ ...gateOptions, table, ownPaths, publicOrigin })
+  const named = arrival.fields.uncommon.secondTargets
+  const secondTargets = named === undefined ? undefined : await checkSecondTargets(route, arrival)
+  if (secondTargets instanceof GatehouseError) throw secondTargets
+  recorder.pass('destination', secondTargets && describeSecondTargets(secondTargets))
+  if (isForProxy) {
+    steps.passed('limits')
+    recorder.pass('upstream', describeDecision(config, route, arrival))
+    return 'forward'
+  }
+  if (!hasUpstream(route)) throw new Error('a forwarding route without an upstream')
+  const tracer = config.tracing && createTracer(config.tracing.sampleRatio)
+  const input = createHeadPreparation({ tracer, steps })(route, arrival)
+  if (input === undefined) {
+    recorder.pass('upstream', describeMethods([...(route.methods ?? standardMethods)].toSorted()))
+    return 'no-content'
+  }
+  recorder.pass('upstream', describeUpstream(config, { route, arrival, input, secondTargets }))
+  return 'forward'
 }
 
 interface DescribedBy {

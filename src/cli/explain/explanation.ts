@@ -47,7 +47,7 @@ export interface Explanation {
 }
 
 /** Collects the steps of a decision, in the order in which they were first taken. */
-interface StepRecorder {
+export interface StepRecorder {
   /** What becomes of this request: its route, and why it is refused. */
   follow(arrival: ExplainedArrival): void
   /** Records that a step has passed: a later refusal belongs to the next. @param result undefined = not shown */

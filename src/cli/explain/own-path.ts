@@ -1,4 +1,4 @@
-import { adminRoute, createOwnBasicKeyCheck, gatedRouteOf, ownAccountRoute } from '#api/admission.ts'
+import { adminRoute, createOwnAmbientKeyCheck, gatedRouteOf, ownAccountRoute } from '#api/admission.ts'
 import { noFeedError } from '#api/revocations.ts'
 import type { Config } from '#config/config.ts'
 import { destinationOf, recordRouteName } from '#gateway/arrival/outcome.ts'
@@ -73,7 +73,7 @@ async function explainAdmission(
   const detail = gatedDetail(route)
   const gate = createGate<GatedRoute, ExplainedArrival>({
     ...gateOptions,
-    checkBasicKey: createOwnBasicKeyCheck(config.publicOrigin),
+    checkAmbientKey: createOwnAmbientKeyCheck(config.publicOrigin),
     findRoute: () => route,
     steps: {
       passed: (step) => {

@@ -180,7 +180,7 @@ export function forgetTexts(outcome: Writable): void {
   outcome.corsHeaders = undefined
 }
 
-/** The destination of a request whose scope has been chosen. */
+/** The destination of a request, which `chooseHandler` or the fast lane has read and recorded. */
 export function destinationOf({ destination }: Outcome): Destination {
   if (destination === undefined) throw new Error('a request without a destination')
   return destination

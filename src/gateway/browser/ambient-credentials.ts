@@ -1,13 +1,7 @@
-import { createLru } from '#identity/cache/bounded-caches.ts'
 import { basicCarrier, type Carrier, certificateCarrier } from '#identity/carriers.ts'
 import { type Credentials, noCredentials } from '#identity/credentials.ts'
-import type { Directory } from '#identity/directory.ts'
-import type { AccessTokens } from '#identity/tokens/access-token.ts'
-import { tokenMaxAgeS } from '#identity/tokens/jwt.ts'
 import { type GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
-import { cookieAttributes, type TokenCookie } from '#platform/http.ts'
-import type { EpochMs } from '#platform/time.ts'
-import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
+import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import type { Client } from '../arrival/client.ts'
 import { recordReason } from '../arrival/outcome.ts'
 import type { BrowserAccess } from '../routes/route.ts'
@@ -38,99 +32,39 @@ export function createAccessCookieReader({ name, ...siteOptions }: AccessCookieO
 }
 
 /**
- * Renews the access cookie of a request that it has admitted.
- * @returns a function to call when the response has arrived. It returns the Set-Cookie line, ended by CR LF, or an
- *   empty text if the cookie is in its first half, or the sign-in is over by then. Undefined = this request never
- *   renews it.
+ * Refuses a request whose key a browser sends by itself (Basic, a certificate), even if the key is valid; undefined =
+ * it is not refused.
  */
-export type RenewAccessCookie = (arrival: Arrival) => (() => string) | undefined
+export type CheckAmbientKey = (arrival: GatedArrival) => GatehouseError | undefined
 
-interface CookieRenewalOptions {
-  readonly accessTokens: Pick<AccessTokens, 'renew'>
-  readonly directory: Pick<Directory, 'session'>
-  readonly cookie: TokenCookie
-  /** The origin of `publicUrl`. */
-  readonly publicOrigin: string
-}
-
-/** Renewed tokens that are kept for parallel requests, about 1 KiB each; beyond that, some are signed more often. */
-const renewedMax = 1_000
-
-export function createCookieRenewal(options: CookieRenewalOptions): RenewAccessCookie {
-  const { accessTokens, directory, cookie, publicOrigin } = options
-  // No page of another site may cause a renewal, not even one of `cors.origins`.
-  const isOfThisSite = createOwnSiteCheck(publicOrigin)
-  const renewed = createLru<{ readonly token: string }>(renewedMax)
-  const attributes = cookieAttributes(cookie)
-
-  function renewOnce(token: string, until: EpochMs): string | undefined {
-    const known = renewed.get(token)
-    if (known !== undefined) return known.token
-    const next = accessTokens.renew(token, until)
-    if (next !== undefined) renewed.set(token, { token: next })
-    return next
-  }
-
-  function lineFor(token: string, sessionId: string): string {
-    try {
-      const session = directory.session(sessionId)
-      // It was read for the decision. If it had to be read again, the next request renews the cookie.
-      if (session === undefined || session instanceof Promise || session.isEnded) return ''
-      const next = renewOnce(token, session.expiresAt)
-      if (next === undefined) return ''
-      return `Set-Cookie: ${cookie.name}=${next}; Max-Age=${tokenMaxAgeS(next)}${attributes}\r\n`
-    } catch {
-      // Without the store or a signing key: the cookie still counts, and a later request renews it.
-      return ''
-    }
-  }
-
-  return function renewAccessCookie(arrival) {
-    const { decision } = arrival.outcome
-    if (decision?.kind !== 'allowed' || decision.scheme !== 'cookie') return undefined
-    const credentials = credentialsOf(arrival)
-    const sessionId = decision.principal?.sessionId
-    if (credentials.kind !== 'bearer' || sessionId === undefined || !isOfThisSite(arrival)) return undefined
-    const { text } = credentials
-    return () => lineFor(text, sessionId)
-  }
-}
-
-/** Whether a request comes from a page of this site, or from no page: then no other site has caused it. */
-function createOwnSiteCheck(publicOrigin: string): (arrival: GatedArrival) => boolean {
-  const readBrowserFields = createBrowserFieldReader(undefined)
-  const findSender = createSenderFinder({ publicOrigin, origins: [] })
-  return ({ head, client }) => {
-    const { site, origin } = readBrowserFields(head)
-    return findSender({ site, origin, client }, sameSites) !== 'foreign'
-  }
-}
+/** What the client is told about a refused key, by its carrier. Keys of other carriers are not refused. */
+const details: ReadonlyMap<Carrier | undefined, string> = new Map([
+  [
+    basicCarrier,
+    'A key in Authorization: Basic is not accepted from pages of other origins, because browsers send it by themselves.',
+  ],
+  [
+    certificateCarrier,
+    'A client certificate is not accepted as a key from pages of other origins, because browsers send it by themselves.',
+  ],
+])
 
 /**
- * Refuses a request whose key came in Basic authentication, even if the key is valid; undefined = it is not refused.
- */
-export type CheckBasicKey = (arrival: GatedArrival) => GatehouseError | undefined
-
-/** Whether a browser sends a key by itself, as it does with passwords and certificates. */
-function isAmbient(carrier: Carrier | undefined): boolean {
-  return carrier === basicCarrier || carrier === certificateCarrier
-}
-
-/**
- * A browser that was once given a password adds it to every request for the host (RFC 7617 2.2), whichever page makes
- * it. So a key in Basic authentication is as ambient as a cookie: a request that may change something, or that opens a
- * WebSocket, must not come from a page of another origin. Programs send neither Sec-Fetch-Site nor a foreign Origin.
+ * A browser that was once given a password (RFC 7617 2.2) or a certificate adds it to every request for the host,
+ * whichever page makes it. So such a key is as ambient as a cookie: a request that may change something, or that opens
+ * a WebSocket, must not come from a page of another origin. Programs send neither Sec-Fetch-Site nor a foreign Origin.
  *
  * A method override does not make a safe method unsafe: a page needs permission through CORS to set that field.
  */
-export function createBasicKeyCheck(options: OriginRuleOptions): CheckBasicKey {
+export function createAmbientKeyCheck(options: OriginRuleOptions): CheckAmbientKey {
   const readBrowserFields = createBrowserFieldReader(undefined)
   const checkOrigin = createOriginRule(options)
 
-  return function checkBasicKey(arrival) {
+  return function checkAmbientKey(arrival) {
     const { head, client, outcome } = arrival
     const credentials = credentialsOf(arrival)
-    if (credentials.kind !== 'secretKey' || !isAmbient(credentials.carrier)) return undefined
+    const detail = credentials.kind === 'secretKey' ? details.get(credentials.carrier) : undefined
+    if (detail === undefined) return undefined
     const fields = readBrowserFields(head)
     if (!isUnsafeRequest(head, fields)) return undefined
     const { site, origin } = fields
@@ -140,9 +74,6 @@ export function createBasicKeyCheck(options: OriginRuleOptions): CheckBasicKey {
     return sharedError('cross-site-request', detail)
   }
 }
-
-const detail =
-  'A key in Authorization: Basic is not accepted from pages of other origins, because browsers send it by themselves.'
 
 export interface OriginRuleOptions {
   /** The origin of `publicUrl`. */
@@ -207,7 +138,7 @@ export function createOriginRule(options: OriginRuleOptions): SiteRule<PageReque
 /** The page behind a request; `unknown` where neither field says. */
 type Sender = 'accepted' | 'foreign' | 'unknown'
 
-function createSenderFinder({ publicOrigin, origins }: OriginRuleOptions) {
+export function createSenderFinder({ publicOrigin, origins }: OriginRuleOptions) {
   const trusted = new Set(origins)
 
   // `sites` are the values of Sec-Fetch-Site that are accepted.
@@ -222,7 +153,7 @@ function createSenderFinder({ publicOrigin, origins }: OriginRuleOptions) {
 
 const sameOrigin: ReadonlySet<string> = new Set(['same-origin'])
 /** `none`: the person typed the address, or chose a bookmark. */
-const sameSites: ReadonlySet<string> = new Set(['same-origin', 'same-site', 'none'])
+export const sameSites: ReadonlySet<string> = new Set(['same-origin', 'same-site', 'none'])
 const ownOrNoPage: ReadonlySet<string> = new Set(['same-origin', 'none'])
 
 const notSameOrigin = 'the request comes from a page of another origin'

@@ -3,7 +3,8 @@ import type { RouteRate } from '#identity/access.ts'
 import { certificateCarrier } from '#identity/carriers.ts'
 import type { AllowedDecision, Decision, DecisionScheme, Principal, Refusal } from '#identity/decision.ts'
 import type { TakePlanLimits } from '#identity/limits/plans.ts'
-import { type RateLimiter, takeRate } from '#identity/limits/rate-limiter.ts'
+import type { RateLimiter } from '#identity/limits/rate-limiter.ts'
+import { type Excess, takeRate } from '#identity/limits/take-rate.ts'
 import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { Allowance, GatehouseError } from '#platform/errors/gatehouse-error.ts'
@@ -71,7 +72,7 @@ export function createDecisionEffects(options: DecisionEffectsOptions) {
     rate: RouteRate | undefined,
     { client, arrivedAt, outcome }: GatedArrival,
     { principal }: AllowedDecision,
-  ): GatehouseError | undefined | Promise<GatehouseError | undefined> {
+  ): Excess | Promise<Excess> {
     if (rate === undefined && principal?.plan === undefined && principal?.quota === undefined)
       return undefined
     const allowances = beginAllowances(outcome)
@@ -83,18 +84,18 @@ export function createDecisionEffects(options: DecisionEffectsOptions) {
   }
 
   async function takePlanLimitsLater(
-    excess: Promise<GatehouseError | undefined>,
+    excess: Promise<Excess>,
     principal: Principal | undefined,
     arrivedAt: MonotonicMs,
     allowances: Allowance[],
-  ): Promise<GatehouseError | undefined> {
+  ): Promise<Excess> {
     return (await excess) ?? takePlanLimits(principal, arrivedAt, allowances)
   }
 
   async function countLater<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,
     scheme: DecisionScheme | undefined,
-    excess: Promise<GatehouseError | undefined>,
+    excess: Promise<Excess>,
   ): Promise<GateResult<MatchedRoute>> {
     return countAllowed(route, scheme, await excess)
   }
@@ -102,7 +103,7 @@ export function createDecisionEffects(options: DecisionEffectsOptions) {
   function countAllowed<MatchedRoute extends GatedRoute>(
     route: MatchedRoute,
     scheme: DecisionScheme | undefined,
-    excess: GatehouseError | undefined,
+    excess: Excess,
   ): GateResult<MatchedRoute> {
     if (excess) return countRefusal(scheme, excess)
     count(scheme, undefined)

@@ -8,13 +8,13 @@ import {
   type Refusal,
   refusedCredential,
 } from '#identity/decision.ts'
-import { createLookUpGuard } from '#identity/limits/failures.ts'
+import { createLookUpGuard } from '#identity/limits/look-up-guard.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError, sharedError, throwUnlessStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { type Arrival, credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
 import { recordDecision, recordRoute } from '../arrival/outcome.ts'
-import type { CheckBasicKey } from '../browser/ambient-credentials.ts'
+import type { CheckAmbientKey } from '../browser/ambient-credentials.ts'
 import { countedCode } from '../refusals/credential-refusal.ts'
 import type { GatedRoute } from '../routes/route.ts'
 import { createDecisionEffects, type DecisionEffectsOptions } from './decision-effects.ts'
@@ -30,7 +30,7 @@ export interface GateOptions<MatchedRoute extends GatedRoute, Incoming extends G
   /** `lookUpKindOf` is absent only where look-ups are not limited: in `explain`. */
   readonly authenticator: Pick<Authenticator, 'decide' | 'confirm'> &
     Partial<Pick<Authenticator, 'lookUpKindOf'>>
-  readonly checkBasicKey: CheckBasicKey
+  readonly checkAmbientKey: CheckAmbientKey
   readonly checkPossession: CheckPossession
   /** Only `explain` passes one. */
   readonly steps?: StepListener | undefined
@@ -60,7 +60,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
   options: GateOptions<MatchedRoute, Incoming>,
   effects = createDecisionEffects(options),
 ): Gate<MatchedRoute, Incoming> {
-  const { findRoute, authenticator, limiter, failures, checkBasicKey, checkPossession, steps } = options
+  const { findRoute, authenticator, limiter, failures, checkAmbientKey, checkPossession, steps } = options
   const lookUps = createLookUpGuard(limiter, failures)
   const takeCredentials = createCredentialTaker(options)
 
@@ -171,7 +171,7 @@ export function createGate<MatchedRoute extends GatedRoute, Incoming extends Gat
   /** Why a valid credential is refused: it must not come from this address, or from this page. */
   function addressRefusal(principal: Principal, arrival: Incoming): GatehouseError | undefined {
     return isFromAllowedAddress(principal, arrival.client.address)
-      ? checkBasicKey(arrival)
+      ? checkAmbientKey(arrival)
       : sharedError('address-forbidden')
   }
 

@@ -24,7 +24,7 @@ import { findRoute } from './route-request.ts'
 interface SecondTargetOptions
   extends Pick<
     GateOptions<Route<unknown>, GatedArrival>,
-    'authenticator' | 'limiter' | 'failures' | 'checkBasicKey' | 'readKeyHeaders' | 'readClientCertificate'
+    'authenticator' | 'limiter' | 'failures' | 'checkAmbientKey' | 'readKeyHeaders' | 'readClientCertificate'
   > {
   readonly table: RouteTable<unknown>
   readonly ownPaths: Pick<OwnPaths, 'has'>

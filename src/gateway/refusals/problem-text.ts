@@ -5,7 +5,7 @@ import { type ErrorCode, errorDefinitions } from '#platform/errors/codes.ts'
 import type { ExceededRate, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { allowanceFields, dateLine, wholeSeconds } from '#platform/http.ts'
 import { errorDocument, errorPageStyle } from '#platform/pages/html.ts'
-import { copyString } from '#platform/text.ts'
+import { copyString, unicodeEscape } from '#platform/text.ts'
 import { type ChallengeContext, challenges } from './challenges.ts'
 
 /** The response to a failed request. Responses that differ only in the request ID are built once. */
@@ -158,7 +158,7 @@ function serializeProblem({ headers, body }: Problem): ProblemText {
     if (typeof value === 'string') lines += `${name}: ${value}\r\n`
     else for (const each of value) lines += `${name}: ${each}\r\n`
   }
-  return { lines, body: notAscii.test(body) ? body.replaceAll(/[^\n -~]/g, escapeCharacter) : body }
+  return { lines, body: notAscii.test(body) ? body.replaceAll(/[^\n -~]/g, unicodeEscape) : body }
 }
 
 /** Adds the lines that depend on the time and the body. @param extraLines more field lines */
@@ -168,10 +168,6 @@ export function completeText({ lines, body }: ProblemText, extraLines = ''): Pro
 
 /** The newline at the end stays: JSON has no other. */
 const notAscii = /[^\n -~]/
-
-function escapeCharacter(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-}
 
 /**
  * Whether the client is a person in a browser: a GET whose Accept names HTML, as sent for address bars and links.

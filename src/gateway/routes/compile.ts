@@ -1,5 +1,6 @@
 import type { Access, RateLimit, RouteRate, SchemeName } from '#identity/access.ts'
 import type { QuotaUnit } from '#identity/limits/plans.ts'
+import { memoizeByContent } from '#platform/memoize.ts'
 import { isWildcard } from './hosts.ts'
 import { metadataUrl } from './protected-resources.ts'
 import { parseRequestTarget } from './request-target.ts'
@@ -45,7 +46,7 @@ export interface RouteOptions
   readonly idleTimeoutMs: number | undefined
 }
 
-const usualKeyFields: KeyCarriers = { headers: ['SecretKey'], bearer: false, basic: false }
+const usualCarriers: KeyCarriers = { headers: ['SecretKey'], bearer: false, basic: false }
 
 /** What a route offers to browsers, which can set no header for a WebSocket, an image or a page visit. */
 interface BrowserOptions {
@@ -63,19 +64,19 @@ interface WithTimeouts {
 /**
  * Compiles the routes of the config for the hot path.
  * @param upstreams the opened upstreams, by name; the config was validated, so each route finds its own
- * @param keyFields where secret keys may come; default: only in `SecretKey`
+ * @param carriers where secret keys may come; default: only in `SecretKey`
  * @param publicOrigin what clients see of the gateway; undefined = they are not told about issuers
  */
 export function compileRoutes<Upstream extends WithTimeouts>(
   configs: readonly RouteOptions[],
   upstreams: ReadonlyMap<string, Upstream>,
-  keyFields: KeyCarriers = usualKeyFields,
+  carriers: KeyCarriers = usualCarriers,
   publicOrigin?: string,
 ): readonly Route<Upstream | undefined>[] {
   // Routes with equal rules share one object, and so everything that is cached for a caller or a head.
   const accessOf = memoizeByContent(compileAccess)
   const cachingOf = memoizeByContent((accepted: AcceptedCredentials, takesCookie: boolean) =>
-    compileCaching(accepted, keyFields, takesCookie),
+    compileCaching(accepted, carriers, takesCookie),
   )
   return configs.map((config, index) => {
     const isDenied = config.auth === 'deny'
@@ -225,20 +226,5 @@ function schemesOf(auth: Exclude<AuthOption, 'none'>): readonly [SchemeName, ...
       return ['secretKey', 'bearer']
     default:
       return auth satisfies never
-  }
-}
-
-/** Computes a value once for arguments that are equal as JSON, which then share one object. All results are kept. */
-function memoizeByContent<Args extends readonly unknown[], Value>(
-  compute: (...args: Args) => Value,
-): (...args: Args) => Value {
-  const known = new Map<string, Value>()
-  return (...args) => {
-    const content = JSON.stringify(args)
-    // The cast is sound: the key is present.
-    if (known.has(content)) return known.get(content) as Value
-    const computed = compute(...args)
-    known.set(content, computed)
-    return computed
   }
 }

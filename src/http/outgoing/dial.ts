@@ -155,8 +155,8 @@ function describe(error: Error, endpoint: TargetAddress['endpoint']): string {
   return error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message
 }
 
-/** Opens a new HTTP/1.1 connection each time. */
-export function createHttp1Opener(options: DialOptions): ConnectionOpener {
+/** Its `open` makes a new HTTP/1.1 connection each time. */
+export function openHttp1Connections(options: DialOptions): ConnectionOpener {
   return {
     open: (events, use) => {
       // A socket that reads into shared memory cannot be handed over.

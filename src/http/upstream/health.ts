@@ -44,8 +44,8 @@ interface TargetHealthOptions extends Pick<HealthOptions, 'passive'> {
 }
 
 /**
- * Whether one target gets requests. It starts healthy. Checks mark it unhealthy and healthy again; failed requests
- * eject it for a time, after which one request at a time is its trial: a response ends the ejection.
+ * Whether one target gets requests. It starts healthy. Failed checks eject it until checks succeed again; failed
+ * requests eject it for a time, after which one request at a time is its trial: a response ends that ejection.
  */
 export class TargetHealth {
   /** Whether it gets no requests except trials, because checks found it unhealthy or too many requests failed. */

@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { trustSystemAuthorities } from '#platform/certificate-authorities.ts'
 import { errorMessage } from '#platform/errors/operator-error.ts'
 import { type MonotonicClock, monotonicClock } from '#platform/time.ts'
-import { createHttp1Opener } from '../outgoing/dial.ts'
-import { createHttp2Opener } from '../outgoing/h2/opener.ts'
+import { openHttp1Connections } from '../outgoing/dial.ts'
+import { openHttp2Connections } from '../outgoing/h2/opener.ts'
 import { readTargetAddress, type TargetAddress } from '../outgoing/target-address.ts'
 import { TargetHealth } from './health.ts'
 import { Pool } from './pool/pool.ts'
@@ -167,7 +167,8 @@ function createTargetOpener(
     const tls = { verify, context, tlsSession: undefined }
     const named = serverName === undefined ? address : { ...address, serverName }
     const dialOptions = { address: named, connectTimeoutMs, tls, protocol }
-    const opener = protocol === 'http2' ? createHttp2Opener(dialOptions) : createHttp1Opener(dialOptions)
+    const opener =
+      protocol === 'http2' ? openHttp2Connections(dialOptions) : openHttp1Connections(dialOptions)
     const { authority, origin, basePath, name } = address
     const health = healths.get(name) ?? createHealth(name, config, options)
     healths.set(name, health)

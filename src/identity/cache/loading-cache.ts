@@ -90,18 +90,18 @@ export function createLoadingCache<Value extends object>(
   function get(key: string): Value | undefined | Promise<Value | undefined> {
     const now = monotonic()
     const entry = entries.get(key)
-    if (entry === undefined) return getAbsent(key, now)
+    if (entry === undefined) return getUncached(key, now)
     if (storeConnection.isUp && now - entry.loadedAt < ttlMs) {
       report('hit')
       return entry.value
     }
     // Each reading of the change log confirms what it does not drop, so the age counts from the last one.
     const isWithinMaxStale = now - Math.max(entry.loadedAt, storeConnection.readAt) < maxStaleMs
-    return isWithinMaxStale ? serveAndRefresh(key, entry) : getAbsent(key, now)
+    return isWithinMaxStale ? serveAndRefresh(key, entry) : getUncached(key, now)
   }
 
-  /** For a key without an entry, or whose entry is too old. */
-  function getAbsent(key: string, now: MonotonicMs): undefined | Promise<Value | undefined> {
+  /** For a key without a usable entry: known to be absent, or loaded now. */
+  function getUncached(key: string, now: MonotonicMs): undefined | Promise<Value | undefined> {
     const absence = absences.get(key)
     if (absence !== undefined && isKnownAbsent(absence, now)) {
       report('negative_hit')

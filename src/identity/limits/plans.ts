@@ -6,7 +6,8 @@ import type { Rate } from '#store/rates.ts'
 import type { CountedQuota, Principal } from '../decision.ts'
 import type { QuotaResult } from './quota-reservation.ts'
 import type { Quotas } from './quotas.ts'
-import { type Allowances, noteTaken, type RateLimiter } from './rate-limiter.ts'
+import type { RateLimiter } from './rate-limiter.ts'
+import { type Allowances, type Excess, noteTaken } from './take-rate.ts'
 
 /** What a quota is a number of. */
 export type QuotaUnit = 'requests' | 'units'
@@ -26,7 +27,7 @@ export type TakePlanLimits = (
   principal: Principal | undefined,
   now: MonotonicMs,
   allowances?: Allowances,
-) => GatehouseError | undefined | Promise<GatehouseError | undefined>
+) => Excess | Promise<Excess>
 
 /** Charges the quotas of a request for the units that it used; one was taken when it was admitted. */
 export type ChargeQuotas = (principal: Principal, units: number) => void
@@ -44,8 +45,6 @@ interface ChargeOptions {
   readonly plans: Plans
   readonly quotas: Pick<Quotas, 'charge'>
 }
-
-type Excess = GatehouseError | undefined
 
 /** The names of quotas in `RateLimit-Policy`. */
 type QuotaPolicy = 'key-quota' | 'quota'
@@ -157,8 +156,8 @@ export function createPlanLimits(options: PlanOptions): TakePlanLimits {
   ): Excess | Promise<Excess> {
     const taken = quotas.take(subject, quota, now)
     return taken instanceof Promise
-      ? refusalLater(policy, taken, quota, allowances)
-      : refusalOf(policy, taken, quota, allowances)
+      ? excessLater(policy, taken, quota, allowances)
+      : excessOf(policy, taken, quota, allowances)
   }
 
   return (principal, now, allowances) => {
@@ -174,16 +173,16 @@ function hasRate(plan: Plan): plan is Plan & { readonly rateLimit: Rate } {
   return plan.rateLimit !== undefined
 }
 
-async function refusalLater(
+async function excessLater(
   policy: QuotaPolicy,
   taken: Promise<QuotaResult>,
   quota: Quota,
   allowances: Allowances,
 ): Promise<Excess> {
-  return refusalOf(policy, await taken, quota, allowances)
+  return excessOf(policy, await taken, quota, allowances)
 }
 
-function refusalOf(
+function excessOf(
   policy: QuotaPolicy,
   { isAllowed, remaining, windowMs, resetMs }: QuotaResult,
   { limit }: Quota,

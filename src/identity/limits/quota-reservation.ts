@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock, EpochMs, MonotonicClock, MonotonicMs } from '#platform/time.ts'
-import { type Quota, type QuotaStore, type QuotaTake, type QuotaWindow, quotaSlack } from '#store/quotas.ts'
+import type { Quota, QuotaStore, QuotaTake, QuotaWindow } from '#store/quotas.ts'
 
 /** What this process knows about a subject's quota in one window. */
 export class Reservation implements QuotaWindow {
@@ -104,10 +104,13 @@ export interface QuotaRequestsOptions {
   readonly monotonic: MonotonicClock
   /** The number of processes last known. */
   processes(): number
+  /** Called when the store did not count a take: requests are then counted in this process alone. */
+  onStoreFailure(error: unknown): void
 }
 
 /** Sends a process's requests to the store, one at a time for each reservation. */
-export function createQuotaRequests({ store, clock, monotonic, processes }: QuotaRequestsOptions) {
+export function createQuotaRequests(options: QuotaRequestsOptions) {
+  const { store, clock, monotonic, processes, onStoreFailure } = options
   const holder = randomUUID()
   let sequence = 0
 
@@ -115,7 +118,7 @@ export function createQuotaRequests({ store, clock, monotonic, processes }: Quot
    * A take whose response was lost may have been counted. It is repeated unchanged, which counts it once, and what it
    * grants is kept or given back: those who waited for it have been answered without it.
    * @param wanted `kept`: how many of those left may pass meanwhile; the others are given back
-   * @returns what is granted; undefined = the store could not answer
+   * @returns what is granted; undefined = the store did not answer, or has a fault
    */
   async function request(
     reservation: Reservation,
@@ -130,7 +133,8 @@ export function createQuotaRequests({ store, clock, monotonic, processes }: Quot
       const granted = await send(reservation, nextTake(reservation, wanted))
       addGranted(reservation, granted, monotonic())
       return granted
-    } catch {
+    } catch (error) {
+      onStoreFailure(error)
       return undefined
     }
   }
@@ -158,73 +162,4 @@ export function createQuotaRequests({ store, clock, monotonic, processes }: Quot
   }
 
   return { holder, request }
-}
-
-/** Finds unused reservations, so that others may have them. */
-interface IdleReservations {
-  /** To be called when a reservation may have grown. */
-  watch(reservation: Reservation): void
-  close(): void
-}
-
-export interface IdleReservationsOptions {
-  readonly reservations: ReadonlyMap<string, Reservation>
-  readonly storeConnection: { readonly isUp: boolean }
-  processes(): number
-  giveBack(reservation: Reservation): void
-}
-
-/** How often large reservations are checked: unused ones are given back within about two seconds. */
-const largeCheckMs = 1_000
-/** How often all reservations are checked: what was reserved more than `holderGoneMs` ago counts as used. */
-const checkMs = 300_000
-/** A large reservation is given back if it would last for more seconds than this. */
-const secondsMax = 4
-
-export function openIdleReservations(options: IdleReservationsOptions): IdleReservations {
-  const { reservations, storeConnection, processes, giveBack } = options
-  /** Reservations above what `quotaSlack` grants all processes: only these can deprive others of requests. */
-  const large = new Set<Reservation>()
-  let largeTimer: NodeJS.Timeout | undefined
-
-  function isLarge({ limit, left }: Reservation): boolean {
-    return left > Math.floor(quotaSlack(limit) / processes())
-  }
-
-  function watch(reservation: Reservation): void {
-    if (!isLarge(reservation)) return
-    large.add(reservation)
-    largeTimer ??= setInterval(checkLarge, largeCheckMs).unref()
-  }
-
-  function checkLarge(): void {
-    for (const reservation of large) {
-      const { left, passed, passedWhenChecked, isDropped } = reservation
-      const isIdle = left > secondsMax * (passed - passedWhenChecked)
-      reservation.passedWhenChecked = passed
-      if (isIdle && !isDropped && storeConnection.isUp) giveBack(reservation)
-      if (isIdle || isDropped || !isLarge(reservation)) large.delete(reservation)
-    }
-    if (large.size > 0) return
-    clearInterval(largeTimer)
-    largeTimer = undefined
-  }
-
-  function checkAll(): void {
-    if (!storeConnection.isUp) return
-    for (const reservation of reservations.values()) {
-      if (reservation.left > 0 && reservation.passed === reservation.passedWhenChecked) giveBack(reservation)
-      reservation.passedWhenChecked = reservation.passed
-    }
-  }
-
-  const timer = setInterval(checkAll, checkMs).unref()
-
-  return {
-    watch,
-    close: () => {
-      clearInterval(timer)
-      clearInterval(largeTimer)
-    },
-  }
 }

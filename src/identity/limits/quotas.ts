@@ -1,12 +1,11 @@
 import type { EpochMs, MonotonicMs } from '#platform/time.ts'
 import { type Quota, type QuotaStore, quotaUsed, quotaWindow } from '#store/quotas.ts'
+import { type IdleReservationsOptions, openIdleReservations } from './idle-reservations.ts'
 import {
   addPassed,
   createQuotaRequests,
   expectedSoon,
   hasToAsk,
-  type IdleReservationsOptions,
-  openIdleReservations,
   type QuotaRequestsOptions,
   type QuotaResult,
   Reservation,
@@ -62,7 +61,7 @@ const refillDelayMs = 100
  */
 export function openQuotas(options: QuotasOptions): Quotas {
   const { store, storeConnection, clock, monotonic, processes, onAsked } = options
-  const { holder, request } = createQuotaRequests({ store, clock, monotonic, processes })
+  const { holder, request } = createQuotaRequests(options)
   const reservations = new Map<string, Reservation>()
   const idle = openIdleReservations({ reservations, storeConnection, processes, giveBack: startGiveBack })
   let low: Reservation[] = []

@@ -1,19 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { clientNetwork } from '#platform/addresses.ts'
-import { type Allowance, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import type { MonotonicClock } from '#platform/time.ts'
 import { createLocalRates } from '#store/local-rates.ts'
-import {
-  allowanceOf,
-  exceededRateOf,
-  type InstanceCounts,
-  type Rate,
-  type RatePurpose,
-  type RateResult,
-  type RateStore,
-} from '#store/rates.ts'
-import type { RateLimit, RouteRate } from '../access.ts'
-import type { Principal } from '../decision.ts'
+import type { InstanceCounts, Rate, RatePurpose, RateResult, RateStore } from '#store/rates.ts'
 
 /** Counts requests, across instances as long as the store is reachable. */
 export interface RateLimiter {
@@ -41,6 +29,8 @@ interface RateLimiterOptions {
   readonly monotonic: MonotonicClock
   /** Counts that the workers of this instance share; undefined = there is only one worker. */
   readonly counts?: InstanceCounts | undefined
+  /** Called when the store did not count a request, which this process then counts alone, or a heartbeat. */
+  onStoreFailure(error: unknown): void
 }
 
 /** When the next heartbeat is due after the last: it is then sent with the next reading of the change log. */
@@ -59,6 +49,7 @@ export function openRateLimiter({
   storeConnection,
   monotonic,
   counts,
+  onStoreFailure,
 }: RateLimiterOptions): RateLimiter {
   const local = createLocalRates(monotonic)
   // A second set of counters, as `takeInProcess` must not use up the outage share in `local`.
@@ -76,7 +67,8 @@ export function openRateLimiter({
     try {
       processes = Math.max(1, await store.heartbeat(instance))
       return true
-    } catch {
+    } catch (error) {
+      onStoreFailure(error)
       return false
     }
   }
@@ -108,7 +100,10 @@ export function openRateLimiter({
     subject: string,
     rate: Rate,
   ): Promise<RateResult> {
-    return taken.catch(() => takeShare(purpose, subject, rate))
+    return taken.catch((error: unknown) => {
+      onStoreFailure(error)
+      return takeShare(purpose, subject, rate)
+    })
   }
 
   function takeShare(purpose: RatePurpose, subject: string, rate: Rate): RateResult {
@@ -131,106 +126,4 @@ export function openRateLimiter({
       clearTimeout(timer)
     },
   }
-}
-
-/** Collects what is left of each limit that a request is counted against; undefined = the response will not say. */
-export type Allowances = Allowance[] | undefined
-
-/** Who is counted. */
-interface RateSubject {
-  readonly principal: Principal | undefined
-  readonly address: string
-}
-
-/** @returns `rate-limited` if the caller has to wait */
-export function takeRate(
-  limiter: Pick<RateLimiter, 'take'>,
-  rate: RouteRate,
-  caller: RateSubject,
-  allowances?: Allowances,
-): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-  const by = countedBy(rate.by, caller.principal)
-  const purpose = by === rate.by ? rate.purpose : rate.purposes[by]
-  const taken = limiter.take(purpose, rateSubject(by, caller), rate)
-  return noteTaken('rate', rate, taken, allowances)
-}
-
-/**
- * Notes what is left of a rate. Synchronous if this process counts alone.
- * @returns `rate-limited` if the caller has to wait
- */
-export function noteTaken(
-  policy: string,
-  rate: Rate,
-  taken: RateResult | Promise<RateResult>,
-  allowances: Allowances,
-): GatehouseError | undefined | Promise<GatehouseError | undefined> {
-  return taken instanceof Promise
-    ? excessLater(policy, rate, taken, allowances)
-    : excessOf(policy, rate, taken, allowances)
-}
-
-/** A separate function, as a closure in the caller would be allocated at each call (hot). */
-async function excessLater(
-  policy: string,
-  rate: Rate,
-  taken: Promise<RateResult>,
-  allowances: Allowances,
-): Promise<GatehouseError | undefined> {
-  return excessOf(policy, rate, await taken, allowances)
-}
-
-function excessOf(
-  policy: string,
-  rate: Rate,
-  taken: RateResult,
-  allowances: Allowances,
-): GatehouseError | undefined {
-  if (!taken.isAllowed)
-    return new GatehouseError('rate-limited', { rate: exceededRateOf(policy, rate, taken) })
-  allowances?.push(allowanceOf(policy, rate, taken))
-  return undefined
-}
-
-/** How a caller is counted: by account or key, if there is one, or else by client address. */
-export function countedBy(by: RateLimit['by'], principal: Principal | undefined): RateLimit['by'] {
-  if (by === 'ip' || !principal) return 'ip'
-  // In an outage the key's name is unknown: all keys of the account then count together.
-  return by === 'account' || principal.key === undefined ? 'account' : 'key'
-}
-
-/** @param by what `countedBy` returned */
-export function rateSubject(by: RateLimit['by'], { principal, address }: RateSubject): string {
-  if (by === 'ip' || !principal) return clientNetwork(address)
-  return by === 'account' ? principal.accountId : `${principal.accountId} ${principal.key}`
-}
-
-/** Session starts of one account: burst 600, then 10 per second. Each is a write to the store. */
-const sessionStartRate: Rate = { limit: 600, perMs: 60_000 }
-
-/** Portal forms of one account: burst 600, then one in six seconds. */
-const portalActionRate: Rate = { limit: 600, perMs: 3_600_000 }
-
-/** @throws GatehouseError `rate-limited` if the account starts too many sessions */
-export function takeSessionStart(limiter: Pick<RateLimiter, 'take'>, accountId: string): Promise<void> {
-  return takeOrThrow(limiter, 'session start', accountId, sessionStartRate)
-}
-
-/** @throws GatehouseError `rate-limited` if the account submits too many portal forms: each may be audited */
-export function takePortalAction(limiter: Pick<RateLimiter, 'take'>, accountId: string): Promise<void> {
-  return takeOrThrow(limiter, 'portal act', accountId, portalActionRate)
-}
-
-/**
- * Takes from a rate, and throws if it is exceeded.
- * @throws GatehouseError `rate-limited`
- */
-export async function takeOrThrow(
-  limiter: Pick<RateLimiter, 'take'>,
-  purpose: RatePurpose,
-  subject: string,
-  rate: Rate,
-): Promise<void> {
-  const excess = await noteTaken('rate', rate, limiter.take(purpose, subject, rate), undefined)
-  if (excess) throw excess
 }

@@ -14,7 +14,8 @@ import type { Account, AccountReader } from '#store/accounts.ts'
 import type { PasswordProof, PortalStore } from '#store/portal.ts'
 import type { Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
-import { type RateLimiter, takeOrThrow } from '../limits/rate-limiter.ts'
+import type { RateLimiter } from '../limits/rate-limiter.ts'
+import { takeOrThrow } from '../limits/take-rate.ts'
 import { emailDigest, workOwnerOf } from './password-check.ts'
 
 /** Links for choosing a password: set-up links, and those for a forgotten password. */

@@ -11,7 +11,7 @@ import { type Passkey, passkeysOf } from '#store/portal-access.ts'
 import type { Rate } from '#store/rates.ts'
 import type { Visitor } from '#store/sessions.ts'
 import { countFailure, takeAuditEntry } from '../limits/failures.ts'
-import { takeOrThrow } from '../limits/rate-limiter.ts'
+import { takeOrThrow } from '../limits/take-rate.ts'
 import type { PasswordCheck, PasswordCheckOptions } from '../passwords/password-check.ts'
 import {
   type PasskeyAnswer,

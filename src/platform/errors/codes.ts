@@ -245,7 +245,7 @@ export const errorDefinitions = {
     title: 'Cross-site request refused',
     detail: 'The form is not from this portal, or it is too old: load the page again.',
     check:
-      'Whether the portal is opened at the origin in `publicUrl`, and the browser sends `Origin` or `Sec-Fetch-Site`. Where a key came in `Authorization: Basic`, a page of another origin sent it: see [browsers](browsers.md#keys-in-authorization-basic).',
+      'Whether the portal is opened at the origin in `publicUrl`, and the browser sends `Origin` or `Sec-Fetch-Site`. Where a key came in `Authorization: Basic` or as a certificate, a page of another origin sent it: see [browsers](browsers.md#keys-in-authorization-basic).',
     operations: 'for-admins',
   },
   'service-worker-refused': {

@@ -40,7 +40,7 @@ function describeReceiver({ url, types }: ReceiverConfig): Omit<Receiver, 'deliv
   }
 }
 
-function createReceiver(config: ReceiverConfig, source: string, clock: Clock): PostedReceiver {
+function openReceiver(config: ReceiverConfig, source: string, clock: Clock): PostedReceiver {
   const { url, secret, allowLocal } = config
   const key = webhookKeyOf(secret)
   const { post, close } = openPoster({
@@ -67,7 +67,7 @@ export function configuredReceivers(
   return events.map((one) => ({
     ...describeReceiver(one),
     deliver: async (message) => {
-      const { deliver, close } = createReceiver(one, publicOrigin, clock)
+      const { deliver, close } = openReceiver(one, publicOrigin, clock)
       await deliver(message).finally(close)
     },
   }))
@@ -121,7 +121,7 @@ export function openEvents({
     if (isDeepStrictEqual(next, used)) return
     used = next
     const before = posted
-    posted = events.map((receiver) => createReceiver(receiver, publicOrigin, clock))
+    posted = events.map((receiver) => openReceiver(receiver, publicOrigin, clock))
     const sendMail = mail?.notices === true ? lazyMailer(config) : undefined
     await deliveries.use([
       ...posted,

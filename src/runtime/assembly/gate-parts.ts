@@ -1,6 +1,6 @@
 import type { Config } from '#config/config.ts'
 import { createClientCertificateReader } from '#gateway/arrival/client-certificate-reader.ts'
-import { createBasicKeyCheck } from '#gateway/browser/ambient-credentials.ts'
+import { createAmbientKeyCheck } from '#gateway/browser/ambient-credentials.ts'
 import { createPossessionCheck } from '#gateway/gate/possession.ts'
 import { createKeyHeaderReader } from '#gateway/gate/route-credentials.ts'
 import { createCarriers } from '#identity/carriers.ts'
@@ -35,8 +35,8 @@ export function createGateChecks({ config, sealingKeys, proofReplays, clock }: G
     proofs,
     readClientCertificate,
     checkPossession: createPossessionCheck({ proofs, readClientCertificate, publicOrigin }),
-    /** For routes: pages of `cors.origins` may send keys by Basic. */
-    checkBasicKey: createBasicKeyCheck({ publicOrigin, origins: config.cors.origins }),
+    /** For routes: pages of `cors.origins` may use keys that browsers send by themselves. */
+    checkAmbientKey: createAmbientKeyCheck({ publicOrigin, origins: config.cors.origins }),
     /** For routes whose Authorization field belongs to the backend. */
     readKeyHeaders: createKeyHeaderReader(createCarriers(keys.accept), tokens.issuer),
   }

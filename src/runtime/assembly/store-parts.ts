@@ -122,7 +122,15 @@ export async function openStoreParts(
       return isStoreUp()
     },
   }
-  const limiter = open(openRateLimiter({ store, storeConnection, monotonic, counts }))
+  const limiter = open(
+    openRateLimiter({
+      store,
+      storeConnection,
+      monotonic,
+      counts,
+      onStoreFailure: createWorkFaultLogger(log, 'cannot count rates in the store'),
+    }),
+  )
   const isAlone = config.store.driver === 'sqlite' && counts === undefined
   const proofReplays = createProofReplays({ take: isAlone ? undefined : limiter.take, clock })
   const onAsked = createQuotaEvents({
@@ -132,9 +140,23 @@ export async function openStoreParts(
     onStoreFailure: createWorkFaultLogger(log, 'cannot record that a quota was reached'),
   })
   const quotas = open(
-    openQuotas({ store, storeConnection, clock, monotonic, processes: limiter.processes, onAsked }),
+    openQuotas({
+      store,
+      storeConnection,
+      clock,
+      monotonic,
+      processes: limiter.processes,
+      onAsked,
+      onStoreFailure: createWorkFaultLogger(log, 'cannot count quotas in the store'),
+    }),
   )
-  const keyUses = open(openKeyUses({ store, clock }))
+  const keyUses = open(
+    openKeyUses({
+      store,
+      clock,
+      onLoss: createWorkFaultLogger(log, 'cannot record when keys were last used'),
+    }),
+  )
   const usageRecorder = open(
     openUsageRecorder({
       store: withPrincipals(store),

@@ -43,12 +43,12 @@ export function openWriter(options: RedisOptions, anyKey: string) {
   async function sendAll(): Promise<void> {
     isSending = true
     try {
-      const commandClient = open()
-      await commandClient.whenReady(timeoutMs)
+      const client = open()
+      await client.whenReady(timeoutMs)
       while (pending.length > 0) {
         const batch = pending
         pending = []
-        await send(commandClient, batch).catch((error: unknown) => {
+        await send(client, batch).catch((error: unknown) => {
           for (const { reject } of batch) reject(error)
         })
       }

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { openKeyUses } from '#accounts/keys/uses.ts'
+import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { createKey, digestOf } from '#platform/secrets/keys.ts'
 import { digestText, type RecordedKeyUse } from '#store/keys.ts'
 import { memoryInUse } from '../../gateway/forward/memory.ts'
@@ -9,18 +10,23 @@ const id = 'abcdefghijklmnop'
 const address = '192.0.2.1'
 
 /** Uses that are written nowhere but into a list, at a clock that is set by hand, when the test says so. */
-function start(t: { teardown(work: () => unknown): void }, fail = () => false, flushMs = 3_600_000) {
+function start(
+  t: { teardown(work: () => unknown): void },
+  fail = () => false,
+  { flushMs = 3_600_000, error = new GatehouseError('store-unavailable') as Error } = {},
+) {
   const written: (readonly RecordedKeyUse[])[] = []
+  const losses: unknown[] = []
   const time = { now: 1_000 }
   const store = {
     recordKeyUses: async (uses: readonly RecordedKeyUse[]) => {
-      if (fail()) throw new Error('out of reach')
+      if (fail()) throw error
       written.push(uses)
     },
   }
-  const uses = openKeyUses({ store, clock: () => time.now, flushMs })
+  const uses = openKeyUses({ store, clock: () => time.now, onLoss: (loss) => losses.push(loss), flushMs })
   t.teardown(() => uses.close())
-  return { uses, written, time }
+  return { uses, written, losses, time }
 }
 
 t.test('only the last of many uses of a key is written, once', async (t) => {
@@ -112,6 +118,23 @@ t.test('key uses wait out an outage, replaced by later ones', async (t) => {
   )
 })
 
+t.test('key uses that the store can never write are dropped, and the loss is reported once', async (t) => {
+  let isBroken = true
+  const error = new Error('the script is broken')
+  const { uses, written, losses } = start(t, () => isBroken, { error })
+  const key = createKey('secretKey', id)
+  uses.record(id, key, address, 'secretKey')
+  uses.record('other', key, address, 'secretKey')
+  await uses.flush()
+  t.strictSame(losses, [error])
+  await uses.flush()
+  t.equal(losses.length, 1, 'nothing is queued again')
+  isBroken = false
+  uses.record(id, key, address, 'secretKey')
+  await uses.flush()
+  t.strictSame([written.length, losses.length], [1, 1])
+})
+
 t.test('a shutdown does not wait to write key uses to an unreachable store', async (t) => {
   const { uses, written } = start(t, () => true)
   uses.record(id, createKey('secretKey', id), address, 'secretKey')
@@ -159,7 +182,7 @@ t.test('without uses to write there is no timer', async (t) => {
 
 t.test('uses are written after a while, and again where that failed', async (t) => {
   let failures = 0
-  const { uses, written } = start(t, () => failures++ < 2, 1)
+  const { uses, written } = start(t, () => failures++ < 2, { flushMs: 1 })
   uses.record(id, createKey('secretKey', id), address, 'secretKey')
   await until('they are written', () => written.length > 0 || undefined)
   t.equal(failures, 3)

@@ -57,6 +57,7 @@ t.test('addresses of this machine, this link and metadata services are local, in
       '2002:7f00:1::',
       '2002:a9fe:a9fe::1',
     ],
+    ...['64:ff9b::100.100.100.200', '64:ff9b::168.63.129.16', '2002:6464:64c8::1', '2002:a83f:8110::1'],
   ])
     t.equal(isLocalAddress(address), true, address)
   for (const address of [

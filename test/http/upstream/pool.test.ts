@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import t from 'tap'
 import { startRawBackend } from '../../setup/backend.ts'
 import { until } from '../../setup/net.ts'
@@ -151,6 +151,23 @@ t.test('an upgrade uses a connection beyond those of the pool', async (t) => {
   socket.destroy()
   backend.heads[0]?.socket.write(answerOf('ok'))
   t.equal((await held.answer).body, 'ok')
+})
+
+t.test('a client connection keeps the last of the connections that it has authenticated', async (t) => {
+  const backend = await startHeadBackend(t, ({ socket, path }) => {
+    if (path === '/next') socket.write(answerOf('next'))
+  })
+  const upstream = openTestUpstream(t, backend.url)
+  const clientSocket = new Socket()
+  t.teardown(() => clientSocket.destroy())
+  const asked = { clientSocket, bindsConnection: true }
+  const answers = [request(upstream, asked), request(upstream, asked)]
+  await until('both are asked', () => backend.heads[1])
+  for (const { socket } of backend.heads) socket.write(answerOf('ok'))
+  await Promise.all(answers)
+  await until('the earlier one is closed', () => backend.sockets.some(({ closed }) => closed) || undefined)
+  t.equal((await request(upstream, { clientSocket, path: '/next' })).body, 'next')
+  t.equal(backend.sockets.length, 2)
 })
 
 t.test('closing an upstream closes idle connections, and busy ones after their answer', async (t) => {

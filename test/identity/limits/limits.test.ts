@@ -1,12 +1,8 @@
 import t, { type Test } from 'tap'
 import type { RouteRate } from '#identity/access.ts'
 import { countFailure } from '#identity/limits/failures.ts'
-import {
-  openRateLimiter,
-  takePortalAction,
-  takeRate,
-  takeSessionStart,
-} from '#identity/limits/rate-limiter.ts'
+import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
+import { takePortalAction, takeRate, takeSessionStart } from '#identity/limits/take-rate.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'
 
 const atOnce = 600
@@ -16,7 +12,12 @@ async function start(t: Test) {
   const time = { ms: 1_000 }
   const store = await (await newSqlitePlace(t)).open()
   // The store counts on a clock of its own: while it is out of reach this process counts, in the same way.
-  const limiter = openRateLimiter({ store, storeConnection: { isUp: false }, monotonic: () => time.ms })
+  const limiter = openRateLimiter({
+    store,
+    storeConnection: { isUp: false },
+    monotonic: () => time.ms,
+    onStoreFailure: () => {},
+  })
   t.teardown(limiter.close)
   return { time, limiter }
 }
@@ -85,7 +86,12 @@ t.test('wrong credentials are counted over all instances, malformed ones by each
   // What instances have in common is the store, which counts here in this process.
   const store = await (await newSqlitePlace(t)).open()
   const limiters = [1, 2].map(() => {
-    const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, monotonic: () => 1_000 })
+    const limiter = openRateLimiter({
+      store,
+      storeConnection: { isUp: true },
+      monotonic: () => 1_000,
+      onStoreFailure: () => {},
+    })
     t.teardown(limiter.close)
     return limiter
   })

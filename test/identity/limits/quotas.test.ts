@@ -33,6 +33,7 @@ async function start(t: Test, processes = 1) {
       clock: () => time.ms,
       monotonic: () => time.ms,
       processes: () => processes,
+      onStoreFailure: () => {},
     })
     return { ...quotas, take: (accountId: string, quota: Quota) => quotas.take(accountId, quota, time.ms) }
   }

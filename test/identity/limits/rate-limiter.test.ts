@@ -13,7 +13,12 @@ t.test('instances on one store share their rate limits', async (t) => {
   const limiters = await Promise.all(
     [1, 2].map(async () => {
       const store = await openStoreAt(t, optionsOf(server))
-      const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, monotonic: Date.now })
+      const limiter = openRateLimiter({
+        store,
+        storeConnection: { isUp: true },
+        monotonic: Date.now,
+        onStoreFailure: () => {},
+      })
       t.teardown(limiter.close)
       return limiter
     }),
@@ -42,6 +47,7 @@ t.test('with the store down an instance allows its share of a rate, at least one
     },
     storeConnection,
     monotonic: () => 0,
+    onStoreFailure: () => {},
   })
   t.teardown(limiter.close)
   await until('it knows of the others', () => beats > 0 || undefined)
@@ -50,6 +56,25 @@ t.test('with the store down an instance allows its share of a rate, at least one
   t.strictSame([await take(7, 'a'), await take(7, 'a'), await take(7, 'a')], [true, true, false])
   storeConnection.isUp = false
   t.strictSame([await take(2, 'b'), await take(2, 'b')], [true, false])
+})
+
+t.test('a fault of the store is reported, and the process then counts alone', async (t) => {
+  const faults: unknown[] = []
+  const limiter = openRateLimiter({
+    store: {
+      takeFromRate: () => Promise.reject(new Error('the script is broken')),
+      heartbeat: () => Promise.reject(new Error('the other script is broken')),
+    },
+    storeConnection: { isUp: true },
+    monotonic: () => 0,
+    onStoreFailure: (error) => faults.push(error),
+  })
+  t.teardown(limiter.close)
+  await until('a heartbeat has failed', () => faults.length > 0 || undefined)
+  t.match(faults.splice(0), [{ message: 'the other script is broken' }])
+  const taken = limiter.take('route r ip', 'who', { ...rate, limit: 1 })
+  t.match(await taken, { isAllowed: true })
+  t.match(faults, [{ message: 'the script is broken' }])
 })
 
 t.test('instances are counted as soon as the store is reachable, and again after an outage', async (t) => {
@@ -70,7 +95,12 @@ t.test('instances are counted as soon as the store is reachable, and again after
       return count
     }
     // On a clock that stands still no second heartbeat is due.
-    const limiter = openRateLimiter({ store: { ...store, heartbeat }, storeConnection, monotonic: () => 0 })
+    const limiter = openRateLimiter({
+      store: { ...store, heartbeat },
+      storeConnection,
+      monotonic: () => 0,
+      onStoreFailure: () => {},
+    })
     t.teardown(limiter.close)
     return { limiter, state, seen }
   }
@@ -97,6 +127,7 @@ t.test('a heartbeat is sent with another command from 900 ms after the last on',
     store: { ...store, heartbeat },
     storeConnection: { isUp: true },
     monotonic: () => time.ms,
+    onStoreFailure: () => {},
   })
   t.teardown(limiter.close)
   limiter.beat()

@@ -11,7 +11,12 @@ const identity = { issuer: 'https://id.example.com', subject: 'ada' }
 async function start(t: Test) {
   const { store, time, acts, actsOf, createPerson } = openPeople(t)
   const clock = () => time.now
-  const limiter = openRateLimiter({ store, storeConnection: { isUp: false }, monotonic: clock })
+  const limiter = openRateLimiter({
+    store,
+    storeConnection: { isUp: false },
+    monotonic: clock,
+    onStoreFailure: () => {},
+  })
   t.teardown(limiter.close)
   const knownClients = createKnownClients(Buffer.alloc(32, 3))
   const sessions = createPortalSessions({

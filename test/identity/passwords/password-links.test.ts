@@ -15,7 +15,12 @@ function openResets(t: Test, { canMail = true } = {}) {
   const { store, time } = people
   const mails: Mail[] = []
   const clock = () => time.now
-  const limiter = openRateLimiter({ store, storeConnection: { isUp: true }, monotonic: clock })
+  const limiter = openRateLimiter({
+    store,
+    storeConnection: { isUp: true },
+    monotonic: clock,
+    onStoreFailure: () => {},
+  })
   t.teardown(() => limiter.close())
   const failures: unknown[] = []
   const asked: string[] = []

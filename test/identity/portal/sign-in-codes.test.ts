@@ -15,7 +15,12 @@ const page = { hostName: 'app.example.com', to: '/reports', challenge: 'digest-o
 async function start(t: Test) {
   const { store, time, createPerson } = openPeople(t)
   const clock = () => time.now
-  const limiter = openRateLimiter({ store, storeConnection: { isUp: false }, monotonic: clock })
+  const limiter = openRateLimiter({
+    store,
+    storeConnection: { isUp: false },
+    monotonic: clock,
+    onStoreFailure: () => {},
+  })
   t.teardown(limiter.close)
   const portalTokens = createPortalTokens({
     store,

@@ -15,7 +15,7 @@ interface Opening {
  * Puts requests on few HTTP/2 connections: a new one is opened only when the others have as many requests as the target
  * allows. There are never more connections than simultaneous requests.
  */
-export function createHttp2Opener(options: DialOptions): ConnectionOpener {
+export function openHttp2Connections(options: DialOptions): ConnectionOpener {
   const { address, connectTimeoutMs } = options
   const scheme = address.isTls ? 'https' : 'http'
   const sessions = new Set<UpstreamSession>()

@@ -122,8 +122,12 @@ class BoundSlots {
   add(slot: PoolSlot, user: PoolUser | undefined): boolean {
     const socket = user?.clientSocket
     if (socket === undefined || socket.destroyed) return false
-    // A client connection keeps only one: this one replaces an earlier one.
-    this.#slots.get(socket)?.connection?.destroy()
+    // A client connection keeps only one. An earlier one is removed at once: it only closes once this one is added.
+    const earlier = this.#slots.get(socket)
+    if (earlier) {
+      this.remove(earlier)
+      earlier.connection?.destroy()
+    }
     const onClose = () => slot.connection?.destroy()
     socket.once('close', onClose)
     slot.owner = { socket, accountId: user?.accountId, onClose }

@@ -47,7 +47,7 @@ export class Share {
   constructor(connectionsMax: number, uses: Iterable<Use>) {
     this.#connectionsMax = connectionsMax
     this.#receivingMax = connectionsMax - Math.floor(connectionsMax / 4)
-    // One user may have 8 of 9 parts.
+    // A single user stops at 8 times what is left free, which is 8/9 of all.
     this.#plentyMax = Math.min(
       this.#receivingMax,
       Math.ceil((shareOfFree * connectionsMax) / (shareOfFree + 1)),

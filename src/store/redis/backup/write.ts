@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { OperatorError } from '#platform/errors/operator-error.ts'
+import type { EpochMs } from '#platform/time.ts'
 import { termsOf } from '../../account-search.ts'
 import { type Account, emailKey } from '../../accounts.ts'
 import {
@@ -97,7 +98,7 @@ export function createRecordWriter(
       throw new OperatorError('the backup has several accounts with one ID')
   }
 
-  function commandsOf(record: AnyRecord<Exclude<ByCommands, 'account'>>, now: number): readonly Command[] {
+  function commandsOf(record: AnyRecord<Exclude<ByCommands, 'account'>>, now: EpochMs): readonly Command[] {
     switch (record.kind) {
       case 'session':
         return record.livesUntil + retentionAfterEndMs > now ? sessionCommands(record) : []

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
-import { countFailure, createLookUpGuard } from '#identity/limits/failures.ts'
+import { countFailure } from '#identity/limits/failures.ts'
+import { createLookUpGuard } from '#identity/limits/look-up-guard.ts'
 import { openRateLimiter } from '#identity/limits/rate-limiter.ts'
 import { newSqlitePlace } from '../../store/sqlite/place.ts'
 
@@ -11,7 +12,12 @@ const beside = '2001:db8::2'
 async function start(t: Test) {
   const store = await (await newSqlitePlace(t)).open()
   const time = { ms: 1_000 }
-  const limiter = openRateLimiter({ store, storeConnection: { isUp: false }, monotonic: () => time.ms })
+  const limiter = openRateLimiter({
+    store,
+    storeConnection: { isUp: false },
+    monotonic: () => time.ms,
+    onStoreFailure: () => {},
+  })
   t.teardown(limiter.close)
   const failures = { limit, perMs: limit * 1_000 }
   const guard = createLookUpGuard(limiter, failures)
