@@ -6,7 +6,7 @@ import { type CheckAmbientKey, createAmbientKeyCheck } from '#gateway/browser/am
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
 import { isAdminPath, revocationsPath } from '#gateway/routes/own-operations.ts'
 import { type GatedRoute, ownRouteName } from '#gateway/routes/route.ts'
-import { authorize } from '#identity/authorize.ts'
+import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { monotonicClock } from '#platform/time.ts'
 import { adminRole } from '#store/accounts.ts'
@@ -109,10 +109,13 @@ export function createAdmission(options: AdmissionOptions, route: GatedRoute): A
   async function admitAgain({ raw }: FastifyRequest): Promise<void> {
     const arrival = arrivalOf(raw)
     const decision = await authenticator.decide(access, credentialsOf(arrival), monotonicClock())
-    if (decision.kind === 'refused') throw sharedError(decision.code)
-    const code = authorize(access, decision.principal)
-    if (code !== undefined) throw sharedError(code)
     recordDecision(arrival.outcome, decision)
+    if (decision.kind === 'refused') throw sharedError(decision.code)
+    const { principal } = decision
+    if (principal && !isFromAllowedAddress(principal, arrival.client.address))
+      throw sharedError('address-forbidden')
+    const code = authorize(access, principal)
+    if (code !== undefined) throw sharedError(code)
   }
 
   return { admit, admitAgain }

@@ -3,7 +3,7 @@ import type { CreatedAccount } from '#accounts/accounts.ts'
 import { storeDrivers, type TestGateway } from '../setup/gateway.ts'
 import { until } from '../setup/net.ts'
 import { connectRaw } from '../setup/raw-client.ts'
-import { adminPath, startAdminApi } from './support/admin.ts'
+import { adminPath, operations, startAdminApi } from './support/admin.ts'
 import { ask } from './support/ask.ts'
 import { readMetrics } from './support/metrics.ts'
 import { assertProblem, codeOf } from './support/problem.ts'
@@ -12,7 +12,7 @@ const newcomer = { email: 'newcomer@example.com', firstName: '', lastName: '', r
 
 for (const driver of storeDrivers) {
   t.test(`an Admin who delays the body, on ${driver}`, async (t) => {
-    const { gateway, admin } = await startAdminApi(t, driver)
+    const { gateway, admin, call } = await startAdminApi(t, driver)
 
     t.test('an Admin disabled while the body was delayed changes nothing', async (t) => {
       const other = await gateway.createAccount({ role: 'Admin' })
@@ -29,6 +29,20 @@ for (const driver of storeDrivers) {
       const sendBody = await holdBack(t, gateway, `SecretKey: ${other.secretKey}`)
       await change(t, gateway, other, { role: 'User' }, 'role-forbidden')
       assertProblem(t, await sendBody(), { status: 403, code: 'role-forbidden' })
+    })
+
+    t.test('an Admin whose key was bound to other addresses meanwhile changes nothing', async (t) => {
+      const { account } = await gateway.createAccount({ role: 'Admin' })
+      const limits = { name: 'ci', scopes: [], addresses: [], expiresAt: undefined }
+      const secretKey = await gateway.operate(({ secretKeys }) => secretKeys.create(account.id, limits))
+      const sendBody = await holdBack(t, gateway, `SecretKey: ${secretKey}`)
+      const keys = [{ name: 'ci', addresses: ['192.0.2.1'] }]
+      const applied = await call(operations.apply, '/api/v1/admin/apply', {
+        accounts: [{ email: account.email, keys }],
+      })
+      t.match(applied.json(), { complete: true, changes: [{ done: true }] })
+      await untilRefused(t, gateway, secretKey, 'address-forbidden')
+      assertProblem(t, await sendBody(), { status: 403, code: 'address-forbidden' })
     })
 
     t.test('an Admin who only delayed the body succeeds', async (t) => {
@@ -61,12 +75,16 @@ async function holdBack(t: Test, { url }: TestGateway, credential: string) {
 /** Changes an Admin from outside; resolves once the gateway knows. @param code what they are refused with since */
 async function change(
   t: Test,
-  { url, operate }: TestGateway,
+  gateway: TestGateway,
   { account, secretKey }: CreatedAccount,
   changes: { readonly isDisabled?: boolean; readonly role?: string },
   code: string,
 ): Promise<void> {
-  await operate(({ accounts }) => accounts.update(account.id, changes))
+  await gateway.operate(({ accounts }) => accounts.update(account.id, changes))
+  await untilRefused(t, gateway, secretKey, code)
+}
+
+async function untilRefused(t: Test, { url }: TestGateway, secretKey: string, code: string): Promise<void> {
   await until(code, async () => {
     const response = await ask(t, url, `GET ${adminPath}`, [`SecretKey: ${secretKey}`])
     return codeOf(response) === code || undefined
