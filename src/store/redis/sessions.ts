@@ -94,9 +94,11 @@ export function createSessionStore(
       const { session: found, account } = await findBoth(use.sessionId)
       const decision = decideRotation(use, found, account)
       switch (decision.kind) {
-        case 'refuse':
-          if (decision.reason === 'reused') await endSession(use.sessionId, 'reused')
-          return { kind: 'over', reason: decision.reason }
+        case 'refuse': {
+          // Of several uses at once, one ends the session.
+          const isLate = decision.reason === 'reused' && !(await endSession(use.sessionId, 'reused'))
+          return { kind: 'over', reason: isLate ? 'revoked' : decision.reason }
+        }
         case 'repeat': {
           const { session, account } = decision
           if (await confirm(session, account.revision)) return { kind: 'current', session, account }

@@ -57,7 +57,10 @@ export function sessionRaceCases(t: Test, newPlace: NewPlace): void {
         const given = [{ sessionId: session.id, generation: 2, at: use.now }]
         await Promise.all(stores.map((each) => each.acknowledgeRotations(given)))
         const late = await Promise.all(stores.map((each) => each.rotateSession(use)))
-        t.notOk(late.some(({ kind }) => kind === 'current'))
+        t.strictSame(
+          late.map((rotation) => (rotation.kind === 'over' ? rotation.reason : rotation.kind)).toSorted(),
+          ['reused', 'revoked', 'revoked', 'revoked'],
+        )
         t.equal((await store.findSession(session.id))?.end, 'reused')
       }
     },
