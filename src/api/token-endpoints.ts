@@ -21,7 +21,7 @@ export interface TokenEndpointsOptions extends TokenCookiesOptions, FailedKeyPai
   readonly metrics: Metrics
 }
 
-/** After these errors the session of the token has ended, and its cookie is useless. */
+/** After these errors the session of the token has ended, or needs a second factor first: its cookie is useless. */
 const sessionEndedCodes = new Set<ErrorCode>([
   'refresh-token-expired',
   'refresh-token-reused',

@@ -53,8 +53,8 @@ interface RefusedCredential {
   /** Whether no such credential can exist, which needs no store: a typing error rather than a guess. */
   readonly isMalformed: boolean
   /**
-   * Whether it counts as a failed attempt: the issuer was asked and did not know the token. (Wrong secret keys always
-   * count.)
+   * Whether it counts as a failed attempt: the issuer did not know the token, or was not asked because the client has
+   * failed too often. (Wrong secret keys always count.)
    */
   readonly isCounted?: boolean | undefined
   readonly holdsUntil: HoldsUntil

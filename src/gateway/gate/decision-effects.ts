@@ -28,10 +28,7 @@ export interface DecisionEffectsOptions {
   readonly keyUses: Pick<KeyUses, 'record'>
 }
 
-/**
- * After a use of a key was recorded, further uses of the same credential from the same address are not recorded for
- * this long.
- */
+/** After a use of a credential was recorded, the next ones from the same address are not recorded for this long. */
 const keyUseIntervalMs = 1_000
 
 /** Counts decisions and takes limits. Its functions are synchronous unless the store has to be asked. */
@@ -41,8 +38,8 @@ export function createDecisionEffects(options: DecisionEffectsOptions) {
   const refusalError = createCredentialRefusal(limiter, failures)
 
   /**
-   * Records the use of a valid secret key, at most once a second for each address. The time is noted on the credential,
-   * which requests with the same key share.
+   * Records the use of a valid secret key, unless the latest recorded one was from the same address less than a second
+   * ago. The time is noted on the credential, which requests with the same key share.
    */
   function recordKeyUse(arrival: GatedArrival, { principal, scheme }: AllowedDecision): void {
     const { client, arrivedAt } = arrival

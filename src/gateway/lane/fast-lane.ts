@@ -42,7 +42,7 @@ interface FastLaneOptions {
 /**
  * Recognises an ordinary request in one pass: HTTP/1.1, a caller about whom a decision was made a moment ago, no
  * cookies of the gateway, no upgrade, no field whose value has to be looked at. With CORS, assertions or tracing there
- * is no fast lane (runtime/assembly/traffic.ts).
+ * is no fast lane (runtime/assembly/traffic.ts), and what comes through a trusted proxy does not take it.
  * @returns undefined if the request is not ordinary: the general path then takes the same steps
  *   (gateway/server/server.ts)
  */
