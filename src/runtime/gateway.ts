@@ -8,6 +8,7 @@ import { validityProblem } from '#config/schema/certificates.ts'
 import { listen, urlOf } from '#gateway/server/listen.ts'
 import { type Metrics, openMetrics } from '#ops/metrics/metrics.ts'
 import { openStatusReader } from '#ops/status/status.ts'
+import { closeOnFailure } from '#platform/close-on-failure.ts'
 import { errorMessage, OperatorError } from '#platform/errors/operator-error.ts'
 import type { Log } from '#platform/log/log.ts'
 import { readVersion } from '#platform/package.ts'
@@ -41,13 +42,7 @@ interface GatewayOptions {
  * @throws OperatorError if a key, the database or an address is not available
  */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const opened = new AsyncDisposableStack()
-  try {
-    return await openParts(options, opened)
-  } catch (error) {
-    await opened.disposeAsync()
-    throw error
-  }
+  return closeOnFailure((opened) => openParts(options, opened))
 }
 
 /** @param opened gets everything that has to be closed again; it is closed in reverse order */

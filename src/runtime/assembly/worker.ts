@@ -3,6 +3,7 @@ import { createHeldBodies } from '#gateway/forward/held-bodies.ts'
 import { createOpenCallers } from '#gateway/server/open-callers.ts'
 import { createGrpcCalls } from '#gateway/server/open-grpc-calls.ts'
 import { openStoreMonitor } from '#ops/store-monitor.ts'
+import { closeOnFailure } from '#platform/close-on-failure.ts'
 import type { Log } from '#platform/log/log.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import type { StoreHealth, StoreState } from '#store/store-health.ts'
@@ -38,13 +39,7 @@ interface WorkerOptions extends ProcessParts {
  */
 export async function openWorker(options: WorkerOptions): Promise<Worker> {
   keepTickShape()
-  const opened = new AsyncDisposableStack()
-  try {
-    return await openParts(options, opened)
-  } catch (error) {
-    await opened.disposeAsync()
-    throw error
-  }
+  return closeOnFailure((opened) => openParts(options, opened))
 }
 
 /** @param opened gets everything that has to be closed again; it is closed in reverse order */
