@@ -1,4 +1,4 @@
-import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import { writeOrLose } from '#platform/errors/gatehouse-error.ts'
 import { digestOf } from '#platform/secrets/keys.ts'
 import { copyString } from '#platform/text.ts'
 import type { Clock } from '#platform/time.ts'
@@ -103,16 +103,9 @@ export function openKeyUses({ store, clock, onLoss, flushMs = 500 }: KeyUsesOpti
   async function write(): Promise<boolean> {
     const taken = takeBatch()
     if (taken.length === 0) return true
-    try {
-      await store.recordKeyUses(taken.flatMap(toRecordedUses))
-    } catch (error) {
-      if (isStoreUnavailable(error)) {
-        for (const each of taken) requeue(each)
-        return false
-      }
-      onLoss(error)
-    }
-    return true
+    const isDone = await writeOrLose(() => store.recordKeyUses(taken.flatMap(toRecordedUses)), onLoss)
+    if (!isDone) for (const each of taken) requeue(each)
+    return isDone
   }
 
   function requeue([accountId, uses]: PendingAccountUses): void {

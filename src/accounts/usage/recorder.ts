@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import { writeOrLose } from '#platform/errors/gatehouse-error.ts'
 import { type Clock, dayOf, type MonotonicMs, startOfDay } from '#platform/time.ts'
 import { totalOf, type UsageBatch, type UsageEntry, type UsageStore } from '#store/usage.ts'
 import { type Count, DayCounts, type UsageCaller, type UsedRoute } from './counts.ts'
@@ -145,15 +145,12 @@ export function openUsageRecorder(options: UsageRecorderOptions): UsageRecorder 
   }
 
   /** @returns false where the store is unavailable */
-  async function write(sent: UsageBatch): Promise<boolean> {
-    try {
+  function write(sent: UsageBatch): Promise<boolean> {
+    async function add(): Promise<void> {
       await store.addUsage(sent)
       isLosing = false
-    } catch (error) {
-      if (isStoreUnavailable(error)) return false
-      lose(totalOf(sent.entries).requests, error)
     }
-    return true
+    return writeOrLose(add, (error) => lose(totalOf(sent.entries).requests, error))
   }
 
   /** @returns false where the store is unavailable */

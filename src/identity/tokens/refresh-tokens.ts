@@ -1,4 +1,4 @@
-import { isStoreUnavailable } from '#platform/errors/gatehouse-error.ts'
+import { writeOrLose } from '#platform/errors/gatehouse-error.ts'
 import {
   randomText,
   secretPrefixes,
@@ -146,14 +146,11 @@ export function openAcknowledgements(options: AcknowledgementsOptions): Acknowle
     return true
   }
 
-  async function write(given: readonly RotationAcknowledgement[]): Promise<boolean> {
-    try {
-      await store.acknowledgeRotations(given)
-    } catch (error) {
-      if (isStoreUnavailable(error)) return false
-      onLoss(error, given.length)
-    }
-    return true
+  function write(given: readonly RotationAcknowledgement[]): Promise<boolean> {
+    return writeOrLose(
+      () => store.acknowledgeRotations(given),
+      (error) => onLoss(error, given.length),
+    )
   }
 
   async function writeNow(given: RotationAcknowledgement): Promise<void> {

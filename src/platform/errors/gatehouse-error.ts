@@ -116,6 +116,24 @@ export function throwUnlessStoreUnavailable(error: unknown): void {
   if (!isStoreUnavailable(error)) throw error
 }
 
+/**
+ * Writes something in the background. Where the store refuses it for another reason than an outage, it would refuse it
+ * again: it is lost.
+ * @returns false where the store is unavailable: to be written again
+ */
+export async function writeOrLose(
+  write: () => Promise<unknown>,
+  onLoss: (error: unknown) => void,
+): Promise<boolean> {
+  try {
+    await write()
+  } catch (error) {
+    if (isStoreUnavailable(error)) return false
+    onLoss(error)
+  }
+  return true
+}
+
 /** `request-invalid` for one field. */
 export function invalidField(field: string, message: string): GatehouseError {
   return new GatehouseError('request-invalid', { errors: [{ field, message }] })
