@@ -6,7 +6,7 @@ import { type CheckAmbientKey, createAmbientKeyCheck } from '#gateway/browser/am
 import { createGate, type GateOptions } from '#gateway/gate/gate.ts'
 import { isAdminPath, revocationsPath } from '#gateway/routes/own-operations.ts'
 import { type GatedRoute, ownRouteName } from '#gateway/routes/route.ts'
-import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
+import { authorizeFrom } from '#identity/authorize.ts'
 import { GatehouseError, sharedError } from '#platform/errors/gatehouse-error.ts'
 import { monotonicClock } from '#platform/time.ts'
 import { adminRole } from '#store/accounts.ts'
@@ -111,10 +111,7 @@ export function createAdmission(options: AdmissionOptions, route: GatedRoute): A
     const decision = await authenticator.decide(access, credentialsOf(arrival), monotonicClock())
     recordDecision(arrival.outcome, decision)
     if (decision.kind === 'refused') throw sharedError(decision.code)
-    const { principal } = decision
-    if (principal && !isFromAllowedAddress(principal, arrival.client.address))
-      throw sharedError('address-forbidden')
-    const code = authorize(access, principal)
+    const code = authorizeFrom(arrival.client.address, access, decision.principal)
     if (code !== undefined) throw sharedError(code)
   }
 

@@ -43,6 +43,16 @@ export function isFromAllowedAddress({ addresses }: Principal, address: string):
   return addresses.length === 0 || isInRanges(addresses, address)
 }
 
+/** As `authorize`, for a caller from a client address, which is checked first. */
+export function authorizeFrom(
+  address: string,
+  access: Access,
+  principal: Principal | undefined,
+): ErrorCode | undefined {
+  if (principal !== undefined && !isFromAllowedAddress(principal, address)) return 'address-forbidden'
+  return authorize(access, principal)
+}
+
 /** A caller who was admitted for longer than one request, with the credential. */
 export interface AdmittedCaller {
   readonly principal: Principal
@@ -110,8 +120,7 @@ function endWithinLimits(
 ): EpochMs {
   const end = endOfKey(key, time)
   if (!key || end === 0) return 0
-  const { principal } = key
-  return authorize(access, principal) === undefined && isFromAllowedAddress(principal, address) ? end : 0
+  return authorizeFrom(address, access, key.principal) === undefined ? end : 0
 }
 
 function endOfKey(key: CachedKey | undefined, time: EpochMs): EpochMs {

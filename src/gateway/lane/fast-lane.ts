@@ -6,7 +6,7 @@ import type { Upstream } from '#http/upstream/upstream.ts'
 import type { Access } from '#identity/access.ts'
 import { anonymousDecision, credentialsMissing } from '#identity/authenticate.ts'
 import type { Authenticator } from '#identity/authenticator.ts'
-import { authorize, isFromAllowedAddress } from '#identity/authorize.ts'
+import { authorizeFrom } from '#identity/authorize.ts'
 import type { Carriers } from '#identity/carriers.ts'
 import type { AllowedDecision, Principal } from '#identity/decision.ts'
 import type { AddressSet } from '#platform/addresses.ts'
@@ -99,8 +99,7 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
   function isFinal({ decision }: Caller, access: Access, address: string): boolean {
     if (decision.kind === 'refused' || decision.principal === undefined) return true
     const { principal } = decision
-    if (principal.profile === undefined || !isFromAllowedAddress(principal, address)) return false
-    return authorize(access, principal) === undefined
+    return principal.profile !== undefined && authorizeFrom(address, access, principal) === undefined
   }
 
   /** In the order of gateway/forward/upstream-head.ts: identity last, so that no client field can follow it. */
