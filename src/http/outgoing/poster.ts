@@ -99,25 +99,23 @@ for (const [network, bits] of [
   // The platform of Azure.
   ['168.63.129.16', 32],
 ] as const)
-  local.addSubnet(network, bits, 'ipv4')
+  addLocal(network, bits)
 for (const [network, bits] of [
   ['::', 127],
   ['fe80::', 10],
   // The metadata service of AWS.
   ['fd00:ec2::254', 128],
-  // The same IPv4 networks by NAT64 (RFC 6052) and 6to4 (RFC 3056).
-  ['64:ff9b::', 104],
-  ['64:ff9b::7f00:0', 104],
-  ['64:ff9b::a9fe:0', 112],
-  ['64:ff9b::6464:64c8', 128],
-  ['64:ff9b::a83f:8110', 128],
-  ['2002::', 24],
-  ['2002:7f00::', 24],
-  ['2002:a9fe::', 32],
-  ['2002:6464:64c8::', 48],
-  ['2002:a83f:8110::', 48],
 ] as const)
   local.addSubnet(network, bits, 'ipv6')
+
+/** An IPv4 network, also as it is reached by NAT64 (RFC 6052) and 6to4 (RFC 3056). */
+function addLocal(network: string, bits: number): void {
+  const [a = 0, b = 0, c = 0, d = 0] = network.split('.').map(Number)
+  const groups = [(a << 8) | b, (c << 8) | d].map((group) => group.toString(16)).join(':')
+  local.addSubnet(network, bits, 'ipv4')
+  local.addSubnet(`64:ff9b::${groups}`, 96 + bits, 'ipv6')
+  local.addSubnet(`2002:${groups}::`, 16 + bits, 'ipv6')
+}
 
 /** Whether an address leads to this machine, this link or the metadata service of a cloud. */
 export function isLocalAddress(address: string): boolean {
