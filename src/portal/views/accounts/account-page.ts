@@ -7,20 +7,10 @@ import { badge, card, type Html, html, icon, staticNotice } from '#platform/page
 import type { KeyKind } from '#platform/secrets/keys.ts'
 import type { Account } from '#store/accounts.ts'
 import type { PortalSession } from '#store/portal.ts'
-import {
-  actionRow,
-  button,
-  emailField,
-  factRow,
-  foldedForm,
-  form,
-  formMessage,
-  hidden,
-  nameFields,
-} from '../form.ts'
+import { actionRow, emailField, factRow, foldedForm, form, formMessage, hidden, nameFields } from '../form.ts'
 import { emptyForm, type FormState, labelsOf, type PageFrame } from '../frame.ts'
 import { accountFurtherKeysCard } from '../integration/further-keys.ts'
-import { overlapField, overlapPart } from '../integration/key-card.ts'
+import { newKeyWords, overlapField, overlapPart } from '../integration/key-card.ts'
 import { page } from '../layout.ts'
 import { codeBlock, copyButton } from '../parts.ts'
 import { currentPasswordField } from '../proof-fields.ts'
@@ -207,14 +197,15 @@ function keysCard(frame: PageFrame, { account, keys }: AccountView): Html {
   const { accountPage: texts, keys: ofKeys } = frame.texts
   // Identifies the key to replace, so that a form that is submitted twice resets it only once.
   const replaces = ({ createdAt }: KeyStatus) => hidden({ replaces: createdAt })
+  const { summary, submit } = newKeyWords(ofKeys.secretKey, secretKey)
   return card({
     title: texts.keys,
     body: html`<dl class="facts">${keyFacts(frame, 'secretKey', secretKey)}${keyFacts(frame, 'apiKey', apiKey)}</dl>
 ${overlapPart(frame, keys, { endPath: `/accounts/${id}/end-overlap` })}
 <div class="acts-list">${foldedForm(frame, {
-      summary: secretKey.exists ? ofKeys.secretKey.resetSummary : ofKeys.secretKey.createSummary,
+      summary,
       action: `/accounts/${id}/reset-secret-key`,
-      body: html`${replaces(secretKey)}${overlapField(frame, secretKey, emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div>${secretKey.exists ? button(ofKeys.secretKey.reset, 'danger primary') : button(ofKeys.secretKey.create, 'primary')}</div>`,
+      body: html`${replaces(secretKey)}${overlapField(frame, secretKey, emptyForm)}${ownPasswordField(frame, account, { idPrefix: 'secret' })}<div>${submit}</div>`,
     })}${foldedForm(frame, {
       summary: ofKeys.apiKey.resetSummary,
       action: `/accounts/${id}/reset-api-key`,

@@ -121,15 +121,23 @@ function resetSection(frame: PageFrame, { kind, status, refused }: CardKey): Htm
   const { exists, createdAt } = status
   const texts = frame.texts.keys[kind]
   const state = stateOf(refused, 'reset')
+  const { summary, submit } = newKeyWords(texts, status)
   return foldedForm(frame, {
-    summary: exists ? texts.resetSummary : texts.createSummary,
+    summary,
     state,
     action: `${keyPaths[kind]}/reset`,
     body: html`${exists && html`<p class="muted">${texts.resetLead}</p>`}${formMessage(state, true)}
 ${hidden({ replaces: createdAt })}
 ${kind === 'secretKey' && overlapField(frame, status, state)}
-${currentPasswordField(frame, state, `${kind}-reset-`)}<div>${exists ? button(texts.reset, 'danger primary') : button(texts.create, 'primary')}</div>`,
+${currentPasswordField(frame, state, `${kind}-reset-`)}<div>${submit}</div>`,
   })
+}
+
+/** What the form for a new key says: whether there is one that it replaces. */
+export function newKeyWords(texts: PageFrame['texts']['keys'][KeyKind], { exists }: KeyStatus) {
+  return exists
+    ? { summary: texts.resetSummary, submit: button(texts.reset, 'danger primary') }
+    : { summary: texts.createSummary, submit: button(texts.create, 'primary') }
 }
 
 /** The choice of how long the old secret key keeps working, if there is one. */
