@@ -76,18 +76,14 @@ const show: Command = {
   summary: 'Shows both keys again, if keys.reveal is true and encrypted copies are stored.',
   examples: ['gatehouse keys show ada@example.com'],
   run: async (invocation, who) => {
-    const { secretKey, apiKey, config } = await withOperator(
-      invocation.config,
-      async ({ accounts, keys, config }) => {
-        const { id } = await accounts.get(who)
-        if (!(await keys.status(id)).secretKey.exists) {
-          const hint = 'Create a new one: gatehouse keys reset-secret'
-          throw new OperatorError('the account has no default secret key: it was revoked', { hint })
-        }
-        const secretKey = await keys.reveal(id, 'secretKey')
-        return { secretKey, apiKey: await keys.reveal(id, 'apiKey'), config }
-      },
-    )
+    const { secretKey, apiKey, config } = await withOperator(invocation.config, async ({ keys, config }) => {
+      if (!(await keys.status(who)).secretKey.exists) {
+        const hint = 'Create a new one: gatehouse keys reset-secret'
+        throw new OperatorError('the account has no default secret key: it was revoked', { hint })
+      }
+      const secretKey = await keys.reveal(who, 'secretKey')
+      return { secretKey, apiKey: await keys.reveal(who, 'apiKey'), config }
+    })
     if (secretKey === undefined || apiKey === undefined) {
       const resets = [
         ...(secretKey === undefined ? ['gatehouse keys reset-secret'] : []),
