@@ -1,6 +1,6 @@
 import type { Bench, GatewayKind } from '../bench.ts'
 import type { PeerName } from '../subjects/peers.ts'
-import { observed } from './contestants.ts'
+import { type Authorization, observed } from './contestants.ts'
 import { contestantsOf, loadFiguresWithLatency, measureLoad } from './load-figures.ts'
 import { bearers, fresh, keysOf, tamper } from './requests.ts'
 import type { Contestant, Scenario } from './scenario.ts'
@@ -84,6 +84,7 @@ async function openWays(bench: Bench, kind: GatewayKind): Promise<readonly Conte
   const subject = await bench.gateway(kind, { config: observed })
   const plain = await bench.gateway(kind, { config: observed, nodeFlags: withoutInternals })
   const quiet = await bench.gateway(kind)
+  const behind = await bench.gateway(kind, { config: { ...observed, trustedProxies: ['127.0.0.1'] } })
   const { accessTokens, secretKeys } = subject.credentials
   const freshBearers = (tokens: readonly string[]) => fresh('GET /any', bearers(tokens))
   return contestantsOf(bench, kind, {
@@ -91,8 +92,22 @@ async function openWays(bench: Bench, kind: GatewayKind): Promise<readonly Conte
     bearer: [subject, freshBearers(accessTokens)],
     'bearer, no access log': [quiet, freshBearers(quiet.credentials.accessTokens)],
     'bearer, no direct writes': [plain, freshBearers(plain.credentials.accessTokens)],
+    'bearer, through a trusted proxy': [
+      behind,
+      fresh('GET /any', bearers(behind.credentials.accessTokens).map(withForwarding)),
+    ],
     key: [subject, fresh('GET /any', keysOf(secretKeys))],
     'no key': [subject, { ...fresh('GET /any', [{}]), status: 401 }],
     'wrong signature': [subject, { ...freshBearers(accessTokens.map(tamper)), status: 401 }],
   })
+}
+
+/** What a load balancer adds to what a client sends. */
+function withForwarding(credential: Authorization): Authorization {
+  return {
+    ...credential,
+    'X-Forwarded-For': '198.51.100.7',
+    'X-Forwarded-Proto': 'https',
+    'X-Forwarded-Host': 'bench.example',
+  }
 }

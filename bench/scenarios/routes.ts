@@ -8,12 +8,14 @@ const count = 3_000
 const rateLimit = { limit: 1_000_000_000, per: '1m', by: 'account' }
 const shared = { upstream: 'backend', auth: 'any' }
 const paths = Array.from({ length: count }, (_, index) => `/services/s${index}/items`)
+const plainPaths = paths.map((path) => path.replace('services', 'plain'))
 const config = {
   ...observed,
   routes: [
     { name: 'any', path: '/any', ...shared },
     { name: 'limited', path: '/limited', ...shared, rateLimit },
     ...paths.map((path, index) => ({ name: `s${index}`, path, ...shared, rateLimit })),
+    ...plainPaths.map((path, index) => ({ name: `p${index}`, path, ...shared })),
   ],
 }
 
@@ -42,6 +44,15 @@ export const routes: Scenario = {
         'two routes': [few, fresh('GET /any', bearers(few.credentials.accessTokens))],
         'without a rate limit': [many, fresh('GET /any', callers)],
         'one with a rate limit': [many, fresh('GET /limited', callers)],
+        'plain in turn': [
+          many,
+          {
+            requests: plainPaths.flatMap(
+              (path, index) => fresh(`GET ${path}`, [callers[index % callers.length] ?? {}]).requests,
+            ),
+            isNumbered: true,
+          },
+        ],
         'all in turn': [many, { requests: inTurn, isNumbered: true }],
       })
       found.push(...ways)

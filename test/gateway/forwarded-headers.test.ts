@@ -66,6 +66,22 @@ t.test('forwarding headers of a trusted proxy are kept and extended', async (t) 
   t.match(backend.last().headers['x-request-id'], uuid)
 })
 
+t.test('what a trusted proxy says is forwarded alike by the general path and the fast lane', async (t) => {
+  const { backend, gateway } = await startBoth(t, { config: { trustedProxies: ['127.0.0.0/8'] } })
+  const { secretKey } = await gateway.createAccount()
+  const strange = ['X_Forwarded_For: 1.1.1.1', 'X-Forwarded-Host: second.example', 'X-REQUEST-ID: other']
+  for (const lines of [claims, [...claims, ...claims], [...strange, ...claims], [...claims, ...strange]]) {
+    const sent = [...lines, `SecretKey: ${secretKey}`]
+    // The second is about a credential that was decided about before; with the third's field none is ordinary.
+    await ask(t, gateway.url, 'GET /key', sent)
+    await ask(t, gateway.url, 'GET /key', sent)
+    const { rawHeaders } = backend.last()
+    await ask(t, gateway.url, 'GET /key', [...sent, 'Connection: x-none'])
+    t.strictSame(rawHeaders, backend.last().rawHeaders)
+    t.match(backend.last().headers['x-forwarded-for'], /^203\.0\.113\.7, 10\.0\.0\.1/)
+  }
+})
+
 t.test('the logged client is the last address that is not a trusted proxy', noRequestLog, async (t) => {
   const trustedProxies = ['127.0.0.1', '10.0.0.0/8', '::1']
   const { backend, gateway } = await startBoth(t, { config: { trustedProxies } })

@@ -1,5 +1,7 @@
+import { BlockList, isIPv6 } from 'node:net'
 import t from 'tap'
-import { clientNetwork, widerNetwork } from '#platform/addresses.ts'
+import { clientNetwork, createAddressSet, parseAddressRange, widerNetwork } from '#platform/addresses.ts'
+import { createRandom } from '../http/outgoing/random.ts'
 
 const networks: Readonly<Record<string, readonly [network: string, wider: string]>> = {
   '203.0.113.7': ['203.0.113.7', '203.0.113.0/24'],
@@ -67,4 +69,40 @@ t.test('a text that is not an address is its own client network', async (t) => {
     t.equal(clientNetwork(text), text, text)
     t.equal(widerNetwork(text), text, text)
   }
+})
+
+t.test('a set contains what the ranges of a BlockList contain', async (t) => {
+  const random = createRandom(Number(process.env.SEED ?? 47))
+  const octets = [0, 1, 10, 99, 127, 128, 254, 255]
+  const pickAddress = () => Array.from({ length: 4 }, () => random.pick(octets)).join('.')
+  const wide = ['::/0', '::/80', '::ffff:0:0/95', '::ffff:10.0.0.0/104', '2001:db8::/32']
+  for (let round = 0; round < 500; round++) {
+    const texts = [`${pickAddress()}/${random.below(33)}`, `${pickAddress()}/${random.below(33)}`]
+    if (random.below(4) === 0) texts.push(random.pick(wide))
+    const ranges = texts.flatMap((text) => parseAddressRange(text) ?? [])
+    const list = new BlockList()
+    for (const { address, bits, family } of ranges) list.addSubnet(address, bits, family)
+    const set = createAddressSet(ranges)
+    for (const address of [
+      ...Array.from({ length: 20 }, pickAddress),
+      '2001:db8::1',
+      '::1',
+      '::ffff:10.1.2.3',
+    ])
+      if (set.has(address) !== list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4'))
+        t.fail(`${address} in ${texts}`)
+  }
+  const every = createAddressSet([{ address: '0.0.0.0', bits: 0, family: 'ipv4' }])
+  for (const text of [
+    '01.2.3.4',
+    '1.2.3',
+    '1.2.3.4.5',
+    '256.1.1.1',
+    '1..2.3',
+    '1.2.3.4.',
+    ' 1.2.3.4',
+    '',
+    'x',
+  ])
+    t.notOk(every.has(text), `${text} is no address`)
 })

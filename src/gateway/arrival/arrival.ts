@@ -52,9 +52,7 @@ export function createArrival<Exchange extends Pick<ClientExchange, 'peerAddress
 ): Arrival<Exchange> {
   const fields = fieldReader.read(head)
   const { host = '', uncommon } = fields
-  const { forwardedFor, forwardedProto, forwardedHost } = uncommon
-  const { peerAddress: peer, protocol } = exchange
-  const client = readClient({ peer, protocol, host, forwardedFor, forwardedProto, forwardedHost }, trusted)
+  const client = readClient(exchange, host, uncommon, trusted)
   return {
     exchange,
     head,

@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
+import type { ClientExchange } from '#http/client-exchange.ts'
 import { type AddressSet, unmappedAddress } from '#platform/addresses.ts'
 import { hasNameLengths, withoutPort } from '../routes/hosts.ts'
 
@@ -15,21 +16,27 @@ export interface Client {
   readonly host: string
 }
 
-/** What a connection and its request say about the client. */
+/** What a request says about its client, if its sender is a proxy. */
 export interface ClientClaims {
-  readonly peer: string
-  readonly protocol: 'http' | 'https'
-  readonly host: string
-  /** All X-Forwarded-For joined; of the others the first. */
+  /** All X-Forwarded-For, joined. */
   readonly forwardedFor: string | undefined
+  /** The first X-Forwarded-Proto and -Host. */
   readonly forwardedProto: string | undefined
   readonly forwardedHost: string | undefined
 }
 
-/** Trusts X-Forwarded-* from a trusted proxy only. */
-export function readClient(claims: ClientClaims, trusted: AddressSet): Client {
-  const { peer, protocol, host, forwardedFor } = claims
+/**
+ * Trusts X-Forwarded-* from a trusted proxy only.
+ * @param host as it was sent
+ */
+export function readClient(
+  { peerAddress: peer, protocol }: Pick<ClientExchange, 'peerAddress' | 'protocol'>,
+  host: string,
+  claims: ClientClaims,
+  trusted: AddressSet,
+): Client {
   if (!trusted.has(peer)) return { address: peer, isTrusted: false, forwardedFor: peer, protocol, host }
+  const { forwardedFor } = claims
   return {
     address: forwardedFor === undefined ? peer : clientAddress(peer, forwardedFor, trusted),
     isTrusted: true,

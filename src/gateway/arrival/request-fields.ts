@@ -10,6 +10,7 @@ import {
   withAuthorization,
   withSecretKey,
 } from '#identity/credentials.ts'
+import type { ClientClaims } from './client.ts'
 import { secondTargetFields } from './second-target-fields.ts'
 
 /** The header fields that decisions depend on, read in one pass over the raw headers. */
@@ -22,7 +23,7 @@ export interface RequestFields {
 }
 
 /** Fields that few requests have. */
-export interface UncommonFields {
+export interface UncommonFields extends ClientClaims {
   readonly isHostRepeated: boolean
   /** Names in Connection other than the usual ones, in lower case; undefined where there are none. */
   readonly connectionOptions: ReadonlySet<string> | undefined
@@ -31,11 +32,6 @@ export interface UncommonFields {
    * The values of the fields that name a second target, by their names in lower case; undefined where there are none.
    */
   readonly secondTargets: ReadonlyMap<string, string> | undefined
-  /** All X-Forwarded-For, joined. */
-  readonly forwardedFor: string | undefined
-  /** The first X-Forwarded-Proto and -Host. */
-  readonly forwardedProto: string | undefined
-  readonly forwardedHost: string | undefined
   /** Whether an Authorization is of a scheme that authenticates the connection instead (see bindsConnection). */
   readonly bindsConnection: boolean
   /** Whether there is a Service-Worker field: browsers send it with the script of a service worker. */

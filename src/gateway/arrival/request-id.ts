@@ -4,7 +4,10 @@ import type { UncommonFields } from './request-fields.ts'
 const requestIdPattern = /^[!-~]{1,128}$/
 
 /** The request ID of the sender, if it is trusted. */
-export function trustedRequestId({ requestId }: UncommonFields, isTrusted: boolean): string | undefined {
+export function trustedRequestId(
+  { requestId }: Pick<UncommonFields, 'requestId'>,
+  isTrusted: boolean,
+): string | undefined {
   return isTrusted && requestId !== undefined && requestIdPattern.test(requestId) ? requestId : undefined
 }
 

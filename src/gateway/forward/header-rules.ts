@@ -48,8 +48,13 @@ export const requestMark = {
   forwarding: firstOwnMark + 4,
   /** Depends on more than its name. */
   special: firstOwnMark + 5,
+  /** These four are replaced; the values of trusted proxies are read. */
+  forwardedFor: firstOwnMark + 6,
+  forwardedProto: firstOwnMark + 7,
+  forwardedHost: firstOwnMark + 8,
+  requestId: firstOwnMark + 9,
   /** The first header of `keys.accept`; the others follow by number. */
-  key: firstOwnMark + 6,
+  key: firstOwnMark + 10,
 } as const
 
 /** Hop-by-hop (RFC 9110 7.6.1), and the framing and routing that the gateway does itself. */
@@ -162,17 +167,16 @@ function markedNames(dropped: ReadonlySet<string>, { headers }: Carriers): reado
     ...folded(requestMark.dropped, dropped),
     ...folded(requestMark.special, secondTargetNames),
     ...folded(requestMark.methodOverride, methodOverrides),
-    ...folded(requestMark.forwarding, [
-      ...forwardingNames,
-      'xforwardedfor',
-      'xforwardedproto',
-      'xforwardedhost',
-    ]),
+    ...folded(requestMark.forwarding, forwardingNames),
     { name: 'xforwarded', mark: requestMark.forwarding, isPrefix: true },
     ...framingNames,
     ...exactly(requestMark.dropped, hopByHop),
     ...exactly(requestMark.special, ['te', 'trailer', 'if', 'service-worker', 'dpop']),
     ...exactly(requestMark.authorization, ['authorization']),
+    ...exactly(requestMark.forwardedFor, ['x-forwarded-for']),
+    ...exactly(requestMark.forwardedProto, ['x-forwarded-proto']),
+    ...exactly(requestMark.forwardedHost, ['x-forwarded-host']),
+    ...exactly(requestMark.requestId, ['x-request-id']),
     ...exactly(requestMark.cookie, ['cookie']),
     ...headers.map((name, index) => ({ name, mark: requestMark.key + index })),
   ]

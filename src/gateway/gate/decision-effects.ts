@@ -9,6 +9,7 @@ import type { Metrics } from '#ops/metrics/metrics.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import type { Allowance, GatehouseError } from '#platform/errors/gatehouse-error.ts'
 import { memoize } from '#platform/memoize.ts'
+import { copyString } from '#platform/text.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import type { Rate } from '#store/rates.ts'
 import { credentialsOf, type GatedArrival } from '../arrival/arrival.ts'
@@ -47,7 +48,7 @@ export function createDecisionEffects(options: DecisionEffectsOptions) {
     // What came as a key may have turned out to be a token of an issuer.
     if (principal === undefined || scheme !== 'secretKey' || credentials.kind !== 'secretKey') return
     if (credentials.useRecordedFrom === client.address && arrivedAt < credentials.useRecordedUntil) return
-    credentials.useRecordedFrom = client.address
+    credentials.useRecordedFrom = copyString(client.address)
     credentials.useRecordedUntil = Math.floor(arrivedAt) + keyUseIntervalMs
     const isDigest = credentials.carrier === certificateCarrier
     keyUses.record(principal.accountId, credentials.text, client.address, 'secretKey', isDigest)

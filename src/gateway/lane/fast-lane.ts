@@ -13,6 +13,8 @@ import type { AddressSet } from '#platform/addresses.ts'
 import { copyString } from '#platform/text.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { callerTextsOf } from '../arrival/caller-texts.ts'
+import { readClient } from '../arrival/client.ts'
+import { createRequestId, trustedRequestId } from '../arrival/request-id.ts'
 import { framingLine, isLastOnConnection } from '../forward/connection-lines.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
 import { hasUpstream } from '../gate/route-request.ts'
@@ -42,7 +44,7 @@ interface FastLaneOptions {
 /**
  * Recognises an ordinary request in one pass: HTTP/1.1, a caller about whom a decision was made a moment ago, no
  * cookies of the gateway, no upgrade, no field whose value has to be looked at. With CORS, assertions or tracing there
- * is no fast lane (runtime/assembly/traffic.ts), and what comes through a trusted proxy does not take it.
+ * is no fast lane (runtime/assembly/traffic.ts).
  * @returns undefined if the request is not ordinary: the general path then takes the same steps
  *   (gateway/server/server.ts)
  */
@@ -54,22 +56,32 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
 
   return function recognize(exchange, head) {
     if (!(head instanceof ParsedHead) || head.names !== names || !hasOrdinaryStart(head)) return undefined
-    const { peerAddress } = exchange
-    if (trusted.has(peerAddress)) return undefined
-    const fields = readHead(head)
+    const isTrusted = trusted.has(exchange.peerAddress)
+    const fields = readHead(head, isTrusted)
     if (fields === undefined) return undefined
-    const destination = readDestination(head, fields.host)
+    const { host } = fields
+    const client = readClient(exchange, host, fields, trusted)
+    const destination = client.host === '' ? undefined : readDestination(head, host)
     if (destination === undefined) return undefined
     const route = findRoute(head, destination)
     if (route === undefined) return undefined
     const now = monotonicClock()
     const caller = recallCaller(route.access, head, fields, now)
-    if (caller === undefined || !isFinal(caller, route.access, peerAddress)) return undefined
+    if (caller === undefined || !isFinal(caller, route.access, client.address)) return undefined
     const { decision, credential } = caller
     if (decision.kind === 'allowed' && decision.principal !== undefined) authenticator.countHit()
-    const { host } = fields
-    const findings = { arrivedAt: now, host, destination, route, decision, credential, carriers, forwarding }
-    const request = new LaneRequest(exchange, head, findings)
+    const request = new LaneRequest(exchange, head, {
+      arrivedAt: now,
+      client,
+      requestId: trustedRequestId(fields, isTrusted) ?? createRequestId(),
+      host,
+      destination,
+      route,
+      decision,
+      credential,
+      carriers,
+      forwarding,
+    })
     if (decision.kind === 'allowed') request.headerLines = writeLines(request, decision, fields.lines)
     return request
   }
@@ -108,7 +120,9 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     return (
       kept +
       framingLine(head.body) +
-      (client.protocol === 'https' ? afterHttps : afterHttp) +
+      'X-Forwarded-Proto: ' +
+      client.protocol +
+      '\r\nX-Forwarded-Host: ' +
       client.host +
       '\r\nX-Forwarded-For: ' +
       client.forwardedFor +
@@ -130,9 +144,6 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     return texts.identityLines
   }
 }
-
-const afterHttp = 'X-Forwarded-Proto: http\r\nX-Forwarded-Host: '
-const afterHttps = 'X-Forwarded-Proto: https\r\nX-Forwarded-Host: '
 
 type Caller = Pick<LaneFindings, 'decision' | 'credential'>
 

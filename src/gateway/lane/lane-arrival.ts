@@ -18,7 +18,6 @@ import {
   recordRoute,
 } from '../arrival/outcome.ts'
 import { noUncommonFields, type RequestFields, type UncommonFields } from '../arrival/request-fields.ts'
-import { createRequestId } from '../arrival/request-id.ts'
 import {
   type ForwardEvents,
   type ForwardedRequest,
@@ -37,6 +36,8 @@ export interface Forwarding {
 /** What the fast lane has found out about a request. */
 export interface LaneFindings {
   readonly arrivedAt: MonotonicMs
+  readonly client: Client
+  readonly requestId: string
   /** The Host field as it was sent. */
   readonly host: string
   readonly destination: Destination
@@ -49,17 +50,17 @@ export interface LaneFindings {
 }
 
 /**
- * An ordinary request as the rest of the gateway sees it: one object that is its arrival, its fields, its client, and
- * the forwarded and the outgoing request. The client is the peer of the connection, there are none of the uncommon
- * fields, and nothing is rewritten. What the lane and the general path send is compared in
+ * An ordinary request as the rest of the gateway sees it: one object that is its arrival, its fields, and the forwarded
+ * and the outgoing request. There are none of the uncommon fields, and nothing is rewritten. What the lane and the general path send is compared in
  * test/gateway/lane/ordinary-head.test.ts.
  */
 export abstract class LaneArrival
   extends OutgoingRequest<ForwardedRequest>
-  implements Arrival, RequestFields, Client, ForwardedRequest
+  implements Arrival, RequestFields, ForwardedRequest
 {
   readonly exchange: ClientExchange
   readonly head: ParsedHead
+  readonly client: Client
   readonly requestId: string
   readonly arrivedAt: MonotonicMs
   readonly host: string
@@ -76,7 +77,8 @@ export abstract class LaneArrival
     super()
     this.exchange = exchange
     this.head = head
-    this.requestId = createRequestId()
+    this.client = findings.client
+    this.requestId = findings.requestId
     this.arrivedAt = findings.arrivedAt
     this.host = findings.host
     this.route = findings.route
@@ -106,10 +108,6 @@ export abstract class LaneArrival
     return this
   }
 
-  get client(): Client {
-    return this
-  }
-
   get uncommon(): UncommonFields {
     return noUncommonFields
   }
@@ -120,22 +118,6 @@ export abstract class LaneArrival
       credentials.kind === 'bearer' ||
       (credentials.kind === 'secretKey' && credentials.carrier === bearerCarrier)
     )
-  }
-
-  get isTrusted(): boolean {
-    return false
-  }
-
-  get address(): string {
-    return this.exchange.peerAddress
-  }
-
-  get forwardedFor(): string {
-    return this.exchange.peerAddress
-  }
-
-  get protocol(): string {
-    return this.exchange.protocol
   }
 
   override get accountId(): string | undefined {

@@ -2,6 +2,7 @@ import { keptLines } from '#http/h1/field-lines.ts'
 import { mark } from '#http/h1/name-table.ts'
 import type { ParsedHead } from '#http/h1/request-parser.ts'
 import type { Carrier, Carriers } from '#identity/carriers.ts'
+import type { ClientClaims } from '../arrival/client.ts'
 import { isUsualConnection } from '../forward/connection-lines.ts'
 import { requestMark } from '../forward/header-rules.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
@@ -9,7 +10,7 @@ import type { OwnCookies } from '../forward/own-cookies.ts'
 /**
  * The fields of an ordinary head that are not simply forwarded. One object for all heads, valid until the next is read.
  */
-export interface OrdinaryFields {
+export interface OrdinaryFields extends ClientClaims {
   /** The Host field; empty = there is none, or it is empty. */
   host: string
   /** The position of the credential in the text of the head; `credentialEnd` 0 = there is none. */
@@ -17,6 +18,11 @@ export interface OrdinaryFields {
   credentialEnd: number
   /** The header field of a secret key; undefined = `Authorization: Bearer`. */
   carrier: Carrier | undefined
+  forwardedFor: string | undefined
+  forwardedProto: string | undefined
+  forwardedHost: string | undefined
+  /** The first X-Request-Id. */
+  requestId: string | undefined
   /** The lines that are forwarded to the backend. */
   lines: string
 }
@@ -28,7 +34,7 @@ interface OrdinaryHeadOptions {
 
 /**
  * Creates the function that reads the lines of a head that are not simply forwarded, and drops what no backend gets:
- * hop-by-hop fields, credentials, all spellings of identity headers, and fields of trusted proxies. It returns
+ * hop-by-hop fields, credentials, all spellings of identity headers, and what only trusted proxies may say. It returns
  * undefined if more than the names of the fields decides what is forwarded (see gateway/forward/upstream-head.ts).
  */
 export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadOptions) {
@@ -37,8 +43,13 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
     credentialStart: 0,
     credentialEnd: 0,
     carrier: undefined,
+    forwardedFor: undefined,
+    forwardedProto: undefined,
+    forwardedHost: undefined,
+    requestId: undefined,
     lines: '',
   }
+  let isTrusted = false
 
   /** @returns whether a line is forwarded; undefined = the head is not ordinary: Upgrade, second targets … */
   function visitLine(text: string, fieldMark: number, start: number, end: number): boolean | undefined {
@@ -53,13 +64,29 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
       case mark.transferEncoding:
       case mark.keepAlive:
       case requestMark.dropped:
+        return false
       case requestMark.forwarding:
+        return isTrusted
+      case requestMark.forwardedFor:
+      case requestMark.forwardedProto:
+      case requestMark.forwardedHost:
+      case requestMark.requestId:
+        if (isTrusted) readReport(fieldMark, text.slice(start, end))
         return false
       case requestMark.cookie:
         return ownCookies.mayBeIn(text.slice(start, end)) ? undefined : true
       default:
         return takeCredential(text, fieldMark, start, end) ? false : undefined
     }
+  }
+
+  /** As gateway/arrival/request-fields.ts does: all X-Forwarded-For count, and of the others the first. */
+  function readReport(fieldMark: number, value: string): void {
+    if (fieldMark === requestMark.forwardedFor)
+      read.forwardedFor = read.forwardedFor === undefined ? value : `${read.forwardedFor},${value}`
+    else if (fieldMark === requestMark.forwardedProto) read.forwardedProto ??= value
+    else if (fieldMark === requestMark.forwardedHost) read.forwardedHost ??= value
+    else read.requestId ??= value
   }
 
   /**
@@ -75,9 +102,15 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
     return !isBearer || text.startsWith(bearerPrefix, start)
   }
 
-  return function readOrdinaryHead(head: ParsedHead): OrdinaryFields | undefined {
+  /** @param isFromTrusted whether a trusted proxy sent it */
+  return function readOrdinaryHead(head: ParsedHead, isFromTrusted: boolean): OrdinaryFields | undefined {
+    isTrusted = isFromTrusted
     read.host = ''
     read.credentialEnd = 0
+    read.forwardedFor = undefined
+    read.forwardedProto = undefined
+    read.forwardedHost = undefined
+    read.requestId = undefined
     const lines = keptLines(head, visitLine)
     if (lines === undefined || read.host === '') return undefined
     read.lines = lines

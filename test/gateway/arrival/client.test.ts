@@ -12,10 +12,9 @@ function trust(...ranges: readonly string[]) {
   )
 }
 
+const peer = { peerAddress: '10.0.0.1', protocol: 'http' } as const
+const host = 'gateway.example'
 const claims: ClientClaims = {
-  peer: '10.0.0.1',
-  protocol: 'http',
-  host: 'gateway.example',
   forwardedFor: undefined,
   forwardedProto: undefined,
   forwardedHost: undefined,
@@ -29,7 +28,7 @@ const claimed = {
 
 t.test('without trusted proxies no forwarding header is believed', async (t) => {
   for (const trusted of [trust(), trust('192.168.0.0/16')]) {
-    t.strictSame(readClient({ ...claims, ...claimed }, trusted), {
+    t.strictSame(readClient(peer, host, { ...claims, ...claimed }, trusted), {
       address: '10.0.0.1',
       isTrusted: false,
       forwardedFor: '10.0.0.1',
@@ -40,7 +39,7 @@ t.test('without trusted proxies no forwarding header is believed', async (t) => 
 })
 
 t.test('a trusted proxy is believed, and its own address joins the list', async (t) => {
-  t.strictSame(readClient({ ...claims, ...claimed }, trust('10.0.0.0/8')), {
+  t.strictSame(readClient(peer, host, { ...claims, ...claimed }, trust('10.0.0.0/8')), {
     address: '203.0.113.7',
     isTrusted: true,
     forwardedFor: '203.0.113.7, 10.0.0.1',
@@ -50,7 +49,7 @@ t.test('a trusted proxy is believed, and its own address joins the list', async 
 })
 
 t.test('a trusted proxy that claims nothing is the client itself', async (t) => {
-  t.strictSame(readClient(claims, trust('10.0.0.0/8')), {
+  t.strictSame(readClient(peer, host, claims, trust('10.0.0.0/8')), {
     address: '10.0.0.1',
     isTrusted: true,
     forwardedFor: '10.0.0.1',
@@ -97,7 +96,7 @@ const lists: readonly (readonly [what: string, forwardedFor: string, address: st
 t.test('the client is the first address from the right that is no trusted proxy', async (t) => {
   const trusted = trust('10.0.0.0/8', 'fd00::/8')
   for (const [what, forwardedFor, address] of lists) {
-    const client = readClient({ ...claims, forwardedFor }, trusted)
+    const client = readClient(peer, host, { ...claims, forwardedFor }, trusted)
     t.equal(client.address, address, what)
     t.equal(client.forwardedFor, `${forwardedFor}, 10.0.0.1`, what)
   }
@@ -124,7 +123,7 @@ t.test('a trusted range is matched in IPv4, in IPv6 and across both, to the bit'
 t.test('a range of all addresses trusts them all', async (t) => {
   const trusted = trust('0.0.0.0/0', '::/0')
   for (const address of ['1.2.3.4', '255.255.255.255', '2001:db8::1']) t.equal(trusted.has(address), true)
-  t.equal(readClient({ ...claims, ...claimed }, trusted).address, '203.0.113.7')
+  t.equal(readClient(peer, host, { ...claims, ...claimed }, trusted).address, '203.0.113.7')
 })
 
 t.test('an IPv4 address in IPv6 form is written as IPv4, other addresses stay', async (t) => {
@@ -167,11 +166,13 @@ t.test(
       forwardedProto: 'https, http',
       forwardedHost: 'public.example, inner.example',
     }
-    t.hasStrict(readClient(chained, trusted), { protocol: 'https', host: 'public.example' })
-    t.hasStrict(readClient({ ...claims, forwardedProto: '', forwardedHost: '' }, trusted), {
+    t.hasStrict(readClient(peer, host, chained, trusted), { protocol: 'https', host: 'public.example' })
+    t.hasStrict(readClient(peer, host, { ...claims, forwardedProto: '', forwardedHost: '' }, trusted), {
       protocol: 'http',
       host: 'gateway.example',
     })
-    t.hasStrict(readClient({ ...claims, forwardedProto: 'java script' }, trusted), { protocol: 'http' })
+    t.hasStrict(readClient(peer, host, { ...claims, forwardedProto: 'java script' }, trusted), {
+      protocol: 'http',
+    })
   },
 )

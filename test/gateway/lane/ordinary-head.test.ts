@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
+import type { ClientClaims } from '#gateway/arrival/client.ts'
 import { createFieldReader } from '#gateway/arrival/request-fields.ts'
 import { secondTargetFields } from '#gateway/arrival/second-target-fields.ts'
 import { framingLine } from '#gateway/forward/connection-lines.ts'
@@ -16,7 +17,8 @@ import { identityHeaders, inputOf } from '../forward/heads.ts'
 const carriers = createCarriers(['SecretKey', 'X-Api-Key', 'bearer'])
 const rules = createHeaderRules(['X-User-Id', 'X-User-Role', 'X-Caller'], carriers)
 const ownCookies = createOwnCookies({ names: ['refreshToken'] })
-const read = createOrdinaryHeadReader({ carriers, ownCookies })
+const readHead = createOrdinaryHeadReader({ carriers, ownCookies })
+const read = (head: ParsedHead, isTrusted = false) => readHead(head, isTrusted)
 const writeIdentity = createIdentityWriter(identityHeaders)
 const writer = createRequestWriter({ rules, writeIdentity, assertion: undefined, ownCookies })
 const fieldReader = createFieldReader(carriers)
@@ -38,17 +40,33 @@ function parseAny(lines: readonly string[]): ParsedHead | undefined {
   }
 }
 
-/** What the plain writer makes of the fields of a client. */
-function writtenPlainly({ rawHeaders, body }: ParsedHead): string {
+/** What the plain writer makes of the fields of a client, or of a trusted proxy. */
+function writtenPlainly({ rawHeaders, body }: ParsedHead, isTrusted = false): string {
   const { connectionOptions } = fieldReader.read({ rawHeaders }).uncommon
-  const lines = writer.writeHead({ ...inputOf(rawHeaders), body, connectionOptions })
+  const input = inputOf(rawHeaders)
+  const client = { ...input.client, isTrusted }
+  const lines = writer.writeHead({ ...input, client, body, connectionOptions })
   return lines.slice(0, lines.lastIndexOf('X-Forwarded-Proto: https'))
 }
 
 /** What is forwarded of the fields of a client; undefined = the head is not an ordinary one. */
-function writtenAtOnce(head: ParsedHead): string | undefined {
-  const lines = read(head)?.lines
+function writtenAtOnce(head: ParsedHead, isTrusted = false): string | undefined {
+  const lines = read(head, isTrusted)?.lines
   return lines === undefined ? undefined : lines + framingLine(head.body)
+}
+
+/** What a head says about its client. */
+function reportAtOnce(head: ParsedHead) {
+  return reported(readHead(head, true))
+}
+
+function reportOf({ rawHeaders }: ParsedHead) {
+  return reported(fieldReader.read({ rawHeaders }).uncommon)
+}
+
+function reported(fields: (ClientClaims & { readonly requestId: string | undefined }) | undefined) {
+  const { forwardedFor, forwardedProto, forwardedHost, requestId } = fields ?? {}
+  return { forwardedFor, forwardedProto, forwardedHost, requestId }
 }
 
 const ordinary = ['Host: x.example', 'User-Agent: test', 'Accept: */*', 'X-A: 1', 'Cookie: a=b; c=d']
@@ -98,16 +116,17 @@ t.test('an ordinary head is forwarded as the plain writer does, in the order of 
 
 t.test('whatever field comes at whatever place, nothing goes on that the plain writer drops', async (t) => {
   let atOnce = 0
-  for (const name of special.flatMap(spellings))
-    for (const value of values)
-      for (let place = 0; place <= ordinary.length; place++) {
-        const head = parse(ordinary.toSpliced(place, 0, `${name}: ${value}`))
-        const written = writtenAtOnce(head)
+  const lines = special.flatMap(spellings).flatMap((name) => values.map((value) => `${name}: ${value}`))
+  for (const line of lines)
+    for (let place = 0; place <= ordinary.length; place++)
+      for (const isTrusted of [false, true]) {
+        const head = parse(ordinary.toSpliced(place, 0, line))
+        const written = writtenAtOnce(head, isTrusted)
         if (written === undefined) continue
         atOnce++
-        if (written !== writtenPlainly(head)) t.fail(`${name}: ${value} at ${place}`)
+        if (written !== writtenPlainly(head, isTrusted)) t.fail(`${line} at ${place}, ${isTrusted}`)
       }
-  t.ok(atOnce > 10_000, `${atOnce} heads were ordinary ones`)
+  t.ok(atOnce > 20_000, `${atOnce} heads were ordinary ones`)
 })
 
 t.test('random heads of such fields are forwarded alike, or left to the plain writer', async (t) => {
@@ -119,10 +138,12 @@ t.test('random heads of such fields are forwarded alike, or left to the plain wr
     const head = parse(
       Array.from({ length: 1 + random.below(8) }, () => random.pick(lines)).concat('Host: y'),
     )
-    const written = writtenAtOnce(head)
+    const isTrusted = random.below(2) === 1
+    const written = writtenAtOnce(head, isTrusted)
     if (written === undefined) continue
     atOnce++
-    if (written !== writtenPlainly(head)) t.fail(`seed ${seed}: ${head.text}`)
+    if (written !== writtenPlainly(head, isTrusted)) t.fail(`seed ${seed}, ${isTrusted}: ${head.text}`)
+    if (!isDeepStrictEqual(reportAtOnce(head), reportOf(head))) t.fail(`seed ${seed}: ${head.text}`)
   }
   t.ok(atOnce > 200, `${atOnce} of 20,000 were ordinary ones`)
 })
