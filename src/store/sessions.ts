@@ -17,8 +17,11 @@ export interface SessionStore {
     session: NewSession,
     expected: Pick<Account, 'revision' | 'sessionEpoch'>,
   ): Promise<'started' | 'account-changed'>
-  /** One use of a refresh token, decided (`decideRotation`) and carried out in one step. */
-  rotateSession(use: RefreshTokenUse): Promise<Rotation>
+  /**
+   * One use of a refresh token, decided (`decideRotation`) and carried out in one step.
+   * @param reuseEntry the audit entry of a use that ends the session, which is written in the same step
+   */
+  rotateSession(use: RefreshTokenUse, reuseEntry?: (account: Account) => AuditEntry): Promise<Rotation>
   /** Records which current refresh tokens were delivered; unknown or superseded ones are ignored. */
   acknowledgeRotations(acknowledgements: readonly RotationAcknowledgement[]): Promise<void>
   findSession(id: string): Promise<Session | undefined>
@@ -106,7 +109,9 @@ export interface Visitor {
 export const userAgentLengthMax = 200
 
 type RotationDecision =
-  | { readonly kind: 'refuse'; readonly reason: RotationRefusal }
+  | { readonly kind: 'refuse'; readonly reason: Exclude<RotationRefusal, 'reused'> }
+  /** The session ends. */
+  | { readonly kind: 'reuse'; readonly account: Account }
   /** The previous token, which may be reused within the grace period: the current token is returned again. */
   | { readonly kind: 'repeat'; readonly session: Session; readonly account: Account }
   | RotationAdvance
@@ -142,7 +147,7 @@ export function decideRotation(
     return { kind: 'advance', previous: session, session: rotatedSession(use, session), account }
   }
   const isRepeat = generation === session.generation - 1 && isReuseAllowed(session, now, graceMs)
-  return isRepeat ? { kind: 'repeat', session, account } : { kind: 'refuse', reason: 'reused' }
+  return isRepeat ? { kind: 'repeat', session, account } : { kind: 'reuse', account }
 }
 
 /** The state of the key that started the session, or of the portal sessions of its epoch. */

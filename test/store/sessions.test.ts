@@ -59,22 +59,22 @@ t.test('the previous token is good for a repeat until the end of its grace', asy
   const previous = (changes: Partial<RefreshTokenUse>, ofSession: Partial<Session> = {}) =>
     outcomeOf({ use: { generation: 2, ...changes }, session: ofSession })
   t.equal(previous({ now: now + graceMs - 1 }), 'repeat')
-  t.equal(previous({ now: now + graceMs }), 'reused')
-  t.equal(previous({ graceMs: 0 }), 'reused', 'without any grace')
+  t.equal(previous({ now: now + graceMs }), 'reuse')
+  t.equal(previous({ graceMs: 0 }), 'reuse', 'without any grace')
   const unknown = { acknowledgedAt: undefined }
   t.equal(previous({ now: now + idleMs - 1, graceMs: 0 }, unknown), 'repeat', 'no delivery is known')
   // Of the clock of another instance, or of an earlier rotation.
   const earlier = { acknowledgedAt: now - hour }
   t.equal(previous({ now: now + graceMs - 1 }, earlier), 'repeat')
-  t.equal(previous({ now: now + graceMs }, earlier), 'reused')
+  t.equal(previous({ now: now + graceMs }, earlier), 'reuse')
   const later = { acknowledgedAt: now + second }
   t.equal(previous({ now: now + second + graceMs - 1 }, later), 'repeat')
-  t.equal(previous({ now: now + second + graceMs }, later), 'reused')
+  t.equal(previous({ now: now + second + graceMs }, later), 'reuse')
 })
 
 t.test('any earlier token than the previous one was reused, also within the grace', async (t) => {
-  t.equal(outcomeOf({ use: { generation: 1 } }), 'reused')
-  t.equal(outcomeOf({ use: { generation: 1 }, session: { acknowledgedAt: undefined } }), 'reused')
+  t.equal(outcomeOf({ use: { generation: 1 } }), 'reuse')
+  t.equal(outcomeOf({ use: { generation: 1 }, session: { acknowledgedAt: undefined } }), 'reuse')
   t.equal(outcomeOf({ use: { generation: 4 } }), 'advance', 'the store has lost the last change')
 })
 

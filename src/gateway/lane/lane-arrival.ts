@@ -51,8 +51,8 @@ export interface LaneFindings {
 
 /**
  * An ordinary request as the rest of the gateway sees it: one object that is its arrival, its fields, and the forwarded
- * and the outgoing request. There are none of the uncommon fields, and nothing is rewritten. What the lane and the general path send is compared in
- * test/gateway/lane/ordinary-head.test.ts.
+ * and the outgoing request. There are none of the uncommon fields, and nothing is rewritten. What the lane and the
+ * general path send is compared in test/gateway/lane/ordinary-head.test.ts.
  */
 export abstract class LaneArrival
   extends OutgoingRequest<ForwardedRequest>

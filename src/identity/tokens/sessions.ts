@@ -1,8 +1,7 @@
 import { createAuditEntryFactory } from '#accounts/audit-log.ts'
 import type { ErrorCode } from '#platform/errors/codes.ts'
 import { GatehouseError } from '#platform/errors/gatehouse-error.ts'
-import type { Account, AccountReader } from '#store/accounts.ts'
-import type { AuditStore } from '#store/audit.ts'
+import type { Account } from '#store/accounts.ts'
 import {
   portalEpochIn,
   type RefreshTokenUse,
@@ -54,9 +53,7 @@ interface RefreshingClient extends TokenTerms {
 }
 
 export interface SessionsOptions extends TokenIssuerOptions {
-  readonly store: Pick<SessionStore, 'rotateSession' | 'endSession' | 'findSession'> &
-    Pick<AccountReader, 'findAccount'> &
-    Pick<AuditStore, 'appendAudit'>
+  readonly store: Pick<SessionStore, 'rotateSession' | 'endSession'>
   readonly startSession: StartSession
   readonly refreshLifetimeMs: number
   readonly reuseGraceMs: number
@@ -142,16 +139,12 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   async function rotate({ client, jkt, ...use }: TokenUse): Promise<RefreshedTokens> {
     await acknowledgements.flushSession(use.sessionId)
-    const rotation = await store.rotateSession({
-      ...use,
-      now: clock(),
-      graceMs: reuseGraceMs,
-      idleMs: refreshIdleMs,
-    })
-    if (rotation.kind === 'over') {
-      if (rotation.reason === 'reused') await noteReuse(use)
-      throw new GatehouseError(refusals[rotation.reason])
-    }
+    const { sessionId, visitor } = use
+    const rotation = await store.rotateSession(
+      { ...use, now: clock(), graceMs: reuseGraceMs, idleMs: refreshIdleMs },
+      (account) => entry('session-reused', account, { sessionId, address: visitor.address }),
+    )
+    if (rotation.kind === 'over') throw new GatehouseError(refusals[rotation.reason])
     const { account, session } = rotation
     // The factor was required, or removed, since the sign-in. The portal lets the person set it up, and issues new
     // tokens then.
@@ -163,14 +156,6 @@ export function createSessions(options: SessionsOptions): Sessions {
     if (!acknowledgesFirst) return { ...issued, acknowledge: () => acknowledgements.enqueue(given) }
     await acknowledgements.writeNow(given)
     return { ...issued, acknowledge: () => {} }
-  }
-
-  /** Called once for a session, as the reuse has ended it: later uses are refused because of that. */
-  async function noteReuse({ sessionId, visitor }: Pick<TokenUse, 'sessionId' | 'visitor'>): Promise<void> {
-    const session = await store.findSession(sessionId)
-    const account = session && (await store.findAccount(session.accountId))
-    if (account)
-      await store.appendAudit(entry('session-reused', account, { sessionId, address: visitor.address }))
   }
 
   async function revoke(refreshToken: string): Promise<void> {

@@ -89,15 +89,17 @@ export function createSessionStore(
   }
 
   /** Decides about a use and carries it out; retried if session or account changed in between. */
-  const rotateSession: SessionStore['rotateSession'] = async (use) => {
+  const rotateSession: SessionStore['rotateSession'] = async (use, reuseEntry) => {
     for (;;) {
       const { session: found, account } = await findBoth(use.sessionId)
       const decision = decideRotation(use, found, account)
       switch (decision.kind) {
-        case 'refuse': {
+        case 'refuse':
+          return { kind: 'over', reason: decision.reason }
+        case 'reuse': {
           // Of several uses at once, one ends the session.
-          const isLate = decision.reason === 'reused' && !(await endSession(use.sessionId, 'reused'))
-          return { kind: 'over', reason: isLate ? 'revoked' : decision.reason }
+          const isFirst = await endSession(use.sessionId, 'reused', reuseEntry?.(decision.account))
+          return { kind: 'over', reason: isFirst ? 'reused' : 'revoked' }
         }
         case 'repeat': {
           const { session, account } = decision

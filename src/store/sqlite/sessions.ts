@@ -76,22 +76,25 @@ export function createSessionStore(
     return ids
   }
 
-  function rotate(use: RefreshTokenUse): Rotation {
+  /** @returns also the account whose session it has ended */
+  function rotate(use: RefreshTokenUse): { readonly rotation: Rotation; readonly reusedOf?: Account } {
     const session = find(use.sessionId)
     const account = session && accounts.find(session.accountId)
     const decision = decideRotation(use, session, account)
     switch (decision.kind) {
       case 'refuse':
-        if (decision.reason === 'reused') setEnd.run('reused', use.sessionId)
-        return { kind: 'over', reason: decision.reason }
+        return { rotation: { kind: 'over', reason: decision.reason } }
+      case 'reuse':
+        setEnd.run('reused', use.sessionId)
+        return { rotation: { kind: 'over', reason: 'reused' }, reusedOf: decision.account }
       case 'repeat':
-        return { kind: 'current', session: decision.session, account: decision.account }
+        return { rotation: { kind: 'current', session: decision.session, account: decision.account } }
       case 'advance': {
         const { session, account } = decision
         const { generation, rotatedAt, address, userAgent, id } = session
         const livesUntil = Math.min(session.expiresAt, rotatedAt + use.idleMs)
         advance.run(generation, rotatedAt, livesUntil, address, userAgent, id)
-        return { kind: 'current', session, account }
+        return { rotation: { kind: 'current', session, account } }
       }
       default:
         return decision satisfies never
@@ -124,14 +127,14 @@ export function createSessionStore(
         await setImmediate()
       }
     },
-    rotateSession: (use) =>
-      writeAudited(
+    rotateSession: async (use, reuseEntry) => {
+      const { rotation } = await writeAudited(
         () => rotate(use),
-        (rotation) =>
-          rotation.kind === 'over' && rotation.reason === 'reused'
-            ? [{ kind: 'session', sessionId: use.sessionId }]
-            : undefined,
-      ),
+        ({ reusedOf }) => reusedOf && [{ kind: 'session', sessionId: use.sessionId }],
+        ({ reusedOf }) => (reusedOf && reuseEntry ? [reuseEntry(reusedOf)] : []),
+      )
+      return rotation
+    },
     acknowledgeRotations: (acknowledgements) =>
       write(() => {
         for (const { sessionId, generation, at } of acknowledgements)

@@ -22,12 +22,12 @@ export function createWriter(database: Database) {
   async function writeAudited<Result>(
     work: () => Result,
     describe: (result: Result) => readonly Change[] | undefined,
-    audit: AuditEntry | readonly AuditEntry[] = [],
+    audit: AuditEntry | readonly AuditEntry[] | ((result: Result) => readonly AuditEntry[]) = [],
   ): Promise<Result> {
     const { result, entries, logged } = await database.write(() => {
       const result = work()
       const changes = describe(result)
-      const entries = changes ? [audit].flat() : []
+      const entries = changes ? [typeof audit === 'function' ? audit(result) : audit].flat() : []
       appendAudit(entries)
       return { result, entries, logged: changes?.map((change) => appendChange(change, Date.now())) ?? [] }
     })

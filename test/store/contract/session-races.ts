@@ -3,9 +3,13 @@ import type { Account } from '#store/accounts.ts'
 import type { NewSession } from '#store/sessions.ts'
 import type { Store } from '#store/store.ts'
 import { type NewPlace, openMany, runCase } from '../place.ts'
+import { listAudit, newAuditEntry } from '../portal-samples.ts'
 import { createAccount, newSecretKey, newSession, now, startSession, useOf } from '../samples.ts'
 
 const rounds = 30
+
+const reuseEntry = ({ id, email }: Account) =>
+  newAuditEntry({ action: 'session-reused', target: { id, email } })
 
 /** What ends sessions, each racing what keeps them alive. */
 const endings: Record<string, (store: Store, session: NewSession) => Promise<unknown>> = {
@@ -56,12 +60,16 @@ export function sessionRaceCases(t: Test, newPlace: NewPlace): void {
         }
         const given = [{ sessionId: session.id, generation: 2, at: use.now }]
         await Promise.all(stores.map((each) => each.acknowledgeRotations(given)))
-        const late = await Promise.all(stores.map((each) => each.rotateSession(use)))
+        const late = await Promise.all(stores.map((each) => each.rotateSession(use, reuseEntry)))
         t.strictSame(
           late.map((rotation) => (rotation.kind === 'over' ? rotation.reason : rotation.kind)).toSorted(),
           ['reused', 'revoked', 'revoked', 'revoked'],
         )
         t.equal((await store.findSession(session.id))?.end, 'reused')
+        const [newest] = await listAudit(store, { before: undefined, limit: 1 })
+        t.match(newest, { action: 'session-reused', target: { id: session.accountId } })
+        const audited = await listAudit(store, { before: undefined, limit: rounds + 1 })
+        t.equal(audited.length, round + 1, 'one entry is written for each session')
       }
     },
   )

@@ -118,11 +118,9 @@ export function use(
   const { master } = state
   const asked = { sessionId: master.id, generation, now, graceMs, idleMs, visitor }
   const verdict = decideRotation(asked, master, account)
-  if (verdict.kind === 'refuse') {
-    const ended =
-      verdict.reason === 'reused' ? { ...state, master: { ...master, end: 'reused' as const } } : state
-    return { state: ended, refusal: verdict.reason }
-  }
+  if (verdict.kind === 'refuse') return { state, refusal: verdict.reason }
+  if (verdict.kind === 'reuse')
+    return { state: { ...state, master: { ...master, end: 'reused' } }, refusal: 'reused' }
   const { session } = verdict
   const isNew = session.acknowledgedAt === undefined
   const flight: Flight = { stage: 'done', generation: session.generation, isNew, isNoted: false }
