@@ -102,7 +102,6 @@ export function createOrdinaryHeadReader({ carriers, ownCookies }: OrdinaryHeadO
     return !isBearer || text.startsWith(bearerPrefix, start)
   }
 
-  /** @param isFromTrusted whether a trusted proxy sent it */
   return function readOrdinaryHead(head: ParsedHead, isFromTrusted: boolean): OrdinaryFields | undefined {
     isTrusted = isFromTrusted
     read.host = ''
