@@ -1,14 +1,20 @@
 import type { Socket } from 'node:net'
 import { unmappedAddress } from '#platform/addresses.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
-import type { ExchangeOptions, OpenConnection } from '../client-exchange.ts'
-import { keepAliveMarginMs, sendTimeoutMs } from '../h1/slow-clients.ts'
-import type { ConnectionLimits } from '../h1/writable-connection.ts'
-import { HeadTooLarge, MalformedMessage } from '../request-head.ts'
+import type { ExchangeOptions, OpenConnection } from '../../client-exchange.ts'
+import { FrameConnection } from '../../h2/framing/frame-connection.ts'
+import type { FrameStream } from '../../h2/framing/frame-stream.ts'
+import {
+  type ConnectionError,
+  errorCode,
+  MalformedStream,
+  tooMany,
+  windowMax,
+} from '../../h2/framing/protocol.ts'
+import { HeadTooLarge, MalformedMessage } from '../../request-head.ts'
+import { keepAliveMarginMs, sendTimeoutMs } from '../slow-clients.ts'
+import type { ConnectionLimits } from '../writable-connection.ts'
 import { ClientStream, type StreamOwner } from './client-stream.ts'
-import { FrameConnection } from './framing/frame-connection.ts'
-import type { FrameStream } from './framing/frame-stream.ts'
-import { type ConnectionError, errorCode, MalformedStream, tooMany, windowMax } from './framing/protocol.ts'
 import { readRequestHead } from './read-request-head.ts'
 
 export interface SessionLimits extends ConnectionLimits {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { monotonicClock } from '#platform/time.ts'
-import { clientCertificateOf } from '../client-certificate.ts'
+import { clientCertificateOf } from '../../client-certificate.ts'
 import {
   type BodyState,
   type ClientExchange,
@@ -9,13 +9,13 @@ import {
   type RequestEvents,
   type ResponseFraming,
   type UpgradedStream,
-} from '../client-exchange.ts'
-import { BodyRate, type BodySender, LingeringClose, sendTimeoutMs } from '../h1/slow-clients.ts'
-import { BodyTooSlow, type RequestHead, withoutTexts } from '../request-head.ts'
-import { addLines, headWriter, isAcceptOfKey } from './fields.ts'
-import type { FrameStream } from './framing/frame-stream.ts'
-import { errorCode } from './framing/protocol.ts'
-import type { StreamEvents } from './framing/streams.ts'
+} from '../../client-exchange.ts'
+import { addLines, headWriter, isAcceptOfKey } from '../../h2/framing/fields.ts'
+import type { FrameStream } from '../../h2/framing/frame-stream.ts'
+import { errorCode } from '../../h2/framing/protocol.ts'
+import type { StreamEvents } from '../../h2/framing/streams.ts'
+import { BodyTooSlow, type RequestHead, withoutTexts } from '../../request-head.ts'
+import { BodyRate, type BodySender, LingeringClose, sendTimeoutMs } from '../slow-clients.ts'
 import { StreamDuplex } from './stream-duplex.ts'
 
 /** The connection that a stream belongs to. */
