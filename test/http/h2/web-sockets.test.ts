@@ -74,7 +74,7 @@ t.test('a WebSocket over HTTP/2 reaches a backend of HTTP/1.1, and ends when its
   t.strictSame(echo, frame)
   const received: Buffer[] = []
   stream.on('data', (chunk: Buffer) => received.push(chunk)).on('error', () => {})
-  await gateway.operate(({ keys }) => keys.resetSecretKey(account.id, 0))
+  await gateway.operate(({ defaultKeys }) => defaultKeys.resetSecretKey(account.id, 0))
   await once(stream, 'close')
   t.equal(Buffer.concat(received).readUInt16BE(2), 4001)
 })
