@@ -1,4 +1,4 @@
-import { isToken } from '#http/h1/characters.ts'
+import { isToken } from '#http/message/characters.ts'
 import { fieldsIn, onlyValueOf, type RequestHead, withoutFields } from '#http/request-head.ts'
 import type { OwnPaths } from '../routes/own-paths.ts'
 import { ownRouteName, standardMethods, unmatchedRouteName } from '../routes/route.ts'

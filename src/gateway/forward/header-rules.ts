@@ -1,4 +1,4 @@
-import { firstOwnMark, framingNames, type MarkedName, NameTable } from '#http/h1/name-table.ts'
+import { firstOwnMark, framingNames, type MarkedName, NameTable } from '#http/message/name-table.ts'
 import type { Carriers } from '#identity/carriers.ts'
 import { isKeyAuthorization } from '#identity/credentials.ts'
 import { memoizeBounded } from '#platform/memoize.ts'

@@ -1,5 +1,5 @@
 import type { BodyProgress, ClientExchange } from '#http/client-exchange.ts'
-import type { ParsedHead } from '#http/h1/request-parser.ts'
+import type { ParsedHead } from '#http/server/request-parser.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import { bearerCarrier, type Carriers } from '#identity/carriers.ts'
 import { type Credential, type Credentials, noCredentials } from '#identity/credentials.ts'
