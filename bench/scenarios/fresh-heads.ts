@@ -84,6 +84,9 @@ async function openWays(bench: Bench, kind: GatewayKind): Promise<readonly Conte
   const subject = await bench.gateway(kind, { config: observed })
   const plain = await bench.gateway(kind, { config: observed, nodeFlags: withoutInternals })
   const quiet = await bench.gateway(kind)
+  const shared = await bench.gateway(kind, {
+    config: { ...observed, cors: { origins: ['https://bench.example'] } },
+  })
   const behind = await bench.gateway(kind, { config: { ...observed, trustedProxies: ['127.0.0.1'] } })
   const { accessTokens, secretKeys } = subject.credentials
   const freshBearers = (tokens: readonly string[]) => fresh('GET /any', bearers(tokens))
@@ -92,6 +95,7 @@ async function openWays(bench: Bench, kind: GatewayKind): Promise<readonly Conte
     bearer: [subject, freshBearers(accessTokens)],
     'bearer, no access log': [quiet, freshBearers(quiet.credentials.accessTokens)],
     'bearer, no direct writes': [plain, freshBearers(plain.credentials.accessTokens)],
+    'bearer, CORS': [shared, freshBearers(shared.credentials.accessTokens)],
     'bearer, through a trusted proxy': [
       behind,
       fresh('GET /any', bearers(behind.credentials.accessTokens).map(withForwarding)),

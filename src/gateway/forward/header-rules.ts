@@ -1,4 +1,4 @@
-import { firstOwnMark, framingNames, type MarkedName, NameTable } from '#http/h1/name-table.ts'
+import { firstOwnMark, framingNames, type MarkedName, NameTable } from '#http/message/name-table.ts'
 import type { Carriers } from '#identity/carriers.ts'
 import { isKeyAuthorization } from '#identity/credentials.ts'
 import { memoizeBounded } from '#platform/memoize.ts'
@@ -53,8 +53,9 @@ export const requestMark = {
   forwardedProto: firstOwnMark + 7,
   forwardedHost: firstOwnMark + 8,
   requestId: firstOwnMark + 9,
+  origin: firstOwnMark + 10,
   /** The first header of `keys.accept`; the others follow by number. */
-  key: firstOwnMark + 10,
+  key: firstOwnMark + 11,
 } as const
 
 /** Hop-by-hop (RFC 9110 7.6.1), and the framing and routing that the gateway does itself. */
@@ -177,6 +178,7 @@ function markedNames(dropped: ReadonlySet<string>, { headers }: Carriers): reado
     ...exactly(requestMark.forwardedProto, ['x-forwarded-proto']),
     ...exactly(requestMark.forwardedHost, ['x-forwarded-host']),
     ...exactly(requestMark.requestId, ['x-request-id']),
+    ...exactly(requestMark.origin, ['origin']),
     ...exactly(requestMark.cookie, ['cookie']),
     ...headers.map((name, index) => ({ name, mark: requestMark.key + index })),
   ]

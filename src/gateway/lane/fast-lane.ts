@@ -1,7 +1,7 @@
 import type { ClientExchange } from '#http/client-exchange.ts'
-import type { NameTable } from '#http/h1/name-table.ts'
-import { ParsedHead } from '#http/h1/request-parser.ts'
+import type { NameTable } from '#http/message/name-table.ts'
 import type { RequestHead } from '#http/request-head.ts'
+import { ParsedHead } from '#http/server/request-parser.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import type { Access } from '#identity/access.ts'
 import { anonymousDecision, credentialsMissing } from '#identity/authenticate.ts'
@@ -14,6 +14,8 @@ import { copyString } from '#platform/text.ts'
 import { type MonotonicMs, monotonicClock } from '#platform/time.ts'
 import { callerTextsOf } from '../arrival/caller-texts.ts'
 import { readClient } from '../arrival/client.ts'
+import type { Cors } from '../arrival/cors.ts'
+import { recordCorsHeaders } from '../arrival/outcome.ts'
 import { createRequestId, trustedRequestId } from '../arrival/request-id.ts'
 import { framingLine, isLastOnConnection } from '../forward/connection-lines.ts'
 import type { OwnCookies } from '../forward/own-cookies.ts'
@@ -32,6 +34,8 @@ interface FastLaneOptions {
   readonly names: NameTable
   readonly carriers: Carriers
   readonly trusted: AddressSet
+  /** undefined = CORS is left to the upstreams. */
+  readonly cors: Pick<Cors, 'headersFor'> | undefined
   readonly ownPaths: Pick<OwnPaths, 'mayHave' | 'isOwnHost'>
   readonly table: RouteTable<Upstream | undefined>
   readonly authenticator: Authenticator
@@ -43,15 +47,16 @@ interface FastLaneOptions {
 
 /**
  * Recognises an ordinary request in one pass: HTTP/1.1, a caller about whom a decision was made a moment ago, no
- * cookies of the gateway, no upgrade, no field whose value has to be looked at. With CORS, assertions or tracing there
- * is no fast lane (runtime/assembly/traffic.ts).
+ * cookies of the gateway, no upgrade, no field whose value has to be looked at. With assertions or tracing there is no
+ * fast lane (runtime/assembly/traffic.ts).
  * @returns undefined if the request is not ordinary: the general path then takes the same steps
  *   (gateway/server/server.ts)
  */
 export type RecognizeOrdinary = (exchange: ClientExchange, head: RequestHead) => LaneRequest | undefined
 
 export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
-  const { names, carriers, trusted, ownPaths, table, authenticator, forwarding, writeIdentity } = options
+  const { names, carriers, trusted, cors, ownPaths, table, authenticator, forwarding, writeIdentity } =
+    options
   const readHead = createOrdinaryHeadReader(options)
 
   return function recognize(exchange, head) {
@@ -69,7 +74,6 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     const caller = recallCaller(route.access, head, fields, now)
     if (caller === undefined || !isFinal(caller, route.access, client.address)) return undefined
     const { decision, credential } = caller
-    if (decision.kind === 'allowed' && decision.principal !== undefined) authenticator.countHit()
     const request = new LaneRequest(exchange, head, {
       arrivedAt: now,
       client,
@@ -82,7 +86,8 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
       carriers,
       forwarding,
     })
-    if (decision.kind === 'allowed') request.headerLines = writeLines(request, decision, fields.lines)
+    if (cors) recordCorsHeaders(request.outcome, cors.headersFor(fields.origin))
+    if (decision.kind === 'allowed') admit(request, decision, fields.lines)
     return request
   }
 
@@ -112,6 +117,11 @@ export function createFastLane(options: FastLaneOptions): RecognizeOrdinary {
     if (decision.kind === 'refused' || decision.principal === undefined) return true
     const { principal } = decision
     return principal.profile !== undefined && authorizeFrom(address, access, principal) === undefined
+  }
+
+  function admit(request: LaneRequest, decision: AllowedDecision, kept: string): void {
+    if (decision.principal !== undefined) authenticator.countHit()
+    request.headerLines = writeLines(request, decision, kept)
   }
 
   /** In the order of gateway/forward/upstream-head.ts: identity last, so that no client field can follow it. */

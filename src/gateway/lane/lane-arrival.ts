@@ -1,5 +1,5 @@
 import type { BodyProgress, ClientExchange } from '#http/client-exchange.ts'
-import type { ParsedHead } from '#http/h1/request-parser.ts'
+import type { ParsedHead } from '#http/server/request-parser.ts'
 import type { Upstream } from '#http/upstream/upstream.ts'
 import { bearerCarrier, type Carriers } from '#identity/carriers.ts'
 import { type Credential, type Credentials, noCredentials } from '#identity/credentials.ts'
@@ -8,6 +8,7 @@ import type { Allowance } from '#platform/errors/gatehouse-error.ts'
 import type { MonotonicMs } from '#platform/time.ts'
 import type { Arrival } from '../arrival/arrival.ts'
 import type { Client } from '../arrival/client.ts'
+import type { CorsHeaders } from '../arrival/cors.ts'
 import {
   createOutcome,
   destinationOf,
@@ -156,8 +157,8 @@ export abstract class LaneArrival
     return this.outcome.allowances
   }
 
-  get corsHeaders(): undefined {
-    return undefined
+  get corsHeaders(): CorsHeaders | undefined {
+    return this.outcome.corsHeaders
   }
 
   get renewCookie(): undefined {

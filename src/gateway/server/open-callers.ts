@@ -1,4 +1,4 @@
-import { type AdmittedCaller, type AuthState, admittedUntil } from '#identity/authorize.ts'
+import { type AdmittedCaller, type AuthState, admittedUntil } from '#identity/admitted-until.ts'
 import { certificateCarrier } from '#identity/carriers.ts'
 import type { Credential } from '#identity/credentials.ts'
 import { roleEpochIn } from '#identity/tokens/access-token-claims.ts'
