@@ -33,7 +33,7 @@ export interface OpenCallers {
 interface OpenCallersOptions {
   readonly metrics: Metrics
   readonly clock: Clock
-  /** A function, as the directory is opened after the source of changes, which needs the open callers. */
+  /** What credentials are checked against; a reload may replace it. */
   authState(): AuthState
 }
 
